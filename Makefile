@@ -19,7 +19,7 @@ endif
 .DEFAULT_GOAL := help
 .PHONY: help setup demo run dry-run sql ui calls review sample-corpus offline-server test test-all \
 	test-nightly test-orders test-load test-faults durations golden pictures test-label-studio test-mediawiki strangers check bench-gateway bench-ingest \
-	bench-cluster bench-duplicates bench-overlap bench-edits bench-review bench-upgrade bench-statistics bench-evaluate \
+	bench-cluster bench-duplicates bench-overlap bench-edits bench-review bench-statistics bench-evaluate \
 	lock backup restore \
 	ledger-check ledger-salvage import-release import-predictions remove-predictions import-scores releases diff \
 	ask check-model ask-anew clean task-map learning-difficulty image-limits dialogue-shape
@@ -138,9 +138,6 @@ bench-edits: setup ## What small edits of captions cost: places in groups and cl
 
 bench-review: setup ## Twenty annotators on 5,000 items for a minute, and a killed server (about 3 minutes)
 	@$(BIN)/python -m tests.bench.review
-
-bench-upgrade: setup ## What bringing 45,000 dialogues to this version costs against copying its files (about 5 minutes)
-	@$(BIN)/python -m tests.bench.upgrade
 
 bench-statistics: setup ## What a leaderboard's intervals and comparisons cost against scipy (about 2 minutes)
 	@$(BIN)/python -m tests.bench.statistics

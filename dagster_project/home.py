@@ -21,6 +21,7 @@ from resources.images.store import ImageStore
 from resources.llm.ledger.check import Findings, check_all
 from resources.llm.ledger.salvage import salvage
 from resources.reports.release_import import import_release
+from resources.stores import bring_home_up_to_date
 from resources.warehouse import Warehouse
 
 
@@ -83,6 +84,7 @@ def _restore(arguments: argparse.Namespace) -> None:
 
 def _import_release(arguments: argparse.Namespace) -> None:
     source = _source(arguments)
+    bring_home_up_to_date()
     warehouse, images = Warehouse(home.warehouse_path()), ImageStore(home.images_path())
     release_id = import_release(source, home.releases_path(), warehouse, images)
     in_force = {row["release_id"] for row in warehouse.read("release/current").to_pylist()}

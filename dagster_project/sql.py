@@ -17,6 +17,7 @@ from methods.errors import UserError
 from methods.naming import nearest
 from resources import home
 from resources.command_line import CommandParser
+from resources.stores import require_kept
 from resources.warehouse import Warehouse, WarehouseError
 from resources.warehouse_schema import later_version
 
@@ -58,11 +59,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 @contextmanager
 def copy_of_tables() -> "Iterator[duckdb.DuckDBPyConnection]":
-    """A connection that reads a copy of the home's tables. Raises WarehouseError, OSError."""
+    """A connection that reads a copy of the home's tables. Raises StoreError, OSError."""
     import duckdb
 
     path = home.warehouse_path()
     if not path.exists():
+        require_kept(path.parent)
         raise WarehouseError("There are no tables yet: run make demo or a job first.")
     # Beside the tables, where there is room for them.
     folder = Path(tempfile.mkdtemp(prefix="sql-", dir=path.parent))

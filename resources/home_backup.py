@@ -25,6 +25,7 @@ from resources import home
 from resources.home_cleaning import BESIDE, REMADE
 from resources.home_in_use import require_unused
 from resources.sqlite_file import copy_sqlite
+from resources.stores import require_kept
 from resources.warehouse import Warehouse
 from resources.whole_folder import drafted
 
@@ -99,8 +100,8 @@ def back_up(source: Path, target: Path) -> int:
 def restore(backup: Path, target: Path, *, overwrite: bool = False) -> Path | None:
     """Make `target` the home that was backed up; with `overwrite` the earlier home is kept beside it.
 
-    Returns where the earlier home is, None where there was none. Raises BackupError, and HomeInUse if
-    processes work on the earlier home.
+    Returns where the earlier home is, None where there was none. Raises BackupError, HomeInUse if
+    processes work on the earlier home, and StoreError for a backup from before the baseline.
     """
     failed = f"{target} was not restored from {backup}"
     with _in_one_sentence(failed):
@@ -116,6 +117,7 @@ def restore(backup: Path, target: Path, *, overwrite: bool = False) -> Path | No
                 require_unused(target)
             for name, file in files.items():
                 _put_back(backup, draft, Path(name), file.sha256)
+            require_kept(backup)
             os.sync()
             earlier = None
             if occupied:

@@ -1,12 +1,12 @@
 """Migrations: the numbered SQL files that bring a store's file from one version to the next.
 
 What belongs here: which files there are, which of them a file still needs, and the refusal of a file
-that a later version made. Running them is done by the stores: `sqlite_file.py`, `warehouse_schema.py`.
+that another version made. Running them is done by the stores: `sqlite_file.py`, `warehouse_schema.py`.
 
 A store's schema file declares the current version, and a new file is made from it. The folder
-`migrations/` beside it has one file for each step that an older file needs: `0002_what_it_does.sql` is
-the step from version 1 to version 2. The highest number is the current version. A migration that was
-released is never changed.
+`migrations/` beside it has one file for each step since the baseline: `0101_what_it_does.sql` is the
+step from version 100 to version 101; there is no such folder before the first step. The highest number
+is the current version. A migration that was released is never changed.
 """
 
 from functools import cache
@@ -14,6 +14,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from methods.errors import UserError
+
+BASELINE = 100
+"""The version of every store in vlm-loom 0.2.0, the first whose homes open in all that follow. What was
+made before has a lower number, or none."""
 
 
 class StoreError(UserError):
@@ -39,12 +43,16 @@ def migrations(folder: Path) -> tuple[Migration, ...]:
 
 
 def current_version(folder: Path) -> int:
-    """The version of a new file: the highest number in `folder`, or 1."""
-    return max((1, *(step.version for step in migrations(folder))))
+    """The version of a new file: the highest number in `folder`, or that of the baseline."""
+    return max((BASELINE, *(step.version for step in migrations(folder))))
 
 
 def missing_steps(folder: Path, path: Path, version: int) -> list[Migration]:
-    """The steps that the store at `path` needs. Raises StoreError when its version is a later one."""
+    """The steps that the store at `path` needs.
+
+    Raises StoreError when its version is a later one, or from before the baseline.
+    """
+    require_kept(path, version)
     known = current_version(folder)
     if version > known:
         raise StoreError(
@@ -52,3 +60,12 @@ def missing_steps(folder: Path, path: Path, version: int) -> list[Migration]:
             "update vlm-loom, or restore a backup of the earlier version (make restore)."
         )
     return [step for step in migrations(folder) if step.version > version]
+
+
+def require_kept(path: Path, version: int) -> None:
+    """Raise StoreError when the version of the store at `path` is from before the baseline."""
+    if version < BASELINE:
+        raise StoreError(
+            f"{path} was made before vlm-loom 0.2.0, the first version whose homes are kept: set "
+            f"LOOM_HOME to another folder, or move {path.parent} away."
+        )

@@ -14,7 +14,13 @@ from typing import ClassVar, TypeVar
 
 from filelock import FileLock
 
-from resources.migrations import Migration, StoreError, current_version, missing_steps
+from resources.migrations import (
+    Migration,
+    StoreError,
+    current_version,
+    missing_steps,
+    require_kept,
+)
 from resources.sqlite_connection import DAMAGED, NamedConnection, result_code
 
 BUSY_TIMEOUT = 60.0
@@ -30,8 +36,8 @@ class SqliteFile:
     """Connections to one file, one for each thread, opened when first used.
 
     Opening it brings the file to the current version (`resources/migrations.py`). Raises StoreError
-    when a later version made it, or when it is no such file. Each step is one transaction with the
-    number of its version, which stands in SQLite's `user_version`.
+    when a later version made it, or one before the baseline, or when it is no such file. Each step is
+    one transaction with the number of its version, which stands in SQLite's `user_version`.
 
     Once it is open, whatever SQLite says of the file is a StoreError, and so is the file's being
     deleted or replaced: nothing is written where nobody would find it.
@@ -76,7 +82,7 @@ class SqliteFile:
             closing(sqlite3.connect(":memory:", isolation_level=None)) as like_it,
         ):
             connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT * 1000:.0f}")
-            _, _, steps = cls._versions(connection, path)
+            steps = cls._missing_steps(connection, path)
             for (declared,) in connection.execute(_DECLARATIONS).fetchall():
                 like_it.execute(declared)
             for step in steps:
@@ -105,18 +111,26 @@ class SqliteFile:
         opened = sqlite3.connect(f"{path.as_uri()}?{how}", uri=True, isolation_level=None)
         with closing(opened) as connection:
             connection.execute("BEGIN")
-            _, version, steps = cls._versions(connection, path)
-            if not version:
-                raise StoreError(
-                    f"{path} is empty: move it away, or restore a backup (make restore)."
-                )
+            steps = cls._missing_steps(connection, path)
             if steps:
                 raise StoreError(
-                    f"{path} has version {version} and is read as version {steps[-1].version}: "
+                    f"{path} has version {_version(connection)} and is read as version "
+                    f"{steps[-1].version}: "
                     "stop what an earlier vlm-loom runs, and start make ui or any job, which brings it "
                     "up to date."
                 )
             return question(connection)
+
+    @classmethod
+    def require_kept(cls, path: Path) -> None:
+        """Raise StoreError where the file at `path`, which nobody uses, is from before the baseline.
+
+        One that is not there, is empty or is damaged is none of those.
+        """
+        address = f"{path.resolve().as_uri()}?mode=ro&immutable=1"
+        if size_of(path):
+            with suppress(sqlite3.Error), closing(sqlite3.connect(address, uri=True)) as connection:
+                require_kept(path, _version(connection))
 
     @classmethod
     def newest_version(cls) -> int:
@@ -125,7 +139,7 @@ class SqliteFile:
 
     @classmethod
     def require_known(cls, path: Path, version: int) -> None:
-        """Raise StoreError where the version of the file at `path` is a later one than the newest."""
+        """Raise StoreError where this version of vlm-loom knows no files of the version of `path`."""
         missing_steps(cls._migrations(), path, version)
 
     @property
@@ -170,14 +184,6 @@ class SqliteFile:
             self._threads.connection.close()
             del self._threads.connection, self._threads.process
 
-    @classmethod
-    def unnumbered_version(cls, tables: set[str]) -> int:
-        """The version of a file with these tables that has no number; 0 for a file to be made.
-
-        Files had no numbers before there were migrations.
-        """
-        return 0
-
     def _open(self) -> NamedConnection:
         # SQLite would make a file that is not there anew.
         self.require_in_place()
@@ -192,10 +198,7 @@ class SqliteFile:
         return connection
 
     def _require_there(self) -> None:
-        """Make the file if there is none. Raises StoreError for one that was cut off to nothing.
-
-        It gets its name when it has its tables, so one without a byte is no new file.
-        """
+        """Make the file if there is none. It gets its name when it has its tables."""
         if not self.path.exists():
             draft = self.path.with_name(f"{self.path.name}.new")
             draft.unlink(missing_ok=True)
@@ -205,19 +208,12 @@ class SqliteFile:
             for end in ("-wal", "-shm"):
                 Path(f"{self.path}{end}").unlink(missing_ok=True)
             draft.rename(self.path)
-        elif not (self.path.stat().st_size or size_of(Path(f"{self.path}-wal"))):
-            raise StoreError(f"{self.path} is empty, and was not made so: {self.IF_DAMAGED}.")
 
     def _bring_up_to_date(self, connection: sqlite3.Connection) -> None:
-        numbered, version, steps = self._versions(connection, self.path)
+        steps = self._missing_steps(connection, self.path)
         connection.execute("PRAGMA journal_mode = WAL")
-        if version == 0:
-            _run(connection, self._schema(), self.newest_version())
-            return
         for step in steps:
             _run(connection, [step.text()], step.version)
-        if not (numbered or steps):
-            _run(connection, [], version)
 
     @classmethod
     def _schema(cls) -> list[str]:
@@ -228,13 +224,10 @@ class SqliteFile:
         return cls.SCHEMA[0].with_name("migrations")
 
     @classmethod
-    def _versions(
-        cls, connection: sqlite3.Connection, path: Path
-    ) -> tuple[int, int, list[Migration]]:
-        """The file's number, its version, and the steps that it lacks; none for a new file."""
-        numbered: int = connection.execute("PRAGMA user_version").fetchone()[0]
-        version = numbered or cls.unnumbered_version(_tables(connection))
-        return numbered, version, missing_steps(cls._migrations(), path, version) if version else []
+    def _missing_steps(cls, connection: sqlite3.Connection, path: Path) -> list[Migration]:
+        if not (path.stat().st_size or size_of(Path(f"{path}-wal"))):
+            raise StoreError(f"{path} is empty, and was not made so: {cls.IF_DAMAGED}.")
+        return missing_steps(cls._migrations(), path, _version(connection))
 
 
 def copy_sqlite(source: Path, target: Path) -> None:
@@ -304,6 +297,6 @@ def _stamp(path: Path) -> tuple[int, int, bool]:
     return state.st_mtime_ns, state.st_size, Path(f"{path}-wal").exists()
 
 
-def _tables(connection: sqlite3.Connection) -> set[str]:
-    rows = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
-    return {row[0] for row in rows}
+def _version(connection: sqlite3.Connection) -> int:
+    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    return version

@@ -7,6 +7,7 @@ a home which cannot be used is one sentence.
 import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from resources import home
 from resources.images.index import IndexFile
@@ -16,6 +17,12 @@ from resources.migrations import StoreError
 from resources.review.file import ReviewFile
 from resources.warehouse import Warehouse
 
+SQLITE = {
+    home.ledger_path().name: LedgerFile,
+    home.review_path().name: ReviewFile,
+    home.image_index_path().name: IndexFile,
+}
+"""The stores that are SQLite files."""
 FULL = (errno.ENOSPC, errno.EDQUOT)
 """Errors of a disk, or a user's share of it, that is full."""
 NOT_WRITTEN = (*FULL, errno.EROFS)
@@ -29,12 +36,8 @@ def bring_home_up_to_date() -> None:
     that made it. Those that are not there yet are made when they are first used.
     """
     require_folder()
-    kinds = {
-        home.ledger_path(): LedgerFile,
-        home.review_path(): ReviewFile,
-        home.image_index_path(): IndexFile,
-    }
     with usable_home():
+        kinds = {home.home() / name: kind for name, kind in SQLITE.items()}
         files = {path: kind for path, kind in kinds.items() if path.exists()}
         warehouses = [Warehouse(path) for path in [home.warehouse_path()] if path.exists()]
         for path, kind in files.items():
@@ -47,6 +50,16 @@ def bring_home_up_to_date() -> None:
             kind(path).close()
         for warehouse in warehouses:
             warehouse.check()
+
+
+def require_kept(folder: Path) -> None:
+    """Raise StoreError where a store in `folder`, which nobody uses, is from before the baseline.
+
+    What is damaged is told by who opens it.
+    """
+    for name, kind in SQLITE.items():
+        kind.require_kept(folder / name)
+    Warehouse(folder / home.warehouse_path().name).require_kept()
 
 
 def require_folder() -> None:

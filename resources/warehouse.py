@@ -32,6 +32,7 @@ from resources.warehouse_schema import (
     column_descriptions,
     columns_of,
     declared_columns,
+    later_version,
     sql_text,
     upgrade_steps,
 )
@@ -140,6 +141,17 @@ class Warehouse:
         """Raise WarehouseError unless the file can be brought to this version; it is not changed."""
         with self._locked(), self._attached() as connection, self._explained():
             upgrade_steps(connection, self.path)
+
+    def require_kept(self) -> None:
+        """Raise StoreError where the file, which nobody uses, is from before the baseline.
+
+        One that is not there or is damaged is none of those.
+        """
+        import duckdb
+
+        if self.path.exists():
+            with suppress(duckdb.Error), duckdb.connect(str(self.path), read_only=True) as opened:
+                later_version(opened, self.path)
 
     def read(self, name: str, params: Mapping[str, object] | None = None) -> "pa.Table":
         """Result of the query in `sql/<name>.sql`, with its named `$parameters` bound."""

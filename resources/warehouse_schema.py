@@ -20,8 +20,8 @@ from resources.migrations import (
     Migration,
     StoreError,
     current_version,
-    migrations,
     missing_steps,
+    require_kept,
 )
 
 if TYPE_CHECKING:
@@ -93,6 +93,16 @@ def declared_columns() -> Columns:
 
     with duckdb.connect() as connection:
         connection.execute(schema_ddl() + views_ddl())
+        return columns_of(connection)
+
+
+@cache
+def _declared_tables() -> Columns:
+    """The same of the tables alone."""
+    import duckdb
+
+    with duckdb.connect() as connection:
+        connection.execute(schema_ddl())
         return columns_of(connection)
 
 
@@ -182,22 +192,25 @@ def upgrade_steps(
     except StoreError as error:
         raise WarehouseError(str(error)) from None
     if steps or compared_with != _declared():
-        _require_form(connection, _columns_at(version), path, version)
-    if steps:
-        _require_no_obstacle(connection, path, version, steps)
+        _rehearse(connection, path, version, steps)
     return version, compared_with, steps
 
 
 def later_version(connection: "duckdb.DuckDBPyConnection", path: Path) -> str | None:
-    """What to say of an open file of a later version, which can be read only; None of any other."""
+    """What to say of an open file of a later version, which can be read only; None of any other.
+
+    Raises StoreError for one from before the baseline.
+    """
     import duckdb
 
     try:
         version, _ = _read_version(connection, path)
     except (duckdb.Error, WarehouseError):
         return None
-    known = current_version(MIGRATIONS)
-    if version is None or version <= known:
+    if version is None:
+        return None
+    require_kept(path, version)
+    if version <= (known := current_version(MIGRATIONS)):
         return None
     return (
         f"{path} has version {version}, and this version of vlm-loom knows versions up to {known}: "
@@ -217,8 +230,7 @@ def _read_version(connection: "duckdb.DuckDBPyConnection", path: Path) -> tuple[
     if not columns:
         return None, ""
     if columns == [("version", "VARCHAR")]:
-        # The first release wrote a hash of sql/ there. Files that it opened with fewer tables than it
-        # declared get those from the first migration.
+        # Long before the baseline a hash of sql/ stood there.
         return 0, ""
     rows = connection.execute(sql_text("version_read")).fetchall()
     if len(rows) != 1:
@@ -253,68 +265,54 @@ def _transaction(
     connection.commit()
 
 
-def _columns_at(version: int) -> Columns:
-    """The columns that a file of an earlier version has: what the migrations up to it make."""
-    import duckdb
-
-    with duckdb.connect() as connection:
-        _make_like(connection, version)
-        return columns_of(connection)
-
-
-def _make_like(connection: "duckdb.DuckDBPyConnection", version: int) -> None:
-    """Give an empty database the tables of a file of an earlier version."""
-    for step in migrations(MIGRATIONS)[: max(version, 1)]:
-        connection.execute(step.text())
-
-
-def _require_no_obstacle(
+def _rehearse(
     connection: "duckdb.DuckDBPyConnection", path: Path, version: int, steps: Iterable[Migration]
 ) -> None:
-    """Raise WarehouseError when something that a person made is in the way of the steps.
+    """Raise WarehouseError unless the steps give the open file the form that `sql/` declares.
 
     They are run in memory, on empty tables like those of the file with the indexes that people made.
     """
     import duckdb
 
-    found = columns_of(connection)
+    declared = connection.execute(sql_text("declarations"), {"stages": list(STAGES)}).fetchall()
     with duckdb.connect() as like_it:
-        _make_like(like_it, version)
-        before = columns_of(like_it)
-        indexes = [
-            row
-            for row in connection.execute(sql_text("indexes"), {"stages": list(STAGES)}).fetchall()
-            if row[1] in before
-        ]
-        for _, _, declared in indexes:
-            like_it.execute(declared)
         try:
+            for statement, *_ in declared:
+                like_it.execute(statement)
             for step in steps:
                 like_it.execute(step.text())
-        except duckdb.DependencyException as error:
-            names = " and ".join(
-                f"the index {name} on {table}"
-                for name, table, _ in indexes
-                if f'"{table.partition(".")[2]}"' in str(error)
-            )
-            if not names:
-                raise
-            raise WarehouseError(
-                f"{path} cannot be brought to this version while it has {names}: drop it (DROP INDEX), "
-                "start again, and make it anew afterwards if you need it."
-            ) from error
-        taken = sorted((columns_of(like_it).keys() - before.keys()) & found.keys())
-    if taken:
-        raise WarehouseError(
-            f"{path} cannot be brought to this version while it has a table or view of yours named "
-            f"{' and '.join(taken)}: rename it, and start again."
+            _require_form(like_it, _declared_tables(), path, version)
+            like_it.execute(views_ddl())
+        except duckdb.Error as error:
+            raise WarehouseError(_obstacle(path, error, declared)) from error
+
+
+def _obstacle(
+    path: Path, error: "duckdb.Error", declared: Iterable[tuple[str, str | None, str]]
+) -> str:
+    """What keeps a file from being brought to this version, and what to do about it."""
+    import duckdb
+
+    indexes = " and ".join(
+        f"the index {index} on {table}"
+        for _, index, table in declared
+        if index and f'"{table.partition(".")[2]}"' in str(error)
+    )
+    if indexes and isinstance(error, duckdb.DependencyException):
+        return (
+            f"{path} cannot be brought to this version while it has {indexes}: drop it (DROP INDEX), "
+            "start again, and make it anew afterwards if you need it."
         )
+    return (
+        f"{path} cannot be brought to this version ({str(error).splitlines()[0]}): rename what is of "
+        "that name if you have made it, or restore a backup (make restore), and start again."
+    )
 
 
 def _require_form(
     connection: "duckdb.DuckDBPyConnection", wanted: Columns, path: Path, version: int
 ) -> None:
-    """Raise WarehouseError unless the tables have these columns; version 0 may lack whole tables.
+    """Raise WarehouseError unless the tables have these columns.
 
     What somebody has made beside the tables is theirs.
     """
@@ -322,14 +320,11 @@ def _require_form(
     wrong = [
         difference
         for name, columns in wanted.items()
-        for difference in _differences(
-            name, columns, found.get(name, columns if version == 0 else None)
-        )
+        for difference in _differences(name, columns, found.get(name))
     ]
     if wrong:
-        made_by = f"version {version}" if version else "the first release"
         raise WarehouseError(
-            f"{path} is a file of {made_by}, but {', '.join(wrong)}: keep the file, and "
+            f"{path} is a file of version {version}, but {', '.join(wrong)}: keep the file, and "
             "open it with the version of vlm-loom that made it, or restore a backup (make restore)."
         )
 

@@ -170,7 +170,6 @@ def request_of(
         params=CONSTRUCTION_PARAMS,
         schema=schema,
         task=template.task,
-        superseded=template.superseded,
         n_words=ask.n_words,
     )
 

@@ -73,7 +73,6 @@ def extraction_request(extractor: str, step: Extract) -> ChatRequest:
         prompt_version=template.version,
         params=PARAMS,
         task=template.task,
-        superseded=template.superseded,
     )
 
 

@@ -90,7 +90,6 @@ def _request(asked: AskJudge, run: JudgeRun, structured: bool) -> ChatRequest:
         params=run.params,
         schema=asked.schema,
         task=template.task,
-        superseded=template.superseded if run.images == "shown" else None,
         replicate=run.replicate,
     )
 

@@ -18,9 +18,6 @@ from resources.llm.usage import Usage
 from resources.settings import Settings
 from resources.warehouse import Warehouse, Write
 
-UNKNOWN = "unknown"
-"""Who was asked, in losses of earlier versions with several judges."""
-
 
 class EvaluationSettings(Settings):
     """What asking and judging have: the share of a model's turns that may be lost."""
@@ -61,9 +58,7 @@ class ModelResults:
     @property
     def owned_losses(self) -> dict[str, Any]:
         """The slice of `evaluate.failed`, but for the stage, that these losses replace."""
-        return (
-            self.slice if self._judge is None else {**self.slice, "asked": [self._judge, UNKNOWN]}
-        )
+        return self.slice if self._judge is None else {**self.slice, "asked": self._judge}
 
     def add(self, table: str, row: Row) -> None:
         """A row of a table."""

@@ -4,14 +4,10 @@ It is YAML between two lines `---` at the beginning of the file, and optional:
 
     ---
     task: judge
-    supersedes:
-      version: mmdu/judge@0123abcd
-      opening: "Role: judge."
     ---
 
-`task` tells the offline model server the task of the prompt. `supersedes` names the version that the
-text had when its first line was `opening`: answers to that version are valid for this one, too. What
-belongs here: the fields, and splitting them from the text.
+`task` tells the offline model server the task of the prompt. What belongs here: the fields, and
+splitting them from the text.
 """
 
 import re
@@ -29,20 +25,11 @@ class FrontMatterError(ValueError):
     """Front matter cannot be parsed; the message is a predicate whose subject is the front matter."""
 
 
-class Superseded(BaseModel):
-    """An earlier version of a prompt: the same text after the line `opening` and a blank line."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-    version: str
-    opening: str
-
-
 class FrontMatter(BaseModel):
     """The fields; `task` is empty if the file has none."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     task: str = ""
-    supersedes: Superseded | None = None
 
 
 def split_front_matter(source: str) -> tuple[FrontMatter, str]:

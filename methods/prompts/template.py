@@ -24,7 +24,7 @@ from jinja2 import (
 )
 
 from methods.errors import UserError
-from methods.prompts.front_matter import Superseded, split_front_matter
+from methods.prompts.front_matter import split_front_matter
 from methods.prompts.messages import Image, Message, Part, Text
 
 _DIVIDER = re.compile(r"^=== user ===\n", re.MULTILINE)
@@ -62,8 +62,8 @@ class PromptTemplate:
     def __init__(self, name: str, source: str):
         self.name = name
         self.source = source
-        self._front_matter, self.text = split_front_matter(source)
-        self.task = self._front_matter.task
+        front_matter, self.text = split_front_matter(source)
+        self.task = front_matter.task
 
     @cached_property
     def version(self) -> str:
@@ -71,16 +71,7 @@ class PromptTemplate:
 
         Front matter is not part of it, because it is not sent to a model.
         """
-        return _version(self.name, self.text)
-
-    @cached_property
-    def superseded(self) -> Superseded | None:
-        """The earlier version whose answers are still valid; None once the text was edited."""
-        earlier = self._front_matter.supersedes
-        if earlier is None:
-            return None
-        unedited = _version(self.name, f"{earlier.opening}\n\n{self.text}") == earlier.version
-        return earlier if unedited else None
+        return f"{self.name}@{hashlib.sha256(self.text.encode()).hexdigest()[:8]}"
 
     @cached_property
     def _template(self) -> Template:
@@ -137,10 +128,6 @@ def _without_nul(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return type(value)(map(_without_nul, value))
     return value
-
-
-def _version(name: str, text: str) -> str:
-    return f"{name}@{hashlib.sha256(text.encode()).hexdigest()[:8]}"
 
 
 def _parts(text: str, images: Sequence[str]) -> tuple[Part, ...]:

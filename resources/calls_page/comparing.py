@@ -126,7 +126,7 @@ def facts(
 _FACTS: tuple[tuple[str, Callable[[Entry], str]], ...] = (
     ("model", lambda entry: entry.model),
     ("model that the reply names", lambda entry: entry.answered_as or entry.model),
-    ("endpoint", lambda entry: entry.endpoint or "unknown"),
+    ("endpoint", lambda entry: entry.endpoint),
     ("prompt", lambda entry: entry.prompt_version),
     ("stage", lambda entry: entry.stage),
     ("outcome", lambda entry: entry.outcome),

@@ -17,7 +17,7 @@ from resources.llm.request import FailureKind
 from resources.reports.addresses import CALLS
 
 OUTCOMES = (ANSWERED, UNREAD, *get_args(FailureKind), "lost")
-"""`lost` is what an earlier version kept no reason of."""
+"""`lost` is every outcome but an answer."""
 LONGEST = 500
 """Characters of a parameter."""
 _NAME = re.compile(r"([0-9a-f]{64})(?:-([0-9]{1,18}))?")

@@ -58,11 +58,6 @@ class IndexFile(SqliteFile):
 
     SCHEMA = (Path(__file__).with_name("index.sql"),)
 
-    @classmethod
-    def unnumbered_version(cls, tables: set[str]) -> int:
-        """Version 1 wrote no number at first."""
-        return 1 if "fetched" in tables else 0
-
 
 class ImageIndex:
     """Knows and records addresses; safe among threads and processes: each thread has a connection."""

@@ -93,9 +93,9 @@ class DryModelCalls(ModelCalls):
         """Nothing is kept."""
 
     async def _resolve(self, asked: KeyedRequest) -> Outcome | None:
-        request, spec, _, key, _ = asked
+        request, spec, _, key = asked
         stand_in_answers = self.gateway.stand_in_answers
-        known = self._kept(asked) or stand_in_answers.get(key)
+        known = self._kept(key) or stand_in_answers.get(key)
         if known:
             return replace(known, cached=True)
         if too_long := unsendable(request, spec, key):

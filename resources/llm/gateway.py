@@ -6,7 +6,6 @@ What belongs here: doing a stage's items concurrently. How one request comes to 
 
 import asyncio
 import gc
-import sys
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import TypeVar
@@ -15,7 +14,6 @@ from resources.home import limits_path
 from resources.images.store import ImageStore
 from resources.llm.budget import Budget
 from resources.llm.clients import Launcher
-from resources.llm.earlier_calls import decide_earlier_endpoints, require_known_routes
 from resources.llm.ledger import Ledger
 from resources.llm.model_calls import BatchPending, ModelCalls
 from resources.llm.registry import Registry
@@ -65,9 +63,6 @@ class Gateway:
         self.profile = registry.profile(profile)
         self.ledger = ledger
         ledger.require_sound()
-        for sentence in decide_earlier_endpoints(ledger, registry):
-            print(sentence, file=sys.stderr, flush=True)
-        require_known_routes(ledger, registry, profile)
         self.images = images
         self.launcher = launcher
         shared = SharedLimits(ledger.path.with_name(limits_path().name))

@@ -21,7 +21,6 @@ from resources.llm.budget import BudgetReached
 from resources.llm.clients import Clients
 from resources.llm.estimate import highest_cost
 from resources.llm.ledger import Call, Charge
-from resources.llm.ledger.batch_state import Item
 from resources.llm.ledger.writer import LedgerWriter
 from resources.llm.ledger_entries import Asked, entry_from_reply, failure_of, unreadable
 from resources.llm.masking import mask
@@ -29,7 +28,6 @@ from resources.llm.model_spec import ModelSpec
 from resources.llm.reply import BadResponse
 from resources.llm.request import (
     ChatRequest,
-    Completion,
     Failure,
     Outcome,
     as_cached,
@@ -182,27 +180,9 @@ class ModelCalls:
         self._readings[key] = read
         self.usage.unread += not read
 
-    def prefer_superseded(self, request: ChatRequest) -> ChatRequest:
-        """The request, or its earlier version if only that was answered or is in a batch.
-
-        So an answer that was paid for under a superseded version of a prompt is not paid for again.
-        """
-        earlier = request.earlier()
-        if earlier is None or self._kept(self._keys.of(request)):
-            return request
-        superseded = self._keys.of(earlier)
-        asked = isinstance(self._kept(superseded), Completion) or self._item(superseded)
-        return earlier if asked else request
-
-    def _kept(self, asked: KeyedRequest) -> Outcome | None:
+    def _kept(self, key: str) -> Outcome | None:
         """The reply that the ledger keeps for a request."""
-        found = self.context.ledger.find(asked.keys)
-        return next((found[key] for key in asked.keys if key in found), None)
-
-    def _item(self, asked: KeyedRequest) -> Item | None:
-        """The request on its way through batches."""
-        items = (self._batches.state.item(key) for key in asked.keys)
-        return next((item for item in items if item), None)
+        return self.context.ledger.find([key]).get(key)
 
     async def submit_batches(self, n_waiting: int) -> bool:
         """Submit the pending requests in batches, once nothing else can be done without them.
@@ -253,13 +233,13 @@ class ModelCalls:
 
     async def _resolve(self, asked: KeyedRequest) -> Outcome | None:
         """The outcome from the ledger, a batch or the provider; None if a batch is pending."""
-        request, spec, _, key, _ = asked
+        request, spec, _, key = asked
         state = self._batches.state
-        known = self._kept(asked)
-        item = None if known else self._item(asked)
+        known = self._kept(key)
+        item = None if known else state.item(key)
         if item and item.state == "waiting":
             await self._batches.poll(item.batch)
-            known, item = self._kept(asked), self._item(asked)
+            known, item = self._kept(key), state.item(key)
         if known:
             return known
         if item and item.state == "waiting":
@@ -304,7 +284,7 @@ class ModelCalls:
             why,
         )
 
-        request, spec, canonical, key, _ = asked
+        request, spec, canonical, key = asked
         context, started, attempts = self.context, time.monotonic(), 0
         trial = self.trials.of(spec, request.prompt_version)
         client, limits = await self._clients.of(spec), context.limits(spec)

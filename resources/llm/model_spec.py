@@ -232,15 +232,12 @@ class ModelSpec(_Section):
         Part of a request's key: answers of one server are never given as those of another. Every
         offline server answers by the same rules, so their endpoint is one.
         """
-        alone = self.endpoint_alone()
-        return f"{alone} ({self.routes()})" if self.routes() and alone != "offline" else alone
-
-    def endpoint_alone(self) -> str:
-        """The same without the headers, as earlier versions had it."""
         if self.identity:
             return self.identity
         server = None if self.provider == "offline" else self.server()
-        return server.shown if server else "offline"
+        if server is None:
+            return "offline"
+        return f"{server.shown} ({self.routes()})" if self.routes() else server.shown
 
     def answerer(self) -> str:
         """Who answers, and what the model is called there."""

@@ -45,10 +45,9 @@ async def complete_and_parse(
 ) -> ParsedReply[V]:
     """The reply as `parse` reads it, after at most two repairs; `parse` raises ParseError.
 
-    A reply to the superseded version of the prompt is used if there is one; the result, and any repair,
-    is then of that version. The parsed reply is one result of the model (`trial.py`): a model whose
-    replies cannot be parsed is given up. Where it `can_be_smaller` and is cut off, it is no result: the
-    asker asks for less at a time.
+    The parsed reply is one result of the model (`trial.py`): a model whose replies cannot be parsed is
+    given up. Where it `can_be_smaller` and is cut off, it is no result: the asker asks for less at a
+    time.
     """
     async with calls.trial(request) as trial:
         parsed = await _complete_and_parse(calls, request, parse)
@@ -63,8 +62,7 @@ async def complete_and_parse(
 async def _complete_and_parse(
     calls: ModelCalls, request: ChatRequest, parse: Callable[[str], V]
 ) -> ParsedReply[V]:
-    request = asked = calls.prefer_superseded(request)
-    first = ""
+    asked, first = request, ""
     for repairs in range(1 + MAX_REPAIRS):
         outcome = await calls.outcome_of(asked)
         first = first or outcome.key

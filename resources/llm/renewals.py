@@ -12,7 +12,7 @@ from methods.naming import nearest
 from resources.llm.ledger import Ledger, Renewal
 from resources.llm.registry import Registry
 
-Kind = tuple[str | None, str, str, str, int]
+Kind = tuple[str, str, str, str, int]
 """Endpoint, model, stage, prompt version, and how many answers there are of these."""
 
 

@@ -11,8 +11,7 @@ from functools import cached_property
 from typing import Literal
 
 from methods.ids import canonical_json
-from methods.prompts.front_matter import Superseded
-from methods.prompts.messages import Image, Message, Text
+from methods.prompts.messages import Image, Message
 from resources.llm.model_spec import ModelSpec
 
 FailureKind = Literal[
@@ -44,8 +43,7 @@ class ChatRequest:
     """One chat request: a model of the registry, messages, parameters, the prompt's version.
 
     `schema` is the JSON schema of the reply, for endpoints that support structured output.
-    `task` is the prompt's, for the offline model server; None where no prompt file was used.
-    `superseded` is the earlier version of the prompt whose answers are accepted, too. These two are not
+    `task` is the prompt's, for the offline model server; None where no prompt file was used. It is no
     part of the canonical form. `replicate` tells repetitions of a request apart, `renewal` how often it
     was decided to ask it anew (`renewals.py`). `in_a_grid` sends all images as one numbered picture,
     whatever the model's entry says. `n_words` is how many words the reply is likely to have, by
@@ -58,7 +56,6 @@ class ChatRequest:
     params: Mapping[str, float | int | str] = field(default_factory=dict)
     schema: Mapping[str, object] | None = None
     task: str | None = None
-    superseded: Superseded | None = None
     replicate: int = 0
     renewal: int = 0
     in_a_grid: bool = False
@@ -97,22 +94,6 @@ class ChatRequest:
             **self._fewer_images(spec),
             **({"schema": self.schema} if self.schema and spec.structured_output else {}),
         }
-
-    def earlier(self) -> "ChatRequest | None":
-        """The request as the superseded version of its prompt made it; None where there is none."""
-        if self.superseded is None:
-            return None
-        system, *others = self.messages
-        text = "".join(part.text for part in system.parts if isinstance(part, Text))
-        return replace(
-            self,
-            messages=(
-                Message.of(system.role, f"{self.superseded.opening}\n\n{text}"),
-                *others,
-            ),
-            prompt_version=self.superseded.version,
-            superseded=None,
-        )
 
     @cached_property
     def image_ids(self) -> list[str]:

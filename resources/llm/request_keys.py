@@ -1,7 +1,7 @@
 """The keys of a stage's requests: under which its answers stand in the ledger.
 
-What belongs here: what a request is known by besides its own form: decisions to ask it anew, and the
-key that it had before the ledger knew who answers (docs/decisions/0024). The form is `request.py`.
+What belongs here: what a request is known by besides its own form: decisions to ask it anew. The form
+is `request.py`.
 """
 
 from dataclasses import replace
@@ -14,22 +14,12 @@ from resources.llm.request import ChatRequest, request_key
 
 
 class KeyedRequest(NamedTuple):
-    """A request with the model it is sent to, its canonical form, and the keys of its answers.
-
-    `earlier_key` is the key that it had before the ledger knew who answers; None where an answer under
-    that key may be another server's.
-    """
+    """A request with the model it is sent to, its canonical form, and the key of its answer."""
 
     request: ChatRequest
     spec: ModelSpec
     canonical: dict[str, object]
     key: str
-    earlier_key: str | None
-
-    @property
-    def keys(self) -> list[str]:
-        """The keys that it may have been answered under, its own first."""
-        return [self.key] if self.earlier_key is None else [self.key, self.earlier_key]
 
 
 class RequestKeys:
@@ -38,23 +28,13 @@ class RequestKeys:
     def __init__(self, registry: Registry, ledger: Ledger, stage: str):
         self._registry, self._stage = registry, stage
         self._renewals = ledger.renewals()
-        self._earlier_endpoints = ledger.earlier_endpoints()
 
     def of(self, request: ChatRequest) -> KeyedRequest:
-        """The request with its keys, as decisions to ask it anew have changed them."""
+        """The request with its key, as decisions to ask it anew have changed it."""
         spec = self._registry.model(request.model)
         renewal = sum(
             each.covers(spec.answerer(), self._stage, request.prompt_version)
             for each in self._renewals
         )
         canonical = replace(request, renewal=renewal).canonical(spec)
-        earlier_key = None
-        endpoint = self._earlier_endpoints.get((spec.provider, spec.model))
-        if (
-            endpoint
-            and endpoint == canonical.get("endpoint")
-            and not (renewal or request.replicate)
-        ):
-            without = {name: part for name, part in canonical.items() if name != "endpoint"}
-            earlier_key = request_key(without)
-        return KeyedRequest(request, spec, canonical, request_key(canonical), earlier_key)
+        return KeyedRequest(request, spec, canonical, request_key(canonical))

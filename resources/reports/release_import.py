@@ -20,12 +20,6 @@ from resources.images.store import ImageStore
 from resources.reports.release_folder import TABLES, exported_files
 from resources.warehouse import Warehouse, Write, arrow_schema
 
-_LATER_COLUMNS: dict[str, dict[str, Any]] = {
-    "items": {"labels": {}},
-    "references": {"kind": "answer"},
-}
-"""What rows of folders that earlier versions wrote do not say."""
-
 
 class ReleaseFolderError(UserError):
     """A folder is not a release as it was written; the message says what to do."""
@@ -107,22 +101,12 @@ def _read(folder: Path) -> dict[str, Any]:
         raise ReleaseFolderError(
             f"{folder} is no release: give a folder under releases/ that has a card.json (FROM=folder)."
         )
-    if not (folder / TABLES).is_file():
-        raise ReleaseFolderError(
-            f"{folder} was written by an earlier version, without {TABLES}: materialize "
-            "release/exports in the home that it was made in, which adds it, and import it then."
-        )
     try:
         tables: Any = from_json((folder / TABLES).read_text(), most=None)
-    except ValueError:
+    except (FileNotFoundError, ValueError):
         raise _changed(folder, TABLES) from None
-    if isinstance(tables, dict):
-        # Earlier versions knew no choices.
-        tables.setdefault("choices", [])
     if not _has_form(tables):
         raise _changed(folder, TABLES)
-    for name, missing in _LATER_COLUMNS.items():
-        tables[name] = [{**missing, **row} for row in tables[name]]
     found: dict[str, Any] = tables
     return found
 

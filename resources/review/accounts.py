@@ -25,7 +25,6 @@ from resources.review.file import ReviewFile
 from resources.review.names import checked_name, folded_name
 from resources.review.passwords import (
     HASHER,
-    SCRYPT_PREFIX,
     check_length,
     hash_password,
     needs_rehash,
@@ -148,12 +147,8 @@ class Accounts:
                 "SELECT name, role, password, disabled_at FROM accounts WHERE folded = ?",
                 (folded_name(name),),
             ).fetchone()
-            scrypt_in_use = connection.execute(
-                "SELECT EXISTS (SELECT 1 FROM accounts WHERE password LIKE ? || '%')",
-                (SCRYPT_PREFIX,),
-            ).fetchone()[0]
         stored = row["password"] if row else None
-        right = verify_password(password, stored, self._hasher, scrypt_in_use=bool(scrypt_in_use))
+        right = verify_password(password, stored, self._hasher)
         if stored is None or not right or row["disabled_at"]:
             return None
         rehashed = None

@@ -26,11 +26,6 @@ class ReviewFile(SqliteFile):
     SCHEMA = (_FOLDER / "schema.sql", _FOLDER / "accounts.sql")
     ROWS = sqlite3.Row
 
-    @classmethod
-    def unnumbered_version(cls, tables: set[str]) -> int:
-        """Version 1 had events alone, version 2 items and what they await; neither wrote a number."""
-        return 2 if "standings" in tables else 1 if "events" in tables else 0
-
     @contextmanager
     def snapshot(self) -> Iterator[sqlite3.Connection]:
         """This thread's connection for several reads of one state of the file."""

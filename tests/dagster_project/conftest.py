@@ -14,7 +14,7 @@ import pytest
 from dagster_project.interrupts import handlers_kept
 from resources.embedder import Embedder
 from resources.stores import bring_home_up_to_date
-from tests.homes.version_1 import unpack
+from tests.homes.kept import unpack
 
 Commanded = Callable[..., CompletedProcess[str]]
 
@@ -54,9 +54,9 @@ def commanded() -> Commanded:
 
 
 @pytest.fixture(scope="session")
-def version_1(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The first release's small home, brought to this version. Not to be changed: tests copy it."""
-    folder = unpack(tmp_path_factory.mktemp("version_1"))
+def small_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The small home of 0.2.0, brought to this version. Not to be changed: tests copy it."""
+    folder = unpack(tmp_path_factory.mktemp("small_home"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LOOM_HOME", str(folder))
         bring_home_up_to_date()

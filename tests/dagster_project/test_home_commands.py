@@ -23,9 +23,9 @@ from review.__main__ import main as review
 
 
 @pytest.fixture
-def folder(version_1: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The first release's small home, in use."""
-    folder = Path(shutil.copytree(version_1, tmp_path / "home"))
+def folder(small_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A small home, in use."""
+    folder = Path(shutil.copytree(small_home, tmp_path / "home"))
     monkeypatch.setenv("LOOM_HOME", str(folder))
     return folder
 
@@ -297,12 +297,12 @@ def test_a_command_refuses_a_store_of_a_later_version_in_one_sentence(
 ) -> None:
     bring_home_up_to_date()
     with closing(sqlite3.connect(folder / store)) as connection:
-        connection.execute("PRAGMA user_version = 99")
+        connection.execute("PRAGMA user_version = 999")
 
     assert code_of(COMMANDS[command]) == 2
 
     said = capsys.readouterr().err
-    assert said.startswith(f"{folder / store} has version 99") and said.count("\n") == 1
+    assert said.startswith(f"{folder / store} has version 999") and said.count("\n") == 1
 
 
 def test_a_home_that_is_not_there_yet_is_not_made_by_looking(

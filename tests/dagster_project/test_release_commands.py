@@ -1,4 +1,4 @@
-"""The command on releases, as a person types it, on the first release's small home."""
+"""The command on releases, as a person types it, on a small home."""
 
 import os
 import shutil
@@ -12,13 +12,12 @@ from PIL import Image
 from dagster_project import releases
 from resources.home import REPO_ROOT
 from resources.warehouse import Warehouse
-
-FIRST, SECOND, INSTRUCTION = "mmdu-1198c7be75", "mmdu-213c478455", "mmdu-instruct-d0f9dfc317"
+from tests.homes.kept import FIRST, INSTRUCTION, SECOND
 
 
 @pytest.fixture
-def folder(version_1: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = Path(shutil.copytree(version_1, tmp_path / "home"))
+def folder(small_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = Path(shutil.copytree(small_home, tmp_path / "home"))
     monkeypatch.setenv("LOOM_HOME", str(folder))
     monkeypatch.setenv("DAGSTER_HOME", str(folder / "dagster"))
     return folder
@@ -36,8 +35,7 @@ def test_every_release_is_listed_with_those_in_force_marked(folder: Path, capsys
     marked = {line[1] for line in lines if line[0] == "*"}
     assert marked == set(in_force(folder).values()) and SECOND in marked
     (first,) = [line for line in lines if line[0] == FIRST]
-    # The settings of earlier versions are not known.
-    assert first[3] == "?"
+    assert first[3] != "?", "tau is known"
 
 
 def test_one_is_shown_and_two_are_compared(folder: Path, capsys) -> None:
@@ -67,8 +65,7 @@ def test_a_release_is_meant_by_its_name_and_by_how_its_id_begins(folder: Path, c
     [
         ([], "Say which releases to compare: A=<release> B=<release>, ids or names.\n"),
         (["", SECOND], "Say which releases to compare: A=<release> B=<release>, ids or names.\n"),
-        # Releases of the first version do not know their parents.
-        ([SECOND], f"{SECOND} has no parent to compare it with: say B=<release>, too.\n"),
+        ([FIRST], f"{FIRST} has no parent to compare it with: say B=<release>, too.\n"),
     ],
 )
 def test_a_comparison_without_two_releases_says_what_to_do(

@@ -18,10 +18,16 @@ from resources import home_backup
 from resources.home_backup import MANIFEST, BackupError, back_up, restore
 from resources.images.index import Fetched, ImageIndex
 from resources.llm.ledger import Ledger
+from resources.migrations import BASELINE, StoreError
 from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse
-from tests.homes.version_1 import unpack
+from tests.homes.kept import FIRST, unpack
 from tests.resources.llm.test_ledger import call
+from tests.resources.older_stores import (
+    small_sql,
+    sqlite_of_the_baseline,
+    warehouse_of_the_baseline,
+)
 from tests.resources.review.test_store import decision
 from tests.resources.test_warehouse import TABLE, answers
 from tests.shared import PROCESSES
@@ -29,7 +35,7 @@ from tests.shared import PROCESSES
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    """The first release's small home, with files that no backup has."""
+    """A small home, with files that no backup has."""
     home = unpack(tmp_path)
     (home / "staging").mkdir()
     (home / "staging" / "rows.parquet").write_text("on its way")
@@ -68,23 +74,58 @@ def test_a_restored_home_is_the_one_that_was_backed_up(home: Path, tmp_path: Pat
     again = tmp_path / "again"
     assert content(again) == before and len(before) > 30
     assert {each.name: dump(each) for each in again.glob("*.sqlite")} == dumps
-    assert json.loads((home / "releases").joinpath("mmdu-1198c7be75", "card.json").read_text())
+    assert json.loads((home / "releases").joinpath(FIRST, "card.json").read_text())
     made = json.loads((tmp_path / "backup" / MANIFEST).read_text())
     assert len(made["files"]) == n_files
     assert not any(name.startswith(("staging", "downloads")) for name in made["files"])
     assert "reports/mmdu.html" in made["files"] and "review.yaml" in made["files"]
 
 
-def test_a_backup_does_not_upgrade_what_it_copies(home: Path, tmp_path: Path) -> None:
+def test_a_backup_does_not_upgrade_what_it_copies(tmp_path: Path) -> None:
     """It is what one goes back to when an upgrade was not wanted."""
-    back_up(home, tmp_path / "backup")
-    Warehouse(home / "warehouse.duckdb").check()
+    home = tmp_path / "home"
+    home.mkdir()
+    with small_sql(tmp_path / "sql"):
+        warehouse_of_the_baseline(home / "warehouse.duckdb")
+        sqlite_of_the_baseline(home / "ledger.sqlite")
+        back_up(home, tmp_path / "backup")
+        Warehouse(home / "warehouse.duckdb").check()
 
-    restore(tmp_path / "backup", home, overwrite=True)
+        restore(tmp_path / "backup", home, overwrite=True)
 
     with closing(sqlite3.connect(home / "ledger.sqlite")) as connection:
-        assert connection.execute("PRAGMA user_version").fetchone() == (2,)
-    assert Warehouse(home / "warehouse.duckdb").count("release.releases") == 4
+        assert connection.execute("PRAGMA user_version").fetchone() == (BASELINE,)
+    with duckdb.connect(str(home / "warehouse.duckdb"), read_only=True) as connection:
+        assert connection.execute("SELECT version FROM main.schema_version").fetchone() == (
+            BASELINE,
+        )
+
+
+@pytest.mark.parametrize("name", ["ledger.sqlite", "warehouse.duckdb"])
+def test_a_backup_of_a_home_from_before_the_baseline_is_not_restored(
+    name: str, home: Path, tmp_path: Path
+) -> None:
+    if name == "ledger.sqlite":
+        with closing(sqlite3.connect(home / name)) as connection:
+            connection.execute("PRAGMA user_version = 7")
+    else:
+        with duckdb.connect(str(home / name)) as connection:
+            connection.execute("UPDATE main.schema_version SET version = 45")
+    backup = tmp_path / "backup"
+    back_up(home, backup)
+    before = content(home)
+
+    with pytest.raises(StoreError) as refused:
+        restore(backup, home, overwrite=True)
+
+    assert str(refused.value) == (
+        f"{backup / name} was made before vlm-loom 0.2.0, the first version whose homes are kept: set "
+        f"LOOM_HOME to another folder, or move {backup} away."
+    )
+    assert content(home) == before and {each.name for each in tmp_path.iterdir()} == {
+        "backup",
+        "home",
+    }
 
 
 def test_images_take_no_place_twice_and_stay_when_the_home_goes(home: Path, tmp_path: Path) -> None:

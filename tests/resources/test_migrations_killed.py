@@ -15,32 +15,25 @@ import pytest
 
 from resources import warehouse
 from resources.duckdb_file import attached
-from resources.migrations import migrations
 from resources.sqlite_file import SqliteFile
 from resources.warehouse import Warehouse
-from resources.warehouse_schema import MIGRATIONS
-from tests.homes.version_1 import unpack
-from tests.resources.older_warehouses import (
-    expected,
-    hand_made_version_1,
-    hand_made_version_6,
-    today,
+from tests.resources.older_stores import (
+    IN_DUCKDB,
+    IN_SQLITE,
+    STEPS,
+    rows_of_today,
+    small_sql,
+    sqlite_file,
+    sqlite_of_the_baseline,
+    warehouse_of_the_baseline,
 )
 from tests.resources.store_files import (
-    SQLITE,
-    Rows,
     assert_same_rows,
     form_of_sqlite,
     rows_of_duckdb,
     rows_of_sqlite,
 )
 from tests.shared import PROCESSES
-
-
-@pytest.fixture(scope="module")
-def version_1(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The first release's home. Not to be changed: tests open copies."""
-    return unpack(tmp_path_factory.mktemp("version_1"))
 
 
 class WatchedConnection:
@@ -99,37 +92,30 @@ def states_on_disk(path: Path, folder: Path) -> tuple[list[Path], int]:
 
 def _open_and_die(path: Path, n: int) -> None:
     counter = itertools.count(1)
-    open_watched(path, lambda: next(counter) == n and os.kill(os.getpid(), signal.SIGKILL))
+    with small_sql(path.with_name("sql")):
+        open_watched(path, lambda: next(counter) == n and os.kill(os.getpid(), signal.SIGKILL))
 
 
-@pytest.mark.parametrize(
-    ("hand_made", "of_today", "since"),
-    [(hand_made_version_1, expected, 0), (hand_made_version_6, today, 6)],
-)
 def test_a_warehouse_killed_amid_any_step_loses_nothing_and_the_next_finishes(
-    hand_made: Callable[[Path], Rows],
-    of_today: Callable[[Rows], Rows],
-    since: int,
-    tmp_path: Path,
-    drawn: Callable[[Sequence[Any], int], list[Any]],
+    tmp_path: Path, drawn: Callable[[Sequence[Any], int], list[Any]]
 ) -> None:
     """Killed by a signal halfway, and as a kill before each statement would leave the file."""
-    wanted = of_today(hand_made(tmp_path / "old.duckdb"))
-    shutil.copyfile(tmp_path / "old.duckdb", tmp_path / "killed.duckdb")
-    steps = [step for step in migrations(MIGRATIONS) if step.version > since]
+    with small_sql(tmp_path / "sql"):
+        for name in ("old.duckdb", "killed.duckdb"):
+            warehouse_of_the_baseline(tmp_path / name)
 
-    states, n_statements = states_on_disk(tmp_path / "old.duckdb", tmp_path / "states")
-    killed = PROCESSES.Process(
-        target=_open_and_die, args=(tmp_path / "killed.duckdb", n_statements // 2)
-    )
-    killed.start()
-    killed.join()
+        states, n_statements = states_on_disk(tmp_path / "old.duckdb", tmp_path / "states")
+        killed = PROCESSES.Process(
+            target=_open_and_die, args=(tmp_path / "killed.duckdb", n_statements // 2)
+        )
+        killed.start()
+        killed.join()
 
-    assert killed.exitcode == -signal.SIGKILL
-    assert len(states) >= len(steps) and n_statements >= 2 * len(steps), "it was seen all along"
-    for path in [tmp_path / "killed.duckdb", *drawn(states, 4)]:
-        Warehouse(path).check()
-        assert_same_rows(rows_of_duckdb(path), wanted)
+        assert killed.exitcode == -signal.SIGKILL
+        assert len(states) >= len(STEPS) and n_statements >= 2 * len(STEPS), "seen all along"
+        for path in [tmp_path / "killed.duckdb", *drawn(states, 4)]:
+            Warehouse(path).check()
+            assert_same_rows(rows_of_duckdb(path), rows_of_today(IN_DUCKDB))
 
 
 def _forked(work: Callable[..., None], *arguments: Any) -> int | None:
@@ -160,21 +146,18 @@ def _open_sqlite_and_die(kind: type[SqliteFile], path: Path, n: int) -> None:
     kind(path)
 
 
-@pytest.mark.parametrize(("name", "kind"), SQLITE.items(), ids=list(SQLITE))
 def test_a_sqlite_file_killed_before_any_statement_loses_nothing_and_the_next_finishes(
-    name: str, kind: type[SqliteFile], version_1: Path, tmp_path: Path
+    tmp_path: Path,
 ) -> None:
-    shutil.copyfile(version_1 / name, tmp_path / "whole.sqlite")
-    kind(tmp_path / "whole.sqlite")
-    wanted = rows_of_sqlite(tmp_path / "whole.sqlite")
-    form = form_of_sqlite(tmp_path / "whole.sqlite")
+    kind = sqlite_file(tmp_path / "kind")
+    kind(tmp_path / "new.sqlite")
+    form = form_of_sqlite(tmp_path / "new.sqlite")
 
     for n in range(1, 200):
-        path = tmp_path / f"{n}.sqlite"
-        shutil.copyfile(version_1 / name, path)
+        path = sqlite_of_the_baseline(tmp_path / f"{n}.sqlite")
         exit_code = _forked(_open_sqlite_and_die, kind, path, n)
         kind(path)
-        assert rows_of_sqlite(path) == wanted, f"killed before statement {n}"
+        assert rows_of_sqlite(path) == rows_of_today(IN_SQLITE), f"killed before statement {n}"
         assert form_of_sqlite(path) == form
         if exit_code == 0:
             break
@@ -185,14 +168,14 @@ def test_a_sqlite_file_killed_before_any_statement_loses_nothing_and_the_next_fi
 
 
 def _arrive(path: Path, barrier: Any) -> None:
-    barrier.wait()
-    Warehouse(path).check()
+    with small_sql(path.with_name("sql")):
+        barrier.wait()
+        Warehouse(path).check()
 
 
-def test_processes_that_find_an_older_warehouse_at_once(version_1: Path, tmp_path: Path) -> None:
-    path = tmp_path / "warehouse.duckdb"
-    shutil.copyfile(version_1 / "warehouse.duckdb", path)
-    wanted = expected(rows_of_duckdb(path))
+def test_processes_that_find_an_older_warehouse_at_once(tmp_path: Path) -> None:
+    with small_sql(tmp_path / "sql"):
+        path = warehouse_of_the_baseline(tmp_path / "warehouse.duckdb")
     barrier = PROCESSES.Barrier(3)
     processes = [PROCESSES.Process(target=_arrive, args=(path, barrier)) for _ in range(3)]
     for process in processes:
@@ -201,4 +184,18 @@ def test_processes_that_find_an_older_warehouse_at_once(version_1: Path, tmp_pat
         process.join(120)
 
     assert [process.exitcode for process in processes] == [0] * 3
-    assert_same_rows(rows_of_duckdb(path), wanted)
+    assert_same_rows(rows_of_duckdb(path), rows_of_today(IN_DUCKDB))
+
+
+def test_processes_that_find_an_older_sqlite_file_at_once(tmp_path: Path) -> None:
+    kind = sqlite_file(tmp_path / "kind")
+    path = sqlite_of_the_baseline(tmp_path / "older.sqlite")
+    fork = multiprocessing.get_context("fork")
+    processes = [fork.Process(target=kind, args=(path,)) for _ in range(4)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join(120)
+
+    assert [process.exitcode for process in processes] == [0] * 4
+    assert rows_of_sqlite(path) == rows_of_today(IN_SQLITE)

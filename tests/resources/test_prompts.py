@@ -35,33 +35,33 @@ def override(tmp_path, monkeypatch):
 
 
 VERSIONS = {
-    "alignmmbench/judge_en": ("rate", "alignmmbench/judge_en@9b9bc46f", None),
-    "alignmmbench/judge_zh": ("rate", "alignmmbench/judge_zh@18da194f", None),
-    "alignmmbench/write_dialogue": ("context", "alignmmbench/write_dialogue@972a07fc", None),
-    "alignmmbench/write_seed": ("seed", "alignmmbench/write_seed@8c1a57f7", None),
-    "choice/extract": ("extract", "choice/extract@a74ce83f", None),
-    "convbench/compare_conversation": ("compare", "convbench/compare_conversation@90c0d6eb", None),
-    "convbench/compare_turn": ("compare", "convbench/compare_turn@a67e9e01", None),
-    "convbench/grade": ("grade", "convbench/grade@cf62b28c", None),
-    "convbench/write_caption": ("caption", "convbench/write_caption@276a8e91", None),
-    "convbench/write_instruction": ("instruction", "convbench/write_instruction@a319d540", None),
-    "convbench/write_reference": ("reference", "convbench/write_reference@24c3e27f", None),
-    "convbench/write_turns": ("turns", "convbench/write_turns@a79ec281", None),
-    "mmbench/write_item": ("item", "mmbench/write_item@4953925a", None),
-    "mmbench/translate": ("translate", "mmbench/translate@57fc92ac", None),
-    "mmdu/answers": ("answers", "mmdu/answers@4a22b3ac", None),
-    "mmdu/judge": ("judge", "mmdu/judge@e5cdd4ac", None),
-    "mmdu/questions": ("questions", "mmdu/questions@5648cbe6", None),
-    "mmdu/summary": ("summary", "mmdu/summary@680a5121", "mmdu/summary@70efa292"),
-    "mmiu/write_distractors": ("distractors", "mmiu/write_distractors@b0c35961", None),
-    "pairwise/compare": ("compare", "pairwise/compare@0d408f13", None),
-    "quality/ground": ("ground", "quality/ground@2a38ec1f", None),
-    "quality/marks": ("marks", "quality/marks@633bf20b", None),
-    "quality/reread": ("reread", "quality/reread@51eff2d0", None),
-    "quality/unseen": ("unseen", "quality/unseen@7cae9046", None),
-    "rewriting/rewrite": ("rewrite", "rewriting/rewrite@b0934baf", "rewriting/rewrite@12beac62"),
+    "alignmmbench/judge_en": ("rate", "alignmmbench/judge_en@9b9bc46f"),
+    "alignmmbench/judge_zh": ("rate", "alignmmbench/judge_zh@18da194f"),
+    "alignmmbench/write_dialogue": ("context", "alignmmbench/write_dialogue@972a07fc"),
+    "alignmmbench/write_seed": ("seed", "alignmmbench/write_seed@8c1a57f7"),
+    "choice/extract": ("extract", "choice/extract@a74ce83f"),
+    "convbench/compare_conversation": ("compare", "convbench/compare_conversation@90c0d6eb"),
+    "convbench/compare_turn": ("compare", "convbench/compare_turn@a67e9e01"),
+    "convbench/grade": ("grade", "convbench/grade@cf62b28c"),
+    "convbench/write_caption": ("caption", "convbench/write_caption@276a8e91"),
+    "convbench/write_instruction": ("instruction", "convbench/write_instruction@a319d540"),
+    "convbench/write_reference": ("reference", "convbench/write_reference@24c3e27f"),
+    "convbench/write_turns": ("turns", "convbench/write_turns@a79ec281"),
+    "mmbench/write_item": ("item", "mmbench/write_item@4953925a"),
+    "mmbench/translate": ("translate", "mmbench/translate@57fc92ac"),
+    "mmdu/answers": ("answers", "mmdu/answers@4a22b3ac"),
+    "mmdu/judge": ("judge", "mmdu/judge@e5cdd4ac"),
+    "mmdu/questions": ("questions", "mmdu/questions@5648cbe6"),
+    "mmdu/summary": ("summary", "mmdu/summary@680a5121"),
+    "mmiu/write_distractors": ("distractors", "mmiu/write_distractors@b0c35961"),
+    "pairwise/compare": ("compare", "pairwise/compare@0d408f13"),
+    "quality/ground": ("ground", "quality/ground@2a38ec1f"),
+    "quality/marks": ("marks", "quality/marks@633bf20b"),
+    "quality/reread": ("reread", "quality/reread@51eff2d0"),
+    "quality/unseen": ("unseen", "quality/unseen@7cae9046"),
+    "rewriting/rewrite": ("rewrite", "rewriting/rewrite@b0934baf"),
 }
-"""Prompt -> its task, its version, the version whose answers stand for its own, if there is one."""
+"""Prompt -> its task and its version."""
 
 
 @pytest.mark.parametrize("name", OWN)
@@ -69,8 +69,7 @@ def test_no_version_of_a_prompt_changes_by_accident(name):
     # Another version asks, and pays for, everything again.
     template = prompt(name)
 
-    superseded = template.superseded.version if template.superseded else None
-    assert (template.task, template.version, superseded) == VERSIONS[name]
+    assert (template.task, template.version) == VERSIONS[name]
 
 
 def test_a_file_in_the_users_folder_takes_the_place_of_ours(override):
@@ -173,7 +172,7 @@ def test_a_users_prompt_without_front_matter_has_the_version_it_always_had(overr
     template = prompt("mmdu/judge")
 
     assert template.version == "mmdu/judge@9fb083cd"
-    assert (template.task, template.superseded) == ("", None)
+    assert template.task == ""
 
 
 def test_a_task_added_to_a_users_prompt_leaves_its_version_and_its_messages_as_they_were(override):
@@ -188,18 +187,6 @@ def test_a_task_added_to_a_users_prompt_leaves_its_version_and_its_messages_as_t
     assert after.render(question="q") == before.render(question="q")
 
 
-def test_a_users_copy_of_ours_supersedes_nothing_once_it_is_edited(override):
-    ours = (REPO_ROOT / "methods/mmdu/prompts/summary.md").read_text()
-    path = override("mmdu/summary", ours)
-    assert prompt("mmdu/summary").superseded is not None
-    assert "page" in ours.partition("=== user ===")[0]
-
-    path.write_text(ours.replace("page", "leaf", 1))
-    prompts._load.cache_clear()
-
-    assert (prompt("mmdu/summary").task, prompt("mmdu/summary").superseded) == ("summary", None)
-
-
 @pytest.mark.parametrize(
     ("front_matter", "wrong"),
     [
@@ -209,7 +196,6 @@ def test_a_users_copy_of_ours_supersedes_nothing_once_it_is_edited(override):
             "---\ntaks: judge\n---\n",
             "is wrong at 'taks': there is no such key; the nearest is task",
         ),
-        ("---\nsupersedes: {version: x@1}\n---\n", "is wrong at 'supersedes.opening'"),
         ("---\njudge\n---\n", "holds no fields"),
         ("---\ntask: [judge\n---\n", "is not YAML: "),
     ],

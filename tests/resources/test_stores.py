@@ -3,7 +3,7 @@
 import errno
 import os
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -12,12 +12,19 @@ import duckdb
 import pytest
 
 from assets.common.tables import plain_errors
-from dagster_project import demo, dry_run, ui
+from dagster_project import ask_anew, demo, dry_run, home, predictions, releases, run, sql, ui
+from resources import stores
 from resources.migrations import StoreError
 from resources.sqlite_file import FileLock
 from resources.stores import bring_home_up_to_date, usable_home
 from review.__main__ import main as review
-from tests.homes.version_1 import unpack
+from tests.homes.kept import unpack
+from tests.resources.older_stores import (
+    small_sql,
+    sqlite_file,
+    sqlite_of_the_baseline,
+    warehouse_of_the_baseline,
+)
 
 SQLITE = ("ledger.sqlite", "review.sqlite", "image_index.sqlite")
 COMMANDS: dict[str, Callable[[], object]] = {
@@ -26,11 +33,20 @@ COMMANDS: dict[str, Callable[[], object]] = {
     "review": lambda: review(["serve"]),
     "ui": ui.main,
 }
+COMMANDS_ON_ANY_HOME = COMMANDS | {
+    "run": lambda: run.main(["--job", "release"]),
+    "sql": lambda: sql.main(["SELECT 1"]),
+    "review export": lambda: review(["export", "--out", "out.jsonl"]),
+    "releases": lambda: releases.main(["list"]),
+    "predictions": lambda: predictions.main(["remove", "--release", "x"]),
+    "import-release": lambda: home.main(["import-release", "--from", "x"]),
+    "ask anew": lambda: ask_anew.main(["--stage", "evaluate/answers"]),
+}
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The first release's home, in use."""
+    """The home of 0.2.0, in use."""
     folder = unpack(tmp_path)
     monkeypatch.setenv("LOOM_HOME", str(folder))
     return folder
@@ -40,7 +56,7 @@ def refused(command: str, capsys: pytest.CaptureFixture[str]) -> str:
     """The one sentence with which a command ends, with exit code 2."""
     capsys.readouterr()
     try:
-        code = COMMANDS[command]()
+        code = COMMANDS_ON_ANY_HOME[command]()
     except SystemExit as left:
         code = left.code
     assert code == 2
@@ -84,29 +100,67 @@ def on_sqlite(name: str, statement: str) -> Callable[[Path], None]:
 
 
 HARM = {
-    "a stray column": on_duckdb("ALTER TABLE ingest.images ADD COLUMN extra VARCHAR"),
-    "an index": on_duckdb("CREATE INDEX mine ON rewrite.prompts (set_id)"),
-    **{f"{name} of the future": on_sqlite(name, "PRAGMA user_version = 99") for name in SQLITE},
-    "a ledger without a table": on_sqlite("ledger.sqlite", "DROP TABLE batch_items"),
+    "a stray column": on_duckdb("ALTER TABLE cluster.buckets ADD COLUMN extra VARCHAR"),
+    "an index": on_duckdb("CREATE INDEX mine ON cluster.buckets (note_id)"),
+    **{f"{name} of the future": on_sqlite(name, "PRAGMA user_version = 999") for name in SQLITE},
+    "a ledger without a table": on_sqlite("ledger.sqlite", "DROP TABLE buckets"),
 }
 
 
+@pytest.fixture
+def older(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A home in use whose stores are of a small form, as the baseline left them."""
+    folder = tmp_path / "home"
+    folder.mkdir()
+    monkeypatch.setenv("LOOM_HOME", str(folder))
+    kind = sqlite_file(tmp_path / "kind")
+    monkeypatch.setattr(stores, "SQLITE", dict.fromkeys(SQLITE, kind))
+    for name in SQLITE:
+        sqlite_of_the_baseline(folder / name)
+    with small_sql(tmp_path / "sql"):
+        warehouse_of_the_baseline(folder / "warehouse.duckdb")
+        yield folder
+
+
 @pytest.mark.parametrize("harm", HARM)
-def test_a_refused_upgrade_changes_no_store(harm: str, folder: Path) -> None:
-    HARM[harm](folder)
-    before = state(folder)
+def test_a_refused_upgrade_changes_no_store(harm: str, older: Path) -> None:
+    HARM[harm](older)
+    before = state(older)
 
     with pytest.raises(StoreError):
         bring_home_up_to_date()
 
-    assert state(folder) == before
+    assert state(older) == before
 
 
-def test_a_home_without_harm_is_upgraded(folder: Path) -> None:
-    before = state(folder)
+def test_a_home_without_harm_is_upgraded(older: Path) -> None:
+    before = state(older)
     bring_home_up_to_date()
-    after = state(folder)
+    after = state(older)
     assert [name for name in before if before[name] == after[name]] == []
+
+
+# --- A home from before the baseline -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", COMMANDS_ON_ANY_HOME)
+@pytest.mark.parametrize("left", ["ledger.sqlite", "warehouse.duckdb"])
+def test_every_command_refuses_a_home_from_before_the_baseline_also_what_is_left_of_one(
+    command: str, left: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    monkeypatch.setenv("LOOM_HOME", str(tmp_path))
+    if left == "ledger.sqlite":
+        on_sqlite(left, "PRAGMA user_version = 7")(tmp_path)
+    else:
+        on_duckdb("CREATE TABLE main.schema_version AS SELECT 45 AS version, '' AS declared")(
+            tmp_path
+        )
+
+    assert refused(command, capsys) == (
+        f"{tmp_path / left} was made before vlm-loom 0.2.0, the first version whose homes are kept: "
+        f"set LOOM_HOME to another folder, or move {tmp_path} away.\n"
+    )
+    assert {each.name for each in tmp_path.iterdir()} <= {left, f"{left}.lock"}
 
 
 # --- Files that are no stores --------------------------------------------------------------------

@@ -39,7 +39,7 @@ class Call(NamedTuple):
 
     key: str
     provider: str
-    endpoint: str | None
+    endpoint: str
     model: str
     prompt_version: str
     stage: str
@@ -114,7 +114,7 @@ class Charge(NamedTuple):
 
     key: str
     provider: str
-    endpoint: str | None
+    endpoint: str
     model: str
     prompt_version: str
     stage: str

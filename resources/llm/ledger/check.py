@@ -12,7 +12,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -62,21 +62,16 @@ def check_all(path: Path) -> Findings:
     wrong: list[str] = []
     counts = {"calls": 0, "charges": 0}
     with _connected(path) as connection:
-        try:
+        # The page that has the version may be damaged.
+        with suppress(sqlite3.DatabaseError):
             version = connection.execute("PRAGMA user_version").fetchone()[0]
-        except sqlite3.DatabaseError:
-            version = 0  # The page that has it is damaged.
-        LedgerFile.require_known(path, version)
+            LedgerFile.require_known(path, version)
         try:
             found = connection.execute(f"PRAGMA integrity_check({_SHOWN})").fetchall()
             wrong += [_one_line(text) for (text,) in found if text != "ok"]
-            there = _tables(connection)
         except sqlite3.DatabaseError as error:
             return Findings(0, 0, [str(error)])
         for table in counts:
-            # The first version had no charges.
-            if table == "charges" and table not in there:
-                continue
             try:
                 for rowid, damaged in _rows(connection, table):
                     counts[table] += 1
@@ -97,7 +92,7 @@ def _looked_at(connection: sqlite3.Connection, path: Path) -> str | None:
     if missing > 0 and not size_of(path.with_name(f"{path.name}-wal")):
         return f"its last {missing} bytes are missing"
     if n_pages * page_size > WALKED_EACH_TIME and _walked_lately(path):
-        for table in sorted(_tables(connection) & {"calls", "charges"}):
+        for table in ("calls", "charges"):
             connection.execute(f"SELECT * FROM {table} ORDER BY rowid DESC LIMIT 3").fetchall()
         return None
     found: str = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
@@ -130,10 +125,6 @@ def _text(stored: bytes) -> object:
         return stored.decode()
     except UnicodeDecodeError:
         return stored
-
-
-def _tables(connection: sqlite3.Connection) -> set[str]:
-    return {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
 
 
 def _walked_lately(path: Path) -> bool:

@@ -48,7 +48,7 @@ class Listed(NamedTuple):
     name: Name
     stage: str
     model: str
-    endpoint: str | None
+    endpoint: str
     outcome: str
     prompt_tokens: int
     completion_tokens: int
@@ -76,14 +76,14 @@ class Page(NamedTuple):
 class Entry(NamedTuple):
     """One call or charge with its texts; `n_reply` and `n_reasoning` are the characters that there are.
 
-    `request` is None where it was not kept, or cannot be read. `seconds` and `attempts` are None, and
+    `request` is None where its row is damaged. `seconds` and `attempts` are None, and
     `detail` says why, for what brought no answer. `answered_as` and `claimed_tokens` are what the reply
     says of itself, where it names another model and where its token counts are not believed.
     """
 
     name: Name
     provider: str
-    endpoint: str | None
+    endpoint: str
     model: str
     prompt_version: str
     stage: str
@@ -102,7 +102,6 @@ class Entry(NamedTuple):
     answered_as: str | None
     claimed_tokens: int | None
     request: dict[str, object] | None
-    request_is_damaged: bool
     seconds: float | None
     attempts: int | None
     detail: str | None

@@ -25,8 +25,3 @@ class LedgerFile(SqliteFile):
         "restore a backup (make restore), or move it away to begin without it, or make a new one of "
         "what can be read of it (make ledger-salvage)"
     )
-
-    @classmethod
-    def unnumbered_version(cls, tables: set[str]) -> int:
-        """Version 1 wrote no number."""
-        return 1 if "calls" in tables else 0

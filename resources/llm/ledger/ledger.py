@@ -6,7 +6,7 @@ of charges (the state of batches stands in `batch_state.py`, in the same file). 
 SHA-256 inside the request, never as base64; keys and secrets never come near it.
 """
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -108,39 +108,9 @@ class Ledger:
                 yield _unpacked(Call(*row))
 
     def charges(self) -> list[Charge]:
-        """Every charge, in the order they were made; without its request before version 5."""
+        """Every charge, in the order they were made."""
         rows = self._file.connection.execute(f"SELECT {', '.join(Charge._fields)} FROM charges")
         return [_unpacked(Charge(*row)) for row in rows]
-
-    def without_endpoint(self) -> dict[tuple[str, str], int]:
-        """The number of calls that do not say who answered, by provider and model."""
-        rows = self._file.connection.execute(
-            "SELECT provider, model, count(*) FROM calls WHERE endpoint IS NULL GROUP BY 1, 2"
-        )
-        return {(provider, model): n_calls for provider, model, n_calls in rows}
-
-    def earlier_endpoints(self) -> dict[tuple[str, str], str | None]:
-        """Who answered those calls, by provider and model, where that was decided; None: unknown."""
-        rows = self._file.connection.execute(
-            "SELECT provider, model, endpoint FROM earlier_endpoints"
-        )
-        return {(provider, model): endpoint for provider, model, endpoint in rows}
-
-    def has_answers_of(self, endpoint: str, model: str) -> bool:
-        """Whether there is a call that this model answered there."""
-        found = self._file.connection.execute(
-            "SELECT EXISTS (SELECT 1 FROM calls WHERE endpoint = ? AND model = ?)",
-            [endpoint, model],
-        )
-        return bool(found.fetchone()[0])
-
-    def decide_earlier_endpoints(self, decided: Mapping[tuple[str, str], str | None]) -> None:
-        """Keep who answered those calls; what was decided before stands."""
-        with self._file.transaction() as connection:
-            connection.executemany(
-                "INSERT INTO earlier_endpoints VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-                [(*of, endpoint) for of, endpoint in decided.items()],
-            )
 
     def renew(self, renewal: Renewal) -> None:
         """From now on ask anew what is like `renewal`; the answers that there are stay."""
@@ -189,15 +159,12 @@ class Ledger:
         """
         with self._file.transaction() as connection:
             rows = connection.execute(
-                f"SELECT {', '.join(f'c.{name}' for name in Call._fields)}, "
-                "coalesce(c.endpoint, e.endpoint) FROM calls AS c LEFT JOIN earlier_endpoints AS e "
-                "USING (provider, model) WHERE c.outcome = 'unread'"
+                f"SELECT {', '.join(Call._fields)} FROM calls WHERE outcome = 'unread'"
             ).fetchall()
             found = [
                 _unpacked(call)
-                for *values, endpoint in rows
-                for call in [Call._make(values)]
-                if like.covers(f"{endpoint} {call.model}", call.stage, call.prompt_version)
+                for call in map(Call._make, rows)
+                if like.covers(f"{call.endpoint} {call.model}", call.stage, call.prompt_version)
             ]
             connection.executemany(
                 "DELETE FROM calls WHERE key = ?", [(each.key,) for each in found]
@@ -205,11 +172,10 @@ class Ledger:
             insert(connection, [each.as_charge("Its asker could not read it.") for each in found])
         return len(found)
 
-    def kinds(self) -> list[tuple[str | None, str, str, str, int]]:
+    def kinds(self) -> list[tuple[str, str, str, str, int]]:
         """Endpoint, model, stage and prompt version of the calls, and the number of each."""
         return self._file.connection.execute(
-            "SELECT coalesce(c.endpoint, e.endpoint), c.model, c.stage, c.prompt_version, count(*) "
-            "FROM calls AS c LEFT JOIN earlier_endpoints AS e USING (provider, model) "
+            "SELECT endpoint, model, stage, prompt_version, count(*) FROM calls "
             "GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4"
         ).fetchall()
 
@@ -247,5 +213,5 @@ class Ledger:
 
 def _unpacked(row: _Row) -> _Row:
     """A row whose request is packed, as the tables have it."""
-    packed: bytes | None = row.request  # type: ignore[assignment]
-    return row._replace(request=unpack(packed) if packed else {})
+    packed: bytes = row.request  # type: ignore[assignment]
+    return row._replace(request=unpack(packed))

@@ -5,7 +5,7 @@ SELECT seq, created_at,
     CASE WHEN
         (:stage IS NULL OR stage = :stage)
         AND (:model IS NULL OR model = :model)
-        AND (:endpoint IS NULL OR coalesce(endpoint, 'unknown') = :endpoint)
+        AND (:endpoint IS NULL OR endpoint = :endpoint)
         AND (:outcome IS NULL OR outcome = :outcome OR (:outcome = 'lost' AND outcome <> 'answered'))
         AND (:run IS NULL OR substr(run, 1, length(:run)) = :run)
         AND (:cost IS NULL OR cost_usd >= :cost)

@@ -205,12 +205,10 @@ def _entry(
         return None
     seq, key, packed, *row = found
     name = Name(key, seq if kind == "charge" else None)
-    request = None if packed is None else readable(packed)
-    damaged = packed is not None and request is None
     known: dict[str, Any] = dict(zip(fields, row, strict=True))
     if kind == "call" and known["outcome"] in KEPT_KINDS:
         known["detail"] = why_no_answer(known["outcome"], known["completion_tokens"])
-    return Entry(name=name, request=request, request_is_damaged=damaged, **known)
+    return Entry(name=name, request=readable(packed), **known)
 
 
 def _charges_of(connection: sqlite3.Connection, key: str) -> list[Name]:

@@ -1,8 +1,8 @@
 -- The ledger's tables (SQLite). What is small stands first in a row: reading it never touches the
--- pages that long texts overflow to. `seq` is the order of commits. `endpoint` is who answered, NULL for
--- what was asked before the ledger knew; `model` is the name that the server knows the model by.
--- `answered_as` is the model that the reply names where that is another, `claimed_tokens` the tokens that it
--- counts where they are not believed and others were estimated; both are NULL for nearly all.
+-- pages that long texts overflow to. `seq` is the order of commits. `endpoint` is who answered,
+-- `model` the name that the server knows the model by. `answered_as` is the model that the reply names where
+-- that is another, `claimed_tokens` the tokens that it counts where they are not believed and others were
+-- estimated; both are NULL for nearly all.
 
 -- Replies that are kept: an answer, one that its asker could not read (outcome `unread`), or what is no
 -- answer and would come again (`truncated`, `reasoning_only`: the token limit was too small). One for a request.
@@ -10,7 +10,7 @@ CREATE TABLE IF NOT EXISTS calls (
     seq INTEGER PRIMARY KEY,
     key TEXT NOT NULL UNIQUE,
     provider TEXT NOT NULL,
-    endpoint TEXT,
+    endpoint TEXT NOT NULL,
     model TEXT NOT NULL,
     prompt_version TEXT NOT NULL,
     stage TEXT NOT NULL,
@@ -30,17 +30,15 @@ CREATE TABLE IF NOT EXISTS calls (
     answered_as TEXT,
     claimed_tokens INTEGER
 );
--- To see at once that none is left, or which.
-CREATE INDEX IF NOT EXISTS calls_without_endpoint ON calls (provider, model) WHERE endpoint IS NULL;
 CREATE INDEX IF NOT EXISTS calls_unread ON calls (stage) WHERE outcome = 'unread';
 
 -- Paid for, no answer, and asked again next time: withheld by a filter, empty, unreadable, or a second
--- answer to a request. `response` is what came, cut; `request` is NULL for what was kept before version 5.
+-- answer to a request. `response` is what came, cut.
 CREATE TABLE IF NOT EXISTS charges (
     seq INTEGER PRIMARY KEY,
     key TEXT NOT NULL,
     provider TEXT NOT NULL,
-    endpoint TEXT,
+    endpoint TEXT NOT NULL,
     model TEXT NOT NULL,
     prompt_version TEXT NOT NULL,
     stage TEXT NOT NULL,
@@ -55,18 +53,10 @@ CREATE TABLE IF NOT EXISTS charges (
     detail TEXT NOT NULL,
     response TEXT NOT NULL,
     reasoning TEXT,
-    request BLOB,
+    request BLOB NOT NULL,
     answered_as TEXT,
     claimed_tokens INTEGER
 );
-
--- Who answered the calls without an endpoint, by provider and model; NULL where two of models.yaml may have.
-CREATE TABLE IF NOT EXISTS earlier_endpoints (
-    provider TEXT NOT NULL,
-    model TEXT NOT NULL,
-    endpoint TEXT,
-    PRIMARY KEY (provider, model)
-) WITHOUT ROWID;
 
 -- Decisions to ask anew what was answered: by a model (endpoint and name), in a stage, with a prompt; NULL
 -- is any.

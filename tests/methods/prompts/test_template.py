@@ -12,7 +12,6 @@ import methods
 from methods.mmdu.judging import DIMENSIONS, GRADES_SCHEMA, parse_grades
 from methods.prompts.messages import Image, Text
 from methods.prompts.template import PromptTemplate, TemplateError, as_data
-from resources.llm.request import ChatRequest
 
 ROOT = Path(methods.__file__).parent
 PAGE = PromptTemplate(
@@ -95,17 +94,6 @@ def test_front_matter_is_neither_rendered_nor_a_part_of_the_version():
     assert marked.render() == plain.render()
     assert marked.version == plain.version
     assert (marked.task, plain.task) == ("judge", "")
-
-
-def test_a_prompt_supersedes_its_own_text_below_another_first_line_and_no_other():
-    # printf 'Role: x.\n\na\n=== user ===\nb' | sha256sum: e89d9835...
-    front = 'supersedes: {version: "mmdu/x@e89d9835", opening: "Role: x."}'
-    template = PromptTemplate("mmdu/x", f"---\n{front}\n---\na\n=== user ===\nb")
-    edited = PromptTemplate("mmdu/x", f"---\n{front}\n---\nA\n=== user ===\nb")
-
-    assert template.superseded is not None
-    assert template.superseded.version == "mmdu/x@e89d9835"
-    assert edited.superseded is None
 
 
 # --- Data stays data -----------------------------------------------------------------------------
@@ -346,21 +334,6 @@ IMAGES_OF = {
     "quality/reread": [],
 }
 OURS = pytest.mark.parametrize("name", IMAGES_OF)
-
-
-@pytest.mark.parametrize("name", [name for name in IMAGES_OF if load(name).superseded])
-def test_a_prompts_earlier_request_is_what_its_earlier_file_rendered_to(name):
-    # The earlier files began with one more line and had no front matter.
-    now = load(name)
-    assert now.superseded is not None
-    earlier = PromptTemplate(name, f"{now.superseded.opening}\n\n{now.text}")
-    given = {"images": IMAGES_OF[name], **data_of(name, HOSTILE)}
-    request = ChatRequest(
-        "m", now.render(**given), now.version, task=now.task, superseded=now.superseded
-    ).earlier()
-    assert request is not None
-    assert request.messages == earlier.render(**given)
-    assert request.prompt_version == earlier.version == now.superseded.version
 
 
 def test_every_prompt_file_is_tested_here():

@@ -65,28 +65,6 @@ def test_the_state_in_which_a_file_was_found_whole_is_kept(index):
     assert index.verified([*states, IMAGE, OTHER]) == {**states, IMAGE: FileState(1, 2, 4)}
 
 
-def test_an_index_of_version_1_keeps_its_rows_but_for_addresses_with_secrets(tmp_path):
-    path = tmp_path / "index.sqlite"
-    secret = [
-        "https://ada:pw@example.org/a.png",
-        "https://ada:pw@example.org",
-        "https://example.org/a.png?X-Amz-Signature=1",
-        "https://example.org/a.png?w=3&access_token=1",
-    ]
-    kept = [url(1), "https://example.org/a@b.png", "https://example.org/a.png?width=3"]
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute(
-            "CREATE TABLE fetched (url TEXT PRIMARY KEY, image_id TEXT NOT NULL, facts TEXT NOT NULL, "
-            "fetched_at TEXT NOT NULL) STRICT, WITHOUT ROWID"
-        )
-        rows = [(each, IMAGE, "{}", "2026-01-01T00:00:00+00:00") for each in (*secret, *kept)]
-        connection.executemany("INSERT INTO fetched VALUES (?, ?, ?, ?)", rows)
-        connection.execute("PRAGMA user_version = 1")
-    with closing(ImageIndex(path)) as index:
-        assert list(index.known([*secret, *kept])) == sorted(kept)
-        assert index.verified([IMAGE]) == {}
-
-
 def test_what_was_not_recorded_is_not_known(index):
     assert index.known([url(1)]) == index.known([]) == {}
     index.record([])

@@ -6,13 +6,11 @@ import socket
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 
 import httpx2
 import pytest
 
-from methods.prompts.front_matter import Superseded
 from methods.prompts.messages import Message
 from resources.images.store import ImageStore
 from resources.llm import batches
@@ -24,7 +22,6 @@ from resources.llm.ledger import Call, Ledger
 from resources.llm.ledger.batch_state import BatchState, Item, Lost
 from resources.llm.model_calls import BatchPending, WaitingForBatch
 from resources.llm.model_spec import ModelSpec, RegistryError
-from resources.llm.parsed_reply import ParsedReply, complete_and_parse
 from resources.llm.registry import load_registry
 from resources.llm.request import ChatRequest, Completion, Failure
 from resources.offline.process import OfflineServer
@@ -226,28 +223,6 @@ def test_work_of_several_calls_goes_as_far_as_it_can_each_time(tmp_path, api):
 
     assert len(results) == 3 and all(results)
     assert api.counts() == (0, 6) and len(api.batches()) == 2, "a batch a turn, not one a dialogue"
-
-
-def test_what_a_superseded_prompt_handed_over_is_waited_for_and_not_sent_again(tmp_path, slow):
-    """A run of an earlier version waits for a batch when its prompt loses its first line."""
-    old = replace(questions(1)[0], messages=(Message.of("system", "Role: x.\n\nBe brief."),) * 2)
-    new = replace(
-        old,
-        messages=(Message.of("system", "Be brief."), old.messages[1]),
-        prompt_version="q@2",
-        superseded=Superseded(version="q@1", opening="Role: x."),
-    )
-
-    async def read(session, request) -> ParsedReply[str]:
-        return await complete_and_parse(session, request, lambda reply: reply)
-
-    def run(request: ChatRequest) -> list[ParsedReply[str]]:
-        return make_gateway(tmp_path, slow).map("s", [request], read)[0]
-
-    for request in (old, new):
-        with pytest.raises(WaitingForBatch):
-            run(request)
-    assert len(slow.batches()) == 1 and len(state(tmp_path).batches()) == 1
 
 
 def test_of_two_runs_that_hand_the_same_over_at_once_both_wait_for_the_one_batch(tmp_path, api):

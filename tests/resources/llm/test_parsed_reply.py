@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from methods.prompts.front_matter import Superseded
 from methods.prompts.messages import Message
 from methods.prompts.parsing import ParseError, numbered_schema, parse_numbered
 from resources.images.store import ImageStore
@@ -201,56 +200,6 @@ def test_json_that_is_not_whole_or_not_in_order_is_no_reading(reply):
     with pytest.raises(ParseError) as caught:
         parse_numbered(reply, "Q", 2)
     assert caught.value.reason == "wrong_numbering"
-
-
-BEFORE = ChatRequest(
-    "m",
-    (Message.of("system", "Role: writer.\n\nBe brief."), Message.of("user", "Ask two questions.")),
-    "test/q@1",
-)
-NOW = replace(
-    BEFORE,
-    messages=(Message.of("system", "Be brief."), Message.of("user", "Ask two questions.")),
-    prompt_version="test/q@2",
-    superseded=Superseded(version="test/q@1", opening="Role: writer."),
-)
-"""The same prompt since its first line was dropped."""
-
-
-def test_an_answer_to_the_superseded_version_is_not_paid_for_again(ask, writer, tmp_path):
-    before = ask(request=BEFORE)
-
-    now = ask(request=NOW)
-
-    # The row names the version that was sent and its call, never one that was not.
-    assert now == before and now.prompt_version == "test/q@1"
-    assert calls(tmp_path) == {"test/q@1": now.key}
-    assert len(writer.received) == 1
-
-
-def test_a_reply_to_it_that_cannot_be_read_is_repaired_in_its_own_conversation(ask, writer):
-    writer.says("no", "Q1: Why?\nQ2: How?")
-    before = ask(request=BEFORE)
-
-    now = ask(request=NOW)
-
-    assert now == before and now.prompt_version.startswith("test/q@1+repair@")
-    assert len(writer.received) == 2
-
-
-def test_without_an_answer_to_it_the_prompt_of_today_is_asked(ask, writer, tmp_path):
-    now = ask(request=NOW)
-
-    assert now.prompt_version == "test/q@2" and calls(tmp_path) == {"test/q@2": now.key}
-    assert writer.received[0]["messages"][0] == {"role": "system", "content": "Be brief."}
-
-
-def test_an_answer_to_the_prompt_of_today_comes_first(ask, writer, tmp_path):
-    now = ask(request=NOW)
-    ask(request=BEFORE)
-
-    assert ask(request=NOW) == now
-    assert len(writer.received) == 2
 
 
 def test_replies_that_are_cut_off_give_no_model_up_where_less_can_be_asked_for(writer, tmp_path):

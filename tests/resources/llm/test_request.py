@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from methods.ids import canonical_json
-from methods.prompts.front_matter import Superseded
 from methods.prompts.messages import Image, Message, Text
 from resources.llm.model_spec import ModelSpec
 from resources.llm.request import ChatRequest, request_key
@@ -162,26 +161,5 @@ def test_a_parameter_that_json_cannot_say_is_refused():
         key(replace(REQUEST, params={"temperature": float("nan")}))
 
 
-SUPERSEDED = Superseded(version="mmdu/answers@12345678", opening="Role: expert.")
-
-
-def test_task_and_superseded_version_are_no_part_of_the_key():
-    assert key(replace(REQUEST, task="answers", superseded=SUPERSEDED)) == key()
-
-
-def test_the_earlier_request_is_the_one_that_the_superseded_version_made():
-    # What the prompt said before its first line and the blank one below it were dropped.
-    before = replace(
-        REQUEST,
-        messages=(Message.of("system", "Role: expert.\n\nLook closely."), REQUEST.messages[1]),
-    )
-    now = replace(
-        REQUEST,
-        messages=(Message.of("system", "Look closely."), REQUEST.messages[1]),
-        prompt_version="mmdu/answers@87654321",
-        superseded=SUPERSEDED,
-    )
-
-    assert now.earlier() == before
-    assert key(now) != key(before)
-    assert before.earlier() is None
+def test_the_task_is_no_part_of_the_key():
+    assert key(replace(REQUEST, task="answers")) == key()

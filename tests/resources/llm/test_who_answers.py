@@ -8,10 +8,8 @@ import pytest
 from methods.errors import UserError
 from methods.prompts.messages import Message
 from resources.images.store import ImageStore
-from resources.llm.earlier_calls import decide_earlier_endpoints
 from resources.llm.gateway import Gateway
-from resources.llm.ledger import Call, Ledger, Renewal
-from resources.llm.model_spec import RegistryError
+from resources.llm.ledger import Ledger, Renewal
 from resources.llm.registry import Registry, load_registry
 from resources.llm.renewals import ask_anew
 from resources.llm.request import ChatRequest, Completion, request_key
@@ -141,56 +139,6 @@ def test_a_replicate_is_a_request_of_its_own(tmp_path: Path, one: ScriptedApi) -
     assert texts(asked, question(replicate=1), question()) == ["Second.", "First."]
 
 
-# Calls from before the ledger knew
-
-
-def earlier_call(gateway: Gateway) -> Call:
-    """The answer to the question as an earlier version kept it: its key does not say who answered."""
-    canonical = question().canonical(gateway.registry.model("one"))
-    del canonical["endpoint"]
-    return Call(
-        key=request_key(canonical), provider="openai", endpoint=None, model="shared",
-        prompt_version="test/question@1", stage="s", run="r", via="live", outcome="answered",
-        finish_reason="stop", prompt_tokens=1, completion_tokens=1, cost_usd=0.0, seconds=0.1,
-        attempts=1, created_at="2026-01-01T00:00:00.000+00:00", response="Of then.", reasoning=None,
-        request=canonical,
-    )  # fmt: skip
-
-
-def test_an_earlier_answer_stays_that_of_the_one_server_it_can_be_of(
-    tmp_path: Path, one: ScriptedApi, two: ScriptedApi
-) -> None:
-    entries = ENTRIES.format(one=one.url, two=one.url)
-    before = gateway(tmp_path, entries)
-    before.ledger.add([earlier_call(before)])
-
-    (told,) = decide_earlier_endpoints(before.ledger, before.registry)
-
-    assert told == f"1 earlier answer of shared count as answers of {one.url}."
-    assert decide_earlier_endpoints(before.ledger, before.registry) == []
-    asked = gateway(tmp_path, entries)
-    assert texts(asked, question()) == ["Of then."]
-    # Where the address leads later is another matter.
-    moved = gateway(tmp_path, ENTRIES.format(one=two.url, two=two.url))
-    assert texts(moved, question()) == ["Of two."]
-
-
-def test_an_earlier_answer_that_may_be_of_two_servers_is_given_to_nobody_and_kept(
-    tmp_path: Path, one: ScriptedApi, two: ScriptedApi
-) -> None:
-    asked = gateway(tmp_path, ENTRIES.format(one=one.url, two=two.url))
-    asked.ledger.add([earlier_call(asked)])
-
-    (told,) = decide_earlier_endpoints(asked.ledger, asked.registry)
-
-    assert told.startswith("1 earlier answer of shared are not used: models.yaml has ")
-    assert texts(asked, question("one"), question("two")) == ["Of one.", "Of two."]
-    assert len(asked.ledger) == 3
-    # That one of the two is removed later does not make it known.
-    left = gateway(tmp_path, ENTRIES.format(one=one.url, two=one.url))
-    assert texts(left, question(replicate=0)) == ["Of one."]
-
-
 # Asking anew
 
 
@@ -288,31 +236,6 @@ def test_a_header_that_chooses_who_answers_is_part_of_who_answers(
         f"{one.url} (x-route: blue)",
         f"{one.url} (x-route: green)",
     }
-
-
-def test_earlier_answers_of_an_entry_that_has_such_a_header_are_given_to_nobody_unasked(
-    tmp_path: Path, one: ScriptedApi
-) -> None:
-    entries = ENTRIES.format(one=one.url, two="http://127.0.0.1:9/v1")
-    one.says("Of then.", "Of now.")
-    assert texts(gateway(tmp_path, entries), question()) == ["Of then."]
-
-    def routed(more: str = "") -> str:
-        return entries.replace("shared,", f"shared, extra_headers: {{x-route: blue}}{more},", 1)
-
-    with pytest.raises(RegistryError) as refused:
-        gateway(tmp_path, routed())
-
-    assert str(refused.value) == (
-        f"The ledger has answers of shared at {one.url} that do not say by which headers they came: "
-        f'for one set `identity: {one.url}` to use them, or `identity: "{one.url} (x-route: blue)"` '
-        "to ask anew."
-    )
-    # Either advice is followed, and needed once.
-    use, anew = f", identity: {one.url}", f', identity: "{one.url} (x-route: blue)"'
-    assert texts(gateway(tmp_path, routed(use)), question()) == ["Of then."]
-    for more in (anew, ""):
-        assert texts(gateway(tmp_path, routed(more)), question()) == ["Of now."]
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,8 @@ from resources.reports.release_folder import write_release
 from resources.reports.release_import import ReleaseFolderError, import_release
 from resources.reports.release_rows import rows_of_release
 from resources.warehouse import Warehouse
-from tests.homes.version_1 import unpack
+from tests.homes.kept import FIRST, INSTRUCTION, SECOND, unpack
 
-FIRST, SECOND, INSTRUCTION = "mmdu-1198c7be75", "mmdu-213c478455", "mmdu-instruct-d0f9dfc317"
 Rows = dict[str, list[dict]]
 
 
@@ -262,29 +261,6 @@ def test_a_name_that_leads_out_of_the_folder_of_releases_is_refused(
     assert [path.name for path in tmp_path.glob("mmdu-*")] == [FIRST]
 
 
-def test_a_folder_that_an_earlier_version_wrote_is_imported(
-    made_in: Path, empty: Empty, tmp_path: Path
-) -> None:
-    """It had no TSV, and no choices, labels, given turns and kinds of references in its rows."""
-    folder = tmp_path / FIRST
-    shutil.copytree(made_in / "releases" / FIRST, folder)
-    (folder / "mmdu.tsv").unlink()
-    tables = json.loads((folder / "tables.json").read_text())
-    del tables["choices"], tables["files"]["mmdu.tsv"]
-    for table in ("items", "turns", "references"):
-        for row in tables[table]:
-            for column in ("group_id", "labels", "given", "kind"):
-                row.pop(column, None)
-    assert not {"benchmark", "origin"} & set(tables["releases"][0])
-    (folder / "tables.json").write_text(json.dumps(tables))
-
-    assert empty.take(folder) == FIRST
-
-    assert rows_of(empty.warehouse, FIRST) == rows_of(
-        Warehouse(made_in / "warehouse.duckdb"), FIRST
-    )
-
-
 @pytest.mark.parametrize(
     ("harm", "named"),
     [
@@ -324,5 +300,5 @@ def test_a_folder_that_is_no_release_or_lacks_the_rows_says_what_to_do(
         empty.take(tmp_path)
     shutil.copytree(made_in / "releases" / FIRST, tmp_path / FIRST)
     (tmp_path / FIRST / "tables.json").unlink()
-    with pytest.raises(ReleaseFolderError, match="materialize release/exports in the home that it"):
+    with pytest.raises(ReleaseFolderError, match="is not as it was written, as tables.json"):
         empty.take(tmp_path / FIRST)

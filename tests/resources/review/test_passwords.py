@@ -1,6 +1,5 @@
-"""Signing in by password: argon2id hashes, scrypt hashes of earlier versions, and equal work."""
+"""Signing in by password: argon2id hashes, and equal work."""
 
-import hashlib
 import sqlite3
 from contextlib import closing
 
@@ -10,12 +9,6 @@ from argon2 import PasswordHasher
 from resources.review.accounts import Account
 from resources.review.passwords import HASHER, hash_password, verify_password
 from tests.resources.review.account_clock import CHEAP, RIGHT, WRONG, Clock, accounts_at, text_of
-
-# Both are of RIGHT, made by the version before argon2id: one at its default cost, one at a low cost.
-OLD_HASH = "scrypt$16384$8$5$spdQv3QwBIeSQ8bTEDWQXA==$mkClgDc42phydI4LNZlhmMFV0LJQhBxwooxmplzSnbo="
-OLD_CHEAP_HASH = (
-    "scrypt$16$1$1$a2x2j5k5nvrliRZqDSQubQ==$Lacs56xRX418xsmj+2pRjY1ktF3F+m2RmWHCPZlr9ew="
-)
 
 
 @pytest.fixture
@@ -86,60 +79,31 @@ class TestNewHashes:
         assert accounts.check("x" * 10_000, "\x00") is None
 
 
-class TestScryptHashes:
-    @pytest.fixture
-    def bob(self, accounts):
-        """Bob's account as an earlier version stored it."""
-        accounts.add("bob", "expert", WRONG)
-        store_hash(accounts, "bob", OLD_CHEAP_HASH)
-        return "bob"
-
-    def test_a_hash_of_the_old_default_cost_still_signs_in(self, accounts, bob):
-        store_hash(accounts, bob, OLD_HASH)
-
-        assert accounts.check(bob, WRONG) is None
-        assert accounts.check(bob, RIGHT) == Account("bob", "expert", has_password=True)
-
-    def test_a_successful_sign_in_replaces_it_by_an_argon2id_hash(self, accounts, bob):
-        session = accounts.begin_session(bob)
-
-        assert accounts.check(bob, RIGHT)
-        assert stored_hash(accounts, bob).startswith("$argon2id$")
-        assert accounts.check(bob, RIGHT)
-        assert accounts.check(bob, WRONG) is None
-        # It is the same password, so that nobody is signed out.
-        assert accounts.session(session)
-
-    def test_a_failed_sign_in_replaces_nothing(self, accounts, bob):
-        accounts.check(bob, WRONG)
-        assert stored_hash(accounts, bob) == OLD_CHEAP_HASH
-
-        accounts.disable(bob)
-        assert accounts.check(bob, RIGHT) is None
-        assert stored_hash(accounts, bob) == OLD_CHEAP_HASH
-
-    def test_a_password_set_meanwhile_is_not_replaced(self, accounts, bob, monkeypatch):
-        """Somebody else sets a new password between the verification and the replacement."""
-        new_hash = accounts._hasher.hash(RIGHT)
-
-        class SlowHasher(CountingHasher):
-            def hash(self, password, **options):
-                if len(self.work) == 1:  # the first is the argon2id hash that verification makes
-                    store_hash(accounts, bob, new_hash)
-                return super().hash(password, **options)
-
-        slow = accounts_at(accounts.path.parent.parent, Clock(), SlowHasher())
-        assert slow.check(bob, RIGHT)
-        assert stored_hash(accounts, bob) == new_hash
-
-
 def test_a_hash_with_other_parameters_is_replaced_at_the_next_sign_in(accounts, tmp_path):
     accounts.add("bob", "expert", RIGHT)
     stronger = PasswordHasher(time_cost=2, memory_cost=16, parallelism=1)
 
+    before = stored_hash(accounts, "bob")
+    assert accounts_at(tmp_path, Clock(), stronger).check("bob", WRONG) is None
+    assert stored_hash(accounts, "bob") == before
     assert accounts_at(tmp_path, Clock(), stronger).check("bob", RIGHT)
     assert "$m=16,t=2,p=1$" in stored_hash(accounts, "bob")
     assert accounts.check("bob", RIGHT)
+
+
+def test_a_password_set_meanwhile_is_not_replaced(accounts, tmp_path):
+    """Somebody else sets another password between the verification and the replacement."""
+    accounts.add("bob", "expert", RIGHT)
+    another = CHEAP.hash(WRONG)
+
+    class Slow(PasswordHasher):
+        def hash(self, password, **options):
+            store_hash(accounts, "bob", another)
+            return super().hash(password, **options)
+
+    slow = Slow(time_cost=2, memory_cost=16, parallelism=1)
+    assert accounts_at(tmp_path, Clock(), slow).check("bob", RIGHT)
+    assert stored_hash(accounts, "bob") == another
 
 
 @pytest.mark.parametrize(
@@ -148,10 +112,6 @@ def test_a_hash_with_other_parameters_is_replaced_at_the_next_sign_in(accounts, 
         "",
         "no hash",
         RIGHT,
-        "scrypt$",
-        "scrypt$16$1$1$a",
-        "scrypt$1$1$1$YQ==$YQ==",
-        "scrypt$16$1$1$?$?",
         "$argon2id$",
         "$argon2id$v=19$m=8,t=1,p=1$YQ$YQ",
     ],
@@ -182,17 +142,6 @@ class TestEqualWork:
         return CountingHasher()
 
     @pytest.fixture
-    def scrypt_work(self, monkeypatch):
-        work, scrypt = [], hashlib.scrypt
-
-        def counted(password, **cost):
-            work.append((password, cost["n"], cost["r"], cost["p"], cost["dklen"]))
-            return scrypt(password, **cost)
-
-        monkeypatch.setattr(hashlib, "scrypt", counted)
-        return work
-
-    @pytest.fixture
     def accounts(self, tmp_path, hasher):
         accounts = accounts_at(tmp_path, Clock(), hasher)
         for name in ("bob", "gone", "broken"):
@@ -203,24 +152,10 @@ class TestEqualWork:
         hasher.work.clear()
         return accounts
 
-    def test_every_failure_takes_one_argon2id_hash(self, accounts, hasher, scrypt_work):
+    def test_every_failure_takes_one_argon2id_hash(self, accounts, hasher):
         for name, password in self.TRIES:
             hasher.work.clear()
             assert accounts.check(name, password) is None
             # Verifying a string that is no hash is refused without work; the hash after it is the work.
             computed = hasher.work[1:] if name == "broken" else hasher.work
             assert computed == [password.encode()], name
-        assert scrypt_work == []
-
-    def test_while_a_scrypt_hash_is_stored_every_failure_takes_one_of_both(
-        self, accounts, hasher, scrypt_work
-    ):
-        accounts.add("old", "expert", RIGHT)
-        store_hash(accounts, "old", OLD_HASH)
-        for name, password in (*self.TRIES, ("old", WRONG)):
-            hasher.work.clear()
-            scrypt_work.clear()
-            assert accounts.check(name, password) is None
-            computed = hasher.work[1:] if name == "broken" else hasher.work
-            assert computed == [password.encode()], name
-            assert scrypt_work == [(password.encode(), 2**14, 8, 5, 32)], name

@@ -1,0 +1,57 @@
+"""Work on the home that 0.2.0 made: the same clusters, releases and scores, and nothing is asked."""
+
+import pytest
+
+from tests.assets.conftest import MakeWorld
+from tests.assets.corpus import two_sided_corpus
+from tests.assets.world import WITHOUT_PICTURES, Row, World, copy_of, sentence
+from tests.homes.build import SETS
+from tests.homes.kept import OF_0_2_0, unpack
+
+KEPT = (
+    *("cluster.clusters", "cluster.communities", "cluster.entry_sides", "cluster.image_sets"),
+    *("dialogue.summaries", "dialogue.questions", "dialogue.answers", "dialogue.dialogues"),
+    *("rewrite.rewrites", "review.decisions", "evaluate.answers", "evaluate.judgments"),
+    *("release.releases", "release.current", "release.items", "release.turns"),
+    *("release.references", "release.images", "evaluate.leaderboard"),
+)
+
+
+@pytest.fixture(scope="module")
+def before(make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory) -> World:
+    root = tmp_path_factory.mktemp("kept")
+    unpack(root, OF_0_2_0)
+    return make_world(root, two_sided_corpus(root / "corpus"))
+
+
+@pytest.fixture(scope="module")
+def worked_on(
+    before: World, make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory
+) -> World:
+    """The same home after this version made everything on it once more."""
+    root = tmp_path_factory.mktemp("worked_on")
+    copy_of(before.root, root)
+    world = make_world(root, before.corpus)
+    for run in (
+        world.ingest,
+        lambda: world.ingest("others"),
+        lambda: world.run("cluster", SETS, assets=WITHOUT_PICTURES),
+        world.generate,
+        lambda: world.release("all"),
+        world.evaluate,
+        world.score,
+    ):
+        result = run()
+        assert result.success, sentence(result)
+    return world
+
+
+def test_no_model_is_asked_anything(before: World, worked_on: World) -> None:
+    assert worked_on.proxy.requests == []
+    assert list(worked_on.ledger) == list(before.ledger) != []
+
+
+@pytest.mark.parametrize("table", KEPT)
+def test_work_gives_what_was_there(table: str, before: World, worked_on: World) -> None:
+    found: list[Row] = worked_on.rows(f"FROM {table} ORDER BY ALL")
+    assert found == before.rows(f"FROM {table} ORDER BY ALL") and found

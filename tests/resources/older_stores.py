@@ -1,0 +1,133 @@
+"""Stores of a small form of their own, as the baseline made them, and the steps to what they are today.
+
+The steps do what migrations do: rename a table, make one anew with other columns and checks, add one.
+"""
+
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from resources import warehouse_schema
+from resources.migrations import BASELINE
+from resources.sqlite_file import SqliteFile
+from tests.resources.store_files import Rows
+
+NOTES = """
+CREATE TABLE {ingest}notes (
+    note_id VARCHAR PRIMARY KEY, text VARCHAR NOT NULL, n_words INTEGER NOT NULL CHECK (n_words > 0)
+);
+"""
+GROUPS = "CREATE TABLE {cluster}groups (group_id VARCHAR NOT NULL, note_id VARCHAR NOT NULL);"
+MARKS = "CREATE TABLE {rewrite}marks (mark_id VARCHAR PRIMARY KEY, note_id VARCHAR NOT NULL);"
+VIEW = "CREATE {anew} {ingest}lengths AS SELECT note_id, n_words FROM {ingest}notes;"
+STEPS = {
+    "0101_groups": "ALTER TABLE {cluster}buckets RENAME TO groups;",
+    "0102_words": "ALTER TABLE {ingest}notes RENAME TO notes_100;"
+    + NOTES
+    + "INSERT INTO {ingest}notes "
+    "SELECT note_id, text, length(text) - length(replace(text, ' ', '')) + 1 FROM {ingest}notes_100;"
+    "DROP TABLE {ingest}notes_100;",
+    "0103_marks": MARKS,
+}
+THEN = """
+CREATE TABLE {ingest}notes (note_id VARCHAR PRIMARY KEY, text VARCHAR NOT NULL);
+CREATE TABLE {cluster}buckets (group_id VARCHAR NOT NULL, note_id VARCHAR NOT NULL);
+INSERT INTO {ingest}notes VALUES ('a', 'an owl'), ('b', 'a red kite'), ('c', 'rain');
+INSERT INTO {cluster}buckets VALUES ('g', 'a'), ('g', 'b');
+"""
+TODAY = BASELINE + len(STEPS)
+IN_DUCKDB = {
+    "ingest": "ingest.",
+    "cluster": "cluster.",
+    "rewrite": "rewrite.",
+    "anew": "OR REPLACE VIEW",
+}
+IN_SQLITE = {"ingest": "", "cluster": "", "rewrite": "", "anew": "VIEW IF NOT EXISTS"}
+
+
+def _write_steps(folder: Path, names: dict[str, str]) -> None:
+    folder.mkdir(parents=True)
+    for name, text in STEPS.items():
+        (folder / f"{name}.sql").write_text(text.format(**names).replace(";", ";\n"))
+
+
+@contextmanager
+def small_sql(folder: Path) -> Iterator[None]:
+    """`sql/` is the small one meanwhile, which is written into `folder` unless it is there."""
+    if not folder.exists():
+        _write_steps(folder / "migrations", IN_DUCKDB)
+        for path in warehouse_schema.SQL_ROOT.glob("*.sql"):
+            shutil.copy(path, folder)
+        declared = {"ingest": NOTES, "cluster": GROUPS, "rewrite": MARKS}
+        for stage in warehouse_schema.STAGES:
+            (folder / stage).mkdir()
+            text = f"CREATE SCHEMA IF NOT EXISTS {stage};\n{declared.get(stage, '')}"
+            (folder / stage / "schema.sql").write_text(text.format(**IN_DUCKDB))
+        (folder / "ingest" / "views.sql").write_text(VIEW.format(**IN_DUCKDB))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(warehouse_schema, "SQL_ROOT", folder)
+        patch.setattr(warehouse_schema, "MIGRATIONS", folder / "migrations")
+        forget_sql()
+        try:
+            yield
+        finally:
+            patch.undo()
+            forget_sql()
+
+
+def forget_sql() -> None:
+    """Have `sql/` read again."""
+    for each in vars(warehouse_schema).values():
+        if hasattr(each, "cache_clear"):
+            each.cache_clear()
+
+
+def warehouse_of_the_baseline(path: Path) -> Path:
+    """A warehouse of the small form as the baseline left it."""
+    with duckdb.connect(str(path)) as connection:
+        for stage in warehouse_schema.STAGES:
+            connection.execute(f"CREATE SCHEMA {stage}")
+        connection.execute(THEN.format(**IN_DUCKDB))
+        connection.execute("CREATE VIEW ingest.lengths AS SELECT 0 AS n_words")
+        connection.execute("CREATE TABLE main.schema_version (version INTEGER, declared VARCHAR)")
+        connection.execute("INSERT INTO main.schema_version VALUES (?, 'then')", [BASELINE])
+    return path
+
+
+def sqlite_file(folder: Path) -> type[SqliteFile]:
+    """The class of files of the small form, which is declared in `folder`."""
+    _write_steps(folder / "migrations", IN_SQLITE)
+    schema = folder / "schema.sql"
+    schema.write_text("\n".join((NOTES, GROUPS, MARKS, VIEW)).format(**IN_SQLITE))
+    step = folder / "migrations" / "0103_marks.sql"
+    step.write_text(f"{step.read_text()}\n{VIEW.format(**IN_SQLITE)}")
+    return type("Notes", (SqliteFile,), {"SCHEMA": (schema,)})
+
+
+def sqlite_of_the_baseline(path: Path) -> Path:
+    """A file of the small form as the baseline left it."""
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(THEN.format(**IN_SQLITE))
+        connection.execute(f"PRAGMA user_version = {BASELINE}")
+    return path
+
+
+def rows_of_today(names: dict[str, str]) -> Rows:
+    """What the rows of the baseline have become."""
+    return {
+        f"{names['ingest']}notes": [
+            {"note_id": "a", "text": "an owl", "n_words": 2},
+            {"note_id": "b", "text": "a red kite", "n_words": 3},
+            {"note_id": "c", "text": "rain", "n_words": 1},
+        ],
+        f"{names['cluster']}groups": [
+            {"group_id": "g", "note_id": "a"},
+            {"group_id": "g", "note_id": "b"},
+        ],
+        f"{names['rewrite']}marks": [],
+    }

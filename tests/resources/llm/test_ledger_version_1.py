@@ -10,6 +10,7 @@ import pytest
 
 from methods.ids import canonical_json
 from resources.llm.ledger import Call, Ledger
+from tests.resources.llm.entries import charges_of
 from tests.resources.llm.test_ledger import call, in_order, start
 from tests.resources.llm.test_ledger_tables import charge, query
 
@@ -88,7 +89,7 @@ def test_it_is_taken_along_once_and_goes_on_as_any_other(path):
 
     assert list(Ledger(path)) == in_order([older(0), older(1), call(2)])
     # The second answer to what version 1 had was paid for, and is a charge.
-    assert [each.key for each in Ledger(path).charges()] == [call(0).key, charge(3).key]
+    assert [each.key for each in charges_of(Ledger(path))] == [call(0).key, charge(3).key]
 
 
 def test_an_empty_ledger_of_version_1_is_an_empty_ledger(path):

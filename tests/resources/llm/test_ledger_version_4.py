@@ -10,6 +10,7 @@ import pytest
 from resources.llm.ledger import Ledger
 from resources.llm.ledger.calls import pack
 from resources.migrations import migrations
+from tests.resources.llm.entries import charges_of
 
 STEPS = migrations(Path("resources/llm/ledger/migrations"))
 MARKS = "Write <think> and </think>."
@@ -87,7 +88,7 @@ def test_each_reply_becomes_what_it_is(path: Path, name: str) -> None:
 def test_a_blank_reply_becomes_a_charge_and_the_rest_stays_with_what_it_cost(path: Path) -> None:
     ledger = Ledger(path)
 
-    charges: dict[str, Any] = {charge.key: charge for charge in ledger.charges()}
+    charges: dict[str, Any] = {charge.key: charge for charge in charges_of(ledger)}
     assert {key: (each.outcome, each.cost_usd) for key, each in charges.items()} == {
         "withheld": ("refused", 0.5),
         "blank": ("empty", 0.25),

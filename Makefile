@@ -17,7 +17,7 @@ export LOOM_PROFILE := $(PROFILE)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo run dry-run sql ui calls review sample-corpus offline-server test test-all \
+.PHONY: help setup demo run dry-run sql ui calls review offline-server test test-all \
 	test-nightly test-orders test-load test-faults durations golden pictures test-label-studio test-mediawiki strangers check bench-gateway bench-ingest \
 	bench-cluster bench-duplicates bench-overlap bench-edits bench-review bench-statistics bench-evaluate \
 	lock backup restore \
@@ -57,9 +57,6 @@ calls: setup ## What was asked of models, what came and what it cost, in a brows
 
 review: setup ## The review app on what the demo made, with accounts to try it (PORT=8090)
 	@$(BIN)/python -m review demo --port $(or $(PORT),8090)
-
-sample-corpus: setup ## Write the sample corpus anew from its topics: shards, categories, pictures
-	@$(BIN)/python -m resources.sample_corpus.draw
 
 offline-server: setup ## The offline model server by itself (PORT=8099)
 	@$(BIN)/python -m resources.offline --port $(or $(PORT),8099)

@@ -206,9 +206,7 @@ def critic_check() -> dg.AssetChecksDefinition:
     return check
 
 
-RUN_AGAIN = (
-    "Then run the job evaluate again: re-execution from failure runs this check alone."
-)
+RUN_AGAIN = "Then run the job evaluate again: re-execution from failure runs this check alone."
 
 
 def made_check(specs: Sequence[dg.AssetSpec]) -> dg.AssetChecksDefinition:

@@ -1,7 +1,6 @@
 """Item statistics: how hard each item is, and whether it tells good models from bad ones.
 
-What belongs here: the table. The figures are `methods/evaluation/statistics/item_analysis.py` and
-`item_response.py` beside it.
+What belongs here: the table. The figures are `methods/evaluation/statistics/item_analysis.py`.
 """
 
 from collections import Counter
@@ -20,7 +19,6 @@ from assets.evaluate.right_items import RightItems, right_items
 from methods.benchmarks import Benchmarks
 from methods.evaluation.outcomes import right_matrix
 from methods.evaluation.statistics.item_analysis import item_statistics as classical
-from methods.evaluation.statistics.item_response import LEAST_MODELS, item_response
 from resources.settings import Settings
 from resources.warehouse import Warehouse
 
@@ -28,22 +26,17 @@ Row = dict[str, Any]
 
 
 class ItemStatisticsSettings(Settings):
-    """How many models it takes for a flag, and for item response theory."""
+    """How many models it takes for a flag."""
 
     min_models: int = Field(
         5, ge=2, description="Known results that an item needs to be flagged by its statistics."
-    )
-    min_models_irt: int = Field(
-        LEAST_MODELS,
-        ge=20,
-        description="Models from which on the two-parameter logistic model is estimated.",
     )
 
 
 @table_asset(
     "evaluate.item_statistics",
     settings=ItemStatisticsSettings,
-    kinds={"scipy"},
+    kinds={"numpy"},
     deps=[observations],
     automation_condition=WHEN_READY,
 )
@@ -56,7 +49,6 @@ def item_statistics(
     """Difficulty and discrimination of each item of a benchmark with right and wrong answers.
 
     Over the models alone: what stands beside them (baselines, models without images) does not count.
-    Where there are too few of them for item response theory, the row says so.
     """
     rows: list[Row] = []
     for each in right_items(warehouse, benchmarks, apart):
@@ -70,19 +62,10 @@ def item_statistics(
 
 def _rows(each: RightItems, settings: ItemStatisticsSettings) -> Iterator[Row]:
     right = right_matrix(each.outcomes, each.models, each.items)
-    figures = zip(
-        each.items,
-        classical(right, settings.min_models),
-        item_response(right, settings.min_models_irt),
-        strict=True,
-    )
-    for item_id, of, latent in figures:
+    for item_id, of in zip(each.items, classical(right, settings.min_models), strict=True):
         yield {
             **each.slice.columns,
             "item_id": item_id,
             **vars(of),
-            "irt_discrimination": latent.discrimination,
-            "irt_difficulty": latent.difficulty,
-            "irt_why": latent.why,
             "flags": list(of.flags),
         }

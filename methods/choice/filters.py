@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from methods.evaluation.outcomes import Outcomes
 
 TEXT_ONLY, WRONG_ITEM = "text_only", "wrong_item"
-FILTERS = (TEXT_ONLY, WRONG_ITEM)
 
 
 @dataclass(frozen=True)

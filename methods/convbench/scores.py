@@ -14,7 +14,6 @@ from collections.abc import Sequence
 
 from methods.convbench.settings import (
     CREATION,
-    DIMENSIONS,
     OVERALL,
     PERCEPTION,
     PERFECT_PERCEPTION,
@@ -80,4 +79,3 @@ GRADES: tuple[Metric, ...] = tuple(
     for name, metric in WIN_RATES.items()
 )
 """The same turns graded directly, from 1 to 10."""
-GRADE_DIMENSIONS = tuple(grade_of(dimension) for dimension in DIMENSIONS)

@@ -11,7 +11,6 @@ from typing import Literal
 ReferenceKind = Literal["answer", "key", "caption", "focus"]
 """An answer to compare with; the letter of the right choice; a caption that a judge reads in place of
 the images; what a judge should look at."""
-REFERENCE_KINDS: tuple[ReferenceKind, ...] = ("answer", "key", "caption", "focus")
 
 
 @dataclass(frozen=True)

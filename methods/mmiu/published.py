@@ -45,8 +45,6 @@ PUBLISHED_FILES = {
     "mmiu.parquet": "the rows of mmiu.tsv",
 }
 SUBSET, LEVEL = "subset", "images"
-DERIVED = (TASK, RELATION, SUBSET, LEVEL)
-"""Labels that follow from the record's task and its images."""
 CONTEXT = "Context"
 _FORM = (
     *("id", "index", "item_id", "question", "context", "options", "output", "answer"),

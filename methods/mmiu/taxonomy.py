@@ -90,7 +90,6 @@ TASKS = tuple(
     for relation, tasks in _TASKS.items()
     for name, abbreviation in tasks.items()
 )
-RELATIONS = tuple(_TASKS)
 TASK, RELATION = "task", "relation"
 """Labels of an item."""
 

@@ -22,7 +22,6 @@ ANSWER_IMAGE: Strategy = "replace answer image"
 OTHER_IMAGES: Strategy = "replace other images"
 SHUFFLE: Strategy = "shuffle all images"
 IRRELEVANT: Strategy = "irrelevant question or images"
-STRATEGIES = (KEY_WORD, ANSWER_IMAGE, OTHER_IMAGES, SHUFFLE, IRRELEVANT)
 
 CANNOT = "The question cannot be answered."
 """The choice that is right in an unanswerable question, and wrong in the others of its task."""

@@ -2,8 +2,8 @@
 
     outcome of a battle: 1 the first model won, 0 the second one, 0.5 a tie
 
-What belongs here: the form that ratings are computed from, and the form that arenas publish, rows with
-`model_a`, `model_b` and `winner` (`model_a`, `model_b`, `tie`, `tie (bothbad)`).
+What belongs here: the form that ratings are computed from, and the words for
+outcomes that arenas publish.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,7 +13,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from methods.errors import UserError
 from methods.evaluation.statistics.resampling import Clusters, Floats
 
 FIRST, TIE, SECOND = 1.0, 0.5, 0.0
@@ -21,14 +20,8 @@ WINNERS: Mapping[str, float] = {
     "model_a": FIRST,
     "model_b": SECOND,
     "tie": TIE,
-    "tie (bothbad)": TIE,
-    "both_bad": TIE,
 }
-"""Outcomes by the words of published battles; `both_bad` is arena-rank's."""
-
-
-class BattleError(UserError):
-    """A published battle lacks a column, names one model twice, or has an unknown winner."""
+"""Outcomes by the words of published battles."""
 
 
 class Battle(NamedTuple):
@@ -108,33 +101,3 @@ def battles_of(battles: Iterable[Battle], models: Iterable[str] = ()) -> Battles
         np.array([row.weight for row in rows], dtype=float),
         np.array([row.style for row in rows], dtype=float).reshape(len(rows), n_features),
     )
-
-
-def published_battles(records: Iterable[Mapping[str, object]]) -> list[Battle]:
-    """Battles of an arena's records; each is a cluster of its own unless it has a `question_id`.
-
-    A `weight` that is there counts. Raises BattleError, which names the record by its number from 1.
-    """
-    return [_battle(number, record) for number, record in enumerate(records, 1)]
-
-
-def _battle(number: int, record: Mapping[str, object]) -> Battle:
-    first, second, winner = (
-        str(record.get(name) or "").strip() for name in ("model_a", "model_b", "winner")
-    )
-    if not first or not second or first == second:
-        raise BattleError(
-            f"Record {number} does not name two models: a battle has a model_a and another model_b."
-        )
-    if winner not in WINNERS:
-        raise BattleError(
-            f"Record {number} has the winner {winner[:40]!r}: it is one of {', '.join(WINNERS)}."
-        )
-    try:
-        weight = float(str(record.get("weight") or 1))
-    except ValueError:
-        weight = -1.0
-    if not 0 < weight < float("inf"):
-        raise BattleError(f"Record {number} has a weight that is no number above 0: correct it.")
-    cluster = str(record.get("question_id") or f"record {number}")
-    return Battle(first, second, WINNERS[winner], cluster, weight)

@@ -11,7 +11,7 @@ answer it has none in the form `judged`, and loses in the form `floor` (where ne
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple
 
 from methods.evaluation.asking import PLAIN, Answer, Transcript
 from methods.evaluation.items import Item, Turn
@@ -41,7 +41,6 @@ REFERENCE = "baseline:reference"
 Status = Literal["judged", "not_judged", "no_answer_a", "no_answer_b", "no_answer"]
 """`not_judged`: the judge gave no verdict. The others: the model of that place gave nothing to judge,
 or neither did."""
-STATUSES: tuple[Status, ...] = get_args(Status)
 ArenaWinner = Literal["model_a", "model_b", "tie"]
 _ARENA: Mapping[Winner, ArenaWinner] = {"A": "model_a", "B": "model_b", "tie": "tie"}
 _FLOOR = {"no_answer_a": 0.0, "no_answer_b": 1.0, "no_answer": 0.5}

@@ -9,23 +9,18 @@ contents.
 from methods.review.decisions import (
     POLICY_PREFIX,
     ROUNDS,
-    VERDICTS,
     Decision,
     QueueItem,
     StaleDecision,
-    Verdict,
     by_item,
     check_decision,
     queue_item,
     source_hash_of,
 )
-from methods.review.kinds import KINDS, REASONS, Kind
+from methods.review.kinds import KINDS, REASONS
 from methods.review.resolution import (
-    REQUIRES,
     Policy,
-    Require,
     Resolution,
-    Status,
     resolve,
 )
 
@@ -33,18 +28,12 @@ __all__ = [
     "KINDS",
     "POLICY_PREFIX",
     "REASONS",
-    "REQUIRES",
     "ROUNDS",
-    "VERDICTS",
     "Decision",
-    "Kind",
     "Policy",
     "QueueItem",
-    "Require",
     "Resolution",
     "StaleDecision",
-    "Status",
-    "Verdict",
     "by_item",
     "check_decision",
     "queue_item",

@@ -23,8 +23,6 @@ Status = Literal["round_1", "round_2", "to_rework", "rejected", "approved", "not
 annotators edit it. `rejected`: annotators rejected it; nobody is assigned to it, and an annotator may
 still edit it. `approved`: finished. `not_sampled`: people do not see it."""
 
-Role = Literal["annotator", "expert", "admin"]
-
 ROUND_OF_ROLE: dict[str, int] = {"annotator": 1, "expert": 2, "admin": 2}
 """The one round in which a role decides: an only expert who decided an item in round 1 could not
 decide it in round 2."""

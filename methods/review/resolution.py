@@ -7,7 +7,7 @@ What does not: the state of the review itself, and who decides next.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple
 
 from methods.ids import canonical_json
 from methods.review.decisions import POLICY_PREFIX, Decision, QueueItem
@@ -18,7 +18,6 @@ Status = Literal["approved", "rejected", "pending"]
 Require = Literal["none", "sample", "all"]
 """Which items a release demands people's decisions of: none, a sample, or all."""
 
-REQUIRES: tuple[str, ...] = get_args(Require)
 SHARE = 0.1
 DEFAULT_RULES = Rules.model_validate({})
 

@@ -54,7 +54,6 @@ def item_section(data: Row | None, image_store: ImageStore) -> dict[str, Any] | 
         "n_models": max(row["n_models"] for row in statistics),
         "dots": _dots(statistics),
         "n_without": sum(row["discrimination"] is None for row in statistics),
-        "irt_why": next((row["irt_why"] for row in statistics if row["irt_why"]), None),
         "subsets": _subsets(subsets),
     }
 

@@ -353,9 +353,6 @@ COMMENT ON COLUMN evaluate.item_statistics.n_right IS 'Models that have it right
 COMMENT ON COLUMN evaluate.item_statistics.share_right IS 'Classical difficulty: the share of models that have it right, 1 the easiest.';
 COMMENT ON COLUMN evaluate.item_statistics.discrimination IS 'Corrected item-total point-biserial correlation over models, -1 to 1.';
 COMMENT ON COLUMN evaluate.item_statistics.why IS 'Why there is no discrimination; NULL where there is one.';
-COMMENT ON COLUMN evaluate.item_statistics.irt_discrimination IS 'Slope a of the two-parameter logistic model; NULL where there is none.';
-COMMENT ON COLUMN evaluate.item_statistics.irt_difficulty IS 'Place b of the two-parameter logistic model, in standard deviations of the models.';
-COMMENT ON COLUMN evaluate.item_statistics.irt_why IS 'Why there is no estimate of the two-parameter model; NULL where there is one.';
 COMMENT ON COLUMN evaluate.item_statistics.flags IS 'What stands out: negative_discrimination, everyone_right, everyone_wrong.';
 
 COMMENT ON COLUMN evaluate.smallest_subsets.benchmark IS 'Benchmark that the release is of.';

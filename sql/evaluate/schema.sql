@@ -332,8 +332,7 @@ CREATE TABLE IF NOT EXISTS evaluate.flagged_items (
     PRIMARY KEY (release_id, judge, judge_version, item_id, filter)
 );
 
--- How hard an item is and how well it tells models apart: classically, and by the two-parameter logistic
--- model where there are enough models.
+-- How hard an item is and how well it tells models apart.
 CREATE TABLE IF NOT EXISTS evaluate.item_statistics (
     benchmark VARCHAR NOT NULL,
     release_id VARCHAR NOT NULL,
@@ -345,14 +344,9 @@ CREATE TABLE IF NOT EXISTS evaluate.item_statistics (
     share_right DOUBLE CHECK (share_right BETWEEN 0 AND 1),
     discrimination DOUBLE CHECK (discrimination BETWEEN -1.000001 AND 1.000001),
     why VARCHAR,
-    irt_discrimination DOUBLE,
-    irt_difficulty DOUBLE,
-    irt_why VARCHAR,
     flags VARCHAR[] NOT NULL,
     PRIMARY KEY (release_id, judge, judge_version, item_id),
-    CHECK ((discrimination IS NULL) = (why IS NOT NULL)),
-    CHECK ((irt_discrimination IS NULL) = (irt_why IS NOT NULL)),
-    CHECK ((irt_discrimination IS NULL) = (irt_difficulty IS NULL))
+    CHECK ((discrimination IS NULL) = (why IS NOT NULL))
 );
 
 -- Subsets of a release by size, and how far each keeps the ranking of the models (Kendall's tau). Where

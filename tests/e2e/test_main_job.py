@@ -16,6 +16,7 @@ from resources.home import REPO_ROOT
 from resources.llm.ledger import Ledger
 from resources.warehouse import sql_text
 from tests.e2e.running import ONE_OF_THE_WHOLE_RUNS, Run, command, demo
+from tests.resources.llm.entries import charges_of
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(1200), pytest.mark.always]
 
@@ -156,7 +157,7 @@ def test_what_it_cost_is_in_the_warehouse_call_by_call(main_job: Run) -> None:
         "SELECT sum(n_answered)::BIGINT AS calls, sum(prompt_tokens)::BIGINT AS prompt, "
         "sum(completion_tokens)::BIGINT AS completion, sum(cost_usd) AS cost FROM ledger.costs",
     )
-    charges = main_job.ledger.charges()
+    charges = charges_of(main_job.ledger)
     assert total == {
         "calls": len(calls),
         "prompt": sum(paid.prompt_tokens for paid in [*calls, *charges]),

@@ -20,7 +20,7 @@ from resources.llm.model_calls import AuthError
 from resources.llm.request import Completion, Failure
 from tests.doubles.openai_api import Api, completion, http_reply, serving
 from tests.golden.guide_entries import SCHEMA, double_of, gateway_of, outcomes, question, set_keys
-from tests.resources.llm.entries import no_backoff
+from tests.resources.llm.entries import charges_of, no_backoff
 
 PAGE = "../../../docs/guides/server-behaviours.md"
 ATTEMPTS = 3
@@ -187,7 +187,7 @@ def ask(gateway: Gateway, behaviour: Behaviour) -> str:
 
 
 def row_in(ledger: Ledger) -> str:
-    calls, charges = list(ledger), ledger.charges()
+    calls, charges = list(ledger), charges_of(ledger)
     ledger.close()
     assert len(calls) <= 1
     if calls:

@@ -1,11 +1,13 @@
 """An imported release: its name, its rows, and that items come back from them as they were."""
 
+from typing import get_args
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from methods.errors import UserError
-from methods.evaluation.items import REFERENCE_KINDS, Item, Turn
+from methods.evaluation.items import Item, ReferenceKind, Turn
 from methods.imported_release import NOBODY, imported_name, imported_release, require_name
 from methods.release import RELEASE_TABLES, Edition, id_of_release
 from methods.release_items import items_of_release
@@ -97,7 +99,9 @@ def test_the_id_is_of_the_content_and_the_edition() -> None:
 
 TEXT = st.text(max_size=5)
 TURNS = st.lists(
-    st.tuples(TEXT, st.dictionaries(st.sampled_from(REFERENCE_KINDS), TEXT), st.none() | TEXT),
+    st.tuples(
+        TEXT, st.dictionaries(st.sampled_from(get_args(ReferenceKind)), TEXT), st.none() | TEXT
+    ),
     min_size=1,
     max_size=3,
 ).map(

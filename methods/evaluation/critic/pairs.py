@@ -30,16 +30,7 @@ Why = Literal[
     "names_a_model",
     "same_prompt",
 ]
-WHYS: Mapping[Why, str] = {
-    "no_reason": "nobody who gave the middle score said why",
-    "not_whole": "the score is no whole number, and a judge gives no other",
-    "lacks_a_dimension": "people did not score all that the judge scores",
-    "not_judged": "the judge is not asked about the answer",
-    "unreadable": "the judge's reader would not read the reply",
-    "names_a_model": "the answer or the reason names a contestant",
-    "same_prompt": "another answer makes the same prompt",
-}
-"""Why no pair is made of a scored answer, in words after a number of answers."""
+"""Why no pair is made of a scored answer."""
 SHORTEST_NAME = 3
 """A contestant's name with fewer characters is a word like any other, and is not looked for."""
 

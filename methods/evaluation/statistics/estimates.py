@@ -5,7 +5,6 @@ from typing import Literal
 
 Aggregation = Literal["micro", "macro"]
 """Over values alike, or over the means of clusters."""
-AGGREGATIONS: tuple[Aggregation, ...] = ("micro", "macro")
 
 
 @dataclass(frozen=True)

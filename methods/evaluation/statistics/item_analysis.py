@@ -6,8 +6,7 @@
 
 Sources: Lord and Novick (1968), Statistical Theories of Mental Test Scores, 15; Nunnally and Bernstein
 (1994), Psychometric Theory, 8 (without the item itself, which would correlate with the total that it
-is part of). What belongs here: both figures from a matrix of outcomes. The model with a latent ability
-is `item_response.py`.
+is part of). What belongs here: both figures from a matrix of outcomes.
 """
 
 from dataclasses import dataclass

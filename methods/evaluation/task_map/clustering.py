@@ -36,7 +36,6 @@ class Merge(NamedTuple):
     first: int
     second: int
     distance: float
-    n_tasks: int
 
 
 @dataclass(frozen=True)
@@ -80,8 +79,8 @@ def task_map(
 def merges(distances: Floats) -> list[Merge]:
     """The steps of the clustering, the nearest first: n - 1 of them."""
     return [
-        Merge(int(first), int(second), float(distance), int(n_tasks))
-        for first, second, distance, n_tasks in _tree(distances)
+        Merge(int(first), int(second), float(distance))
+        for first, second, distance, _ in _tree(distances)
     ]
 
 

@@ -8,7 +8,7 @@ SHA-256 inside the request, never as base64; keys and secrets never come near it
 
 from collections.abc import Iterator, Sequence, Set
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from resources.llm.ledger.calls import (
     ANSWERED,
@@ -26,7 +26,6 @@ from resources.llm.ledger.file import LedgerFile
 from resources.llm.request import Outcome
 
 _LOOKUP_CHUNK = 500
-_Row = TypeVar("_Row", Call, Charge)
 
 
 class Renewal(NamedTuple):
@@ -106,11 +105,6 @@ class Ledger:
                 f"SELECT {', '.join(Call._fields)} FROM calls ORDER BY key"
             ):
                 yield _unpacked(Call(*row))
-
-    def charges(self) -> list[Charge]:
-        """Every charge, in the order they were made."""
-        rows = self._file.connection.execute(f"SELECT {', '.join(Charge._fields)} FROM charges")
-        return [_unpacked(Charge(*row)) for row in rows]
 
     def renew(self, renewal: Renewal) -> None:
         """From now on ask anew what is like `renewal`; the answers that there are stay."""
@@ -211,7 +205,7 @@ class Ledger:
         return int(self._file.connection.execute("SELECT count(*) FROM calls").fetchone()[0])
 
 
-def _unpacked(row: _Row) -> _Row:
-    """A row whose request is packed, as the tables have it."""
+def _unpacked(row: Call) -> Call:
+    """A row whose request is packed, as the table has it."""
     packed: bytes = row.request  # type: ignore[assignment]
     return row._replace(request=unpack(packed))

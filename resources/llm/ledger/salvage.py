@@ -4,8 +4,9 @@ What belongs here: which rows are the ledger's, and that the damaged file is kep
 place only to a whole one. A row is taken if it is whole: its values are of its table's types and its
 request can be unpacked, which ends in a checksum and stands behind the texts. So nothing is made up;
 only a change of a few letters inside a text cannot be noticed. Reading pages is
-`resources/sqlite_pages.py`: that of the program sqlite3 (`.recover`) is not in Python's library, and
-takes rows that were deleted, too.
+`resources/sqlite_pages.py`. That of the program sqlite3 (`.recover`) is not in Python's library, and
+Debian 12 builds the program without it (SQLITE_ENABLE_DBPAGE_VTAB). Built with it, sqlite3 3.40.1 read
+nothing of a file with an overwritten header, and cut texts at their first NUL.
 """
 
 import os

@@ -7,7 +7,6 @@ import struct
 import subprocess
 import sys
 import zlib
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,9 +18,9 @@ from PIL import Image, ImageFilter
 from methods.ingest.image_check import ImageRejected, check
 from methods.ingest.image_quality import WORKING_SIDE, ImageFacts, laplacian_variance, measure_image
 from methods.ingest.picture import upright_rgb
-from resources import sample_corpus
+from resources.home import REPO_ROOT
 
-IMAGES = Path(sample_corpus.__file__).parent / "images"
+IMAGES = REPO_ROOT / "resources" / "sample_corpus" / "images"
 CORPUS = [path for path in sorted(IMAGES.iterdir()) if "truncated" not in path.name]
 
 

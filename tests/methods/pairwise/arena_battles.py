@@ -1,21 +1,18 @@
-"""Sixty battles of six models in the form that arenas publish, and what public code makes of them."""
+"""Sixty battles of six models, and what public code makes of them."""
+
+from methods.pairwise.battles import FIRST, SECOND, TIE, Battle
 
 NAMES = {"a": "ant", "b": "bee", "c": "cat", "d": "dog", "e": "elk", "f": "fox"}
-WINNERS = {"a": "model_a", "b": "model_b", "t": "tie", "x": "tie (bothbad)"}
+OUTCOMES = {"a": FIRST, "b": SECOND, "t": TIE, "x": TIE}
 _CODED = (
     "cba eaa ebt dft aea aba aea baa dbb ebt ebb aet bda cda cbb bab cdb aea bdb aea "
     "cfa edt aca acb dcb cab eab cbb dax dea dea cda bfa dex cat ecb bea fab feb ada "
     "aba eat ebb eat bea cea dfa bab dba ect eab fab cba efa bfa bfa afa bea fcb baa"
 )
-"""First model, second model, winner."""
+"""First model, second model, winner; `x` is a tie of two bad answers."""
 ARENA = [
-    {
-        "question_id": f"q{number % 20}",
-        "model_a": NAMES[coded[0]],
-        "model_b": NAMES[coded[1]],
-        "winner": WINNERS[coded[2]],
-    }
-    for number, coded in enumerate(_CODED.split())
+    Battle(NAMES[first], NAMES[second], OUTCOMES[winner], f"q{number % 20}")
+    for number, (first, second, winner) in enumerate(_CODED.split())
 ]
 
 RATINGS = [1201.8793, 1131.9769, 1165.1918, 1045.0354, 922.2490, 533.6677]

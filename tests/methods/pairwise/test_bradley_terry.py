@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.pairwise.battles import battles_of, published_battles
+from methods.pairwise.battles import battles_of
 from methods.pairwise.bradley_terry import fit, is_finite, parts, to_points
 from tests.methods.pairwise.arena_battles import ARENA, RATINGS
 
@@ -25,7 +25,7 @@ def test_two_models_have_the_log_odds_between_them():
 
 
 def test_ratings_are_those_of_arena_rank_and_evalica():
-    battles = battles_of(published_battles(ARENA))
+    battles = battles_of(ARENA)
     assert to_points(fitted(battles.wins())) == pytest.approx(RATINGS, abs=0.001)
 
 

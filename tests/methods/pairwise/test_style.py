@@ -6,7 +6,7 @@ import random
 import numpy as np
 import pytest
 
-from methods.pairwise.battles import Battle, battles_of, published_battles
+from methods.pairwise.battles import Battle, battles_of
 from methods.pairwise.ratings import rate
 from methods.pairwise.style import (
     FEATURES,
@@ -50,7 +50,7 @@ def test_a_difference_is_normalised_by_the_sum_and_one():
 def test_figures_are_those_of_arena_rank():
     battles = [
         battle._replace(style=(math.sin(number), math.cos(2 * number)))
-        for number, battle in enumerate(published_battles(ARENA))
+        for number, battle in enumerate(ARENA)
     ]
     found = rate_controlled(battles_of(battles), ["length", "bold"], seed=0, n_resamples=20)
     assert [each.value for each in found.ratings] == pytest.approx(RATINGS, abs=0.01)

@@ -10,6 +10,7 @@ from methods.prompts.messages import Message
 from resources.llm.ledger import Call, Charge, Ledger
 from resources.llm.model_spec import ModelSpec
 from resources.llm.request import ChatRequest, request_key
+from tests.resources.llm.entries import charges_of
 
 PAGE = 4096
 
@@ -79,7 +80,7 @@ def contents(path: Path) -> list[Call | Charge]:
     """Every call and charge of a ledger."""
     ledger = Ledger(path)
     try:
-        return [*ledger, *ledger.charges()]
+        return [*ledger, *charges_of(ledger)]
     finally:
         ledger.close()
 

@@ -1,10 +1,14 @@
-"""Entries of models changed for a test: how long is waited, how often is tried, what is sent."""
+"""Entries of models changed for a test, and the charges that a ledger holds."""
 
+import sqlite3
+from contextlib import closing
 from typing import Any
 
 from tenacity import wait_none
 
 from resources.llm.gateway import Gateway
+from resources.llm.ledger import Charge, Ledger
+from resources.llm.ledger.calls import unpack
 from resources.llm.model_spec import ModelSpec
 
 
@@ -19,3 +23,14 @@ def change_entries(gateway: Gateway, **fields: Any) -> Gateway:
 def no_backoff(**_: float) -> wait_none:
     """In place of `wait_random_exponential`: retry at once."""
     return wait_none()
+
+
+def charges_of(ledger: Ledger) -> list[Charge]:
+    """Every charge, in the order they were made; without its request before version 5."""
+    with closing(sqlite3.connect(ledger.path)) as connection:
+        rows = connection.execute(f"SELECT {', '.join(Charge._fields)} FROM charges").fetchall()
+    charges = [Charge(*row) for row in rows]
+    return [
+        each._replace(request=unpack(each.request) if each.request else {})  # type: ignore[arg-type]
+        for each in charges
+    ]

@@ -12,6 +12,7 @@ from resources.llm.model_spec import ModelSpec, RegistryError
 from resources.llm.request import Completion, Failure
 from resources.llm.server_address import read_address
 from tests.doubles.odd_api import Asked, answering
+from tests.resources.llm.entries import charges_of
 from tests.resources.llm.loopback import ask, gateway_of
 
 USER, PASSWORD, TOKEN = "loom user", "p@ss/w:rd", "t0ken+of=the query"
@@ -35,7 +36,7 @@ def all_that_is_shown(
 ) -> str:
     """Outcomes, log and ledger as one text."""
     ledger = Ledger(folder / "ledger.sqlite")
-    rows = [repr(call) for call in ledger] + [repr(charge) for charge in ledger.charges()]
+    rows = [repr(call) for call in ledger] + [repr(charge) for charge in charges_of(ledger)]
     return "\n".join([*map(repr, outcomes), caplog.text, *rows])
 
 

@@ -25,6 +25,7 @@ from resources.llm.model_spec import ModelSpec, RegistryError
 from resources.llm.registry import load_registry
 from resources.llm.request import ChatRequest, Completion, Failure
 from resources.offline.process import OfflineServer
+from tests.resources.llm.entries import charges_of
 
 REGISTRY = """
 profiles: {{p: {{writer: m, judge: m, evaluate: [m]}}}}
@@ -383,12 +384,12 @@ def test_a_filtered_answer_in_a_batch_is_refused_and_what_it_cost_is_in_the_acco
     assert waited == [2]
     (refused,) = [outcome for outcome in outcomes if isinstance(outcome, Failure)]
     assert refused.kind == "refused"
-    (charge,) = Ledger(tmp_path / "ledger.sqlite").charges()
+    (charge,) = charges_of(Ledger(tmp_path / "ledger.sqlite"))
     assert (charge.key, charge.via) == (refused.key, "batch")
     # Taken in once more, as after a crash, it is charged once all the same.
     (batch,) = state(tmp_path).batches()
     state(tmp_path).take_in(batch.batch, [Lost(charge.key, "refused", "No.", False, charge)])
-    assert ledger_of(tmp_path).charges() == [charge]
+    assert charges_of(ledger_of(tmp_path)) == [charge]
 
 
 def test_a_batch_whose_creation_was_cut_short_is_found_again_and_not_sent_twice(
@@ -451,7 +452,7 @@ def test_killed_amid_taking_in_nothing_is_lost_and_nothing_is_double(tmp_path, a
     assert sorted(type(outcome).__name__ for outcome in outcomes) == ["Completion"] * 5 + [
         "Failure"
     ]
-    assert (len(ledger), len(ledger.charges())) == (5, 1)
+    assert (len(ledger), len(charges_of(ledger))) == (5, 1)
     assert api.counts() == (0, 6)
 
 

@@ -35,7 +35,7 @@ from tests.doubles.faulty_api import (
     Weather,
 )
 from tests.doubles.openai_api import answer_to
-from tests.resources.llm.entries import change_entries, no_backoff
+from tests.resources.llm.entries import change_entries, charges_of, no_backoff
 
 MODELS = """
 profiles: {{p: {{writer: it, judge: it, evaluate: [it]}}}}
@@ -120,7 +120,7 @@ def days(
         )
         outcomes, usage = ask(gateway, texts)
         kept = gateway.ledger
-        return Day(texts, outcomes, usage, api.record(), answers_in(kept), kept.charges())
+        return Day(texts, outcomes, usage, api.record(), answers_in(kept), charges_of(kept))
 
     with FaultyApi(BAD_DAY) as api:
         yield live(), live()

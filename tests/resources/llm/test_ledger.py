@@ -23,6 +23,7 @@ from resources.llm.ledger.writer import LedgerWriter
 from resources.llm.model_spec import ModelSpec
 from resources.llm.request import ChatRequest, Completion, Failure, request_key
 from resources.migrations import StoreError
+from tests.resources.llm.entries import charges_of
 
 
 def call(number: int = 0, **changes) -> Call:
@@ -115,7 +116,7 @@ def test_the_first_answer_stands(ledger):
 
     assert list(ledger) == in_order([call(number) for number in range(3)])
     # What the others cost is in the account all the same.
-    assert [(each.key, each.cost_usd) for each in ledger.charges()] == [
+    assert [(each.key, each.cost_usd) for each in charges_of(ledger)] == [
         (call(0).key, 9.0),
         (call(2).key, 0.0025),
     ]

@@ -11,6 +11,7 @@ import pytest
 
 from resources.llm.ledger import Charge, Ledger
 from resources.llm.request import Completion
+from tests.resources.llm.entries import charges_of
 from tests.resources.llm.test_ledger import call, in_order, start
 
 
@@ -41,7 +42,7 @@ def test_a_charge_is_kept_beside_the_calls_and_answers_nobody(path):
     ledger.add([call(0), charge(1), charge(0)])
 
     assert list(ledger) == [call(0)] and len(ledger) == 1
-    assert ledger.charges() == Ledger(path).charges() == [charge(1), charge(0)]
+    assert charges_of(ledger) == charges_of(Ledger(path)) == [charge(1), charge(0)]
     assert ledger.find([charge(1).key]) == {}
     assert ledger.find([call(0).key])[call(0).key].text == call(0).response
 
@@ -52,7 +53,7 @@ def test_what_was_charged_twice_is_there_twice(path):
     ledger.add([charge(1), charge(1)])
     ledger.add([charge(1, cost_usd=0.5)])
 
-    assert ledger.charges() == [charge(1), charge(1), charge(1, cost_usd=0.5)]
+    assert charges_of(ledger) == [charge(1), charge(1), charge(1, cost_usd=0.5)]
     assert query(path, "SELECT status, sum(cost_usd) FROM paid_calls GROUP BY 1") == [
         ("lost", 0.505)
     ]
@@ -67,7 +68,7 @@ def test_a_request_that_was_charged_for_nothing_may_be_answered_yet(path):
     assert ledger.find([call(0).key])[call(0).key] == Completion(
         call(0).key, call(0).response, "stop", 1000, 10, 0.0025, True, "Thought 0 …"
     )
-    assert ledger.charges() == [charge(0)]
+    assert charges_of(ledger) == [charge(0)]
 
 
 def test_what_runs_have_paid_is_for_answers_and_for_none(path):
@@ -94,7 +95,7 @@ def test_calls_and_charges_that_come_together_are_kept_together_or_not_at_all(pa
     with pytest.raises(sqlite3.IntegrityError, match="model"):
         ledger.add([call(0), charge(0), lacking])
 
-    assert list(ledger) == [] and ledger.charges() == []
+    assert list(ledger) == [] and charges_of(ledger) == []
 
 
 def test_the_mean_answer_is_that_of_a_stage_and_a_model(path):

@@ -14,6 +14,7 @@ from resources.llm.ledger.batch_state import Item, Lost
 from resources.llm.request import ChatRequest, Completion, Failure
 from tests.doubles.odd_api import Asked, answering
 from tests.doubles.openai_api import completion
+from tests.resources.llm.entries import charges_of
 from tests.resources.llm.loopback import ask, gateway_of
 
 KEY, HEADER = "sk-key-of-the-environment", "secret of/the header"
@@ -53,7 +54,7 @@ def gateway_with_secrets(folder: Path, url: str, **entry: object) -> Gateway:
 
 def rows(folder: Path) -> str:
     ledger = Ledger(folder / "ledger.sqlite")
-    return repr([*ledger, *ledger.charges()])
+    return repr([*ledger, *charges_of(ledger)])
 
 
 def leaked(*shown: object) -> list[str]:

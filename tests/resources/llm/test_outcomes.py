@@ -18,7 +18,7 @@ from resources.llm.reply import reply_of
 from resources.llm.request import Completion, Failure, Outcome
 from resources.llm.thinking import says_nothing, without_thinking
 from tests.doubles.openai_api import ScriptedApi, scripted
-from tests.resources.llm.entries import change_entries
+from tests.resources.llm.entries import change_entries, charges_of
 from tests.resources.llm.test_gateway import make_gateway, question
 
 
@@ -252,7 +252,7 @@ def test_every_other_reply_that_cost_something_is_a_row_and_is_asked_again_next_
     assert isinstance(outcome, Failure) and (outcome.kind, bool(outcome.detail)) == (kind, True)
     assert len(server.received) == 1, "it was billed, and would be billed again"
     assert list(gateway.ledger) == []
-    (charge,) = gateway.ledger.charges()
+    (charge,) = charges_of(gateway.ledger)
     assert (charge.outcome, charge.prompt_tokens, charge.completion_tokens) == (kind, 30, 20)
     assert charge.detail == outcome.detail and charge.request["messages"]
 
@@ -272,7 +272,7 @@ def test_a_stream_of_events_that_was_billed_is_a_row_and_not_asked_for_again(
     outcome = asked(gateway)
 
     assert isinstance(outcome, Failure) and outcome.detail == "The reply is a stream of events."
-    (charge,) = gateway.ledger.charges()
+    (charge,) = charges_of(gateway.ledger)
     assert (charge.prompt_tokens, charge.completion_tokens) == (30, 20)
     assert len(server.received) == 1
 
@@ -413,7 +413,7 @@ def test_what_came_in_a_reply_that_cannot_be_read_is_kept_cut(
 
     asked(gateway)
 
-    (charge,) = gateway.ledger.charges()
+    (charge,) = charges_of(gateway.ledger)
     assert charge.outcome == "bad_response"
     assert len(charge.response) == KEPT_CHARACTERS and "xxx" in charge.response
 

@@ -10,6 +10,7 @@ from resources.llm.budget import Budget, BudgetReached
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Ledger
 from tests.doubles.odd_api import Asked, answering
+from tests.resources.llm.entries import charges_of
 from tests.resources.llm.loopback import ask, gateway_of
 
 # A dollar a token: 11 bytes asked, 8 for the message and 31 answered are $50 at most.
@@ -29,7 +30,7 @@ def priced(folder: Path, url: str, budget: float, concurrency: int, **entry: obj
 
 def spent(folder: Path) -> float:
     ledger = Ledger(folder / "ledger.sqlite")
-    return sum(call.cost_usd for call in ledger) + sum(each.cost_usd for each in ledger.charges())
+    return sum(call.cost_usd for call in ledger) + sum(each.cost_usd for each in charges_of(ledger))
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from resources.llm.request import ChatRequest
 from resources.llm.trial import FIRST_RESULTS
 from resources.offline.process import OfflineServer
 from tests.doubles.openai_api import ScriptedApi, scripted
+from tests.resources.llm.entries import charges_of
 
 MODELS = """
 profiles: {{p: {{writer: m, judge: m, evaluate: [m]}}}}
@@ -130,7 +131,7 @@ def test_what_could_not_be_read_is_asked_again_when_somebody_says_so_and_nothing
     assert ask(request=good).value == ["Why?", "How?"] and len(writer.received) == sent
     assert ask().value == ["Who?", "Where?"] and len(writer.received) == sent + 1
     # Paid for all the same, and kept as what they were.
-    (charge,) = ledger.charges()
+    (charge,) = charges_of(ledger)
     assert (charge.response, charge.outcome) == ("no", "unread")
     ledger.close()
 

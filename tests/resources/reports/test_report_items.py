@@ -16,7 +16,6 @@ def statistic(item_id: str, share: float, discrimination: float | None, *flags: 
         "n_models": 4,
         "share_right": share,
         "discrimination": discrimination,
-        "irt_why": "4 models are too few.",
         "flags": list(flags),
     }
 

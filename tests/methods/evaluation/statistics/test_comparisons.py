@@ -1,6 +1,7 @@
 """Paired comparisons: differences, sign flips of clusters, Holm's adjustment, and what has none."""
 
 from itertools import product
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -16,11 +17,11 @@ from methods.evaluation.statistics.comparisons import (
     holm,
     sign_flip_p_values,
 )
-from methods.evaluation.statistics.estimates import AGGREGATIONS
+from methods.evaluation.statistics.estimates import Aggregation
 from methods.evaluation.statistics.resampling import ClusterTotals
 from tests.methods.evaluation.statistics.matrices import NAN, matrices
 
-EVERY = pytest.mark.parametrize("aggregation", AGGREGATIONS)
+EVERY = pytest.mark.parametrize("aggregation", get_args(Aggregation))
 
 
 def totals_of(*sums: float) -> ClusterTotals:

@@ -1,6 +1,7 @@
 """The minimum detectable effect: by hand, against the bootstrap, and found as often as it says."""
 
 import math
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -8,12 +9,12 @@ from hypothesis import given
 from scipy import stats
 
 from methods.evaluation.statistics.comparisons import NO_COMMON_UNITS, ONE_CLUSTER
-from methods.evaluation.statistics.estimates import AGGREGATIONS
+from methods.evaluation.statistics.estimates import Aggregation
 from methods.evaluation.statistics.power import minimum_detectable_effects, standard_errors
 from methods.evaluation.statistics.resampling import bootstrap_means, cluster_totals, paired_totals
 from tests.methods.evaluation.statistics.matrices import NAN, matrices
 
-EVERY = pytest.mark.parametrize("aggregation", AGGREGATIONS)
+EVERY = pytest.mark.parametrize("aggregation", get_args(Aggregation))
 
 
 def test_it_is_2_80_standard_errors_as_worked_by_hand():

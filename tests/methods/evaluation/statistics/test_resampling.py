@@ -1,5 +1,7 @@
 """Means of many models with intervals from one set of drawn clusters."""
 
+from typing import get_args
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from methods.evaluation.statistics import resampling
-from methods.evaluation.statistics.estimates import AGGREGATIONS, Estimate
+from methods.evaluation.statistics.estimates import Aggregation, Estimate
 from methods.evaluation.statistics.resampling import (
     bootstrap_means,
     cluster_bootstrap,
@@ -17,7 +19,7 @@ from methods.evaluation.statistics.resampling import (
 )
 from tests.methods.evaluation.statistics.matrices import NAN, matrices
 
-EVERY = pytest.mark.parametrize("aggregation", AGGREGATIONS)
+EVERY = pytest.mark.parametrize("aggregation", get_args(Aggregation))
 
 
 def test_totals_and_the_two_means_as_worked_by_hand():

@@ -2,7 +2,7 @@
 
 import math
 
-from resources.sample_corpus.canvas import Canvas, Outline, box, darker, lighter, mix, oval
+from tests.sample_corpus.canvas import Canvas, Outline, box, darker, lighter, mix, oval
 
 SKIES = {
     "noon": ("#4fa9ee", "#a9dbf8", "#e4f5fb"),

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from resources.sample_corpus.canvas import (
+from tests.sample_corpus.canvas import (
     Canvas,
     Outline,
     Placing,

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from resources.sample_corpus.backdrop import clouds, glints, hills, sea, sky
-from resources.sample_corpus.canvas import (
+from tests.sample_corpus.backdrop import clouds, glints, hills, sea, sky
+from tests.sample_corpus.canvas import (
     Canvas,
     Outline,
     Point,
@@ -13,7 +13,7 @@ from resources.sample_corpus.canvas import (
     placed,
     smooth,
 )
-from resources.sample_corpus.scenes.lighthouse import WATER
+from tests.sample_corpus.scenes.lighthouse import WATER
 
 
 def draw(

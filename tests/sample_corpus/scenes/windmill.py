@@ -3,8 +3,8 @@
 import math
 from typing import Any
 
-from resources.sample_corpus.backdrop import clouds, glints, hills, sea, sky
-from resources.sample_corpus.canvas import Canvas, Outline, box, darker, lighter, mix, oval, placed
+from tests.sample_corpus.backdrop import clouds, glints, hills, sea, sky
+from tests.sample_corpus.canvas import Canvas, Outline, box, darker, lighter, mix, oval, placed
 
 
 def draw(

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from PIL import Image, UnidentifiedImageError
 
-from resources.sample_corpus.draw import FOLDER, write_corpus
-from resources.sample_corpus.entries import load_entries
+from tests.sample_corpus.__main__ import FOLDER, write_corpus
+from tests.sample_corpus.entries import load_entries
 
 TEXTS = ["categories.jsonl", "shards/sample-a.tsv", "shards/sample-b.tsv"]
 IMAGES = sorted(path.name for path in (FOLDER / "images").iterdir())

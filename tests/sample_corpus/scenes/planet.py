@@ -3,8 +3,8 @@
 import math
 from typing import Any
 
-from resources.sample_corpus.backdrop import stars
-from resources.sample_corpus.canvas import (
+from tests.sample_corpus.backdrop import stars
+from tests.sample_corpus.canvas import (
     Canvas,
     Outline,
     Point,

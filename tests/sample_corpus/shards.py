@@ -12,7 +12,7 @@ from pathlib import PurePath
 from urllib.parse import quote
 
 from methods.ingest.wit import COLUMNS
-from resources.sample_corpus.entries import Entry
+from tests.sample_corpus.entries import Entry
 
 CUT_COLUMNS = 15
 MIME_TYPES = {".png": "image/png", ".jpg": "image/jpeg"}

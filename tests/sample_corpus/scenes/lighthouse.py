@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from resources.sample_corpus.backdrop import clouds, glints, sea, sky
-from resources.sample_corpus.canvas import (
+from tests.sample_corpus.backdrop import clouds, glints, sea, sky
+from tests.sample_corpus.canvas import (
     Canvas,
     Outline,
     Placing,

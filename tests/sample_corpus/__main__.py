@@ -1,4 +1,4 @@
-"""The generator of the sample corpus: `make sample-corpus`.
+"""The generator of the sample corpus: `python -m tests.sample_corpus` writes it anew.
 
 What belongs here: which file is written where. `scenes/` draws the pictures and `shards.py` writes
 the rows; both follow `topics/*.toml`. With the same version of Pillow every run writes the same bytes.
@@ -12,12 +12,31 @@ from pathlib import Path
 
 from PIL import Image
 
-from resources.sample_corpus.canvas import Canvas
-from resources.sample_corpus.entries import Entry, load_entries
-from resources.sample_corpus.scenes import SCENES
-from resources.sample_corpus.shards import shard_bytes
+from resources.home import REPO_ROOT
+from tests.sample_corpus.canvas import Canvas
+from tests.sample_corpus.entries import Entry, load_entries
+from tests.sample_corpus.scenes import (
+    balloon,
+    butterfly,
+    fruit,
+    lighthouse,
+    planet,
+    sailboat,
+    windmill,
+)
+from tests.sample_corpus.shards import shard_bytes
 
-FOLDER = Path(__file__).parent
+FOLDER = REPO_ROOT / "resources" / "sample_corpus"
+SCENES = {
+    "balloon": balloon.draw,
+    "butterfly": butterfly.draw,
+    "fruit": fruit.draw,
+    "lighthouse": lighthouse.draw,
+    "planet": planet.draw,
+    "sailboat": sailboat.draw,
+    "windmill": windmill.draw,
+}
+"""A topic file names its kind of picture, and gives each picture's details."""
 SEED = 20240
 JPEG_QUALITY = 85
 PALETTE = 240

@@ -16,6 +16,8 @@ VERDICT = "verdict"
 CHOSEN = {"category": "category", "extraction": "choice"}
 """Kinds in which people choose a label, and the key of their content that has it."""
 SCORE = "score"
+PEOPLE = "people"
+"""The rater that stands for all people, beside a judge."""
 
 
 class Rating(NamedTuple):

@@ -20,11 +20,10 @@ from methods.agreement.mean_absolute_error import mean_absolute_error
 from methods.agreement.measured import Measure, Ratings, rated_twice
 from methods.agreement.pearson import pearson
 from methods.agreement.quadratic_kappa import quadratic_kappa
-from methods.agreement.ratings import SCORE, Rating, mean_by_item
+from methods.agreement.ratings import PEOPLE, SCORE, Rating, mean_by_item
 from methods.agreement.raw_agreement import raw_agreement, raw_agreement_of_draws
 from methods.agreement.spearman import spearman
 from methods.agreement.strict_accuracy import strict_accuracy
-from methods.evaluation.judging import PEOPLE
 
 ALL = "all"
 JUDGE = "judge:"

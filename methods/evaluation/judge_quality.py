@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from methods.agreement.bands import HIGHEST, LOWEST
 from methods.agreement.measured import Measure
+from methods.agreement.ratings import PEOPLE
 from methods.agreement.table import SCORES_OF_PAIR, TEN_POINTS
-from methods.evaluation.judging import PEOPLE
 from methods.evaluation.metrics import Scored
 from methods.evaluation.scoring import ALL
 from methods.evaluation.slices import subsets

@@ -18,7 +18,7 @@ from assets.release.in_force import TABLE, pin, retire, unpin, version_of_releas
 from assets.release.published import Wanted, import_published
 from dagster_project.code_versions import code_version
 from dagster_project.progress import progress_logger
-from dagster_project.releases import shown
+from dagster_project.release_texts import shown
 from methods.benchmarks import Benchmarks
 from resources.images.store import ImageStore
 from resources.llm.registry import Profile

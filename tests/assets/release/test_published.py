@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from dagster_project.releases import listed, shown
+from dagster_project.release_texts import listed, shown
 from methods.published_forms import importable
 from resources.images.store import ImageStore
 from resources.reports.release_import import import_release

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import dagster as dg
-from dagster._core.errors import DagsterAssetCheckFailedError
-from dagster._utils.error import SerializableErrorInfo
+
+from assets.common.dagster_internals import DagsterAssetCheckFailedError, SerializableErrorInfo
 
 SHOW_PROGRESS: Mapping[str, Any] = {"loggers": {"console": {}}}
 """Run config that prints with this logger instead of Dagster's own."""

@@ -7,8 +7,8 @@ releases is the asset `release/releases`.
 from pathlib import Path
 
 import dagster as dg
-from dagster._core.definitions.data_version import CODE_VERSION_TAG, DATA_VERSION_TAG
 
+from assets.common.dagster_internals import CODE_VERSION_TAG, DATA_VERSION_TAG
 from assets.common.settings import choose
 from assets.common.tables import plain_errors
 from assets.evaluate.cleaned_release import write_cleaned

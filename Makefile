@@ -77,10 +77,11 @@ test: check ## All checks, the fast tests and the main job (about 5 minutes on 2
 test-all: check ## All checks and all tests but the exhaustive ones, as CI runs them (about 15 minutes)
 	@$(PYTEST) --tier=all
 
-test-nightly: check ## Every case of each law, and the tests on Label Studio and MediaWiki (hours)
+test-nightly: check ## Every case of each law, the tests on Label Studio and MediaWiki, the newest Dagster (hours)
 	@$(PYTEST) --tier=nightly
 	@$(BIN)/python -m tests.label_studio
 	@$(BIN)/python -m tests.mediawiki
+	@$(BIN)/python -m tests.newest_dagster
 
 test-orders: setup ## All tests in three random orders (SEEDS="1 2 3", TIER=fast)
 	@set -e; for seed in $(or $(SEEDS),$$RANDOM $$RANDOM $$RANDOM); do \

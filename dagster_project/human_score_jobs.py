@@ -7,8 +7,8 @@ becomes of a file is `assets/evaluate/human_scores.py`.
 from pathlib import Path
 
 import dagster as dg
-from dagster._core.definitions.data_version import DATA_VERSION_TAG
 
+from assets.common.dagster_internals import DATA_VERSION_TAG
 from assets.common.tables import ROW_COUNT, plain_errors
 from assets.evaluate.human_scores import TABLE, human_scores, import_scores
 from dagster_project.progress import progress_logger

@@ -8,12 +8,12 @@ of its own that runs the stages' jobs one after the other in its process (docs/d
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from uuid import uuid4
 
 import dagster as dg
 from dagster import AssetSelection, DagsterRunStatus
-from dagster._core.utils import make_new_run_id
 
+from assets.common.dagster_internals import UnresolvedAssetJobDefinition
 from assets.common.partitions import wit_shards
 from assets.common.tables import plain_errors
 from dagster_project.ask_anew import ask_anew_job
@@ -36,13 +36,7 @@ from resources.llm.gateway import Gateway
 from resources.waiting import Waiting
 from resources.warehouse import Warehouse
 
-if TYPE_CHECKING:
-    from dagster._core.definitions.unresolved_asset_job_definition import (
-        UnresolvedAssetJobDefinition,
-    )
-
-    Job = dg.JobDefinition | UnresolvedAssetJobDefinition
-
+Job = dg.JobDefinition | UnresolvedAssetJobDefinition
 ResolveJob = Callable[[str], dg.JobDefinition]
 
 POLL_SECONDS = 1.0
@@ -88,7 +82,7 @@ def run_job(
 ) -> dg.ExecuteInProcessResult:
     """Run a job here and now, as a run of its own that the UI shows on the job's page and in its
     timeline. `console` is the run config of what it prints."""
-    run_id = make_new_run_id()
+    run_id = str(uuid4())
     with handlers_kept(), marked(instance, run_id), in_location(instance, job.name):
         return job.execute_in_process(
             instance=instance,
@@ -254,7 +248,7 @@ def _canceled(result: dg.ExecuteInProcessResult) -> bool:
     return any(event.event_type == dg.DagsterEventType.RUN_CANCELED for event in result.all_events)
 
 
-def all_jobs(resolve_job: ResolveJob) -> "list[Job]":
+def all_jobs(resolve_job: ResolveJob) -> list[Job]:
     """Every job of the project; `resolve_job` as for `build_job`."""
     return [
         *STAGES.values(),

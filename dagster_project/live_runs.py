@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import IO
 
 import dagster as dg
-from dagster._core.execution.context.system import PlanOrchestrationContext
-from dagster._core.execution.plan.plan import ExecutionPlan
-from dagster._core.execution.retries import RetryMode
-from dagster._core.execution.step_dependency_config import StepDependencyConfig
 
+from assets.common.dagster_internals import (
+    ExecutionPlan,
+    PlanOrchestrationContext,
+    RetryMode,
+    StepDependencyConfig,
+)
 from dagster_project.held_file import hold_new
 
 _HELD: list[IO[str]] = []

@@ -7,8 +7,8 @@ becomes of a file is `assets/evaluate/predictions.py`.
 from pathlib import Path
 
 import dagster as dg
-from dagster._core.definitions.data_version import DATA_VERSION_TAG
 
+from assets.common.dagster_internals import DATA_VERSION_TAG
 from assets.common.tables import ROW_COUNT, plain_errors
 from assets.evaluate.predictions import TABLE, import_predictions, predictions, remove_predictions
 from dagster_project.progress import progress_logger

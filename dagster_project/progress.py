@@ -11,9 +11,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import dagster as dg
-from dagster._core.errors import DagsterAssetCheckFailedError
-from dagster._utils.error import SerializableErrorInfo
 
+from assets.common.dagster_internals import DagsterAssetCheckFailedError, SerializableErrorInfo
 from dagster_project.run_tags import BUILD
 
 MADE = "made"

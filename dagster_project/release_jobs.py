@@ -7,8 +7,8 @@ releases is the asset `release/releases`.
 from pathlib import Path
 
 import dagster as dg
-from dagster._core.definitions.data_version import CODE_VERSION_TAG, DATA_VERSION_TAG
 
+from assets.common.dagster_internals import CODE_VERSION_TAG, DATA_VERSION_TAG
 from assets.common.settings import choose
 from assets.common.tables import plain_errors
 from assets.evaluate.cleaned_release import write_cleaned
@@ -18,7 +18,7 @@ from assets.release.in_force import TABLE, pin, retire, unpin, version_of_releas
 from assets.release.published import Wanted, import_published
 from dagster_project.code_versions import code_version
 from dagster_project.progress import progress_logger
-from dagster_project.releases import shown
+from dagster_project.release_texts import shown
 from methods.benchmarks import Benchmarks
 from resources.images.store import ImageStore
 from resources.llm.registry import Profile

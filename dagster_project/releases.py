@@ -1,8 +1,8 @@
 """Commands on releases: list, show, compare, pin, unpin, import, clean or retire them.
 
-What belongs here: arguments, and the reading of releases for people. The forms of a card and of a
-comparison are `methods/release_card.py` and `methods/release_diff_text.py`; pinning and importing are
-jobs, so that the UI shows them (`release_jobs.py`).
+What belongs here: arguments, and the sentences of what was done. What a release is shown by is
+`release_texts.py`, a comparison `methods/release_diff_text.py`; pinning and importing are jobs, so that
+the UI shows them (`release_jobs.py`).
 """
 
 import argparse
@@ -15,11 +15,10 @@ from assets.evaluate.release_diff import compared, meant, write_page
 from assets.release.in_force import cards_of, release_meant
 from assets.release.published import LEFT_OUT
 from dagster_project.one_op import run_one_op
+from dagster_project.release_texts import listed, shown
 from methods.benchmarks import BENCHMARKS
 from methods.errors import UserError
-from methods.markdown import code, table
-from methods.release_card import TAU, card_markdown, card_of, reviewed_by, settings_of
-from methods.release_diff_text import score
+from methods.release_card import card_of, settings_of
 from resources import home
 from resources.command_line import CommandParser
 from resources.images.store import ImageStore
@@ -86,66 +85,6 @@ def _parser() -> argparse.ArgumentParser:
     published.add_argument("--language", default="")
     published.set_defaults(command=_import)
     return parser
-
-
-def listed(warehouse: Warehouse) -> str:
-    """Every release in a line, the newest of a name first."""
-    cards = warehouse.read("release/all").to_pylist()
-    if not cards:
-        return "There is no release yet.\n"
-    cards.sort(key=lambda card: card["created_at"], reverse=True)
-    cards.sort(key=lambda card: card["name"])
-    heads = ("", "release", "items", "turns", "tau", "review", "made", "parent")
-    return _columns([heads, *(_line(card) for card in cards)])
-
-
-def shown(warehouse: Warehouse, release_id: str) -> str:
-    """The card of a release as Markdown, with the overall scores on it. Raises ReleaseError."""
-    (row,) = cards_of(warehouse, [release_meant(warehouse, release_id)])
-    state = "It is in force." if row.pop("in_force") else "It is not in force."
-    lines = [card_markdown(card_of(row)), state]
-    scores = _scores(warehouse, row["release_id"])
-    if scores:
-        rows = [
-            (
-                code(each["model"]),
-                code(each["judge"]),
-                code(each["judge_version"]),
-                score(each),
-            )
-            for each in scores
-        ]
-        lines += ["", "## Overall scores", ""]
-        lines += table(("model", "judge", "judge's prompt", "score"), rows)
-    return "\n".join(lines) + "\n"
-
-
-def _scores(warehouse: Warehouse, release_id: str) -> list[dict[str, Any]]:
-    return warehouse.read("evaluate/overall_of", {"release_id": release_id}).to_pylist()
-
-
-def _line(row: Mapping[str, Any]) -> tuple[str, ...]:
-    card = card_of(row)
-    tau = settings_of(card).get(TAU)
-    return (
-        "*" if row["in_force"] else "",
-        card["release_id"],
-        str(card["n_items"]),
-        str(card["n_turns"]),
-        "?" if tau is None else f"{tau:g}",
-        reviewed_by(card),
-        card["created_at"],
-        card.get("parent", ""),
-    )
-
-
-def _columns(rows: Sequence[Sequence[str]]) -> str:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    ]
-    return "\n".join(lines) + "\n"
 
 
 def _pin(arguments: argparse.Namespace) -> int:

@@ -8,8 +8,8 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 
 import dagster as dg
-from dagster._core.storage.tags import PARENT_RUN_ID_TAG, ROOT_RUN_ID_TAG
 
+from assets.common.dagster_internals import PARENT_RUN_ID_TAG, ROOT_RUN_ID_TAG
 from assets.common.tables import plain_errors
 from dagster_project.run_tags import BUILD, CHAIN
 from methods.benchmarks import BENCHMARKS, Benchmarks

@@ -9,9 +9,12 @@ from contextlib import contextmanager
 from functools import partial
 
 import dagster as dg
-from dagster._core.definitions.repository_definition import SINGLETON_REPOSITORY_NAME
-from dagster._core.remote_origin import RegisteredCodeLocationOrigin, RemoteRepositoryOrigin
 
+from assets.common.dagster_internals import (
+    SINGLETON_REPOSITORY_NAME,
+    RegisteredCodeLocationOrigin,
+    RemoteRepositoryOrigin,
+)
 from dagster_project.run_tags import LOCATION
 
 REPOSITORY = RemoteRepositoryOrigin(

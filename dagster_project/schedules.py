@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from contextlib import closing
 
 import dagster as dg
-from dagster._core.storage.tags import PARTITION_NAME_TAG
 
+from assets.common.dagster_internals import PARTITION_NAME_TAG
 from assets.common.partitions import wit_shards
 from assets.common.tables import recorded_rows
 from dagster_project import jobs

@@ -7,18 +7,20 @@ import json
 import warnings
 from collections.abc import Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING
 
 import dagster as dg
-from dagster._core.definitions.assets.job.asset_job import IMPLICIT_ASSET_JOB_NAME
-from dagster._core.definitions.data_version import DATA_VERSION_TAG
 
+from assets.common.dagster_internals import (
+    DATA_VERSION_TAG,
+    IMPLICIT_ASSET_JOB_NAME,
+    PARTITION_NAME_TAG,
+)
 from assets.common.partitions import wit_shards
 from assets.common.settings import used
 from assets.review.approved import ReviewSettings
 from assets.review.queue import KINDS_MADE
 from dagster_project.dead_runs import dead_runs
-from dagster_project.jobs import ASK_MODELS
+from dagster_project.jobs import ASK_MODELS, Job
 from dagster_project.resources import corpus_folder
 from dagster_project.run_tags import CHAIN, WAITED
 from dagster_project.shards import observation
@@ -37,9 +39,6 @@ from resources.llm.registry import load_registry
 from resources.migrations import StoreError
 from resources.offline.process import OfflineServer
 from resources.review.store import ReviewStore
-
-if TYPE_CHECKING:
-    from dagster_project.jobs import Job
 
 # Dagster copies a sensor when it resolves the sensor's jobs, and warns of the copy's own parameters.
 warnings.filterwarnings("ignore", message="Parameter `owners` of initializer `SensorDefinition")
@@ -136,7 +135,7 @@ def review_decisions(context: dg.SensorEvaluationContext) -> dg.SensorResult | d
     )
 
 
-def batch_sensors(jobs: "Sequence[Job]") -> list[dg.SensorDefinition]:
+def batch_sensors(jobs: Sequence[Job]) -> list[dg.SensorDefinition]:
     """`model_batches`, which may run `jobs` again, and `model_batches_of_selections`.
 
     A sensor starts runs of named jobs or of selected assets, not of both.
@@ -233,7 +232,7 @@ def _again(
         job_name=None if selected else run.job_name,
         run_config=dict(run.run_config),
         asset_selection=keys or None,
-        partition_key=run.tags.get("dagster/partition"),
+        partition_key=run.tags.get(PARTITION_NAME_TAG),
         tags={WAITED: run_id, CHAIN: f"{run.tags.get(CHAIN, '')} {run_id}".strip()},
     )
 

@@ -5,8 +5,8 @@ the content at a materialization with that of now, so a shard is reported before
 """
 
 import dagster as dg
-from dagster._core.definitions.data_version import DATA_VERSION_TAG
 
+from assets.common.dagster_internals import DATA_VERSION_TAG
 from resources.corpus.observation import Observed
 
 

@@ -76,6 +76,15 @@ def storable(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
+def is_unicode(text: str) -> bool:
+    """Whether the text can be written at all: half a character, a lone surrogate, cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _require_shallow(value: object, text: str) -> None:
     # Brackets are counted first: nearly all texts have too few to be deep.
     if text.count("[") + text.count("{") <= MOST_DEPTH:

@@ -8,9 +8,14 @@ from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple, TypeVar, get_args, get_origin
 
 import dagster as dg
-from dagster._config import ConfigScalar, ConfigScalarKind, ConfigType, ConfigTypeKind
-from dagster._config.errors import PostProcessingError
 
+from assets.common.dagster_internals import (
+    ConfigScalar,
+    ConfigScalarKind,
+    ConfigType,
+    ConfigTypeKind,
+    PostProcessingError,
+)
 from resources.settings import Settings, SettingsError, checked, read_sections
 
 SECTIONS: dict[str, type[Settings]] = {}

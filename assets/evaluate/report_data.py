@@ -13,6 +13,7 @@ from assets.evaluate.choice_data import choice_data
 from assets.evaluate.item_report_data import item_report_data
 from assets.evaluate.observed import answer_lengths
 from methods.benchmarks import Benchmarks
+from methods.convbench.attribution import TERMS
 from methods.evaluation.answer_lengths import length_rows
 from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.items import Item
@@ -71,6 +72,7 @@ def report_data(
         "choice": choice_data(warehouse, benchmark, items, release["release_id"]),
         "above": abilities_above(items, benchmark.abilities if benchmark else ()),
         **{section: read[section] for section in SECTIONS},
+        "attribution_terms": TERMS,
         "pairwise": {part: read[table] for part, table in PAIRWISE.items()},
         "answer_lengths": length_rows(items, answer_lengths(warehouse, release["release_id"])),
         "widest_groups": _widest_groups(warehouse, benchmark, items, where),

@@ -10,11 +10,11 @@ from dataclasses import replace
 
 from assets.release.built import Built, BuiltReleases, Licences, Row, sources
 from methods.choice.building import ApprovedItem
+from methods.choice.contents import HINT, QUESTION, choices_of
 from methods.choice.languages import LANGUAGES, SOURCE_LANGUAGE
 from methods.json_text import from_json
 from methods.mmbench.building import build_split
 from methods.mmbench.splits import SIDES, sides
-from methods.mmbench.translating import HINT, QUESTION, choices_of
 from methods.release import Edition, Origin, ReviewPolicy
 from resources.warehouse import Warehouse
 

@@ -1,7 +1,7 @@
 """How far people agree with each other.
 
 What belongs here: which decisions are compared, and the plot of it. The measures are
-`methods/agreement/`, one file each. How far a judge agrees with people is
+`methods/agreement/`. How far a judge agrees with people is
 `assets/evaluate/judge_agreement.py`.
 """
 

@@ -1,6 +1,10 @@
-"""The result of a measure, and what measures share: pairs and counts of ratings."""
+"""The result of a measure and its 95 % interval, and what measures share: pairs and counts of ratings.
 
-from collections.abc import Callable
+What belongs here: what does not depend on which measure it is. What does not: the measures
+(`labels.py`, `scores.py`).
+"""
+
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +27,11 @@ class Measured:
 
 Measure = Callable[[Ratings], Measured]
 
+N_RESAMPLES = 1000
+
+MeasureOfDraws = Callable[[Ratings, NDArray[np.int64], NDArray[np.int64]], NDArray[np.float64]]
+"""A measure of all draws at once, as `cohen_kappa_of_draws` is: NaN where it is not defined."""
+
 
 def rated_twice(ratings: Ratings) -> Ratings:
     """The rows of items with two ratings or more; the others say nothing about agreement."""
@@ -41,3 +50,47 @@ def counts_of(ratings: Ratings) -> NDArray[np.int64]:
     """Counts of each value for each item: items x values that occur, values ascending."""
     values = np.unique(ratings[~np.isnan(ratings)])
     return (ratings[:, :, None] == values).sum(axis=1)
+
+
+def interval(
+    measure: Measure,
+    ratings: Ratings,
+    clusters: Sequence[str],
+    *,
+    seed: int,
+    n_resamples: int = N_RESAMPLES,
+    of_draws: MeasureOfDraws | None = None,
+) -> tuple[float, float] | None:
+    """The 95 % interval (low, high) around the measure's value; None where it has no value.
+
+    Items of one image set (turns of a dialogue, answers of several models) are not independent: the
+    bootstrap draws whole sets, with replacement, and takes the 2.5th and 97.5th percentile.
+    `clusters` names the image set of each item. Draws on which the measure is not defined (all drawn
+    items have one label) are left out. With one set there is nothing to draw: the interval is the
+    value itself. The order of items does not matter. `of_draws`, if given, is used for the draws: the
+    same measure, faster.
+    """
+    value = measure(ratings).value
+    if value is None:
+        return None
+    # Sorted, because the seed draws sets by their position.
+    _, cluster_of = np.unique(np.array(clusters), return_inverse=True)
+    n_clusters = int(cluster_of.max()) + 1
+    draws = np.random.default_rng(seed).integers(0, n_clusters, size=(n_resamples, n_clusters))
+    if of_draws is None:
+        values = _values_of_draws(measure, ratings, cluster_of, draws)
+    else:
+        values = of_draws(ratings, cluster_of, draws)
+    defined = [value, *values[~np.isnan(values)]]
+    low, high = np.percentile(defined, [2.5, 97.5])
+    return min(float(low), value), max(float(high), value)
+
+
+def _values_of_draws(
+    measure: Measure, ratings: Ratings, cluster_of: NDArray[np.int64], draws: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    members = [np.flatnonzero(cluster_of == each) for each in range(draws.shape[1])]
+    values = (
+        measure(ratings[np.concatenate([members[each] for each in draw])]).value for draw in draws
+    )
+    return np.array([np.nan if each is None else each for each in values])

@@ -1,11 +1,12 @@
-"""Which decisions are ratings: those that people made blind, on the same content.
+"""What review decisions say of raters: which label or score they gave which item, with how much effort.
 
-What belongs here: who gave which item which label or score, taken from review decisions. What does not:
-the measures of agreement.
+Decisions are ratings where people made them blind, on the same content. What belongs here: what is
+taken from review decisions. What does not: the measures of agreement.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
+from statistics import median
 from typing import Any, NamedTuple
 
 from methods.review import Decision, QueueItem, by_item
@@ -16,6 +17,8 @@ VERDICT = "verdict"
 CHOSEN = {"category": "category", "extraction": "choice"}
 """Kinds in which people choose a label, and the key of their content that has it."""
 SCORE = "score"
+PEOPLE = "people"
+"""The rater that stands for all people, beside a judge."""
 
 
 class Rating(NamedTuple):
@@ -115,3 +118,36 @@ def agreed_labels(ratings: Iterable[Rating]) -> dict[str, str]:
     for rating in ratings:
         given[rating.item_id].add(str(rating.value))
     return {item_id: min(labels) for item_id, labels in given.items() if len(labels) == 1}
+
+
+def effort_rows(items: Iterable[QueueItem], decisions: Iterable[Decision]) -> list[dict[str, Any]]:
+    """The effort of review, by kind, round and reviewer.
+
+    Rows of kind, round, reviewer, n_decisions, n_skipped, median_seconds, reasons. Every decision on an
+    item of the queue counts, also one on an outdated content. `median_seconds` is over the decisions
+    with a time, None where none has one; `reasons` counts the reasons for rejections.
+    """
+    kind_of = {item["item_id"]: item["kind"] for item in items}
+    groups: dict[tuple[str, int, str], list[Decision]] = defaultdict(list)
+    for decision in decisions:
+        if decision.item_id in kind_of:
+            key = kind_of[decision.item_id], decision.round, decision.reviewer
+            groups[key].append(decision)
+    rows = []
+    for (kind, round, reviewer), made in sorted(groups.items()):
+        decided = [each for each in made if each.verdict != "skip"]
+        seconds = [each.seconds for each in decided if each.seconds is not None]
+        rows.append(
+            {
+                "kind": kind,
+                "round": round,
+                "reviewer": reviewer,
+                "n_decisions": len(decided),
+                "n_skipped": len(made) - len(decided),
+                "median_seconds": median(seconds) if seconds else None,
+                "reasons": Counter(
+                    each.reason for each in decided if each.verdict == "reject" and each.reason
+                ),
+            }
+        )
+    return rows

@@ -1,6 +1,6 @@
 """Rows of agreement: of people with each other (`people_rows`), of people with a judge (`judge_rows`).
 
-What belongs here: which measure is taken of which raters. What does not: the measures, one file each.
+What belongs here: which measure is taken of which raters. What does not: the measures.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,21 +10,32 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from methods.agreement.cohen_kappa import cohen_kappa, cohen_kappa_of_draws
-from methods.agreement.fleiss_kappa import fleiss_kappa
-from methods.agreement.fuzzy_accuracy import fuzzy_accuracy
-from methods.agreement.interval import N_RESAMPLES, MeasureOfDraws, interval
-from methods.agreement.kendall import kendall
-from methods.agreement.krippendorff_alpha import krippendorff_alpha
-from methods.agreement.mean_absolute_error import mean_absolute_error
-from methods.agreement.measured import Measure, Ratings, rated_twice
-from methods.agreement.pearson import pearson
-from methods.agreement.quadratic_kappa import quadratic_kappa
-from methods.agreement.ratings import SCORE, Rating, mean_by_item
-from methods.agreement.raw_agreement import raw_agreement, raw_agreement_of_draws
-from methods.agreement.spearman import spearman
-from methods.agreement.strict_accuracy import strict_accuracy
-from methods.evaluation.judging import PEOPLE
+from methods.agreement.labels import (
+    cohen_kappa,
+    cohen_kappa_of_draws,
+    fleiss_kappa,
+    krippendorff_alpha,
+    raw_agreement,
+    raw_agreement_of_draws,
+)
+from methods.agreement.measured import (
+    N_RESAMPLES,
+    Measure,
+    MeasureOfDraws,
+    Ratings,
+    interval,
+    rated_twice,
+)
+from methods.agreement.ratings import PEOPLE, SCORE, Rating, mean_by_item
+from methods.agreement.scores import (
+    fuzzy_accuracy,
+    kendall,
+    mean_absolute_error,
+    pearson,
+    quadratic_kappa,
+    spearman,
+    strict_accuracy,
+)
 
 ALL = "all"
 JUDGE = "judge:"

@@ -7,7 +7,7 @@ reply and the published files are modules beside this one; rewriting is `methods
 from collections.abc import Generator, Sequence
 from typing import Any
 
-from methods.agreement.bands import FUZZY
+from methods.agreement.scores import FUZZY
 from methods.alignmmbench.tasks import CATEGORY, CHINESE_NAMES, TASK
 from methods.evaluation.asking import PLAIN, Asking, ContextPolicy, Limits, Transcript
 from methods.evaluation.dialogue import ask_dialogue

@@ -14,9 +14,9 @@ from typing import Any
 from methods.alignmmbench.tasks import CATEGORIES, CATEGORY, TASK, task_named
 from methods.evaluation.items import Turn
 from methods.evaluation.published import PublishedError, PublishedItem
-from methods.evaluation.published_tables import is_unicode, items_by_ending, shown
+from methods.evaluation.published_tables import items_by_ending, shown
 from methods.evaluation.without_pictures import IMAGE_PATH
-from methods.json_text import from_json
+from methods.json_text import from_json, is_unicode
 from methods.prompts.messages import IMAGE_HERE
 
 PUBLISHED_FILES = {"metadata.jsonl": "the questions in AlignMMBench's format"}

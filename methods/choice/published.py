@@ -11,7 +11,8 @@ from typing import NamedTuple
 from methods.choice.lettered import FEWEST, LETTERS, MOST, with_hint
 from methods.evaluation.items import ReferenceKind, Turn
 from methods.evaluation.published import PublishedError, PublishedItem
-from methods.evaluation.published_tables import decoded, encoded, is_unicode, listed
+from methods.evaluation.published_tables import decoded, encoded, listed
+from methods.json_text import is_unicode
 from methods.prompts.messages import IMAGE_HERE
 
 Picture = Callable[[str], bytes]

@@ -23,8 +23,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from methods.convbench.scores import WIN_RATES
 from methods.convbench.settings import (
     CREATION,
+    OF_TURN,
     PERCEPTION,
     PERFECT_PERCEPTION,
     PERFECT_REASONING,
@@ -96,6 +98,34 @@ CHANGES = (
 )
 """What is compared. The first three are the paper's; with both given, the errors of creation that are
 its own remain."""
+TERMS: Row = {
+    "turns": [(turn, name, TASK_LABELS[turn]) for turn, name in OF_TURN.items()],
+    "trials": {
+        PLAIN: "own history",
+        PERFECT_PERCEPTION: "perception given",
+        PERFECT_REASONING: "perception and reasoning given",
+    },
+    "rates": [(name, str(rate.observation), rate.trial) for name, rate in WIN_RATES.items()],
+    "changes": [
+        {
+            "key": (change.name, change.before[0], change.after[0]),
+            "labels": change.labels,
+            "is_later_turn": change.name == LATER_TURN,
+        }
+        for change in CHANGES
+    ],
+    "causes": {
+        PERCEPTION_GIVEN: ("perception", "perception is given", ""),
+        REASONING_GIVEN: (
+            "reasoning",
+            "reasoning is given as well",
+            " that are left with perception given",
+        ),
+    },
+}
+"""The rows' names as a page needs them, in order: turns with what they are judged for and the label of
+their task; trials in words; win rates with dimension and trial; changes by the columns that tell rows
+apart; and what each is to show the cause of, with when errors go and which errors these are."""
 
 
 class Judged(NamedTuple):

@@ -22,8 +22,9 @@ from methods.choice.written_numbers import ORDINALS
 from methods.convbench.settings import N_TURNS, TASK_LABELS
 from methods.evaluation.items import ReferenceKind, Turn
 from methods.evaluation.published import PublishedError, PublishedItem, Table
-from methods.evaluation.published_tables import allow_long_cells, is_unicode, shown
+from methods.evaluation.published_tables import allow_long_cells, shown
 from methods.evaluation.without_pictures import IMAGE_PATH
+from methods.json_text import is_unicode
 from methods.naming import number_of
 from methods.prompts.messages import IMAGE_HERE
 from methods.spreadsheet_cells import unmarked_rows

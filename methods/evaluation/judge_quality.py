@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from methods.agreement.bands import HIGHEST, LOWEST
 from methods.agreement.measured import Measure
+from methods.agreement.ratings import PEOPLE
+from methods.agreement.scores import HIGHEST, LOWEST
 from methods.agreement.table import SCORES_OF_PAIR, TEN_POINTS
-from methods.evaluation.judging import PEOPLE
 from methods.evaluation.metrics import Scored
 from methods.evaluation.scoring import ALL
 from methods.evaluation.slices import subsets

@@ -18,8 +18,6 @@ RULE = "rule"
 """The judge of what is scored without asking a model."""
 PANEL = "panel"
 """All judges of a release as one."""
-PEOPLE = "people"
-"""People in the place of a judge."""
 
 ObservationStatus = Literal[
     "judged",

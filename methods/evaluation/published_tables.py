@@ -143,15 +143,6 @@ def decoded(where: str, images: Sequence[str]) -> list[bytes]:
     return found
 
 
-def is_unicode(text: str) -> bool:
-    """Whether the text can be written at all: half a character, a lone surrogate, cannot."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
 def shown(item_id: str) -> str:
     """An id as a sentence names it."""
     return ascii(item_id[:80])

@@ -1,9 +1,9 @@
 """Whether two pictures show the same pixels: re-encoded, scaled, cropped, framed, marked, mirrored or
 turned copies.
 
-What belongs here: comparing two small grey pictures, after they were aligned
-(`picture_alignment.py`). What does not: which pictures are compared (`picture_candidates.py`), groups
-of near-duplicates (`near_duplicates.py`).
+What belongs here: finding what is inside a picture's frame, and comparing that of two small pictures
+after they were aligned (`picture_alignment.py`). What does not: which pictures are compared
+(`picture_candidates.py`), groups of near-duplicates (`near_duplicates.py`).
 
 A perceptual hash keeps coarse brightness, in which dark pictures with something bright in the
 middle are alike. Here a picture is moved and stretched onto the other one (gain and offset of
@@ -35,7 +35,6 @@ from methods.ingest.picture_alignment import (
     moved,
     reduced,
 )
-from methods.ingest.picture_frame import inside_frame
 
 Grey = NDArray[np.float32]
 """Grey levels 0 to 255 of pictures stretched to squares, shape (side, side)."""
@@ -43,6 +42,8 @@ Colour = NDArray[np.float32]
 """Their chroma (Cb and Cr less 128), shape (2, COLOUR_SIDE, COLOUR_SIDE)."""
 Miniature = NDArray[np.uint8]
 """Grey levels of a small square, shape (MINIATURE_SIDE, MINIATURE_SIDE)."""
+Box = tuple[float, float, float, float]
+"""Left, upper, right and lower edge, in pixels."""
 Turn = Literal["none", "mirrored", "quarter", "half", "three quarters"]
 """How a picture is turned: left and right exchanged, or by quarters of a turn, counterclockwise."""
 TURNS: tuple[Turn, ...] = get_args(Turn)
@@ -85,6 +86,18 @@ least."""
 COLOUR_SIDE = 32
 _COLOURED = 6
 """Mean chroma of a picture that is not in grey alone."""
+_FRAME_SIDE = 512
+"""Pixels of the square in which a frame is looked for."""
+_FRAME_LEVELS = 24
+"""A pixel that differs less from the corners' grey is of the frame; what JPEG adds stays below."""
+_MAX_STRAY = 0.02
+"""Share of a line's pixels that may differ in the frame."""
+_MIN_EDGE = 0.25
+"""Share of a line's pixels that differ where the picture begins, at least."""
+_FRAME_EDGE = 6
+"""Lines over which an edge may be blurred by scaling and compression."""
+_MIN_INSIDE = 0.5
+"""Share of each side that is inside, at least."""
 
 
 class Way(NamedTuple):
@@ -182,6 +195,46 @@ def square(data: bytes) -> Square:
     small = shown.convert("YCbCr").reduce(SIDE // COLOUR_SIDE)
     colour = np.moveaxis(np.asarray(small, dtype=np.float32)[:, :, 1:] - 128, 2, 0)
     return Square(np.asarray(shown.convert("L"), dtype=np.float32), colour)
+
+
+def inside_frame(grey: Image.Image) -> Box:
+    """The part of a grey picture that is inside its frame; all of it if it has none.
+
+    A frame is a border of one brightness on all four sides, with a sharp inner edge. The dark sky
+    around a nebula, or the paper around a drawing, is none: it has no edge.
+    """
+    small = np.asarray(
+        grey.resize((_FRAME_SIDE, _FRAME_SIDE), Image.Resampling.BOX), dtype=np.int16
+    )
+    corners = small[[0, 0, -1, -1], [0, -1, 0, -1]]
+    differs = np.abs(small - np.median(corners)) > _FRAME_LEVELS
+    if not differs[[0, 0, -1, -1], [0, -1, 0, -1]].any():
+        rows = _between_edges(differs)
+        columns = _between_edges(differs[slice(*rows)].T) if rows else None
+        if rows and columns:
+            (upper, lower), (left, right) = rows, columns
+            across, down = grey.width / _FRAME_SIDE, grey.height / _FRAME_SIDE
+            return left * across, upper * down, right * across, lower * down
+    return 0, 0, *grey.size
+
+
+def _between_edges(differs: NDArray[np.bool_]) -> tuple[int, int] | None:
+    """The lines between a frame's two edges, first and end; None if it has not both."""
+    share = differs.mean(axis=1)
+    before, behind = _first_inside(share), _first_inside(share[::-1])
+    if before is None or behind is None or len(share) - behind - before < _MIN_INSIDE * len(share):
+        return None
+    return before, len(share) - behind
+
+
+def _first_inside(share: NDArray[np.float64]) -> int | None:
+    """The first line behind a frame's edge; None if there is no frame or its edge is not sharp."""
+    other = np.flatnonzero(share > _MAX_STRAY)
+    if not len(other) or other[0] == 0:
+        return None
+    sharp = np.flatnonzero(share[other[0] : other[0] + _FRAME_EDGE] >= _MIN_EDGE)
+    # A line of the frame that is left would be detail that all pictures in such a frame share.
+    return int(other[0] + sharp[0]) + _FRAME_EDGE if len(sharp) else None
 
 
 def looked_at(

@@ -1,22 +1,21 @@
 """Translating multiple-choice items with a model (MMBench, 3.2, MMBench-CN).
 
-What belongs here: an item's texts by name, as a model is sent them and people review them, and reading
+What belongs here: an item's texts (`methods/choice/contents.py`) as a model is sent them, and reading
 the model's reply. What has to survive is checked by `methods/choice/translation_checks.py`. Which
 choice is right is never sent: nothing in a translation can tell it.
 """
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from methods.choice.languages import Language
-from methods.choice.lettered import LETTERS
 from methods.choice.translation_checks import Texts, check_translation
 from methods.ids import content_id
 from methods.prompts.parsing import JsonSchema, ParseError, object_schema, reply_object
 
-QUESTION, HINT, NAMES = "question", "hint", "names"
+NAMES = "names"
 _TEXT: JsonSchema = {"type": "string"}
 _BLANK = re.compile(r"[\s\x00-\x1f\x7f]+")
 
@@ -26,20 +25,6 @@ class Translation(NamedTuple):
 
     texts: dict[str, str]
     names: dict[str, str]
-
-
-def texts_of(question: str, hint: str | None, choices: Sequence[str]) -> dict[str, str]:
-    """The texts of an item by name: `question`, `hint` if there is one, each choice by its letter."""
-    return {
-        QUESTION: question,
-        **({HINT: hint} if hint else {}),
-        **dict(zip(LETTERS, choices, strict=False)),
-    }
-
-
-def choices_of(texts: Texts) -> tuple[str, ...]:
-    """The choices among the texts of an item, in order of letter."""
-    return tuple(texts[letter] for letter in LETTERS if letter in texts)
 
 
 def as_json(texts: Texts) -> str:

@@ -16,7 +16,6 @@ from methods.evaluation.published import PublishedError, PublishedItem
 from methods.evaluation.published_tables import (
     decoded,
     encoded,
-    is_unicode,
     items_by_ending,
     json_records,
     listed,
@@ -25,6 +24,7 @@ from methods.evaluation.published_tables import (
     tsv_line,
     tsv_rows,
 )
+from methods.json_text import is_unicode
 from methods.prompts.messages import IMAGE_HERE
 from methods.release import image_positions
 

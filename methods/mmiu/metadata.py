@@ -12,8 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from methods.evaluation.published_tables import is_unicode
-from methods.json_text import from_json
+from methods.json_text import from_json, is_unicode
 from methods.mmiu.taxonomy import task_of
 from methods.prompts.messages import IMAGE_HERE
 

@@ -2,7 +2,7 @@
 
 What belongs here: which images are sent and what stands in the places of the others, both for a model's
 entry of models.yaml and for a benchmark's policy (`methods/evaluation/dialogue.py`). Drawing a grid is
-`methods/ingest/picture_grid.py`; the entry says which of the two ways is its own.
+`methods/ingest/picture.py`; the entry says which of the two ways is its own.
 """
 
 from collections.abc import Collection, Sequence

@@ -8,8 +8,7 @@ import json
 import re
 from collections.abc import Mapping
 
-from methods.evaluation.published_tables import is_unicode
-from methods.json_text import from_json
+from methods.json_text import from_json, is_unicode
 
 JsonSchema = Mapping[str, object]
 

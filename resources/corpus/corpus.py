@@ -13,9 +13,8 @@ import re
 from functools import cached_property
 from pathlib import Path
 
-from methods.evaluation.published_tables import is_unicode
 from methods.ingest.image_filters import parse_exclusions
-from methods.json_text import from_json
+from methods.json_text import from_json, is_unicode
 from methods.naming import nearest
 from methods.web_address import without_secrets
 from resources.corpus.settings import CorpusError, CorpusSettings, load_settings

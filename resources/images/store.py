@@ -22,8 +22,7 @@ from PIL import Image
 
 from methods.errors import UserError
 from methods.ingest.image_check import EXTENSION_OF, read_header
-from methods.ingest.picture import size_as_shown, upright_rgb, upright_transpose
-from methods.ingest.picture_grid import draw_grid
+from methods.ingest.picture import draw_grid, size_as_shown, upright_rgb, upright_transpose
 from resources.atomic_file import write_atomically
 from resources.images.file_states import FileState, FileStates, state_of
 

@@ -13,6 +13,7 @@ from typing import Any, Literal, get_args
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from methods.agreement.ratings import PEOPLE
 from methods.evaluation.contestants import (
     ABLATIONS,
     APART,
@@ -22,7 +23,7 @@ from methods.evaluation.contestants import (
     is_model,
     model_of,
 )
-from methods.evaluation.judging import PANEL, PEOPLE, RULE
+from methods.evaluation.judging import PANEL, RULE
 from methods.naming import nearest
 from methods.validation import first_fault
 from resources.home import REPO_ROOT

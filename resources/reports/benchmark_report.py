@@ -67,7 +67,8 @@ def render_report(data: Mapping[str, Any], image_store: ImageStore) -> str:
     - `task_map`, `task_distances`: rows of the tables of these names
     - `readings`: rows of `evaluate.extraction_quality`, none where no letters are read
     - `language_gaps`: rows of `evaluate.language_gaps` in which the release is one of both
-    - `error_attribution`: rows of the table of this name, none where no turns are given
+    - `error_attribution`: rows of the table of this name, none where no turns are given;
+      `attribution_terms`: what they name, in words and in order (`methods/convbench/attribution.py`)
     - `answer_lengths`: rows of `methods/evaluation/answer_lengths.py`, none without references
     - `pairwise`: `designs`, `ratings`, `biases` (rows of `evaluate.pair_*`), `counts` and `shares` of
       comparisons; none where no answers were compared

@@ -1,22 +1,14 @@
-"""The section of a ConvBench report on where errors come from: what given turns change, the decline
-over turns, and maps of tasks by turn.
+"""The section of a report on where errors come from: what given turns change, the decline over turns,
+and maps of tasks by turn.
 
 What belongs here: its tables, sentences and plots by judge, from rows of `evaluate.error_attribution`
-and the scores. What an error is, and when one is attributed, is `methods/convbench/attribution.py`.
+and the scores. What an error is, and when one is attributed, is the method's; what its turns, trials
+and changes are called comes with the rows (`Terms`).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from methods.convbench.attribution import (
-    BOTH_GIVEN,
-    CHANGES,
-    LATER_TURN,
-    PERCEPTION_GIVEN,
-    REASONING_GIVEN,
-)
-from methods.convbench.scores import WIN_RATES
-from methods.convbench.settings import N_GIVEN, OF_TURN, PERFECT_PERCEPTION, TASK_LABELS
 from methods.evaluation.asking import PLAIN
 from resources.reports.estimate import Estimate, Scale
 from resources.reports.report_abilities import Map
@@ -27,16 +19,15 @@ from resources.reports.report_slices import slices_by_label
 
 SCALE = Scale(0.0, 100.0)
 _POINTS = MetricShown("win rate", "micro", 0, SCALE, True, False)
-_GIVEN = {
-    PERCEPTION_GIVEN: ("perception is given", "perception"),
-    REASONING_GIVEN: ("reasoning is given as well", "reasoning"),
-}
-"""What is given, as a sentence says it, and what is then the cause."""
-_IN_LINE = {PLAIN: "own history", PERFECT_PERCEPTION: "perception given"}
 _LEFT, _STEP, _TOP, _HEIGHT = 34.0, 88.0, 10.0, 110.0
 """Where the turns of a plot stand, in units of the drawing."""
-_ASIDE = {trial: (place - 1) * 7.0 for place, trial in enumerate(N_GIVEN)}
-"""Settings stand beside each other, so that their intervals can be told apart."""
+_ASIDE = 7.0
+"""From one trial to the next: they stand beside each other, so that intervals can be told apart."""
+
+Terms = Mapping[str, Any]
+"""What the rows name, as `attribution_terms` of the report's data has it."""
+Cause = tuple[str, str, str]
+"""What a change shows the cause of, when errors go, and which errors these are, in words."""
 
 
 class Followed(NamedTuple):
@@ -116,11 +107,11 @@ def attributions_of(data: Mapping[str, Any], panes: Sequence[Pane]) -> list[Attr
             row for row in data["error_attribution"] if (row["judge"], row["judge_version"]) == key
         ]
         if rows:
-            found.append(_attribution(pane, rows))
+            found.append(_attribution(pane, rows, data["attribution_terms"]))
     return found
 
 
-def _attribution(pane: Pane, rows: Sequence[Row]) -> Attribution:
+def _attribution(pane: Pane, rows: Sequence[Row], terms: Terms) -> Attribution:
     by_change: dict[tuple[str, str, str], dict[str, Row]] = {}
     parts: dict[tuple[str, str, str, str], list[Row]] = {}
     for row in rows:
@@ -131,28 +122,28 @@ def _attribution(pane: Pane, rows: Sequence[Row]) -> Attribution:
             by_change.setdefault(change, {})[row["model"]] = row
     models = [who for who in pane.order if any(who.name in of for of in by_change.values())]
     # In the order of the method, whatever that of the rows.
-    labels = {(each.name, each.before[0], each.after[0]): each.labels for each in CHANGES}
-    keys = [key for key in labels if key in by_change]
-    given = [key for key in keys if key[0] != LATER_TURN]
-    later = [key for key in keys if key[0] == LATER_TURN]
+    changes = [each for each in terms["changes"] if each["key"] in by_change]
+    given = [each["key"] for each in changes if not each["is_later_turn"]]
+    later = [each["key"] for each in changes if each["is_later_turn"]]
+    causes, turns = terms["causes"], terms["turns"]
     return Attribution(
         pane.title,
         [_heading(key) for key in given],
-        [_line(who, [by_change[key].get(who.name) for key in given]) for who in models],
+        [_line(who, [by_change[key].get(who.name) for key in given], causes) for who in models],
         _left_out(row for key in given for row in by_change[key].values()),
         [
-            Tasks(_heading(key), label, _tasks(parts[*key, label], models))
-            for key in given
-            if key[0] != BOTH_GIVEN
-            for label in labels[key]
-            if (*key, label) in parts
+            Tasks(_heading(each["key"]), label, _tasks(parts[*each["key"], label], models))
+            for each in changes
+            if each["key"][0] in causes
+            for label in each["labels"]
+            if (*each["key"], label) in parts
         ],
-        [(name, _x(turn)) for turn, name in OF_TURN.items()],
+        [(name, _x(turn)) for turn, name, _ in turns],
         [(f"{value:g}", _y(value)) for value in (0.0, 50.0, 100.0)],
-        [curve for who in models if (curve := _curve(pane.judged, who)).spots],
+        [curve for who in models if (curve := _curve(pane.judged, who, terms)).spots],
         [f"{before} to {after.lower()}" for _, before, after in later],
         [(who, [_cell(by_change[key].get(who.name)) for key in later]) for who in models],
-        _maps(pane.judged, models),
+        _maps(pane.judged, models, terms),
         models,
     )
 
@@ -176,20 +167,23 @@ def _followed(row: Row | None) -> Followed | None:
     )
 
 
-def _line(who: Who, rows: Sequence[Row | None]) -> Line:
+def _line(who: Who, rows: Sequence[Row | None], causes: Mapping[str, Cause]) -> Line:
     # With both given the sentence would say the other two again: the table has it.
-    said = [sentence(row) for row in rows if row is not None and row["change"] != BOTH_GIVEN]
+    said = [
+        sentence(row, causes[row["change"]])
+        for row in rows
+        if row is not None and row["change"] in causes
+    ]
     return Line(who, [_followed(row) for row in rows], said)
 
 
-def sentence(row: Row) -> str:
+def sentence(row: Row, of: Cause) -> str:
     """What a row says, in plain words; a cause is named only where its test does."""
-    when, cause = _GIVEN[row["change"]]
+    cause, when, which = of
     errors = f"errors in {row['dimension'].lower()}"
     if not row["n_items"]:
         return f"No {errors} can be followed when {when}. {row['reason']}"
-    if row["change"] == REASONING_GIVEN:
-        errors += " that are left with perception given"
+    errors += which
     lost = "nothing was right before"
     if row["n_right"]:
         lost = f"{row['n_lost']} of {row['n_right']} right answers are lost"
@@ -244,29 +238,30 @@ def _tasks(
     return shown
 
 
-def _curve(judged: Judged, who: Who) -> Curve:
+def _curve(judged: Judged, who: Who, terms: Terms) -> Curve:
     metrics = {metric.name: metric for metric in judged.metrics}
-    turns = {name: turn for turn, name in OF_TURN.items()}
+    turns = {dimension: turn for turn, dimension, _ in terms["turns"]}
+    places = {trial: place - 1 for place, trial in enumerate(terms["trials"])}
     spots: list[Spot] = []
-    for name, rate in WIN_RATES.items():
-        turn, trial = turns.get(str(rate.observation)), rate.trial
-        if turn is None or name not in metrics:
+    for name, dimension, trial in terms["rates"]:
+        if dimension not in turns or name not in metrics:
             continue
         score = judged.estimate(who.name, metrics[name])
         if score.value is not None:
-            spots.append(_spot(turn, trial, name, score))
+            what = f"{name}, {dimension}, {terms['trials'][trial]}"
+            x = _x(turns[dimension]) + _ASIDE * places[trial]
+            spots.append(_spot(x, trial, what, score))
     lines = [
         (trial, " ".join(f"{spot.x:g},{spot.y:g}" for spot in spots if spot.trial == trial))
-        for trial in _IN_LINE
+        for trial in terms["trials"]
     ]
     return Curve(who, spots, [line for line in lines if " " in line[1]])
 
 
-def _spot(turn: int, trial: str, name: str, score: Estimate) -> Spot:
-    setting = _IN_LINE.get(trial, "perception and reasoning given")
-    words = f"{name}, {OF_TURN[turn]}, {setting}: {score.shown}"
+def _spot(x: float, trial: str, what: str, score: Estimate) -> Spot:
+    words = f"{what}: {score.shown}"
     return Spot(
-        _x(turn) + _ASIDE[trial],
+        x,
         _y(score.value or 0.0),
         None if score.low is None else _y(score.low),
         None if score.high is None else _y(score.high),
@@ -283,13 +278,13 @@ def _y(value: float) -> float:
     return round(_TOP + _HEIGHT * (1 - SCALE.place(value)), 1)
 
 
-def _maps(judged: Judged, models: Sequence[Who]) -> list[tuple[MetricShown, Map]]:
+def _maps(judged: Judged, models: Sequence[Who], terms: Terms) -> list[tuple[MetricShown, Map]]:
     """The win rate of each turn over the model's own history, by the task of that turn."""
-    names = {rate.observation: name for name, rate in WIN_RATES.items() if rate.trial == PLAIN}
+    names = {dimension: name for name, dimension, trial in terms["rates"] if trial == PLAIN}
     metrics = {metric.name: metric for metric in judged.metrics}
     maps = []
-    for turn, dimension in OF_TURN.items():
-        metric, label = metrics.get(names[dimension]), TASK_LABELS[turn]
+    for _, dimension, label in terms["turns"]:
+        metric = metrics.get(names[dimension])
         slices = slices_by_label(judged, metric, models).get(label) if metric else None
         if metric and slices:
             maps.append((metric, Map(f"{dimension} task", [(None, slices)])))

@@ -7,7 +7,8 @@ What belongs here: lines of its tables and its sentences, from rows of `evaluate
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from methods.evaluation.judging import PANEL, PEOPLE
+from methods.agreement.ratings import PEOPLE
+from methods.evaluation.judging import PANEL
 from resources.reports.report_scores import Row
 
 MEASURES = {

@@ -34,7 +34,7 @@ SHARED = (
 """Folders that evaluate whatever benchmark there is."""
 INSTRUCTION_SETS = "resources/reports/release_folder.py"
 """It names the form that instruction sets are written in."""
-ATTRIBUTION = ("assets/evaluate/error_attribution.py", "resources/reports/report_attribution.py")
+ATTRIBUTION = ("assets/evaluate/error_attribution.py", "assets/evaluate/report_data.py")
 """Following items through settings with given turns, which one benchmark has: its method is there. The
 releases are found by their trials, whatever benchmark they are of."""
 

@@ -20,8 +20,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from methods.agreement.interval import N_RESAMPLES, interval
-from methods.agreement.measured import Measure, Ratings
+from methods.agreement.measured import N_RESAMPLES, Measure, Ratings, interval
 from methods.agreement.table import SCORES_OF_PAIR
 from methods.evaluation.statistics.estimates import Estimate
 from methods.evaluation.statistics.resampling import (

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from methods.agreement.measured import Measured
-from methods.agreement.spearman import spearman
+from methods.agreement.scores import spearman
 from methods.evaluation.statistics.estimates import Estimate
 from methods.evaluation.statistics.resampling import (
     N_RESAMPLES,

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from methods.agreement.interval import interval
-from methods.agreement.spearman import spearman
+from methods.agreement.measured import interval
+from methods.agreement.scores import spearman
 from methods.errors import UserError
 from methods.evaluation.statistics.estimates import Estimate
 from methods.evaluation.task_map.clustering import MIN_TASKS

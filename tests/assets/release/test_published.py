@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from dagster_project.releases import listed, shown
+from dagster_project.release_texts import listed, shown
 from methods.benchmarks import BENCHMARKS
 from methods.published_forms import importable
 from resources.home import REPO_ROOT

@@ -10,20 +10,27 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from methods.agreement.bands import FUZZY, STRICT, band_of
-from methods.agreement.cohen_kappa import cohen_kappa, cohen_kappa_of_draws
-from methods.agreement.fleiss_kappa import fleiss_kappa
-from methods.agreement.fuzzy_accuracy import fuzzy_accuracy
-from methods.agreement.interval import interval
-from methods.agreement.kendall import kendall
-from methods.agreement.krippendorff_alpha import krippendorff_alpha
-from methods.agreement.mean_absolute_error import mean_absolute_error
-from methods.agreement.measured import NOBODY_TWICE, Measured
-from methods.agreement.pearson import pearson
-from methods.agreement.quadratic_kappa import quadratic_kappa
-from methods.agreement.raw_agreement import raw_agreement, raw_agreement_of_draws
-from methods.agreement.spearman import spearman
-from methods.agreement.strict_accuracy import strict_accuracy
+from methods.agreement.labels import (
+    cohen_kappa,
+    cohen_kappa_of_draws,
+    fleiss_kappa,
+    krippendorff_alpha,
+    raw_agreement,
+    raw_agreement_of_draws,
+)
+from methods.agreement.measured import NOBODY_TWICE, Measured, interval
+from methods.agreement.scores import (
+    FUZZY,
+    STRICT,
+    band_of,
+    fuzzy_accuracy,
+    kendall,
+    mean_absolute_error,
+    pearson,
+    quadratic_kappa,
+    spearman,
+    strict_accuracy,
+)
 
 NAN = math.nan
 nominal = partial(krippendorff_alpha, level="nominal")

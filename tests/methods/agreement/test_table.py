@@ -4,8 +4,13 @@ from typing import Any
 
 import pytest
 
-from methods.agreement.effort import effort_rows
-from methods.agreement.ratings import Rating, agreed_labels, blind_decisions, ratings_of
+from methods.agreement.ratings import (
+    Rating,
+    agreed_labels,
+    blind_decisions,
+    effort_rows,
+    ratings_of,
+)
 from methods.agreement.table import JudgeScore, judge_rows, people_rows
 from methods.ids import content_id
 from methods.review import Decision, QueueItem

@@ -9,8 +9,15 @@ from PIL import Image, ImageDraw
 from methods.ingest.image_quality import measure_image
 from methods.ingest.near_duplicates import near_duplicates
 from methods.ingest.picture_candidates import candidates, codes, nearest_ways
-from methods.ingest.picture_frame import inside_frame
-from methods.ingest.picture_match import UPRIGHT, Match, Way, looked_at, match, square
+from methods.ingest.picture_match import (
+    UPRIGHT,
+    Match,
+    Way,
+    inside_frame,
+    looked_at,
+    match,
+    square,
+)
 from tests.methods.ingest.pictures_drawn import COPIES, file_of, framed, nebula, star_field, texture
 
 

@@ -6,13 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from methods.choice.contents import choices_of, texts_of
 from methods.choice.languages import LANGUAGES
 from methods.mmbench.translating import (
     as_json,
-    choices_of,
     read_translation,
     schema_of,
-    texts_of,
     translation_id,
 )
 from methods.prompts.parsing import ParseError

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
+from methods.choice.contents import choices_of, texts_of
 from methods.choice.languages import LANGUAGES
 from methods.choice.lettered import lettered
 from methods.choice.strict import strict
-from methods.mmbench.translating import choices_of, read_translation, texts_of
+from methods.mmbench.translating import read_translation
 from methods.prompts.parsing import ParseError
 from resources.offline import vocabulary
 from resources.offline.chat_completion import chat_body

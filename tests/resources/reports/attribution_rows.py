@@ -8,7 +8,7 @@ import numpy as np
 
 from assets.evaluate.report_data import metric_row
 from methods.convbench import Convbench
-from methods.convbench.attribution import attribution_rows
+from methods.convbench.attribution import TERMS, attribution_rows
 from methods.evaluation.scoring import score_rows
 from tests.methods.convbench.planted import model
 from tests.resources.reports.report_rows import JUDGE, VERSION, Row
@@ -63,4 +63,5 @@ def convbench_data(
         "ranks": [],
         "comparisons": [],
         "error_attribution": [{**judge, **row} for row in followed],
+        "attribution_terms": TERMS,
     }

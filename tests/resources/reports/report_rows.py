@@ -263,6 +263,7 @@ def report_data(store: ImageStore) -> Row:
         "choice": None,
         "language_gaps": [],
         "error_attribution": [],
+        "attribution_terms": None,
         "answer_lengths": [],
         "pairwise": {name: [] for name in ("designs", "ratings", "biases", "counts", "shares")},
         "wording_effects": [],

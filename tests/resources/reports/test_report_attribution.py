@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from methods.convbench.attribution import PERCEPTION_GIVEN, REASONING_GIVEN, TOO_FEW
+from methods.convbench.attribution import PERCEPTION_GIVEN, REASONING_GIVEN, TERMS, TOO_FEW
 from methods.convbench.settings import CREATION, REASONING
 from resources.reports.benchmark_report import render_report
-from resources.reports.report_attribution import attributions_of, sentence
+from resources.reports.report_attribution import attributions_of
+from resources.reports.report_attribution import sentence as sentence_of
 from resources.reports.report_board import panes_of
 from tests.resources.reports.attribution_rows import FAULTS, TASKS, convbench_data
 
@@ -36,6 +37,10 @@ def row(**changed: Any) -> dict[str, Any]:
         "reason": None,
         **changed,
     }
+
+
+def sentence(of: Mapping[str, Any]) -> str:
+    return sentence_of(of, TERMS["causes"][of["change"]])
 
 
 def test_a_cause_is_said_in_plain_words() -> None:

@@ -1,18 +1,34 @@
-"""The contents that generated items are reviewed with.
+"""The texts of a multiple-choice item by name, and the contents that generated items are reviewed with.
 
 What belongs here: making the content of an item's kind of what was generated, as the tables have it.
-What a content is, and what people may change in it, is `kinds.py`.
+What a content is, and what people may change in it, is `methods/review/kinds.py`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from methods.choice.languages import SOURCE_LANGUAGE
 from methods.choice.lettered import LETTERS
-from methods.mmbench.translating import texts_of
+from methods.choice.translation_checks import Texts
 from methods.review.kinds import KINDS, Content
 
 Made = Mapping[str, Any]
+
+QUESTION, HINT = "question", "hint"
+
+
+def texts_of(question: str, hint: str | None, choices: Sequence[str]) -> dict[str, str]:
+    """The texts of an item by name: `question`, `hint` if there is one, each choice by its letter."""
+    return {
+        QUESTION: question,
+        **({HINT: hint} if hint else {}),
+        **dict(zip(LETTERS, choices, strict=False)),
+    }
+
+
+def choices_of(texts: Texts) -> tuple[str, ...]:
+    """The choices among the texts of an item, in order of letter."""
+    return tuple(texts[letter] for letter in LETTERS if letter in texts)
 
 
 def content_of(made: Made) -> Content:

@@ -1,0 +1,158 @@
+"""Measures of two raters' scores: how far one's order, distances and bands are the other's.
+
+What belongs here: the correlations, the measures in points, and the bands of scores from 1 to 10 that
+mean about the same. Every measure raises ValueError unless there are two raters.
+"""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from methods.agreement.measured import NOBODY_TWICE, Measured, Ratings, paired_ratings
+
+MIN_ITEMS = 3
+"""Of a correlation: with two items it is always 1 or -1."""
+
+Correlation = Callable[[NDArray[np.float64], NDArray[np.float64]], float]
+
+Bands = Sequence[tuple[float, float]]
+"""The lowest and the highest score of each band, ascending. A score between two bands, as a mean of
+raters or replicates may be, belongs to the lower one: 2.5 is not yet what a 3 stands for."""
+
+LOWEST, HIGHEST = 1, 10
+"""The scale that the bands are of. They are AlignMMBench's (5.2)."""
+FUZZY: Bands = ((1, 2), (3, 5), (6, 8), (9, 10))
+"""Unfollow, Bad, Good, Excellent."""
+STRICT: Bands = ((1, 1), (2, 2), (3, 3), (4, 5), (6, 6), (7, 8), (9, 10))
+"""Each band is one of the criteria that the judge scores by."""
+ROUNDING = 1e-18
+"""Square of a difference that is none."""
+
+
+# --- Correlations --------------------------------------------------------------------------------
+# Sources: MMDU, Table 4 (judge and people); AlignMMBench (its evaluator and people).
+
+
+def pearson(ratings: Ratings) -> Measured:
+    """Pearson's r: how close one's scores are to a linear function of the other's, in -1..1.
+
+    r = sum_i (a_i - mean a)(b_i - mean b) / sqrt( sum_i (a_i - mean a)^2  sum_i (b_i - mean b)^2 )
+    """
+    from scipy.stats import pearsonr
+
+    return _correlated(ratings, lambda first, second: pearsonr(first, second).statistic)
+
+
+def spearman(ratings: Ratings) -> Measured:
+    """Spearman's rho: how well the two put the items in the same order, in -1..1.
+
+    rho = Pearson's r of the ranks; items with the same score share the mean of their ranks
+    """
+    from scipy.stats import spearmanr
+
+    return _correlated(ratings, lambda first, second: spearmanr(first, second).statistic)
+
+
+def kendall(ratings: Ratings) -> Measured:
+    """Kendall's tau-b: of two items, how often both put the same one first, in -1..1.
+
+        tau_b = (C - D) / sqrt( (C + D + T_a) (C + D + T_b) )
+
+    over all pairs of items: C in the same order, D in opposite orders, T_a tied for rater a alone, T_b
+    for b alone.
+    """
+    from scipy.stats import kendalltau
+
+    # `method` only affects the p-value, which is not used; the asymptotic one is the fastest.
+    return _correlated(
+        ratings, lambda first, second: kendalltau(first, second, method="asymptotic").statistic
+    )
+
+
+def _correlated(ratings: Ratings, correlation: Correlation) -> Measured:
+    """The correlation of two raters' scores over the items both rated, or why there is none."""
+    first, second = paired_ratings(ratings)
+    if not len(first):
+        return Measured(None, NOBODY_TWICE)
+    if len(first) < MIN_ITEMS:
+        return Measured(None, f"A correlation needs {MIN_ITEMS} items or more.")
+    # It would be 0/0.
+    if np.ptp(first) == 0 or np.ptp(second) == 0:
+        return Measured(None, "One of the two gave every item the same score.")
+    return Measured(float(correlation(first, second)))
+
+
+# --- Distances -----------------------------------------------------------------------------------
+
+
+def mean_absolute_error(ratings: Ratings) -> Measured:
+    """The mean difference of an item's two scores in points, from 0 up.
+
+        MAE = (1/N) sum_i |a_i - b_i|
+
+    Source: AlignMMBench (its evaluator and people).
+    """
+    first, second = paired_ratings(ratings)
+    if not len(first):
+        return Measured(None, NOBODY_TWICE)
+    return Measured(float(np.abs(first - second).mean()))
+
+
+def quadratic_kappa(ratings: Ratings) -> Measured:
+    """Quadratic weighted kappa: agreement beyond chance, large errors counting more; at most 1.
+
+        kappa = 1 - sum_i (a_i - b_i)^2 / N  :  sum_i sum_j (a_i - b_j)^2 / N^2
+
+    The numerator is what they differ by, the denominator what they would if each kept its scores and
+    gave them to items at random: var a + var b + (mean a - mean b)^2. 1: they always agree; 0: no more
+    than by chance. A rater who is stricter throughout has a lower kappa, and the same correlation.
+    Source: Cohen (1968), Weighted kappa, with weights (i - j)^2.
+
+    The usual form has a confusion matrix of whole scores. This one is equal to it there (a test
+    compares it with scikit-learn's), and takes means of raters or of replicates as they are, without
+    rounding.
+    """
+    first, second = paired_ratings(ratings)
+    if not len(first):
+        return Measured(None, NOBODY_TWICE)
+    by_chance = first.var() + second.var() + (first.mean() - second.mean()) ** 2
+    # Means of the same scores may differ by a rounding.
+    if by_chance < ROUNDING:
+        return Measured(None, "Both gave every item the same one score.")
+    return Measured(float(1 - ((first - second) ** 2).mean() / by_chance))
+
+
+# --- Bands ---------------------------------------------------------------------------------------
+
+
+def fuzzy_accuracy(ratings: Ratings) -> Measured:
+    """How often scores from 1 to 10 lie in the same of four bands: a share of items, in 0..1.
+
+        f = (1/N) sum_i [ band(a_i) = band(b_i) ],    bands 1-2, 3-5, 6-8, 9-10
+
+    It is not corrected for chance. Source: AlignMMBench, 5.2 (its evaluator and people).
+    """
+    return _share_in_one_band(ratings, FUZZY)
+
+
+def strict_accuracy(ratings: Ratings) -> Measured:
+    """How often scores from 1 to 10 lie in the same of seven bands: a share of items, in 0..1.
+
+        s = (1/N) sum_i [ band(a_i) = band(b_i) ],    bands 1, 2, 3, 4-5, 6, 7-8, 9-10
+
+    It is not corrected for chance. Source: AlignMMBench, 5.2.
+    """
+    return _share_in_one_band(ratings, STRICT)
+
+
+def _share_in_one_band(ratings: Ratings, bands: Bands) -> Measured:
+    first, second = paired_ratings(ratings)
+    if not len(first):
+        return Measured(None, NOBODY_TWICE)
+    return Measured(float((band_of(first, bands) == band_of(second, bands)).mean()))
+
+
+def band_of(scores: NDArray[np.float64], bands: Bands) -> NDArray[np.int64]:
+    """The number of the band that each score is in, from 1; 0 below the first."""
+    return np.searchsorted([low for low, _ in bands], scores, side="right")

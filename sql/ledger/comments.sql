@@ -16,6 +16,8 @@ COMMENT ON COLUMN ledger.calls.completion_tokens IS 'Tokens of the answer.';
 COMMENT ON COLUMN ledger.calls.cost_usd IS 'Price of the call in US dollars, by the prices in models.yaml.';
 COMMENT ON COLUMN ledger.calls.seconds IS 'Time from request to answer in seconds; NULL for a lost call.';
 COMMENT ON COLUMN ledger.calls.attempts IS 'Times that it was sent until the answer came; NULL for a lost call.';
+COMMENT ON COLUMN ledger.calls.answered_as IS 'The model that the reply names, where that is another than the one asked.';
+COMMENT ON COLUMN ledger.calls.claimed_tokens IS 'Tokens of the answer that the reply counts, where they are not believed and others were charged.';
 COMMENT ON COLUMN ledger.calls.created_at IS 'When the answer was stored.';
 
 COMMENT ON COLUMN ledger.costs.day IS 'Day of the calls, in UTC.';

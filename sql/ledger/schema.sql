@@ -22,6 +22,8 @@ CREATE TABLE IF NOT EXISTS ledger.calls (
     cost_usd DOUBLE NOT NULL CHECK (cost_usd >= 0),
     seconds DOUBLE CHECK (seconds >= 0),
     attempts INTEGER CHECK (attempts >= 0),
+    answered_as VARCHAR,
+    claimed_tokens BIGINT,
     created_at TIMESTAMP WITH TIME ZONE NOT NULL,
     CHECK (status <> 'answered' OR (seconds IS NOT NULL AND attempts IS NOT NULL))
 );

@@ -106,10 +106,10 @@ CREATE VIEW IF NOT EXISTS paid_calls AS
 SELECT
     key, CASE outcome WHEN 'answered' THEN 'answered' ELSE 'lost' END AS status, provider, endpoint,
     model, prompt_version, stage, run, via, outcome, finish_reason, prompt_tokens, completion_tokens,
-    cost_usd, seconds, attempts, created_at
+    cost_usd, seconds, attempts, answered_as, claimed_tokens, created_at
 FROM calls
 UNION ALL
 SELECT
     key, 'lost', provider, endpoint, model, prompt_version, stage, run, via, outcome, finish_reason,
-    prompt_tokens, completion_tokens, cost_usd, NULL, NULL, created_at
+    prompt_tokens, completion_tokens, cost_usd, NULL, NULL, answered_as, claimed_tokens, created_at
 FROM charges;

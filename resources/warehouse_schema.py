@@ -50,6 +50,8 @@ Columns = dict[str, list[Column]]
 _COMMENT = re.compile(
     r"""^COMMENT ON COLUMN (\w+)\."?(\w+)"?\.(\w+) IS '((?:[^']|'')*)';$""", re.MULTILINE
 )
+FINDINGS = "evaluate.findings"
+_VIEW_OF_FINDINGS = re.compile(rf"VIEW (\S+) AS FROM {FINDINGS}\b")
 
 
 class WarehouseError(StoreError):
@@ -78,12 +80,19 @@ def views_ddl() -> str:
 
 @cache
 def comments_ddl() -> str:
-    """What every stage's columns mean: a comment on each, in the same order.
+    """What every stage's columns mean: a comment on each; a view of findings has theirs.
 
     They are executed in memory only. DuckDB cannot replay a comment on a table with checks from its
     log, so a file whose writer was killed right after it could not be opened any more.
     """
-    return "\n".join(sql_text(f"{stage}/comments") for stage in STAGES)
+    said = "\n".join(sql_text(f"{stage}/comments") for stage in STAGES)
+    of_findings = [line for line in said.splitlines() if f" {FINDINGS}." in line]
+    views = [
+        line.replace(FINDINGS, view)
+        for view in _VIEW_OF_FINDINGS.findall(views_ddl())
+        for line in of_findings
+    ]
+    return "\n".join([said, *views])
 
 
 @cache

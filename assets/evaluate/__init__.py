@@ -18,7 +18,7 @@ from assets.evaluate.judge_agreement import judge_agreement
 from assets.evaluate.judge_probes import judge_probes
 from assets.evaluate.judge_quality import judge_quality
 from assets.evaluate.judgments import judgments
-from assets.evaluate.language_gaps import language_gap_table
+from assets.evaluate.language_gaps import language_gaps
 from assets.evaluate.leaderboard import leaderboard
 from assets.evaluate.observations import observations
 from assets.evaluate.pair_ratings import pair_ratings
@@ -40,7 +40,7 @@ ASSETS = [
     observations,
     scores,
     comparisons,
-    language_gap_table,
+    language_gaps,
     error_attribution,
     pairs,
     pair_ratings,

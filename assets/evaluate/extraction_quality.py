@@ -11,16 +11,16 @@ from pydantic import Field
 
 from assets.common.apart import Apart
 from assets.common.automation import WHEN_EVALUATED
-from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.extraction_queue import extraction_queue, letters_by_people
+from assets.evaluate.findings import Found, Row, analysis, rows_of
 from assets.evaluate.observations import observations
 from assets.evaluate.observed import slices_of
 from assets.evaluate.read_answers import NO_CHOICES, answered_choices, readings_on
-from assets.evaluate.released import Released, Row
+from assets.evaluate.released import Released
 from assets.evaluate.second_readings import second_readings
 from assets.review import approved
 from methods.benchmarks import Benchmarks
-from methods.choice.extraction_quality import quality_rows
+from methods.choice.extraction_quality import reading_findings
 from methods.evaluation.judging import RULE
 from methods.evaluation.metrics import Scored
 from methods.markdown import code, table
@@ -40,8 +40,17 @@ class ExtractionQualitySettings(Settings):
     n_resamples: int = Field(1_000, ge=100, description="Resamples behind each interval.")
 
 
-@table_asset(
-    "evaluate.extraction_quality",
+@analysis(
+    "extraction_quality",
+    {
+        "read": "share of the answers that the reader reads, no choice included",
+        "none": "share that it reads as naming no choice",
+        "unread": "share that has no reading; by `reason`, too",
+        "raw": "share of answers in which the reader and `other` read the same",
+        "cohen_kappa": "their agreement beyond chance",
+        "score": "metric under this reader",
+        "difference": "score of the reader less that of `other`, on the units that both have",
+    },
     settings=ExtractionQualitySettings,
     kinds={"scipy"},
     # `review/approved` is materialized after decisions of people.
@@ -54,20 +63,23 @@ def extraction_quality(
     review_store: dg.ResourceParam[ReviewStore],
     benchmarks: dg.ResourceParam[Benchmarks],
     apart: Apart,
-) -> dg.MaterializeResult:
+) -> Found:
     """Who read which share of the letters, whether readers agree, what the extractor does to scores.
 
     - `read` of `rule` is MMBench's match rate; `unread` says by reason what the extractor failed.
     - `raw` and `cohen_kappa`: rules and extractor on answers that both read, and each with people.
     - `difference` of `strict` and `rule`: what scores gain by the extractor; of `compat` and `strict`:
       how far numbers published with VLMEvalKit's rules are off.
+
+    `judge` is the reader: `rule`, `extractor`, `strict` (by rule, else by the extractor), `compat_rule`
+    and `compat` (VLMEvalKit's).
     """
     people, n_apart = letters_by_people(review_store)
     rows: list[Row] = []
     for release in answered_choices(warehouse, benchmarks):
         named = {"benchmark": release.benchmark.name, "release_id": release.release_id}
         with apart.release(release.release_id):
-            figures = quality_rows(
+            figures = reading_findings(
                 release.benchmark.metrics,
                 [each.answer for each in readings_on(warehouse, release)],
                 _observed(warehouse, release),
@@ -75,12 +87,10 @@ def extraction_quality(
                 seed=settings.seed,
                 n_resamples=settings.n_resamples,
             )
-            rows += [{**named, **row} for row in figures]
-    arrow = rows_to_arrow("evaluate.extraction_quality", rows)
-    warehouse.replace("evaluate.extraction_quality", arrow)
+            rows += rows_of(figures, named)
     shown = {"shares": _shares(rows)} if rows else {"note": NO_CHOICES}
     counted = {"read by people": len(people), "people disagree": n_apart}
-    return report(arrow, {**counted, **shown})
+    return Found(rows, {**counted, **shown})
 
 
 def _observed(warehouse: Warehouse, release: Released) -> Mapping[str, Sequence[Scored]]:
@@ -96,9 +106,9 @@ def _observed(warehouse: Warehouse, release: Released) -> Mapping[str, Sequence[
 def _shares(rows: Sequence[Row]) -> dg.MetadataValue:
     """A Markdown table of who read which share of the letters, by release and model."""
     values = {
-        (row["release_id"], row["model"], row["measure"], row["reader"]): row["value"]
+        (row["release_id"], row["subject"], row["measure"], row["judge"]): row["value"]
         for row in rows
-        if not row["subset"] and not row["other"] and not row["metric"]
+        if not row["subset_value"] and not row["other"] and not row["metric"]
     }
     lines = [
         [code(release_id), code(model) or "all models"]

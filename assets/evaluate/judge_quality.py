@@ -5,24 +5,23 @@ What belongs here: which judges and people are compared, and what is shown. The 
 is `judge_agreement.py`.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import combinations, groupby
-from typing import Any
 
 import dagster as dg
 from pydantic import Field
 
 from assets.common.apart import Apart
 from assets.common.automation import WHEN_EVALUATED
-from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.critic_pairs import critic_pairs
+from assets.evaluate.findings import Found, Row, analysis, rows_of
 from assets.evaluate.human_scores import human_scores, imported_scores
 from assets.evaluate.observations import observations
 from assets.evaluate.observed import ScoringSettings, Slice, answer_lengths, slices
 from assets.evaluate.score_queue import score_queue, scores_by_people
 from assets.review import approved
 from methods.agreement.ratings import mean_by_item
-from methods.agreement.table import TEN_POINTS
+from methods.agreement.table import SCORES_OF_PAIR, TEN_POINTS
 from methods.benchmarks import Benchmarks
 from methods.evaluation.contestants import is_model
 from methods.evaluation.judge_quality import (
@@ -42,15 +41,14 @@ from methods.markdown import code, table
 from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse
 
-Row = dict[str, Any]
 People = dict[AnswerKey, dict[str, float]]
 
 NO_JUDGE = "No model has judged an answer: what is scored by rule has no judge to ask about."
 MEASURES = ("mean", "ceiling_rate", "length_correlation", "replicate_variance")
 """Figures of one judge that are shown."""
 BY_LABEL = (("answer", "mae"), ("answer", "spearman"))
-"""Level and measure of the agreement that is shown by label."""
-LEVELS = ("answer", "item", "model")
+"""Unit and measure of the agreement that is shown by label."""
+UNITS = ("answer", "item", "model")
 Cells = dict[tuple[str, ...], dict[str, str]]
 """What names a line of a Markdown table, and its figures."""
 
@@ -74,8 +72,23 @@ class JudgeQualitySettings(ScoringSettings):
     )
 
 
-@table_asset(
-    "evaluate.judge_quality",
+@analysis(
+    "judge_quality",
+    {
+        **dict.fromkeys((*SCORES_OF_PAIR, *TEN_POINTS), "agreement with `other`, over each `unit`"),
+        "mean": "of the scores; with a `subject`, of this model's",
+        "standard_deviation": "of the scores",
+        "ceiling_rate": "share of the highest score",
+        "floor_rate": "share of the lowest score",
+        "length_correlation": "Spearman's rho of score and words of the answer",
+        "length_slope": "points for each unit of log length",
+        "length_controlled_score": "score of a model at the mean length",
+        "replicate_variance": "variance of an answer's scores when it is judged again",
+        "variance_share_item": "of the variance, what is of the answers",
+        "variance_share_judge": "what is of the judges' strictness",
+        "variance_share_interaction": "what is of their disagreement on answers",
+        "variance_share_replicate": "what is noise",
+    },
     settings=JudgeQualitySettings,
     kinds={"scipy"},
     # `review/approved` is materialized after decisions of people.
@@ -88,7 +101,7 @@ def judge_quality(
     review_store: dg.ResourceParam[ReviewStore],
     benchmarks: dg.ResourceParam[Benchmarks],
     apart: Apart,
-) -> dg.MaterializeResult:
+) -> Found:
     """Agreement, distribution, length, replicates and shares of variance of each judge's scores.
 
     - Agreement with people or another judge: a judge may err on answers (`answer`) and still put models
@@ -119,22 +132,20 @@ def judge_quality(
             beside = Beside(lengths, by_origin, sides.get(release_id, {}))
             for each in of_release:
                 if each.judge != RULE:
-                    rows += [{**each.columns, **row} for row in _rows(each, beside, settings)]
-    arrow = rows_to_arrow("evaluate.judge_quality", rows)
-    warehouse.replace("evaluate.judge_quality", arrow)
+                    rows += _rows(each, beside, settings)
     shown: Row = {**_main_figures(rows, benchmarks)} if rows else {"note": NO_JUDGE}
     if unknown := sorted(set(settings.critics) - {row["judge"] for row in rows}):
         shown["critics that have judged nothing"] = unknown
-    return report(arrow, shown)
+    return Found(rows, shown)
 
 
-def _rows(judge: Slice, beside: Beside, settings: JudgeQualitySettings) -> Iterator[Row]:
+def _rows(judge: Slice, beside: Beside, settings: JudgeQualitySettings) -> list[Row]:
     """The rows of one judge, or of a panel and the judges that it is made of."""
     scale = Scale(judge.benchmark.dimensions, *judge.benchmark.score_range)
     resampling = {"seed": settings.seed, "n_resamples": settings.n_resamples}
     split_by = settings.split_by or next(reversed(judge.benchmark.abilities), None)
     members = judge.members or [judge]
-    yield from judge_rows(
+    of_judge = judge_rows(
         scale,
         _models(judge),
         beside,
@@ -142,10 +153,12 @@ def _rows(judge: Slice, beside: Beside, settings: JudgeQualitySettings) -> Itera
         is_critic=any(each.judge in settings.critics for each in members),
         **resampling,
     )
-    yield from variance_rows(scale, [_models(each) for each in members])
+    shares = variance_rows(scale, [_models(each) for each in members])
+    rows = [*rows_of(of_judge, judge.columns), *rows_of(shares, judge.columns)]
     for first, second in combinations(members, 2):
         pairs = pair_rows(scale, _models(first), _models(second), second.judge, **resampling)
-        yield from ({**row, **first.columns} for row in pairs)
+        rows += rows_of(pairs, first.columns)
+    return rows
 
 
 def _models(judge: Slice) -> dict[str, list[Scored]]:
@@ -178,19 +191,19 @@ def _people(warehouse: Warehouse, review_store: ReviewStore) -> dict[str, People
 
 
 def _main_figures(rows: Sequence[Row], benchmarks: Benchmarks) -> dict[str, dg.MetadataValue]:
-    """Markdown tables of the overall scores: each judge's; agreement as Spearman's rho by level, on a
+    """Markdown tables of the overall scores: each judge's; agreement as Spearman's rho by unit, on a
     scale of 1 to 10 as bands and kappa of answers; agreement with people by label."""
     alone: Cells = {}
     compared: Cells = {}
     banded: Cells = {}
     by_label: Cells = {}
     for row in rows:
-        if row["metric"] != benchmarks[row["benchmark"]].dimensions[-1] or row["model"]:
+        if row["metric"] != benchmarks[row["benchmark"]].dimensions[-1] or row["subject"]:
             continue
         named = row["release_id"], row["judge"], row["judge_version"]
-        other = " ".join(filter(None, (row["other"], row["origin"])))
+        other = row["other"]
         if row["subset_value"]:
-            if (row["level"], row["measure"]) in BY_LABEL:
+            if (row["unit"], row["measure"]) in BY_LABEL:
                 value = row["subset_value"]
                 value = f"{CRITIC} {value}" if row["subset_label"] == CRITIC else value
                 of = by_label.setdefault((*named, other, value), {"n": str(row["n"])})
@@ -198,13 +211,13 @@ def _main_figures(rows: Sequence[Row], benchmarks: Benchmarks) -> dict[str, dg.M
         elif row["measure"] in MEASURES:
             alone.setdefault(named, {})[row["measure"]] = _figure(row)
         elif row["measure"] == "spearman":
-            compared.setdefault((*named, other), {})[row["level"]] = _figure(row)
-        elif row["measure"] in TEN_POINTS and row["level"] == "answer":
+            compared.setdefault((*named, other), {})[row["unit"]] = _figure(row)
+        elif row["measure"] in TEN_POINTS and row["unit"] == "answer":
             banded.setdefault((*named, other), {})[row["measure"]] = _figure(row)
     heads = ("release", "judge", "version")
     shown = {
         "judges": _markdown(heads, MEASURES, alone),
-        "agreement": _markdown((*heads, "with"), LEVELS, compared),
+        "agreement": _markdown((*heads, "with"), UNITS, compared),
     }
     if banded:
         shown["agreement on answers, 1 to 10"] = _markdown((*heads, "with"), [*TEN_POINTS], banded)

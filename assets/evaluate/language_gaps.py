@@ -7,37 +7,43 @@ languages, whose items have ids in common. How they are compared is
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import Any
 
 import dagster as dg
 
 from assets.common.apart import Apart
 from assets.common.automation import WHEN_READY
-from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.evaluate.findings import Found, Row, analysis, rows_of
 from assets.evaluate.observations import observations
 from assets.evaluate.observed import ScoringSettings, Slice, slices_of
 from assets.evaluate.released import items_of
 from methods.benchmarks import Benchmarks
 from methods.choice.languages import SOURCE_LANGUAGE
 from methods.evaluation.items import Item
-from methods.evaluation.language_gaps import Observed, language_gaps, paired
+from methods.evaluation.language_gaps import Observed, language_gap_findings, paired
 from resources.warehouse import Warehouse
 
-Row = dict[str, Any]
 
-
-@table_asset(
-    "evaluate.language_gaps",
+@analysis(
+    "language_gaps",
+    {
+        "first_score": "score on the release, over the units that both have, failures at the floor",
+        "second_score": "the same on the release in the `other` language",
+        "difference": "mean of the units of the first less that of the second",
+        "n_pairs": "items of the subset that both have",
+        "n_only_first": "items that the first alone has",
+        "n_only_second": "items that the second alone has",
+        "n_unlike": "items of both with another picture, number of choices or key",
+    },
     settings=ScoringSettings,
     deps=[observations],
     automation_condition=WHEN_READY,
 )
-def language_gap_table(
+def language_gaps(
     settings: ScoringSettings,
     warehouse: dg.ResourceParam[Warehouse],
     benchmarks: dg.ResourceParam[Benchmarks],
     apart: Apart,
-) -> dg.MaterializeResult:
+) -> Found:
     """What each model scores more in one language than in another, on the same items, with the interval
     of the difference and p by sign flips; of all items and by ability of level 2."""
     rows: list[Row] = []
@@ -55,18 +61,13 @@ def language_gap_table(
         n_pairs += 1
         with apart.release(second["release_id"]):
             rows += _rows(warehouse, benchmarks, (first, second), items, settings)
-    table = rows_to_arrow("evaluate.language_gaps", rows)
-    warehouse.replace("evaluate.language_gaps", table)
-    details: dict[str, Any] = {"pairs of releases": n_pairs}
+    details: Row = {"pairs of releases": n_pairs}
     if unlike:
         details["warning"] = "; ".join(
             f"{names} share {n} ids and no item: pictures, numbers of choices or keys differ"
             for names, n in unlike.items()
         )
-    return report(table, details)
-
-
-_COLUMNS = (("release", "release_id"), ("language", "language"))
+    return Found(rows, details)
 
 
 def _rows(
@@ -75,29 +76,24 @@ def _rows(
     releases: tuple[Row, Row],
     items: Sequence[list[Item]],
     settings: ScoringSettings,
-) -> Iterator[Row]:
+) -> list[Row]:
     """The gaps between two releases with these items."""
-    first, second = releases
-    benchmark = benchmarks[first["benchmark"]]
+    benchmark = benchmarks[releases[0]["benchmark"]]
+    first, second = (each["release_id"] for each in releases)
     ones, others = (
-        _by_judge(slices_of(warehouse, benchmark, each["release_id"], settings.panel))
-        for each in releases
+        _by_judge(slices_of(warehouse, benchmark, each, settings.panel)) for each in (first, second)
     )
-    of = {
-        "benchmark": benchmark.name,
-        "split": first["split"],
-        **{f"first_{name}": first[key] for name, key in _COLUMNS},
-        **{f"second_{name}": second[key] for name, key in _COLUMNS},
-    }
-    for judge, version in sorted(ones.keys() & others.keys()):
-        compared = language_gaps(
+    rows: list[Row] = []
+    for key in sorted(ones.keys() & others.keys()):
+        compared = language_gap_findings(
             benchmark.metrics,
-            Observed(first["release_id"], items[0], ones[judge, version].observed),
-            Observed(second["release_id"], items[1], others[judge, version].observed),
+            Observed(first, items[0], ones[key].observed),
+            Observed(second, items[1], others[key].observed),
             seed=settings.seed,
             n_resamples=settings.n_resamples,
         )
-        yield from ({**of, "judge": judge, "judge_version": version, **row} for row in compared)
+        rows += rows_of(compared, {**ones[key].columns, "other": second})
+    return rows
 
 
 def _translations(warehouse: Warehouse, benchmarks: Benchmarks) -> Iterator[tuple[Row, Row]]:

@@ -38,8 +38,8 @@ BOARD = (
     *("missing", "not_made", "unjudgeable"),
 )
 SECTIONS = (
-    *("failures", "task_map", "task_distances", "extraction_quality", "language_gaps"),
-    *("error_attribution", "judge_quality", "judge_probes", "wording_effects", "page_categories"),
+    *("failures", "task_map", "task_distances", "findings"),
+    *("error_attribution", "judge_probes", "page_categories"),
 )
 """What the page shows beside the board as it stands in the tables."""
 PAIRWISE = {part: f"pair_{part}" for part in ("designs", "ratings", "biases", "counts", "shares")}
@@ -61,17 +61,21 @@ def report_data(
     rows = rows_of_release(warehouse, release["release_id"])
     items = items_of_release(rows)
     benchmark = benchmarks.get(release["benchmark"])
-    metric = benchmark.dimensions[-1] if benchmark else ""
     read = warehouse.read_rows(
         "evaluate/{}_of",
         (*SECTIONS, *PAIRWISE.values()),
-        {**where, "metric": metric, "n_categories": N_CATEGORIES},
+        {**where, "n_categories": N_CATEGORIES},
     )
+    by_analysis: dict[str, list[Row]] = {}
+    for row in read["findings"]:
+        by_analysis.setdefault(row["analysis"], []).append(row)
     return {
         **board_data(warehouse, benchmarks, release, profile, families),
         "choice": choice_data(warehouse, benchmark, items, release["release_id"]),
         "above": abilities_above(items, benchmark.abilities if benchmark else ()),
         **{section: read[section] for section in SECTIONS},
+        "findings": by_analysis,
+        "languages": _languages(warehouse, by_analysis.get("language_gaps", [])),
         "attribution_terms": TERMS,
         "pairwise": {part: read[table] for part, table in PAIRWISE.items()},
         "answer_lengths": length_rows(items, answer_lengths(warehouse, release["release_id"])),
@@ -111,6 +115,13 @@ def board_data(
     }
 
 
+def _languages(warehouse: Warehouse, gaps: Iterable[Row]) -> dict[str, str]:
+    """The languages of releases that are compared."""
+    compared = {row[name] for row in gaps for name in ("release_id", "other")}
+    rows = warehouse.read("release/named", {"release_ids": sorted(compared)}).to_pylist()
+    return {row["release_id"]: row["language"] for row in rows}
+
+
 def _widest_groups(
     warehouse: Warehouse, benchmark: Benchmark | None, items: Sequence[Item], where: Row
 ) -> list[Row]:
@@ -140,6 +151,7 @@ def _benchmark(benchmark: Benchmark) -> Row:
         "abilities": list(benchmark.abilities),
         "by_rule": not benchmark.judge_prompts,
         "grades": benchmark.score_range,
+        "overall": benchmark.dimensions[-1],
         "metrics": [metric_row(metric) for metric in benchmark.metrics],
     }
 

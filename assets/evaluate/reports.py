@@ -18,7 +18,7 @@ from assets.evaluate.extraction_quality import extraction_quality
 from assets.evaluate.item_decisions import item_decisions
 from assets.evaluate.judge_probes import judge_probes
 from assets.evaluate.judge_quality import judge_quality
-from assets.evaluate.language_gaps import language_gap_table
+from assets.evaluate.language_gaps import language_gaps
 from assets.evaluate.leaderboard import leaderboard
 from assets.evaluate.pair_ratings import pair_ratings
 from assets.evaluate.provenance import provenance
@@ -49,7 +49,7 @@ INDEX = "index.html"
         extraction_quality,
         item_decisions,
         smallest_subsets,
-        language_gap_table,
+        language_gaps,
         error_attribution,
         pair_ratings,
         wording_effects,

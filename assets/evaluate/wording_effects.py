@@ -1,32 +1,35 @@
 """Wording effects: which wordings of a question cost each model points.
 
-What belongs here: the tables `evaluate.wording_effects` and `evaluate.group_spreads`. What a style is,
-and how effects are computed, is `methods/evaluation/wording_effects.py`.
+What a style is, and how effects are computed, is `methods/evaluation/wording_effects.py`.
 """
-
-from typing import Any
 
 import dagster as dg
 
 from assets.common.apart import Apart
 from assets.common.automation import WHEN_READY
-from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.evaluate.findings import Found, Row, analysis, rows_of
 from assets.evaluate.observations import observations
 from assets.evaluate.observed import ScoringSettings, slices
 from assets.evaluate.released import items_of
 from methods.benchmarks import Benchmarks
 from methods.evaluation.items import Item
-from methods.evaluation.wording_effects import wording_rows
-from resources.warehouse import Warehouse, Write
+from methods.evaluation.wording_effects import wording_findings
+from resources.warehouse import Warehouse
 
-TABLE, SPREADS = "evaluate.wording_effects", "evaluate.group_spreads"
 NO_GROUPS = "No release that was judged has questions in several wordings."
 
 
-@table_asset(
-    TABLE,
+@analysis(
+    "wording_effects",
+    {
+        "difference": "mean of the wordings in a style less the mean of their group",
+        "n_wordings": "wordings in the style, in groups that have others, too",
+        "mean": "of a model's ratings over the wordings of a group, failures at the floor",
+        "deviation": "standard deviation of these ratings",
+        "lowest": "the lowest of them; `other` is the item",
+        "highest": "the highest of them",
+    },
     settings=ScoringSettings,
-    side_tables=[SPREADS],
     deps=[observations],
     automation_condition=WHEN_READY,
 )
@@ -35,33 +38,27 @@ def wording_effects(
     warehouse: dg.ResourceParam[Warehouse],
     benchmarks: dg.ResourceParam[Benchmarks],
     apart: Apart,
-) -> dg.MaterializeResult:
+) -> Found:
     """What wordings of each style score less or more than their question's other wordings do.
 
-    `difference` is the mean of the style less the mean of its group, with the interval over groups, p
-    by sign flips and after Holm. A style is the item's label `style`; without it one told by rule: as a
-    question, polite, shorter or longer than the group's median. Each group's spread is in
-    `evaluate.group_spreads`.
+    The interval of `difference` is over groups, p by sign flips and after Holm over all models and
+    styles. A style is the item's label `style`; without it one told by rule: as a question, polite,
+    shorter or longer than the group's median.
     """
-    effects: list[dict[str, Any]] = []
-    spreads: list[dict[str, Any]] = []
+    rows: list[Row] = []
     items: dict[str, list[Item]] = {}
     for each in slices(warehouse, benchmarks, settings.panel, apart):
         if each.release_id not in items:
             # Slices come release by release.
             items = {each.release_id: items_of(warehouse, each.release_id)}
         with apart.release(each.release_id):
-            found = wording_rows(
+            found = wording_findings(
                 each.benchmark.metrics,
                 items[each.release_id],
                 each.observed,
                 seed=settings.seed,
                 n_resamples=settings.n_resamples,
             )
-            for made, rows in zip((effects, spreads), found, strict=True):
-                made += [{**each.columns, **row} for row in rows]
-    table = rows_to_arrow(TABLE, effects)
-    warehouse.replace_all(
-        [Write(TABLE, table, {}), Write(SPREADS, rows_to_arrow(SPREADS, spreads), {})]
-    )
-    return report(table, {"groups": len(spreads)} if spreads else {"note": NO_GROUPS})
+            rows += rows_of(found, each.columns)
+    n_groups = sum(row["measure"] == "deviation" for row in rows)
+    return Found(rows, {"groups": n_groups} if rows else {"note": NO_GROUPS})

@@ -7,7 +7,7 @@ for people and for the extractor is `read_answers.py`. Readers are `rule` (the s
 
     read         share of the answers that the reader reads, Z included: of `rule` Table 1's match rate
     none         share that it reads as Z: no choice is named
-    unread       share that has no strict reading; by reason in `subset`
+    unread       share that has no strict reading; by reason, too
     raw, cohen_kappa   agreement of `reader` and `other` on the letter (Figure 5 has raw)
     score        metric under this reader; `rule` alone: what the rules do not read is wrong
     difference   score of `reader` less that of `other`, on the units that both have (Table 6)
@@ -18,7 +18,6 @@ rare stratum as of a frequent one, so that of all strata together is not that of
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -28,11 +27,10 @@ from methods.choice.passes import RIGHT, RIGHT_COMPAT
 from methods.choice.read_answers import STRATA, Place, ReadAnswer
 from methods.evaluation.columns import estimate
 from methods.evaluation.contestants import is_model
+from methods.evaluation.findings import Finding, estimated
 from methods.evaluation.metrics import Metric, Scored, Unit
 from methods.evaluation.scoring import floored, units_of
-from methods.evaluation.statistics.estimates import Estimate
 
-Row = dict[str, Any]
 Letter = Callable[[ReadAnswer], str | None]
 Observed = Mapping[str, Sequence[Scored]]
 """The observations of each model."""
@@ -44,7 +42,7 @@ NO_KEY = "No answer has a key that its letter could be compared with."
 _CODES = {letter: float(code) for code, letter in enumerate(LETTERS + NO_CHOICE)}
 
 
-def quality_rows(
+def reading_findings(
     metrics: Sequence[Metric],
     answers: Sequence[ReadAnswer],
     observed: Observed,
@@ -52,12 +50,10 @@ def quality_rows(
     *,
     seed: int,
     n_resamples: int,
-) -> Iterator[Row]:
+) -> Iterator[Finding]:
     """The figures of one release, of all models and of each contestant.
 
-    `people` has the letter that people read, by `ReadAnswer.queue_id`. Rows of model, measure, reader,
-    other, subset, metric, aggregation, n, value, ci_low, ci_high, reason; empty texts where there is
-    nothing to name.
+    `people` has the letter that people read, by `ReadAnswer.queue_id`.
     """
     resampling = {"seed": seed, "n_resamples": n_resamples}
     said = {
@@ -73,18 +69,18 @@ def quality_rows(
         if not of:
             continue
         asked = {name: observed.get(name, ()) for name in sorted({each.model for each in of})}
-        for row in (
+        for figure in (
             *_shares(of, **resampling),
             *_agreement(of, said, **resampling),
             *_effects(metrics, of, asked, **resampling),
         ):
-            yield row | {"model": model}
+            yield replace(figure, subject=model)
 
 
 # --- Shares ----------------------------------------------------------------------------------------
 
 
-def _shares(answers: Sequence[ReadAnswer], **resampling: int) -> Iterator[Row]:
+def _shares(answers: Sequence[ReadAnswer], **resampling: int) -> Iterator[Finding]:
     read: dict[tuple[str, str, str], Callable[[ReadAnswer], bool]] = {
         ("read", RULE, ""): lambda each: each.rule is not None,
         ("read", COMPAT_RULE, ""): lambda each: each.compat_rule is not None,
@@ -102,8 +98,17 @@ def _shares(answers: Sequence[ReadAnswer], **resampling: int) -> Iterator[Row]:
         [Unit(each.place, each.cluster, float(holds(each))) for each in answers]
         for holds in read.values()
     ]
-    for (measure, reader, subset), of in zip(read, estimate(columns, **resampling), strict=True):
-        yield _row(measure, reader, len(answers), of, subset=subset)
+    for (measure, reader, lost), of in zip(read, estimate(columns, **resampling), strict=True):
+        label = "reason" if lost else ""
+        share = Finding(
+            judge=reader,
+            measure=measure,
+            subset_label=label,
+            subset_value=lost,
+            unit="answer",
+            n=len(answers),
+        )
+        yield estimated(share, of)
 
 
 # --- Agreement -------------------------------------------------------------------------------------
@@ -111,7 +116,7 @@ def _shares(answers: Sequence[ReadAnswer], **resampling: int) -> Iterator[Row]:
 
 def _agreement(
     answers: Sequence[ReadAnswer], people: Mapping[Place, str], **resampling: int
-) -> Iterator[Row]:
+) -> Iterator[Finding]:
     """Where both readers have read an answer; with people by stratum, too."""
     by_people: Letter = lambda each: people.get(each.place)  # noqa: E731
     pairs: list[tuple[str, Letter, str, Letter]] = [
@@ -143,18 +148,24 @@ def _agreed(
     *,
     seed: int,
     n_resamples: int,
-) -> Iterator[Row]:
+) -> Iterator[Finding]:
     matrix = np.array([[_CODES[one], _CODES[two]] for _, one, two in both]).reshape(-1, 2)
     clusters = [each.cluster for each, *_ in both]
+    of = Finding(
+        judge=reader,
+        other=other,
+        subset_label="stratum" if stratum else "",
+        subset_value=stratum,
+        unit="answer",
+    )
     for found in measured_rows(LABELS_OF_PAIR, matrix, clusters, seed, n_resamples):
-        of = Estimate(found["value"], found["low"], found["high"])
-        yield _row(
-            found["measure"],
-            reader,
-            found["n_items"],
+        yield replace(
             of,
-            other=other,
-            subset=stratum,
+            measure=found["measure"],
+            n=found["n_items"],
+            value=found["value"],
+            ci_low=found["low"],
+            ci_high=found["high"],
             reason=found["reason"],
         )
 
@@ -167,32 +178,32 @@ def _effects(
     answers: Sequence[ReadAnswer],
     observed: Observed,
     **resampling: int,
-) -> Iterator[Row]:
+) -> Iterator[Finding]:
     """Each metric that there is under both readings: as it is read, by rules alone, by compat."""
     read = {each.place: each for each in answers}
     by_rule = {name: by_rules_alone(of, name, read) for name, of in observed.items()}
     columns: list[list[Unit]] = []
-    named: list[tuple[dict[str, str], int]] = []
+    named: list[Finding] = []
     for strict, compat in both_readings(metrics):
         under = {
             STRICT: _units(strict, observed),
             RULE: _units(strict, by_rule),
             COMPAT: _units(compat, observed),
         }
-        of_metric = {"metric": strict.name, "aggregation": strict.aggregation}
+        of_metric = Finding(metric=strict.name, aggregation=strict.aggregation, unit="unit")
         for reader, other in ((STRICT, RULE), (COMPAT, STRICT)):
             first, second = under[reader], under[other]
             keys = [key for key in first if key in second]
             scores = {reader: [first[key] for key in keys], other: [second[key] for key in keys]}
+            score = replace(of_metric, measure="score", n=len(keys))
             for shown in (STRICT, RULE) if reader == STRICT else (COMPAT,):
                 columns.append(scores[shown])
-                named.append(({"measure": "score", "reader": shown, **of_metric}, len(keys)))
+                named.append(replace(score, judge=shown))
             columns.append([_less(first[key], second[key]) for key in keys])
-            compared = {"measure": "difference", "reader": reader, "other": other, **of_metric}
-            named.append((compared, len(keys)))
+            named.append(replace(score, measure="difference", judge=reader, other=other))
     # All at once: the clusters are drawn once.
-    for (what, n), of in zip(named, estimate(columns, **resampling), strict=True):
-        yield _row(n=n, of=of, reason=NO_KEY, **what)
+    for figure, of in zip(named, estimate(columns, **resampling), strict=True):
+        yield estimated(figure, of, NO_KEY)
 
 
 def _less(first: Unit, second: Unit) -> Unit:
@@ -234,32 +245,4 @@ def _units(metric: Metric, observed: Observed) -> dict[tuple[object, ...], Unit]
         (model, *unit.key): unit
         for model, scored in observed.items()
         for unit in units_of(metric, floored(scored), "floor")
-    }
-
-
-def _row(
-    measure: str,
-    reader: str,
-    n: int,
-    of: Estimate,
-    *,
-    other: str = "",
-    subset: str = "",
-    metric: str = "",
-    aggregation: str = "",
-    reason: str | None = None,
-) -> Row:
-    """One figure; the reason stands where there is no value."""
-    return {
-        "measure": measure,
-        "reader": reader,
-        "other": other,
-        "subset": subset,
-        "metric": metric,
-        "aggregation": aggregation,
-        "n": n,
-        "value": of.value,
-        "ci_low": of.ci_low,
-        "ci_high": of.ci_high,
-        "reason": reason if of.value is None else None,
     }

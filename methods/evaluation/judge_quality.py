@@ -1,4 +1,4 @@
-"""How good the scores of judges are: from observations to rows of `evaluate.judge_quality`.
+"""How good the scores of judges are: from observations to the findings of `evaluate/judge_quality`.
 
 What belongs here: which scores each figure is taken of. The figures are `statistics/` and
 `methods/agreement`. An answer here is one judgment of a turn, of any trial and part; its score is the
@@ -6,8 +6,8 @@ mean of a judge's replicates. What was not judged has no score, and counts nowhe
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from methods.agreement.measured import Measure
 from methods.agreement.ratings import PEOPLE
 from methods.agreement.scores import HIGHEST, LOWEST
 from methods.agreement.table import SCORES_OF_PAIR, TEN_POINTS
+from methods.evaluation.findings import Finding, estimated
 from methods.evaluation.metrics import Scored
 from methods.evaluation.scoring import ALL
 from methods.evaluation.slices import subsets
@@ -33,12 +34,13 @@ from methods.evaluation.statistics.variance_components import (
     variance_components,
 )
 
-Row = dict[str, Any]
 Observed = Mapping[str, Sequence[Scored]]
 """One judge's observations of each model."""
 
 INTERNAL, EXTERNAL = "internal", "external"
 """Where people's scores come from: decisions in the review store, or an imported file."""
+OF_PEOPLE = {INTERNAL: PEOPLE, EXTERNAL: f"{PEOPLE}, imported"}
+"""Whom a judge is compared with, by where their scores come from."""
 CRITIC = "critic"
 """The label of the side that a critic's training pair is on."""
 TEST = "test"
@@ -130,15 +132,13 @@ def judge_rows(
     n_resamples: int,
     split_by: str | None = None,
     is_critic: bool = False,
-) -> Iterator[Row]:
+) -> Iterator[Finding]:
     """What one judge's scores are like, and how far people agree with them.
 
     Every dimension: distribution, agreement with people where they scored answers that it judged. The
     overall dimension: that agreement for each value of the label `split_by`, and on each side of a
     critic's pairs, too; length, length-controlled scores, replicates. Agreement of a judge that
-    `is_critic`, which was trained on pairs for training, counts those for testing alone. Rows of
-    other, origin, metric, level, measure, model, subset_label, subset_value, n, value, ci_low, ci_high,
-    reason; empty texts where there is nothing to name.
+    `is_critic`, which was trained on pairs for training, counts those for testing alone.
     """
     for dimension in scale.dimensions:
         of = _scores_of([observed], dimension)
@@ -149,8 +149,8 @@ def judge_rows(
         if dimension == scale.overall:
             split |= {(CRITIC, side): sides == side for side in sorted(set(beside.sides.values()))}
         for origin, given in sorted(beside.people.items()):
-            people = np.array([given.get(each.place, {}).get(dimension) for each in of.answers])
-            pairs = np.column_stack([of.means[:, 0], people.astype(float)])
+            by_people = [given.get(each.place, {}).get(dimension) for each in of.answers]
+            pairs = np.column_stack([of.means[:, 0], np.array(by_people, dtype=float)])
             both = ~np.isnan(pairs).any(axis=1)
             if is_critic:
                 both &= sides == TEST
@@ -158,9 +158,9 @@ def judge_rows(
                 if not (both & within).any():
                     continue
                 of_subset = np.where((both & within)[:, None], pairs, np.nan)
-                named = {"origin": origin, "subset_label": label, "subset_value": value}
-                for row in _agreement(of, of_subset, PEOPLE, dimension, scale, seed, drawn):
-                    yield row | named
+                people = OF_PEOPLE[origin]
+                for row in _agreement(of, of_subset, people, dimension, scale, seed, drawn):
+                    yield replace(row, subset_label=label, subset_value=value)
     of = _scores_of([observed], scale.overall)
     yield from _length(of, beside.lengths, scale.overall, seed, n_resamples)
     repeated = int(((~np.isnan(of.scores)).sum(axis=2) >= 2).sum())
@@ -170,10 +170,10 @@ def judge_rows(
 
 def pair_rows(
     scale: Scale, first: Observed, second: Observed, name: str, *, seed: int, n_resamples: int
-) -> Iterator[Row]:
-    """Agreement of two judges, the second of that name, on every dimension at every level.
+) -> Iterator[Finding]:
+    """Agreement of two judges, the second of that name, on every dimension in every unit.
 
-    The level `item` has means over clusters: a dialogue, all rewrites of a question. Only the overall
+    The unit `item` has means over clusters: a dialogue, all rewrites of a question. Only the overall
     dimension has intervals: each takes `n_resamples` calls of scipy.
     """
     for dimension in scale.dimensions:
@@ -182,7 +182,7 @@ def pair_rows(
         yield from _agreement(of, of.means, name, dimension, scale, seed, drawn)
 
 
-def variance_rows(scale: Scale, judges: Sequence[Observed]) -> Iterator[Row]:
+def variance_rows(scale: Scale, judges: Sequence[Observed]) -> Iterator[Finding]:
     """Where the variance of the overall scores comes from: with one judge, items and replicates.
 
     An item is one model's answer. As many replicates count as every judge has.
@@ -236,7 +236,7 @@ def _split(
     }
 
 
-def _distribution(of: _Scores, dimension: str, scale: Scale) -> Iterator[Row]:
+def _distribution(of: _Scores, dimension: str, scale: Scale) -> Iterator[Finding]:
     """Over all single scores: replicates are scores of their own."""
     found = score_distribution(of.scores, scale.lowest, scale.highest)
     spread = found.standard_deviation
@@ -260,7 +260,7 @@ def _agreement(
     scale: Scale,
     seed: int,
     n_resamples: int,
-) -> Iterator[Row]:
+) -> Iterator[Finding]:
     clusters = of.clusters
     for found in judge_agreement(
         pairs,
@@ -273,12 +273,12 @@ def _agreement(
     ):
         estimate = Estimate(found.value, found.ci_low, found.ci_high)
         row = _row(dimension, found.measure, found.n, estimate, reason=found.reason)
-        yield row | {"other": other, "level": found.level}
+        yield replace(row, other=other, unit=found.level)
 
 
 def _length(
     of: _Scores, lengths: Mapping[AnswerKey, int], dimension: str, seed: int, n_resamples: int
-) -> Iterator[Row]:
+) -> Iterator[Finding]:
     """Length against score; beside each model's length-controlled score the mean of its scores."""
     models = sorted({each.place.model for each in of.answers})
     units = sorted({_unit(each) for each in of.answers})
@@ -333,21 +333,8 @@ def _row(
     *,
     model: str = "",
     reason: str | None = None,
-) -> Row:
+) -> Finding:
     """One figure; the reason stands where there is no value."""
     found = value if isinstance(value, Estimate) else Estimate(value, None, None)
-    return {
-        "other": "",
-        "origin": "",
-        "metric": metric,
-        "level": "",
-        "measure": measure,
-        "model": model,
-        "subset_label": "",
-        "subset_value": "",
-        "n": n,
-        "value": found.value,
-        "ci_low": found.ci_low,
-        "ci_high": found.ci_high,
-        "reason": reason if found.value is None else None,
-    }
+    of = Finding(measure=measure, subject=model, metric=metric, n=n)
+    return estimated(of, found, reason)

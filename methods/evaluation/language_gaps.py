@@ -6,14 +6,15 @@
 Items are paired by id, and are a pair only if all but the language is alike: images, number of
 choices, key. The interval draws the clusters of both at once, p flips the signs of clusters
 (`statistics/comparisons.py`), and Holm's adjustment is over the models. What belongs here: which items
-are pairs, and the rows. Which releases are compared is `assets/evaluate/language_gaps.py`.
+are pairs, and the figures. Which releases are compared is `assets/evaluate/language_gaps.py`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from methods.evaluation.contestants import is_model
+from methods.evaluation.findings import Finding, counted, difference
 from methods.evaluation.items import Item
 from methods.evaluation.metrics import Metric, Scored, Unit
 from methods.evaluation.ranking import by_stratum, matrix
@@ -22,7 +23,6 @@ from methods.evaluation.slices import MOST_VALUES
 from methods.evaluation.statistics.comparisons import Comparison, compare_differences, holm
 from methods.evaluation.statistics.resampling import N_RESAMPLES
 
-Row = dict[str, Any]
 SPLIT_BY = ("l2-category",)
 """Labels that differences are split by: the abilities that the paper reports both languages by (Tables
 9 to 13)."""
@@ -84,59 +84,60 @@ def _alike(one: Item, other: Item) -> bool:
     )
 
 
-def language_gaps(
+def language_gap_findings(
     metrics: Sequence[Metric],
     first: Observed,
     second: Observed,
     *,
     seed: int,
     n_resamples: int = N_RESAMPLES,
-) -> list[Row]:
-    """A row for each metric, subset and model that was observed on either release.
+) -> Iterator[Finding]:
+    """Both scores and their difference by metric, subset and model that was observed on either.
 
     Subsets, of micro means, are those of the labels `SPLIT_BY` that the items of the first release
-    have. None where no item is a pair.
+    have. Nothing where no item is a pair.
     """
     pairing = paired(first.items, second.items)
     if not pairing.paired:
-        return []
+        return
     models = sorted(filter(is_model, {*first.of_models, *second.of_models}))
-    counts = {name: n for name, n in pairing._asdict().items() if name != "paired"}
-    rows: list[Row] = []
+    for name in ("n_only_first", "n_only_second", "n_unlike"):
+        yield counted(Finding(), name, "item", getattr(pairing, name))
     for subset, item_ids in _subsets([i for i in first.items if i.item_id in pairing.paired]):
-        of_subset = [
-            (place, metric)
-            for place, metric in enumerate(metrics)
-            if subset == ALL or metric.aggregation == "micro"
-        ]
+        of = Finding(subset_label=subset[0], subset_value=subset[1])
+        yield counted(of, "n_pairs", "item", len(item_ids))
+        of_subset = [each for each in metrics if subset == ALL or each.aggregation == "micro"]
         sides = [_of_items(each, item_ids) for each in (first, second)]
-        columns = {
-            (place, model): _column(metric, model, *sides)
-            for place, metric in of_subset
-            for model in models
-        }
+        columns = [_column(metric, model, *sides) for metric in of_subset for model in models]
         # All metrics and models share one set of draws.
-        values, clusters = matrix([column.differences for column in columns.values()])
+        values, clusters = matrix([column.differences for column in columns])
         compared = compare_differences(values, clusters, seed=seed, n_resamples=n_resamples)
-        of_column = dict(zip(columns, compared, strict=True))
-        for place, metric in of_subset:
-            adjusted = holm([of_column[place, model].p_value for model in models])
-            rows += [
-                {
-                    "metric": metric.name,
-                    "aggregation": metric.aggregation,
-                    "place": place,
-                    "subset_label": subset[0],
-                    "subset_value": subset[1],
-                    "n_pairs": len(item_ids),
-                    **counts,
-                    "model": model,
-                    **_row(columns[place, model], of_column[place, model]),
-                    "p_holm": p,
-                }
-                for model, p in zip(models, adjusted, strict=True)
-            ]
-    return rows
+        for place, metric in enumerate(of_subset):
+            mine = slice(place * len(models), (place + 1) * len(models))
+            of = replace(of, metric=metric.name, aggregation=metric.aggregation, unit="unit")
+            adjusted = holm([each.p_value for each in compared[mine]])
+            for model, column, each, p in zip(
+                models, columns[mine], compared[mine], adjusted, strict=True
+            ):
+                yield from _findings(replace(of, subject=model), column, each, p)
+
+
+def _findings(
+    of: Finding, column: Column, compared: Comparison, p_holm: float | None
+) -> Iterator[Finding]:
+    for measure, value in (
+        ("first_score", column.first_value),
+        ("second_score", column.second_value),
+    ):
+        yield replace(
+            of,
+            measure=measure,
+            n=compared.n_units,
+            n_clusters=compared.n_clusters,
+            value=value,
+            reason=column.reason,
+        )
+    yield difference(of, compared, p_holm, column.reason or compared.reason)
 
 
 def _subsets(items: Sequence[Item]) -> Iterator[tuple[tuple[str, str], set[str]]]:
@@ -179,17 +180,3 @@ def _column(metric: Metric, model: str, first: Observed, second: Observed) -> Co
         replace(unit, value=(unit.value or 0.0) - subtracted[unit.key]) for unit in weighted
     ]
     return Column(first_value, second_value, differences, None)
-
-
-def _row(column: Column, compared: Comparison) -> Row:
-    return {
-        "first_value": column.first_value,
-        "second_value": column.second_value,
-        "difference": compared.difference,
-        "ci_low": compared.ci_low,
-        "ci_high": compared.ci_high,
-        "p": compared.p_value,
-        "n_units": compared.n_units,
-        "n_clusters": compared.n_clusters,
-        "reason": column.reason or compared.reason,
-    }

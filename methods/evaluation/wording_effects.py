@@ -5,17 +5,18 @@
 over the groups that have wordings in the style and others, so that a hard question counts against none.
 The interval draws groups, p flips the signs of groups (`statistics/comparisons.py`), and Holm's
 adjustment is over all models and styles of a judge. AlignMMBench (4.3) measures the spread over
-rewrites, not what makes it. What belongs here: groups, styles, and the rows.
+rewrites, not what makes it. What belongs here: groups, styles, and the figures.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from statistics import fmean, median, pstdev
-from typing import Any
 
 import numpy as np
 
 from methods.evaluation.contestants import is_model
+from methods.evaluation.findings import Finding, counted, difference
 from methods.evaluation.items import Item
 from methods.evaluation.metrics import Metric, Scored
 from methods.evaluation.scoring import floored, units_of
@@ -24,9 +25,12 @@ from methods.evaluation.statistics.resampling import N_RESAMPLES
 from methods.prompts.messages import IMAGE_HERE
 from methods.words import n_words
 
-Row = dict[str, Any]
 STYLE = "style"
 """The label of an item that names its style; without it styles are told by rule."""
+BY_RULE = "style told by rule"
+GROUP = "group"
+"""The label of subsets that are the wordings of one question."""
+NO_OTHERS = "No group has wordings in this style and others."
 QUESTION, POLITE, SHORTER, LONGER = "as a question", "polite", "shorter", "longer"
 _ASKS = re.compile(r"[?？]\s*$")
 _POLITE = re.compile(
@@ -90,29 +94,26 @@ def text_of(item: Item) -> str:
     return item.turns[-1].question.replace(IMAGE_HERE, "").strip()
 
 
-def wording_rows(
+def wording_findings(
     metrics: Sequence[Metric],
     items: Sequence[Item],
     observed: Mapping[str, Sequence[Scored]],
     *,
     seed: int,
     n_resamples: int = N_RESAMPLES,
-) -> tuple[list[Row], list[Row]]:
-    """Rows of effects, a model and style each, and rows of spreads, a model and group each.
+) -> Iterator[Finding]:
+    """Effects, of a model and style each, and spreads, of a model and group each.
 
-    The ratings are the units of the first metric that is a micro mean, failures at the floor; neither
-    has rows where no group has two wordings.
+    The ratings are the units of the first metric that is a micro mean, failures at the floor; there is
+    nothing where no group has two wordings.
     """
     groups = groups_of(items)
     metric = next((each for each in metrics if each.aggregation == "micro"), None)
     if not groups or metric is None:
-        return [], []
+        return
     styles = {name: styles_of(group) for name, group in groups.items()}
     names = sorted({style for of in styles.values() for each in of.values() for style in each})
     models = sorted(filter(is_model, observed))
-    of = {"metric": metric.name}
-    effects: list[Row] = []
-    spreads: list[Row] = []
     differences = np.full((len(models) * len(names), len(groups)), np.nan)
     n_wordings = np.zeros(len(differences), dtype=int)
     for place, model in enumerate(models):
@@ -124,7 +125,8 @@ def wording_rows(
             known = {item.item_id: means[item.item_id] for item in group if item.item_id in means}
             if len(known) < 2:
                 continue
-            spreads.append({**of, "model": model, "group_id": name, **_spread(known)})
+            of = Finding(subject=model, metric=metric.name, subset_label=GROUP, subset_value=name)
+            yield from _spread(of, known)
             whole = fmean(known.values())
             for number, style in enumerate(names):
                 having = [known[item_id] for item_id in known if style in styles[name][item_id]]
@@ -137,33 +139,22 @@ def wording_rows(
     )
     by_label = any(STYLE in item.labels for group in groups.values() for item in group)
     for row, each in enumerate(compared):
-        effects.append(
-            {
-                **of,
-                "model": models[row // len(names)],
-                "style": names[row % len(names)],
-                "told_by": "label" if by_label else "rule",
-                "difference": each.difference,
-                "ci_low": each.ci_low,
-                "ci_high": each.ci_high,
-                "p": each.p_value,
-                "p_holm": each.p_adjusted,
-                "n_groups": each.n_units,
-                "n_wordings": int(n_wordings[row]),
-                "reason": "No group has wordings in this style and others."
-                if each.difference is None
-                else None,
-            }
+        of = Finding(
+            subject=models[row // len(names)],
+            metric=metric.name,
+            subset_label=STYLE if by_label else BY_RULE,
+            subset_value=names[row % len(names)],
+            unit="group",
         )
-    return effects, spreads
+        reason = NO_OTHERS if each.difference is None else None
+        yield difference(of, each, each.p_adjusted, reason)
+        yield counted(of, "n_wordings", "wording", int(n_wordings[row]))
 
 
-def _spread(known: Mapping[str, float]) -> Row:
-    return {
-        "n_wordings": len(known),
-        "mean": fmean(known.values()),
-        "deviation": pstdev(known.values()),
-        "lowest": min(known.values()),
-        "highest": max(known.values()),
-        "worst_item": min(known, key=lambda item_id: (known[item_id], item_id)),
-    }
+def _spread(of: Finding, known: Mapping[str, float]) -> Iterator[Finding]:
+    worst = min(known, key=lambda item_id: (known[item_id], item_id))
+    of = replace(of, unit="wording", n=len(known))
+    yield replace(of, measure="mean", value=fmean(known.values()))
+    yield replace(of, measure="deviation", value=pstdev(known.values()))
+    yield replace(of, measure="lowest", value=known[worst], other=worst)
+    yield replace(of, measure="highest", value=max(known.values()))

@@ -2,7 +2,7 @@
 
 What belongs here: what the page consists of, and the writing of the file. Its sections are the modules
 `report_*.py` beside this one, the page is `templates/report.html`, the data are gathered by
-`assets/evaluate/reports.py`. The same data gives the same page, byte for byte.
+`assets/evaluate/report_data.py`. The same data gives the same page, byte for byte.
 """
 
 import hashlib
@@ -20,16 +20,22 @@ from resources.reports.report_attribution import attributions_of
 from resources.reports.report_board import Pane, panes_of, side_by_side
 from resources.reports.report_examples import example
 from resources.reports.report_items import item_section
-from resources.reports.report_languages import gaps_of
+from resources.reports.report_languages import languages
 from resources.reports.report_lengths import lengths_of
 from resources.reports.report_letters import letters_of
 from resources.reports.report_pairwise import pairwise_of
-from resources.reports.report_readings import readings_of
+from resources.reports.report_readings import readings
 from resources.reports.report_scores import PANEL, RULE
-from resources.reports.report_shape import card, category_chart, histogram_chart, share_chart
+from resources.reports.report_shape import (
+    card,
+    category_chart,
+    histogram_chart,
+    noun_of,
+    share_chart,
+)
 from resources.reports.report_task_map import task_maps_of
-from resources.reports.report_trust import trust_of
-from resources.reports.report_wordings import wordings_of
+from resources.reports.report_trust import trust
+from resources.reports.report_wordings import wordings
 
 _OFFLINE = "offline"
 _SECTIONS = {
@@ -57,25 +63,25 @@ def render_report(data: Mapping[str, Any], image_store: ImageStore) -> str:
     - `release`: its row of `release.releases`, and `in_force`; `generated`: when the page is made
     - `benchmark`: None, or `name`, `metrics` (rows of `name`, `aggregation`, the ends `low` and `high`
       of the shown scale, None where there is none, `higher_is_better`, `inverse`,
-      `refusals_are_right`), `grades` (lowest and highest grade of a judge), `by_rule` and `abilities`
-      (labels, the coarsest first)
+      `refusals_are_right`), `grades` (lowest and highest grade of a judge), `overall` (what a
+      judge's grade is of), `by_rule` and `abilities` (labels, the coarsest first)
     - `judges`: the profile's, in order; `families`: model -> family
     - `scores`, `ranks`, `comparisons`, `ability_comparisons`, `missing`, `not_made`, `failures`: rows
       of the tables of these names; `above`: finest ability -> the one that it is part of;
       `unscored`: models of the profile without scores; `unjudgeable`: contestants that answered where
       the release has no reference
     - `task_map`, `task_distances`: rows of the tables of these names
-    - `readings`: rows of `evaluate.extraction_quality`, none where no letters are read
-    - `language_gaps`: rows of `evaluate.language_gaps` in which the release is one of both
+    - `findings`: rows of `evaluate.findings` by analysis, also where another release is compared with
+      this one; `languages`: those of the releases that are compared
     - `error_attribution`: rows of the table of this name, none where no turns are given;
       `attribution_terms`: what they name, in words and in order (`methods/convbench/attribution.py`)
     - `answer_lengths`: rows of `methods/evaluation/answer_lengths.py`, none without references
     - `pairwise`: `designs`, `ratings`, `biases` (rows of `evaluate.pair_*`), `counts` and `shares` of
       comparisons; none where no answers were compared
-    - `wording_effects`: rows of the table of this name; `widest_groups`: wordings of the groups whose
-      ratings differ most, with `text`, `styles`, `value` and calls
-    - `judge_quality` (of the overall score), `judge_probes`: rows of the tables of these names
-    - `distributions`, `shares` (`methods/release_statistics.py`); `categories`: rows of `category`
+    - `widest_groups`: wordings of the groups whose ratings differ most, with `text`, `styles`, `value`
+      and calls
+    - `judge_probes`: rows of the table of this name
+    - `distributions`, `shares` (`methods/release_statistics.py`); `page_categories`: rows of `category`
       and `n`
     - `choice`: None, or of multiple choice `letters`, `keys`, `n_held_out`, `shares` and `passes`
       (`methods/choice`, `letter_shares.py` and `early_stop.py`)
@@ -87,6 +93,7 @@ def render_report(data: Mapping[str, Any], image_store: ImageStore) -> str:
     """
     panes = panes_of(data)
     release, benchmark = data["release"], data["benchmark"]
+    sections = (readings(data), languages(data), wordings(data, panes), trust(data))
     charts = [
         *map(histogram_chart, data["distributions"]),
         *map(share_chart, data["shares"]),
@@ -95,7 +102,7 @@ def render_report(data: Mapping[str, Any], image_store: ImageStore) -> str:
     return render(
         "report.html",
         release=release,
-        noun="dialogue" if release["n_turns"] > release["n_items"] else "item",
+        noun=noun_of(release),
         card=card(release),
         benchmark=benchmark,
         panes=panes,
@@ -103,12 +110,10 @@ def render_report(data: Mapping[str, Any], image_store: ImageStore) -> str:
         rule=RULE,
         sides=side_by_side(panes),
         task_maps=task_maps_of(data, panes),
-        language_gaps=gaps_of(data),
         attributions=attributions_of(data, panes),
         lengths=lengths_of(data, panes),
         pairwise=pairwise_of(data),
-        wordings=wordings_of(data, panes),
-        trust=trust_of(data),
+        sections={each.id: each for each in sections},
         aggregations=sorted(
             {metric.aggregation for pane in panes for metric in pane.judged.metrics}
         ),
@@ -123,7 +128,6 @@ def render_report(data: Mapping[str, Any], image_store: ImageStore) -> str:
         generated=data["generated"],
         offline=_offline(data),
         failures=_failures(data["failures"]),
-        readings=readings_of(data["extraction_quality"]),
         item_section=item_section(data["item_analysis"], image_store),
         charts=[chart for chart in charts if chart],
         examples=[

@@ -1,129 +1,121 @@
 """The section of a report on the same release in another language: what each model scores more in
 which.
 
-What belongs here: lines and cells of its tables, from rows of `evaluate.language_gaps`.
+What belongs here: its texts and tables, from the findings of `evaluate/language_gaps`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any
 
+from resources.reports import report_blocks as block
 from resources.reports.estimate import Estimate
-from resources.reports.report_pairs import TOO_FEW_CLUSTERS, Cell, cell_of
+from resources.reports.report_blocks import Cell, said
+from resources.reports.report_pairs import TOO_FEW_CLUSTERS
 from resources.reports.report_scores import RULE, MetricShown, Row, metrics_of
+from resources.reports.report_shape import noun_of
 
 _IN_WORDS = {"en": "English", "zh": "Chinese"}
+COMPARED = """The same {noun}s in {first} and in {second}, compared with
+<a href="{other}.html"><code>{other}</code></a>{judge}: {n} of both. Each difference is the score in
+{first} less that in {second} on these, failures at the floor, with its 95&nbsp;% interval and p after
+Holm's adjustment for all models. Marked are differences with p below 0.05: ▲ better in {first}, ▼
+worse."""
+LEFT_OUT = """Left out: {n_only_first} that are only in {first}, {n_only_second} only in {second},
+{n_unlike} of one id whose picture, number of choices or key is not the same."""
+NONE_CAN_COUNT = "With so few {noun}s no difference can come below p = 0.05, however large it is."
+Figures = Mapping[tuple[str, ...], Row]
+"""Findings by subset, metric, aggregation, model and measure."""
 
 
-class Line(NamedTuple):
-    """One model: its scores in both languages by the metric that ranks, the difference of each metric.
-
-    `reason` says why there is no difference.
-    """
-
-    model: str
-    first: Estimate
-    second: Estimate
-    differences: list[Cell | None]
-    n_units: int
-    reason: str
+def languages(data: Mapping[str, Any]) -> block.Section:
+    """A pane for each release in another language and each judge."""
+    names = ("release_id", "other", "judge", "judge_version")
+    rows = data["findings"].get("language_gaps", [])
+    by_pair = groupby(rows, key=lambda row: [row[name] for name in names])
+    panes = [block.Pane(list(_pane(data, list(of)))) for _, of in by_pair]
+    return block.Section("languages", "Languages", "Languages", panes)
 
 
-class Part(NamedTuple):
-    """The items with one value of a label: how many, and the difference of each model."""
+def _pane(data: Mapping[str, Any], rows: Sequence[Row]) -> Iterator[block.Block]:
+    noun = noun_of(data["release"])
+    releases = [rows[0]["release_id"], rows[0]["other"]]
+    spoken = (data["languages"][each] for each in releases)
+    first, second = (_IN_WORDS.get(language, language) for language in spoken)
+    releases.remove(data["release"]["release_id"])
+    judge = rows[0]["judge"]
 
-    value: str
-    n: int
-    differences: list[Cell | None]
+    names = ("subset_label", "subset_value", "metric", "aggregation", "subject", "measure")
+    figures: Figures = {tuple(row[name] for name in names): row for row in rows}
+    counts = {key[-1]: row["n"] for key, row in figures.items() if not any(key[:-1])}
+    yield block.Note(
+        said(
+            COMPARED,
+            noun=noun,
+            first=first,
+            second=second,
+            other=releases[0],
+            judge="" if judge == RULE else f", judge {judge}",
+            n=block.count(counts["n_pairs"], noun),
+        )
+    )
+    if counts["n_only_first"] or counts["n_only_second"] or counts["n_unlike"]:
+        yield block.Note(said(LEFT_OUT, first=first, second=second, **counts))
 
-
-class LanguageGap(NamedTuple):
-    """Two releases and what one judge says of their difference.
-
-    `other` is the release that the page is not of; `counts` have what was left out.
-    """
-
-    other: str
-    first: str
-    second: str
-    judge: str
-    counts: Row
-    metrics: list[MetricShown]
-    lines: list[Line]
-    parts: list[tuple[str, list[Part]]]
-
-    @property
-    def none_can_count(self) -> bool:
-        """Whether there are too few items for any difference to count."""
-        return max((line.n_units for line in self.lines), default=0) <= TOO_FEW_CLUSTERS
-
-
-def gaps_of(data: Mapping[str, Any]) -> list[LanguageGap]:
-    """One for each release in another language and each judge, in their order."""
-    rows = data["language_gaps"]
-    keys = ("first_release", "second_release", "judge", "judge_version")
+    of_models = [key for key in figures if key[-1] == "first_score"]
     declared = data["benchmark"]["metrics"] if data["benchmark"] else []
+    found = dict.fromkeys((metric, over) for _, _, metric, over, *_ in of_models)
+    metrics = list(metrics_of(declared, [(place, *of) for place, of in enumerate(found)]))
+    ranking = metrics[0]
+    ranked = [figures[key] for key in of_models if key[:4] == ("", "", *ranking.key)]
+    ranked.sort(key=lambda row: (row["value"] is None, -(row["value"] or 0.0), row["subject"]))
+    models = [row["subject"] for row in ranked]
+    if max(row["n"] for row in ranked) <= TOO_FEW_CLUSTERS:
+        yield block.Note(said(NONE_CAN_COUNT, noun=noun))
+    yield block.Table(
+        f"{first} and {second}",
+        [
+            Cell("Model", kind="l who"),
+            *(Cell(ranking.name, [language]) for language in (first, second)),
+            *(Cell(metric.name, ["difference"]) for metric in metrics),
+        ],
+        [_line(figures, metrics, name, counts["n_pairs"]) for name in models],
+        "looking",
+    )
+    by_label: dict[str, list[str]] = {}
+    for label, value, *_ in (key for key in figures if key[0] and key[-1] == "n_pairs"):
+        by_label.setdefault(label, []).append(value)
+    for label, values in by_label.items():
+        yield block.Heading(f"{ranking.name}, {first} less {second}, by {label}")
+        yield block.Table(
+            f"{first} less {second} by {label}",
+            [Cell(label, kind="l who"), Cell("n"), *map(block.clamped, models)],
+            [
+                [
+                    Cell(value, kind="who"),
+                    Cell(str(figures[label, value, "", "", "", "n_pairs"]["n"]), kind="n quiet"),
+                    *(_difference(figures, (label, value), ranking, name) for name in models),
+                ]
+                for value in values
+            ],
+            "looking",
+        )
+
+
+def _line(figures: Figures, metrics: Sequence[MetricShown], name: str, n_pairs: int) -> list[Cell]:
+    """A model: its scores in both languages by the metric that ranks, the difference of each metric."""
+    first, second, difference = (
+        figures["", "", *metrics[0].key, name, measure]
+        for measure in ("first_score", "second_score", "difference")
+    )
+    few = f"{first['n']} of {n_pairs} have a value in both. {difference['reason'] or ''}"
+    scores = (Estimate(row["value"], scale=metrics[0].scale) for row in (first, second))
     return [
-        _gap(data["release"]["release_id"], declared, list(of))
-        for _, of in groupby(rows, key=lambda row: tuple(row[key] for key in keys))
+        block.model(name, [few] if first["n"] < n_pairs else []),
+        *map(block.tinted, scores),
+        *(_difference(figures, ("", ""), metric, name) for metric in metrics),
     ]
 
 
-def _gap(release_id: str, declared: Sequence[Row], rows: Sequence[Row]) -> LanguageGap:
-    first = rows[0]
-    metrics = list(metrics_of(declared, rows))
-    whole = {
-        (row["model"], row["metric"], row["aggregation"]): row
-        for row in rows
-        if not row["subset_label"]
-    }
-    ranked = [row for (_, *key), row in whole.items() if tuple(key) == metrics[0].key]
-    models = [row["model"] for row in ranked]
-    labels: dict[str, dict[str, dict[str, Row]]] = {}
-    for row in rows:
-        if row["subset_label"] and (row["metric"], row["aggregation"]) == metrics[0].key:
-            of_label = labels.setdefault(row["subset_label"], {})
-            of_label.setdefault(row["subset_value"], {})[row["model"]] = row
-    both = {first["first_release"], first["second_release"]}
-    return LanguageGap(
-        other=min(both - {release_id}),
-        first=_in_words(first["first_language"]),
-        second=_in_words(first["second_language"]),
-        judge="" if first["judge"] == RULE else first["judge"],
-        counts=ranked[0],
-        metrics=metrics,
-        lines=[_line(row, metrics, whole) for row in ranked],
-        parts=[
-            (label, [_part(value, of, models, metrics[0]) for value, of in values.items()])
-            for label, values in labels.items()
-        ],
-    )
-
-
-def _in_words(language: str) -> str:
-    return _IN_WORDS.get(language, language)
-
-
-def _line(
-    row: Row, metrics: Sequence[MetricShown], whole: Mapping[tuple[str, str, str], Row]
-) -> Line:
-    scale = metrics[0].scale
-    return Line(
-        row["model"],
-        Estimate(row["first_value"], scale=scale),
-        Estimate(row["second_value"], scale=scale),
-        [
-            cell_of(whole[row["model"], *metric.key], metric)
-            if (row["model"], *metric.key) in whole
-            else None
-            for metric in metrics
-        ],
-        row["n_units"],
-        row["reason"] or "",
-    )
-
-
-def _part(value: str, of: Mapping[str, Row], models: Sequence[str], metric: MetricShown) -> Part:
-    n_pairs = max(row["n_pairs"] for row in of.values())
-    cells = [cell_of(of[model], metric) if model in of else None for model in models]
-    return Part(value, n_pairs, cells)
+def _difference(figures: Figures, subset: tuple[str, str], metric: MetricShown, name: str) -> Cell:
+    return block.tested(figures.get((*subset, *metric.key, name, "difference")), metric)

@@ -113,10 +113,13 @@ def cell_of_pair(
     return None if row is None else cell_of(row, metric, sign)
 
 
-def cell_of(row: Row, metric: MetricShown, sign: int = 1) -> Cell | None:
-    """The difference of a row, or with `sign` -1 that of the second less the first; None without
-    one."""
-    if row["difference"] is None:
+def cell_of(row: Row, metric: MetricShown, sign: int = 1, of: str = "difference") -> Cell | None:
+    """The difference of a row, or with `sign` -1 that of the second less the first; None without one.
+
+    It stands in the column `of`.
+    """
+    difference = row[of]
+    if difference is None:
         return None
     scale = metric.scale
     ends = [sign * end for end in (row["ci_low"], row["ci_high"]) if end is not None]
@@ -124,9 +127,9 @@ def cell_of(row: Row, metric: MetricShown, sign: int = 1) -> Cell | None:
     if row["p_holm"] is not None and row["p_holm"] < ALPHA:
         # Differences are of means of units, which fall where an inverse metric rises.
         wanted = metric.higher_is_better != metric.inverse
-        verdict = "better" if (sign * row["difference"] > 0) == wanted else "worse"
+        verdict = "better" if (sign * difference > 0) == wanted else "worse"
     return Cell(
-        scale.difference(sign * row["difference"]),
+        scale.difference(sign * difference),
         " to ".join(scale.difference(end) for end in sorted(ends)),
         in_words(row["p_holm"]),
         verdict,

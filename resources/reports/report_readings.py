@@ -1,18 +1,22 @@
 """How letters were read: the section of a report on the readings behind multiple-choice scores.
 
-What belongs here: which figures of `evaluate.extraction_quality` are shown, and how. What they are is
+What belongs here: which findings of `evaluate/extraction_quality` are shown, and how. What they are is
 `methods/choice/extraction_quality.py`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from methods.evaluation.contestants import is_model
+from resources.reports import report_blocks as block
 from resources.reports.estimate import Estimate, Scale
+from resources.reports.report_blocks import Cell, said
 
 Row = Mapping[str, Any]
 Figures = Mapping[tuple[str, ...], Row]
-"""Rows by model, measure, reader, other, subset, metric and aggregation."""
+"""Findings by model, measure, reader, other, stratum or reason, metric and aggregation."""
+_KEY = ("subject", "measure", "judge", "other", "subset_value", "metric", "aggregation")
+_WHOLE = ("", "", "", "")
 PERCENT = Scale(0.0, 100.0)
 KAPPA = Scale(-1.0, 1.0)
 POINTS = Scale(0.0, 100.0)
@@ -42,118 +46,125 @@ STRATA = {
 }
 
 
-class Shares(NamedTuple):
-    """Who read which share of a contestant's answers; an empty `model` is all models."""
-
-    model: str
-    n: int
-    shares: list[Estimate]
-    lost: list[tuple[str, str]]
-
-
-class Effect(NamedTuple):
-    """A metric of a model: as it is read, by rules alone, as VLMEvalKit reads, and the differences."""
-
-    model: str
-    n: int
-    strict: Estimate
-    rule: Estimate
-    gain: str
-    gain_interval: str
-    compat: Estimate
-    off: str
-    off_interval: str
+HOW = """Each answer names one of its choices, none of them (Z), or is read by nobody. Rules read
+first; where they read nothing, a model, the extractor, is asked. Small numbers are 95&nbsp;%
+intervals."""
+EFFECTS = """Score: as the leaderboard has it, without questions whose reading was lost. Rules alone:
+what they do not read is wrong. VLMEvalKit: letters as its rules read them. Each difference is of the
+same questions."""
+AGREEMENT = """On answers of all models that both have read. Rules and extractor: a sample of what rules
+read. People read a sample without seeing any reading, as many answers that are hard to read as easy
+ones: look at each kind by itself."""
 
 
-class Agreed(NamedTuple):
-    """Two readers of all models' answers; `why` there is no value, empty where there is one."""
-
-    readers: str
-    on: str
-    n: int
-    raw: Estimate
-    kappa: Estimate
-    why: str
-
-
-class Readings(NamedTuple):
-    """The section: shares by model, effects by metric, agreement; readers that were not compared."""
-
-    shares: list[Shares]
-    effects: list[tuple[str, list[Effect]]]
-    agreement: list[Agreed]
-    not_compared: list[str]
-
-
-def readings_of(rows: Sequence[Row]) -> Readings | None:
-    """The section of the rows of a release; None where no letter was read on it."""
-    if not rows:
-        return None
-    by_key: Figures = {
-        (
-            row["model"],
-            row["measure"],
-            row["reader"],
-            row["other"],
-            row["subset"],
-            row["metric"],
-            row["aggregation"],
-        ): row
-        for row in rows
-    }
-    models = sorted({row["model"] for row in rows}, key=lambda name: (not is_model(name), name))
-    metrics = list(
-        dict.fromkeys((row["metric"], row["aggregation"]) for row in rows if row["metric"])
-    )
-    agreement = list(_agreement(by_key))
-    return Readings(
-        [_shares(by_key, model) for model in models],
-        [
-            (f"{metric}, {over}", [_effect(by_key, model, metric, over) for model in models])
-            for metric, over in metrics
-        ],
-        [each for each in agreement if each.n],
-        [each.readers for each in agreement if not each.n],
-    )
+def readings(data: Mapping[str, Any]) -> block.Section:
+    """Shares by model, effects by metric, agreement; no blocks where no letter was read."""
+    rows = data["findings"].get("extraction_quality", [])
+    figures = {tuple(row[name] for name in _KEY): row for row in rows}
+    models = sorted({row["subject"] for row in rows}, key=lambda name: (not is_model(name), name))
+    blocks: list[block.Block] = []
+    if rows:
+        blocks = [
+            block.Note(said(HOW)),
+            _shares(figures, models),
+            block.Heading("What the reading does to scores"),
+            block.Note(EFFECTS),
+            *_effects(figures, models),
+            block.Heading("Whether readers agree"),
+            block.Note(AGREEMENT),
+            *_agreement(figures),
+        ]
+    return block.Section("readings", "Reading of letters", "How letters were read", blocks, "pane")
 
 
-def _shares(by_key: Figures, model: str) -> Shares:
-    rows = [by_key[model, measure, reader, "", "", "", ""] for measure, reader in SHARES]
-    lost = [
-        (key[4], _percent(row).shown)
-        for key, row in by_key.items()
-        if key[:2] == (model, "unread") and key[4]
-    ]
-    return Shares(model, rows[0]["n"], [_percent(row) for row in rows], lost)
+def _named(model: str) -> Cell:
+    return block.model(model) if model else Cell("All models", kind="who")
 
 
-def _effect(by_key: Figures, model: str, metric: str, over: str) -> Effect:
-    strict, rule, compat = (
-        by_key[model, "score", reader, "", "", metric, over]
-        for reader in ("strict", "rule", "compat")
-    )
-    gain = by_key[model, "difference", "strict", "rule", "", metric, over]
-    off = by_key[model, "difference", "compat", "strict", "", metric, over]
-    return Effect(
-        model,
-        strict["n"],
-        _estimate(strict, POINTS),
-        _estimate(rule, POINTS),
-        *_difference(gain),
-        _estimate(compat, POINTS),
-        *_difference(off),
-    )
+def _shares(figures: Figures, models: Sequence[str]) -> block.Table:
+    """Who read which share of each contestant's answers, and what nobody read, by reason."""
+    lines = []
+    for model in models:
+        rows = [figures[model, measure, reader, *_WHOLE] for measure, reader in SHARES]
+        lost = [
+            f"{key[4]} {_percent(row).shown}"
+            for key, row in figures.items()
+            if key[:2] == (model, "unread") and key[4]
+        ]
+        lines.append(
+            [
+                _named(model),
+                Cell(str(rows[0]["n"])),
+                *(_shown(_percent(row)) for row in rows[:-1]),
+                Cell(_percent(rows[-1]).shown, lost, "n lossy" if lost else "n"),
+            ]
+        )
+    heads = ["By rule", "By VLMEvalKit's rules", "By the extractor", "Z", "Unread"]
+    shares = [Cell(said("{of},&nbsp;%", of=head)) for head in heads]
+    of = [Cell("Model", kind="l who"), Cell("Answers"), *shares]
+    return block.Table("Who read the letters", of, lines, "readings")
 
 
-def _agreement(by_key: Figures) -> Iterator[Agreed]:
+def _effects(figures: Figures, models: Sequence[str]) -> Iterator[block.Table]:
+    """Each metric: as it is read, by rules alone, as VLMEvalKit reads, and the differences."""
+    heads = ("Questions", "Score", "Rules alone", "Gain by the extractor", "VLMEvalKit")
+    for metric, over in sorted({(metric, over) for *_, metric, over in figures if metric}):
+        lines = []
+        for model in models:
+            strict, rule, compat = (
+                figures[model, "score", reader, "", "", metric, over]
+                for reader in ("strict", "rule", "compat")
+            )
+            gain, off = (
+                figures[model, "difference", reader, other, "", metric, over]
+                for reader, other in (("strict", "rule"), ("compat", "strict"))
+            )
+            scores = [_shown(_estimate(row, POINTS)) for row in (strict, rule, compat)]
+            n = Cell(str(strict["n"]))
+            differences = [_difference(gain), scores[2], _difference(off)]
+            lines.append([_named(model), n, *scores[:2], *differences])
+        title = f"{metric}, {over}"
+        of = [Cell(title, kind="l who"), *map(Cell, heads), Cell("VLMEvalKit less score")]
+        yield block.Table(f"Effect of the reading on {title}", of, lines, "readings")
+
+
+def _agreement(figures: Figures) -> Iterator[block.Block]:
+    """Two readers of all models' answers; where they read none together they are named."""
+    lines, not_compared = [], []
     for (reader, other), readers in PAIRS.items():
-        for subset, answers in STRATA.items():
-            row = by_key.get(("", "raw", reader, other, subset, "", ""))
-            if row is not None:
-                kappa = by_key["", "cohen_kappa", reader, other, subset, "", ""]
-                why = row["reason"] or kappa["reason"] or ""
-                raw, beyond_chance = _percent(row), _estimate(kappa, KAPPA)
-                yield Agreed(readers, answers, row["n"], raw, beyond_chance, why)
+        for stratum, answers in STRATA.items():
+            key = reader, other, stratum, "", ""
+            row = figures.get(("", "raw", *key))
+            if row is None:
+                continue
+            if not row["n"]:
+                not_compared.append(readers)
+                continue
+            kappa = figures["", "cohen_kappa", *key]
+            of_kappa = _estimate(kappa, KAPPA)
+            why = of_kappa.interval or row["reason"] or kappa["reason"] or ""
+            lines.append(
+                [
+                    Cell(readers, kind="who"),
+                    Cell(answers, kind="l"),
+                    Cell(str(row["n"])),
+                    _shown(_percent(row)),
+                    Cell(of_kappa.shown, [why]),
+                ]
+            )
+    if not_compared:
+        # A sentence goes on with the first of them.
+        named = "; ".join(not_compared).lower().replace("vlmevalkit", "VLMEvalKit")
+        yield block.Note(f"No answer was read by both: {named}.")
+    if lines:
+        same = Cell(said("Same letter,&nbsp;%"))
+        texts = [Cell("Readers", kind="l who"), Cell("Answers", kind="l")]
+        heads = [*texts, Cell("n"), same, Cell("Cohen's kappa")]
+        yield block.Table("Agreement of readers", heads, lines, "readings stacked")
+
+
+def _shown(estimate: Estimate) -> Cell:
+    return Cell(estimate.shown, [estimate.interval])
 
 
 def _estimate(row: Row, scale: Scale) -> Estimate:
@@ -168,7 +179,7 @@ def _percent(row: Row) -> Estimate:
     return Estimate(value, low, high, PERCENT)
 
 
-def _difference(row: Row) -> tuple[str, str]:
+def _difference(row: Row) -> Cell:
     """A difference in points with its sign, and its interval."""
     ends = [end for end in (row["ci_low"], row["ci_high"]) if end is not None]
-    return POINTS.difference(row["value"]), " to ".join(map(POINTS.difference, ends))
+    return Cell(POINTS.difference(row["value"]), [" to ".join(map(POINTS.difference, ends))])

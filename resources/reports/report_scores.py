@@ -144,7 +144,12 @@ def _judged(data: Row, judge: str, version: str, all_judges: Iterable[tuple[str,
     return Judged(
         judge,
         version,
-        list(metrics_of(data["benchmark"]["metrics"] if data["benchmark"] else [], rows)),
+        list(
+            metrics_of(
+                data["benchmark"]["metrics"] if data["benchmark"] else [],
+                {(row["place"], row["metric"], row["aggregation"]) for row in rows},
+            )
+        ),
         {
             (row["model"], row["metric"], row["aggregation"], row["form"]): row
             for row in rows
@@ -158,10 +163,11 @@ def _judged(data: Row, judge: str, version: str, all_judges: Iterable[tuple[str,
     )
 
 
-def metrics_of(declared: Sequence[Row], rows: Sequence[Row]) -> Iterator[MetricShown]:
-    """The metrics that have scores, in their benchmark's order, with what it says of them."""
+def metrics_of(
+    declared: Sequence[Row], found: Iterable[tuple[int, str, str]]
+) -> Iterator[MetricShown]:
+    """The metrics of these places, names and aggregations, with what their benchmark says of them."""
     said = {(each["name"], each["aggregation"]): each for each in declared}
-    found = {(row["place"], row["metric"], row["aggregation"]) for row in rows}
     for place, name, aggregation in sorted(found):
         # A benchmark may have changed since: then the scale is that of the scores.
         of = said.get((name, aggregation), {})

@@ -36,6 +36,11 @@ class BarChart(NamedTuple):
     of: str = ""
 
 
+def noun_of(release: Mapping[str, Any]) -> str:
+    """What an item of the release is called."""
+    return "dialogue" if release["n_turns"] > release["n_items"] else "item"
+
+
 def histogram_chart(of: Distribution) -> BarChart:
     """The values of a distribution, counted in bins."""
     bins = histogram(of.values)

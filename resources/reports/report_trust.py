@@ -1,14 +1,16 @@
 """The section of a report on its judges: how far they agree with people, and whether they are led.
 
-What belongs here: lines of its tables and its sentences, from rows of `evaluate.judge_quality` and
-`evaluate.judge_probes`.
+What belongs here: its texts, tables and sentences, from the findings of `evaluate/judge_quality` and
+rows of `evaluate.judge_probes`.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence, Set
+from typing import Any
 
-from methods.agreement.ratings import PEOPLE
+from methods.evaluation.judge_quality import EXTERNAL, INTERNAL, OF_PEOPLE
 from methods.evaluation.judging import PANEL
+from resources.reports import report_blocks as block
+from resources.reports.report_blocks import Cell, said
 from resources.reports.report_scores import Row
 
 MEASURES = {
@@ -21,7 +23,8 @@ MEASURES = {
     "quadratic_kappa": "Quadratic kappa",
 }
 """Measures of agreement as the tables head them, in their order."""
-_ORIGINS = {"internal": "people here", "external": "people, imported"}
+_PEOPLE = {OF_PEOPLE[EXTERNAL]: "people, imported", OF_PEOPLE[INTERNAL]: "people here"}
+_UNITS = {"answer": "answers", "item": "items or groups", "model": "models"}
 _DOES = {
     "length": (
         "gives more points to the same answer with neutral text after it",
@@ -69,101 +72,93 @@ _IN_WINS = ("position", _OF_COMPARISONS)
 """Probes whose shift is a share of wins; all others' are in points of the judge's scale."""
 
 
-class Figure(NamedTuple):
-    """A measure with its interval; `why` there is none."""
-
-    shown: str
-    interval: str
-    why: str
-
-
-class Agreement(NamedTuple):
-    """One judge against people of one origin or another judge, at one level or on one part."""
-
-    judge: str
-    other: str
-    of: str
-    n: int
-    figures: list[Figure]
+NO_PEOPLE = """No person has scored these answers, so it is not known how far a judge is right: score
+answers in the review app (<code>make review</code>), or import scores with <code>make import-scores
+RELEASE={release} FILE=scores.csv</code>, then run the job <code>evaluate</code>."""
+AGREEMENT = """Agreement on the overall score, with 95&nbsp;% intervals. Mean error is in points of the
+judge's scale, less is better{bands}. Judges that agree with each other need not be right: people
+decide. Point at a dash for the reason."""
+BANDS = """; the accuracies are the share of scores in one band (fuzzy: 1–2, 3–5, 6–8, 9–10;
+strict: 1, 2, 3, 4–5, 6, 7–8, 9–10)"""
+LED = """How far the overall score shifts under what should not shift it; the interval is over items
+or groups. An interval with 0 inside does not show that there is no shift, only that none was found."""
 
 
-class Trust(NamedTuple):
-    """Agreement by judge and level, by part of the release, and the probes in sentences."""
-
-    measures: list[str]
-    lines: list[Agreement]
-    by_part: list[tuple[str, list[Agreement]]]
-    probes: list[str]
-    with_people: bool
-
-
-def trust_of(data: Mapping[str, Any]) -> Trust | None:
-    """What is known of the judges' overall scores; None where no model has judged."""
+def trust(data: Mapping[str, Any]) -> block.Section:
+    """What is known of the judges' overall scores; no blocks where no model has judged."""
+    overall = data["benchmark"]["overall"] if data["benchmark"] else ""
     rows = [
         row
-        for row in data["judge_quality"]
-        if row["measure"] in MEASURES and row["other"] and not row["model"]
+        for row in data["findings"].get("judge_quality", [])
+        if row["metric"] == overall and row["other"]
     ]
-    if not rows and not data["judge_probes"]:
-        return None
-    versions = {
-        (row["judge"], row["judge_version"])
-        for row in (*data["judge_quality"], *data["judge_probes"])
-    }
-    present = [name for name in MEASURES if any(row["measure"] == name for row in rows)]
-    lines: dict[tuple[str, ...], dict[str, Row]] = {}
-    for row in rows:
-        names = (
-            "judge",
-            "judge_version",
-            "other",
-            "origin",
-            "subset_label",
-            "subset_value",
-            "level",
-        )
-        lines.setdefault(tuple(row[name] for name in names), {})[row["measure"]] = row
-    whole: list[Agreement] = []
-    parts: dict[str, list[Agreement]] = {}
-    for (judge, version, other, origin, label, value, level), of in lines.items():
-        line = Agreement(
-            _called(judge, version, versions),
-            _ORIGINS[origin] if other == PEOPLE else other,
-            value or {"answer": "answers", "item": "items or groups", "model": "models"}[level],
-            max(row["n"] for row in of.values()),
-            [_figure(of.get(name)) for name in present],
-        )
-        if not label:
-            whole.append(line)
-        elif level == "answer":
-            parts.setdefault(f"{line.judge} and {line.other}, by {label}", []).append(line)
-    return Trust(
-        [MEASURES[name] for name in present],
-        whole,
-        list(parts.items()),
-        [
+    versions = {(row["judge"], row["judge_version"]) for row in (*rows, *data["judge_probes"])}
+    agreed = [row for row in rows if row["measure"] in MEASURES]
+    blocks: list[block.Block] = []
+    if agreed or data["judge_probes"]:
+        if not any(row["other"] in _PEOPLE for row in agreed):
+            blocks.append(block.Note(said(NO_PEOPLE, release=data["release"]["name"])))
+        blocks += _agreement(agreed, versions)
+    if data["judge_probes"]:
+        sentences = [
             _said(row, _called(row["judge"], row["judge_version"], versions))
             for row in data["judge_probes"]
-        ],
-        any(row["other"] == PEOPLE for row in rows),
-    )
+        ]
+        blocks += [block.Heading("Is a judge led?"), block.Note(LED), block.Sentences(sentences)]
+    return block.Section("trust", "Trust in the judge", "Can the judge be trusted?", blocks)
 
 
-def _called(
-    judge: str, version: str, versions: Sequence[tuple[str, str]] | set[tuple[str, str]]
-) -> str:
+def _agreement(rows: Sequence[Row], versions: Set[tuple[str, str]]) -> Iterator[block.Block]:
+    """Agreement of each judge with people or another judge: of everything by unit, then by label."""
+    if not rows:
+        return
+    measures = {
+        name: head for name, head in MEASURES.items() if name in {r["measure"] for r in rows}
+    }
+    names = ("judge", "judge_version", "other", "subset_label", "subset_value", "unit")
+    by_line: dict[tuple[str, ...], dict[str, Row]] = {}
+    for row in sorted(rows, key=_place):
+        by_line.setdefault(tuple(row[name] for name in names), {})[row["measure"]] = row
+    whole: list[list[Cell]] = []
+    parts: dict[str, list[list[Cell]]] = {}
+    for (judge, version, other, label, value, unit), of in by_line.items():
+        called, beside = _called(judge, version, versions), _PEOPLE.get(other, other)
+        n = Cell(str(max(row["n"] for row in of.values())), kind="n quiet")
+        figures = [n, *(_figure(of.get(name)) for name in measures)]
+        if not label:
+            texts = [Cell(text, kind="") for text in (beside, _UNITS[unit])]
+            whole.append([Cell(called, kind="who"), *texts, *figures])
+        elif unit == "answer":
+            title = f"{called} and {beside}, by {label}"
+            parts.setdefault(title, []).append([Cell(value, kind="who"), *figures])
+    heads = [Cell("n"), *map(Cell, measures.values())]
+    yield block.Note(said(AGREEMENT, bands=BANDS if "fuzzy_accuracy" in measures else ""))
+    of_whole = [Cell("Judge", kind="l who"), Cell("With", kind="l"), Cell("On", kind="l"), *heads]
+    yield block.Table("Agreement of judges", of_whole, whole, "looking")
+    for title, lines in parts.items():
+        table = block.Table(title, [Cell("Answers of", kind="l who"), *heads], lines, "looking")
+        yield block.Folded(block.bold(title), [table])
+
+
+def _place(row: Row) -> tuple[Any, ...]:
+    """Panels last; people first, and everything before its parts."""
+    people = [*_PEOPLE].index(row["other"]) if row["other"] in _PEOPLE else len(_PEOPLE)
+    judge = row["judge"] == PANEL, row["judge"], row["judge_version"]
+    return (*judge, people, row["other"], row["subset_label"], row["subset_value"], row["unit"])
+
+
+def _called(judge: str, version: str, versions: Set[tuple[str, str]]) -> str:
     """The judge's name, with its version where there are several."""
     name = "Panel" if judge == PANEL else judge
     return f"{name} · {version}" if sum(of == judge for of, _ in versions) > 1 else name
 
 
-def _figure(row: Row | None) -> Figure:
+def _figure(row: Row | None) -> Cell:
+    """A measure with its interval, or a dash that says why there is none."""
     if row is None or row["value"] is None:
-        return Figure("–", "", "" if row is None else row["reason"] or "")
-    interval = (
-        "" if row["ci_low"] is None else f"{_number(row['ci_low'])} to {_number(row['ci_high'])}"
-    )
-    return Figure(_number(row["value"]), interval, "")
+        return Cell("–", [""], title="" if row is None else row["reason"] or "")
+    ends = [] if row["ci_low"] is None else [row["ci_low"], row["ci_high"]]
+    return Cell(_number(row["value"]), [" to ".join(map(_number, ends))])
 
 
 def _number(value: float) -> str:

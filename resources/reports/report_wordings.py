@@ -1,122 +1,146 @@
 """The section of a report on wordings: what each style costs a model, and the groups it is least steady
 in.
 
-What belongs here: cells and lines of its tables, from rows of `evaluate.wording_effects` and of the
-groups whose ratings differ most.
+What belongs here: its texts and tables, from the findings of `evaluate/wording_effects` and the groups
+whose ratings differ most.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any
 
+from methods.evaluation.wording_effects import BY_RULE, GROUP
+from resources.reports import report_blocks as block
+from resources.reports.report_blocks import Cell, said
 from resources.reports.report_board import Pane
-from resources.reports.report_pairs import TOO_FEW_CLUSTERS, Cell, cell_of
+from resources.reports.report_pairs import TOO_FEW_CLUSTERS, cell_of
 from resources.reports.report_scores import MetricShown, Row
 
-_OF = ("judge", "judge_version")
+EFFECTS = """{metric} of the wordings in a style less the mean of all wordings of the same question,
+failures at the floor, over the groups that have others, too; with its 95&nbsp;% interval over groups
+and p after Holm's adjustment for all models and styles. Marked are differences with p below 0.05: ▲ the
+style helps, ▼ it hurts. {by_rule}"""
+TOLD_BY_RULE = """This release does not name styles; they are told by rule: a question mark at the end,
+a word of politeness, fewer or more words than the group's median."""
+NONE_CAN_COUNT = "With so few groups no difference can come below p = 0.05, however large it is."
+NOTHING_COUNTS = "No style has an effect that counts."
+LEAST_STEADY = """The questions whose wordings a model's ratings differ most over, the worst wording
+first. σ is their standard deviation. Keys are those of the ledger: the answer's and the judgment's
+call."""
+ALL_STEADY = "No group has wordings whose ratings differ."
 
 
-class Style(NamedTuple):
-    """One style: the groups and wordings that it was seen in, and its effect on each model."""
-
-    name: str
-    n_groups: int
-    n_wordings: int
-    effects: list[Cell | None]
-
-
-class Group(NamedTuple):
-    """One question of a model: its wordings from the worst to the best."""
-
-    model: str
-    group_id: str
-    deviation: str
-    wordings: list[Row]
-
-
-class Wordings(NamedTuple):
-    """What one judge's ratings say of wordings; `verdicts` are sentences on the effects that count."""
-
-    title: str
-    metric: MetricShown
-    models: list[str]
-    styles: list[Style]
-    by_rule: bool
-    verdicts: list[str]
-    groups: list[tuple[str, list[Group]]]
-    none_can_count: bool
-
-
-def wordings_of(data: Mapping[str, Any], panes: Sequence[Pane]) -> list[Wordings]:
-    """One for each judge that has rated groups, in the order of the leaderboards."""
+def wordings(data: Mapping[str, Any], panes: Sequence[Pane]) -> block.Section:
+    """One pane for each judge that has rated groups, in the order of the leaderboards."""
     found = []
     for pane in panes:
         key = pane.judged.judge, pane.judged.version
-        rows = [row for row in data["wording_effects"] if tuple(row[name] for name in _OF) == key]
-        groups = [row for row in data["widest_groups"] if tuple(row[name] for name in _OF) == key]
+        rows, groups = (
+            [row for row in of if (row["judge"], row["judge_version"]) == key]
+            for of in (data["findings"].get("wording_effects", []), data["widest_groups"])
+        )
+        effects = [row for row in rows if row["subset_label"] != GROUP]
         metric = next((each for each in pane.judged.metrics if each.aggregation == "micro"), None)
-        if rows and metric:
-            found.append(_wordings(pane, metric, rows, groups))
-    return found
+        if effects and metric:
+            models = [who.name for who in pane.order]
+            blocks = [*_effects(pane, metric, effects), *_least_steady(metric, models, groups)]
+            found.append((pane.title, blocks))
+    of_judges = [block.Panes("wordings", "Judge", found)] if found else []
+    return block.Section("wordings", "Wordings", "Wordings", of_judges)
+
+
+def _effects(pane: Pane, metric: MetricShown, rows: Sequence[Row]) -> Iterator[block.Block]:
+    """What each style costs each model."""
+    differences, counts = (
+        {(row["subset_value"], row["subject"]): row for row in rows if row["measure"] == measure}
+        for measure in ("difference", "n_wordings")
+    )
+    styles, having = (sorted({key[part] for key in differences}) for part in (0, 1))
+    models = [who.name for who in pane.order if who.name in having]
+    by_rule = TOLD_BY_RULE if rows[0]["subset_label"] == BY_RULE else ""
+    yield block.Heading("What a style costs")
+    yield block.Note(said(EFFECTS, metric=metric.name, by_rule=by_rule))
+    none_can_count = max(row["n"] for row in differences.values()) <= TOO_FEW_CLUSTERS
+    if none_can_count:
+        yield block.Note(NONE_CAN_COUNT)
+    verdicts = [
+        f"{name}: {metric.name} {cell.difference} [{cell.interval}] where the wording is {style}, "
+        f"{cell.p}."
+        for style in styles
+        for name in having
+        if (row := differences.get((style, name)))
+        and (cell := cell_of(row, metric, of="value"))
+        and cell.verdict
+    ]
+    if verdicts:
+        yield block.Sentences(verdicts)
+    elif not none_can_count:
+        yield block.Note(NOTHING_COUNTS)
+
+    def most(of: Mapping[tuple[str, str], Row], style: str) -> int:
+        return max(row["n"] for key, row in of.items() if key[0] == style)
+
+    yield block.Table(
+        f"Effects of styles, {pane.title}",
+        [Cell("Style", kind="l who"), Cell("Groups"), *map(block.clamped, models)],
+        [
+            [
+                Cell(style, [block.count(most(counts, style), "wording")], "who"),
+                Cell(str(most(differences, style)), kind="n quiet"),
+                *(block.tested(differences.get((style, name)), metric) for name in models),
+            ]
+            for style in styles
+        ],
+        "matrix",
+    )
+
+
+def _least_steady(
+    metric: MetricShown, models: Sequence[str], rows: Sequence[Row]
+) -> Iterator[block.Block]:
+    """The groups that each model's ratings differ most in."""
+    yield block.Heading("Least steady")
+    yield block.Note(LEAST_STEADY if rows else ALL_STEADY)
+    for name in models:
+        mine = [row for row in rows if row["model"] == name]
+        groups = [list(of) for _, of in groupby(mine, key=lambda row: row["group_id"])]
+        titles = {of[0]["group_id"]: metric.scale.shown(of[0]["deviation"]) for of in groups}
+        preview = ", ".join(f"{group} (σ {deviation})" for group, deviation in titles.items())
+        tables = [_wordings(metric, name, of, titles[of[0]["group_id"]]) for of in groups]
+        if groups:
+            yield block.Folded(
+                said('<b>{name}</b><span class="preview">{of}</span>', name=name, of=preview),
+                [each for pair in tables for each in pair],
+            )
 
 
 def _wordings(
-    pane: Pane, metric: MetricShown, rows: Sequence[Row], groups: Sequence[Row]
-) -> Wordings:
-    models = [who.name for who in pane.order if any(row["model"] == who.name for row in rows)]
-    by_style = {
-        style: {row["model"]: row for row in of}
-        for style, of in groupby(rows, key=lambda row: row["style"])
-    }
-    return Wordings(
-        pane.title,
-        metric,
-        models,
-        [
-            Style(
-                style,
-                max(row["n_groups"] for row in of.values()),
-                max(row["n_wordings"] for row in of.values()),
-                [cell_of(of[model], metric) if model in of else None for model in models],
-            )
-            for style, of in by_style.items()
-        ],
-        rows[0]["told_by"] == "rule",
-        [
-            f"{row['model']}: {metric.name} {cell.difference} [{cell.interval}] where the wording is "
-            f"{style}, {cell.p}."
-            for style, of in by_style.items()
-            for row in of.values()
-            if (cell := cell_of(row, metric)) and cell.verdict
-        ],
-        [
-            (
-                model,
-                [_group(metric, list(of)) for _, of in groupby(mine, key=lambda r: r["group_id"])],
-            )
-            for model in models
-            if (mine := [row for row in groups if row["model"] == model])
-        ],
-        max(row["n_groups"] for row in rows) <= TOO_FEW_CLUSTERS,
-    )
-
-
-def _group(metric: MetricShown, rows: Sequence[Row]) -> Group:
+    metric: MetricShown, name: str, rows: Sequence[Row], deviation: str
+) -> Sequence[block.Block]:
+    """One question of a model: its wordings from the worst to the best."""
+    group = rows[0]["group_id"]
     worst_first = sorted(rows, key=lambda row: (row["value"] is not None, row["value"] or 0.0))
-    return Group(
-        rows[0]["model"],
-        rows[0]["group_id"],
-        metric.scale.shown(rows[0]["deviation"]),
-        [
-            {
-                **row,
-                "shown": row["status"] or "no answer"
-                if row["value"] is None
-                else metric.scale.shown(row["value"]),
-                "beside_mean": ""
-                if row["value"] is None
-                else metric.scale.difference(row["value"] - row["mean"]),
-            }
-            for row in worst_first
-        ],
+    texts = [Cell(head, kind="l") for head in ("Wording", "Styles", "Rows")]
+    return (
+        block.Heading(f"Question {group}, σ = {deviation}", 4),
+        block.Table(
+            f"{name}, question {group}",
+            [Cell(metric.name), Cell("Beside the mean"), *texts],
+            [_wording(metric, row) for row in worst_first],
+        ),
     )
+
+
+def _wording(metric: MetricShown, row: Row) -> list[Cell]:
+    rating, beside_mean = row["status"] or "no answer", ""
+    if row["value"] is not None:
+        rating = metric.scale.shown(row["value"])
+        beside_mean = metric.scale.difference(row["value"] - row["mean"])
+    calls = {"item": row["item_id"], "answer": row["answer_call_key"], "judgment": row["call_key"]}
+    return [
+        Cell(block.bold(rating)),
+        Cell(beside_mean, kind="n quiet"),
+        Cell(row["text"], kind="said"),
+        Cell(block.tags(row["styles"]) or "–", kind=""),
+        Cell(block.keys(calls), kind="keys"),
+    ]

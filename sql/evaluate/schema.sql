@@ -220,39 +220,37 @@ CREATE TABLE IF NOT EXISTS evaluate.ranks (
     CHECK (rank IS NULL OR (rank_low <= rank AND rank <= rank_high))
 );
 
--- How good a judge's scores are, one figure a row. `other` is whom it is compared with, at `level`: a second
--- judge or 'people', whose scores are of that `origin`; `model` the one that a figure is of; `subset_label` and
--- `subset_value` the answers that it is of. These are empty where there is nothing to name. Without a value
--- there is the reason why.
-CREATE TABLE IF NOT EXISTS evaluate.judge_quality (
+-- What analyses measure of scores, one figure a row; each analysis is a view of its own rows (views.sql). `subject`
+-- is what a figure is of, `other` what that is compared with; what there is nothing to name for is empty. Without a
+-- value there is the reason why; with one it is the reason why there is no interval.
+CREATE TABLE IF NOT EXISTS evaluate.findings (
+    analysis VARCHAR NOT NULL,
     benchmark VARCHAR NOT NULL,
     release_id VARCHAR NOT NULL,
     judge VARCHAR NOT NULL,
     judge_version VARCHAR NOT NULL,
+    subject VARCHAR NOT NULL,
     other VARCHAR NOT NULL,
-    origin VARCHAR NOT NULL CHECK (origin IN ('', 'internal', 'external')),
     metric VARCHAR NOT NULL,
-    level VARCHAR NOT NULL CHECK (level IN ('', 'answer', 'item', 'model')),
-    measure VARCHAR NOT NULL CHECK (measure IN (
-        'pearson', 'spearman', 'kendall', 'mae', 'fuzzy_accuracy', 'strict_accuracy', 'quadratic_kappa', 'mean',
-        'standard_deviation', 'ceiling_rate', 'floor_rate', 'length_correlation', 'length_slope',
-        'length_controlled_score', 'replicate_variance', 'variance_share_item', 'variance_share_judge',
-        'variance_share_interaction', 'variance_share_replicate'
-    )),
-    model VARCHAR NOT NULL,
+    aggregation VARCHAR NOT NULL,
+    measure VARCHAR NOT NULL,
     subset_label VARCHAR NOT NULL,
     subset_value VARCHAR NOT NULL,
+    unit VARCHAR NOT NULL,
     n INTEGER NOT NULL CHECK (n >= 0),
+    n_clusters INTEGER,
     value DOUBLE,
     ci_low DOUBLE,
     ci_high DOUBLE,
+    p DOUBLE CHECK (p BETWEEN 0 AND 1),
+    p_holm DOUBLE CHECK (p_holm BETWEEN 0 AND 1),
     reason VARCHAR,
+    place INTEGER NOT NULL,
     PRIMARY KEY (
-        release_id, judge, judge_version, other, origin, metric, level, measure, model, subset_label, subset_value
+        analysis, release_id, judge, judge_version, subject, other, metric, aggregation, measure, subset_label,
+        subset_value, unit
     ),
-    CHECK ((value IS NULL) = (reason IS NOT NULL)),
-    CHECK ((other = '') = (level = '')),
-    CHECK ((other = 'people') = (origin <> '')),
+    CHECK (value IS NOT NULL OR reason IS NOT NULL),
     CHECK ((subset_label = '') = (subset_value = '')),
     CHECK ((ci_low IS NULL) = (ci_high IS NULL)),
     CHECK (ci_low IS NULL OR (ci_low <= value AND value <= ci_high))
@@ -454,72 +452,6 @@ CREATE TABLE IF NOT EXISTS evaluate.extraction_queue (
     content_hash VARCHAR NOT NULL,
     context JSON,
     image_ids VARCHAR[] NOT NULL
-);
-
--- How far the reading of letters can be trusted, one figure a row. `reader` and `other` are who reads:
--- 'rule', 'extractor', 'strict' (by rule, else by the extractor), 'compat_rule', 'compat', 'people';
--- `subset` a stratum or a reason, empty for all; `model` empty for all models.
-CREATE TABLE IF NOT EXISTS evaluate.extraction_quality (
-    benchmark VARCHAR NOT NULL,
-    release_id VARCHAR NOT NULL,
-    model VARCHAR NOT NULL,
-    measure VARCHAR NOT NULL CHECK (measure IN (
-        'read', 'none', 'unread', 'raw', 'cohen_kappa', 'score', 'difference'
-    )),
-    reader VARCHAR NOT NULL,
-    other VARCHAR NOT NULL,
-    subset VARCHAR NOT NULL,
-    metric VARCHAR NOT NULL,
-    aggregation VARCHAR NOT NULL,
-    n INTEGER NOT NULL CHECK (n >= 0),
-    value DOUBLE,
-    ci_low DOUBLE,
-    ci_high DOUBLE,
-    reason VARCHAR,
-    PRIMARY KEY (release_id, model, measure, reader, other, subset, metric, aggregation),
-    CHECK ((value IS NULL) = (reason IS NOT NULL)),
-    CHECK ((ci_low IS NULL) = (ci_high IS NULL)),
-    CHECK (ci_low IS NULL OR (ci_low <= value AND value <= ci_high))
-);
-
--- Two releases in force that are one in two languages: what each model scores more on the first, on the items
--- that both have, by drawing these items in pairs. `n_pairs` of them are in the subset; items that only one
--- release has, and items of one id that are not alike but for the language, are counted and left out.
-CREATE TABLE IF NOT EXISTS evaluate.language_gaps (
-    benchmark VARCHAR NOT NULL,
-    split VARCHAR,
-    first_release VARCHAR NOT NULL,
-    second_release VARCHAR NOT NULL,
-    first_language VARCHAR NOT NULL,
-    second_language VARCHAR NOT NULL,
-    judge VARCHAR NOT NULL,
-    judge_version VARCHAR NOT NULL,
-    model VARCHAR NOT NULL,
-    metric VARCHAR NOT NULL,
-    aggregation VARCHAR NOT NULL,
-    place INTEGER NOT NULL,
-    subset_label VARCHAR NOT NULL,
-    subset_value VARCHAR NOT NULL,
-    n_pairs INTEGER NOT NULL CHECK (n_pairs > 0),
-    n_only_first INTEGER NOT NULL CHECK (n_only_first >= 0),
-    n_only_second INTEGER NOT NULL CHECK (n_only_second >= 0),
-    n_unlike INTEGER NOT NULL CHECK (n_unlike >= 0),
-    n_units INTEGER NOT NULL CHECK (n_units >= 0),
-    n_clusters INTEGER NOT NULL,
-    first_value DOUBLE,
-    second_value DOUBLE,
-    difference DOUBLE,
-    ci_low DOUBLE,
-    ci_high DOUBLE,
-    p DOUBLE CHECK (p BETWEEN 0 AND 1),
-    p_holm DOUBLE CHECK (p_holm BETWEEN 0 AND 1),
-    reason VARCHAR,
-    PRIMARY KEY (
-        first_release, second_release, judge, judge_version, model, metric, aggregation, subset_label,
-        subset_value
-    ),
-    CHECK (difference IS NOT NULL OR reason IS NOT NULL),
-    CHECK (difference IS NULL OR (ci_low <= difference AND difference <= ci_high))
 );
 
 -- Two models on the items of one ability, by the first metric that is split, failures at the floor: as
@@ -851,46 +783,4 @@ CREATE TABLE IF NOT EXISTS evaluate.pair_biases (
     reason VARCHAR,
     PRIMARY KEY (release_id, judge, judge_version, bias),
     CHECK ((value IS NULL) = (reason IS NOT NULL))
-);
-
--- Wordings in a style less the mean of their group, over the groups that have others, too. `told_by` says
--- whether styles are labels of the release or told by rule.
-CREATE TABLE IF NOT EXISTS evaluate.wording_effects (
-    benchmark VARCHAR NOT NULL,
-    release_id VARCHAR NOT NULL,
-    judge VARCHAR NOT NULL,
-    judge_version VARCHAR NOT NULL,
-    metric VARCHAR NOT NULL,
-    model VARCHAR NOT NULL,
-    style VARCHAR NOT NULL,
-    told_by VARCHAR NOT NULL CHECK (told_by IN ('label', 'rule')),
-    difference DOUBLE,
-    ci_low DOUBLE,
-    ci_high DOUBLE,
-    p DOUBLE CHECK (p BETWEEN 0 AND 1),
-    p_holm DOUBLE CHECK (p_holm BETWEEN 0 AND 1),
-    n_groups INTEGER NOT NULL CHECK (n_groups >= 0),
-    n_wordings INTEGER NOT NULL CHECK (n_wordings >= n_groups),
-    reason VARCHAR,
-    PRIMARY KEY (release_id, judge, judge_version, model, style),
-    CHECK ((difference IS NULL) = (reason IS NOT NULL)),
-    CHECK (ci_low IS NULL OR (ci_low <= difference AND difference <= ci_high))
-);
-
--- The ratings of one model over the wordings of one question; failures are at the floor.
-CREATE TABLE IF NOT EXISTS evaluate.group_spreads (
-    benchmark VARCHAR NOT NULL,
-    release_id VARCHAR NOT NULL,
-    judge VARCHAR NOT NULL,
-    judge_version VARCHAR NOT NULL,
-    metric VARCHAR NOT NULL,
-    model VARCHAR NOT NULL,
-    group_id VARCHAR NOT NULL,
-    n_wordings INTEGER NOT NULL CHECK (n_wordings > 1),
-    mean DOUBLE NOT NULL,
-    deviation DOUBLE NOT NULL CHECK (deviation >= 0),
-    lowest DOUBLE NOT NULL,
-    highest DOUBLE NOT NULL CHECK (highest >= lowest),
-    worst_item VARCHAR NOT NULL,
-    PRIMARY KEY (release_id, judge, judge_version, model, group_id)
 );

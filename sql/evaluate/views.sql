@@ -142,3 +142,9 @@ LEFT JOIN (
     FROM release.images
     GROUP BY release_id, item_id
 ) AS m USING (release_id, item_id);
+
+-- The findings of one analysis each: the asset of its name makes them.
+CREATE OR REPLACE VIEW evaluate.language_gaps AS FROM evaluate.findings WHERE analysis = 'language_gaps';
+CREATE OR REPLACE VIEW evaluate.wording_effects AS FROM evaluate.findings WHERE analysis = 'wording_effects';
+CREATE OR REPLACE VIEW evaluate.judge_quality AS FROM evaluate.findings WHERE analysis = 'judge_quality';
+CREATE OR REPLACE VIEW evaluate.extraction_quality AS FROM evaluate.findings WHERE analysis = 'extraction_quality';

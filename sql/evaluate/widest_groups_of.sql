@@ -1,8 +1,21 @@
 -- The groups in which a model's ratings differ most on one release, and of each wording the mean value and the calls.
-WITH widest AS (
+WITH spreads AS (
+    SELECT
+        release_id,
+        judge,
+        judge_version,
+        subject AS model,
+        subset_value AS group_id,
+        max(value) FILTER (measure = 'mean') AS mean,
+        max(value) FILTER (measure = 'deviation') AS deviation
+    FROM evaluate.wording_effects
+    WHERE release_id = $release_id AND subset_label = 'group'
+    GROUP BY ALL
+),
+widest AS (
     SELECT *
-    FROM evaluate.group_spreads
-    WHERE release_id = $release_id AND deviation > 0
+    FROM spreads
+    WHERE deviation > 0
     QUALIFY row_number() OVER (
         PARTITION BY judge, judge_version, model ORDER BY deviation DESC, group_id
     ) <= $n_groups

@@ -233,14 +233,15 @@ def test_what_models_score_more_in_english_is_on_the_reports_of_both_languages(
 ) -> None:
     found = rows(
         main_job,
-        "SELECT * FROM evaluate.language_gaps WHERE metric = 'Circular' AND subset_label = ''",
+        "SELECT * FROM evaluate.language_gaps JOIN release.releases USING (release_id) "
+        "WHERE subset_label = '' AND (metric = 'Circular' OR measure = 'n_pairs')",
     )
-    assert len(found) == 2 * 5
+    assert len(found) == 2 * (3 * 5 + 1)
     for row in found:
-        assert row["n_pairs"] == row["n_units"] == {"dev": 5, "test": 7}[row["split"]]
-        if row["model"] == "offline-careful":
-            assert (row["first_value"], row["second_value"], row["difference"]) == (100, 100, 0)
-        for release in (row["first_release"], row["second_release"]):
+        assert row["n"] == {"dev": 5, "test": 7}[row["split"]]
+        if row["subject"] == "offline-careful":
+            assert row["value"] == (0 if row["measure"] == "difference" else 100)
+        for release in (row["release_id"], row["other"]):
             page = (main_job.home / "reports" / f"{release}.html").read_text()
             assert 'id="languages"' in page
 

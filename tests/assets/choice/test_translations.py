@@ -261,30 +261,42 @@ def test_both_languages_are_asked_in_their_own_words_and_compared_item_by_item(
     asked = [each.text for each in world.proxy.requests if "请回答正确选项的字母。" in each.text]
     assert asked and not any("Answer with the letter" in text for text in asked)
     rows = world.rows(
-        "SELECT * FROM evaluate.language_gaps WHERE metric = 'Circular' AND subset_label = '' "
-        "ORDER BY split, model"
+        "SELECT r.split, g.release_id, g.other, g.subject, any_value(g.n) AS n, "
+        "any_value(r.language) AS language, any_value(o.language) AS other_language, "
+        "map_from_entries(list((g.measure, g.value))) AS measured "
+        "FROM evaluate.language_gaps AS g JOIN release.releases AS r USING (release_id) "
+        "JOIN release.releases AS o ON o.release_id = g.other "
+        "WHERE g.metric = 'Circular' AND g.subset_label = '' GROUP BY ALL ORDER BY r.split, g.subject"
     )
-    assert [(row["split"], row["model"]) for row in rows] == [
+    assert [(row["split"], row["subject"]) for row in rows] == [
         *(("dev", "careful"), ("dev", "careless"), ("test", "careful"), ("test", "careless"))
     ]
+    counts = {
+        (row["release_id"], row["measure"]): row["n"]
+        for row in world.rows(
+            "FROM evaluate.language_gaps WHERE subject = '' AND subset_label = ''"
+        )
+    }
     for row in rows:
-        assert (row["first_language"], row["second_language"]) == ("en", "zh")
-        assert row["n_pairs"] == row["n_units"] > 0 and row["n_unlike"] == 0
+        measured = dict(row["measured"])
+        assert (row["language"], row["other_language"]) == ("en", "zh")
+        assert counts[row["release_id"], "n_pairs"] == row["n"] > 0
+        assert counts[row["release_id"], "n_unlike"] == 0
         scores = {
             each["release_id"]: each["value"]
             for each in world.rows(
                 "SELECT release_id, value FROM evaluate.scores WHERE metric = 'Circular' AND "
                 "model = $m AND form = 'floor' AND subset_label = ''",
-                m=row["model"],
+                m=row["subject"],
             )
         }
-        assert row["first_value"] == scores[row["first_release"]]
-        assert row["second_value"] == scores[row["second_release"]]
-        assert row["difference"] == row["first_value"] - row["second_value"]
-        if row["model"] == "careful":
-            assert row["first_value"] == row["second_value"] == 100
+        assert measured["first_score"] == scores[row["release_id"]]
+        assert measured["second_score"] == scores[row["other"]]
+        assert measured["difference"] == measured["first_score"] - measured["second_score"]
+        if row["subject"] == "careful":
+            assert measured["first_score"] == measured["second_score"] == 100
     assert metadata(run, "evaluate/language_gaps")["pairs of releases"] == 2
-    for release in {row[side] for row in rows for side in ("first_release", "second_release")}:
+    for release in {row[side] for row in rows for side in ("release_id", "other")}:
         page = (world.home / "reports" / f"{release}.html").read_text()
         assert 'id="languages"' in page and "English less Chinese" in page
 
@@ -312,13 +324,15 @@ def test_imported_files_in_two_languages_are_compared_where_their_items_are_alik
 
     assert run.success
     (row,) = world.rows(
-        "SELECT * FROM evaluate.language_gaps WHERE metric = 'Circular' AND model = 'careful'"
+        "FROM evaluate.language_gaps WHERE metric = 'Circular' AND subject = 'careful' "
+        "AND measure = 'difference'"
     )
-    assert row["first_release"].startswith("mmbench-dev-en-")
-    assert row["second_release"].startswith("mmbench-dev-zh-")
-    assert (row["n_pairs"], row["n_only_first"], row["n_only_second"], row["n_unlike"]) == (
-        *(2, 0, 1, 1),
-    )
+    assert row["release_id"].startswith("mmbench-dev-en-")
+    assert row["other"].startswith("mmbench-dev-zh-")
+    counts = world.rows("FROM evaluate.language_gaps WHERE subject = '' ORDER BY place")
+    assert {each["measure"]: each["n"] for each in counts} == {
+        **{"n_pairs": 2, "n_only_first": 0, "n_only_second": 1, "n_unlike": 1},
+    }
     texts = [each.text for each in world.proxy.requests]
     assert any("提示: Look.\n问题: 什么颜色？" in text for text in texts)
     assert any("Hint: Look.\nQuestion: Which colour?" in text for text in texts)

@@ -209,7 +209,7 @@ def test_agreement_of_a_critic_is_that_on_the_test_side(evaluated: Desk) -> None
     figures = {
         (row["judge"], row["subset_label"], row["subset_value"]): (row["n"], row["value"])
         for row in evaluated.rows(
-            "FROM evaluate.judge_quality WHERE other = 'people' AND level = 'answer' "
+            "FROM evaluate.judge_quality WHERE other LIKE 'people%' AND unit = 'answer' "
             "AND measure = 'mae' AND subset_label IN ('', 'critic')"
         )
     }

@@ -102,12 +102,12 @@ def materialize(desk: Desk) -> Row:
 
 
 def figures(desk: Desk, judge: str, other: str = "") -> dict[tuple[str, str], Row]:
-    """Overall figures of one judge, or of it and another: by level or model, and measure."""
+    """Overall figures of one judge, or of it and another: by unit or model, and measure."""
     rows = desk.rows(
         f"FROM evaluate.judge_quality WHERE judge = '{judge}' AND other = '{other}' "
         f"AND metric = '{OVERALL}'"
     )
-    return {(row["level"] or row["model"], row["measure"]): row for row in rows}
+    return {(row["unit"] or row["subject"], row["measure"]): row for row in rows}
 
 
 def test_one_judge_has_a_distribution_and_figures_of_length(evaluated: Desk) -> None:
@@ -179,16 +179,17 @@ def test_people_are_compared_with_a_judge_on_each_model_s_answers(evaluated: Des
     # 4, 6, 9 against 2, 6, 10.
     assert (found["answer", "mae"]["n"], found["answer", "mae"]["value"]) == (3, pytest.approx(1))
     assert found["model", "spearman"]["value"] == pytest.approx(1)
-    assert {row["origin"] for row in found.values()} == {"internal"}
     # Bands 3-5, 6-8, 9-10 against 1-2, 6-8, 9-10. Variances 38/9 and 32/3, means 1/3 apart.
     assert found["answer", "fuzzy_accuracy"]["value"] == pytest.approx(2 / 3)
     assert found["answer", "quadratic_kappa"]["value"] == pytest.approx(
         1 - (5 / 3) / (38 / 9 + 32 / 3 + 1 / 9)
     )
-    assert "| `r` | `j` | `v` | `people internal` | 0.67 " in shown["agreement on answers, 1 to 10"]
-    others = evaluated.rows("SELECT DISTINCT metric FROM evaluate.judge_quality WHERE other <> ''")
-    assert others == [{"metric": OVERALL}]
-    assert "| `r` | `j` | `v` | `people internal` | 1.00 | 1.00 | 1.00 |" in shown["agreement"]
+    assert "| `r` | `j` | `v` | `people` | 0.67 " in shown["agreement on answers, 1 to 10"]
+    others = evaluated.rows(
+        "SELECT DISTINCT metric, other FROM evaluate.judge_quality WHERE other <> ''"
+    )
+    assert others == [{"metric": OVERALL, "other": "people"}]
+    assert "| `r` | `j` | `v` | `people` | 1.00 | 1.00 | 1.00 |" in shown["agreement"]
 
 
 def test_what_is_scored_by_rule_has_no_judge(evaluated: Desk) -> None:

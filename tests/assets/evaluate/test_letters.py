@@ -93,8 +93,8 @@ def questions(root: Path) -> Path:
 
 def figure(world: World, model: str, measure: str, reader: str, other: str = "", **of: str) -> Row:
     (row,) = world.rows(
-        "SELECT * FROM evaluate.extraction_quality WHERE model = $model AND measure = $measure "
-        "AND reader = $reader AND other = $other AND subset = $subset AND metric = $metric",
+        "SELECT * FROM evaluate.extraction_quality WHERE subject = $model AND measure = $measure "
+        "AND judge = $reader AND other = $other AND subset_value = $subset AND metric = $metric",
         **{"model": model, "measure": measure, "reader": reader, "other": other},
         **{"subset": "", "metric": "", **of},
     )

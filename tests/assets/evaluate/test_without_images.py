@@ -104,8 +104,8 @@ def test_people_are_not_asked_to_score_what_was_not_seen(blind: World) -> None:
 
 
 def test_they_say_nothing_of_the_judges_quality(blind: World) -> None:
-    rows = blind.rows("SELECT DISTINCT model FROM evaluate.judge_quality WHERE model <> ''")
-    assert rows == [{"model": "careful"}]
+    rows = blind.rows("SELECT DISTINCT subject FROM evaluate.judge_quality WHERE subject <> ''")
+    assert rows == [{"subject": "careful"}]
 
 
 def test_the_report_says_in_words_what_they_are(blind: World) -> None:

@@ -74,16 +74,16 @@ def materialize(desk: Desk) -> dict[str, object]:
 def test_effects_and_spreads_are_written_and_written_again_alike(desk: Desk) -> None:
     release_id = fill(desk)
     assert materialize(desk)["groups"] == 2
-    rows = desk.rows("FROM evaluate.wording_effects ORDER BY style")
-    assert {row["style"]: row["difference"] for row in rows} == {
+    rows = desk.rows("FROM evaluate.wording_effects WHERE measure = 'difference'")
+    assert {row["subset_value"]: row["value"] for row in rows} == {
         "as a question": 3,
         "longer": 0,
         "polite": 0,
         "shorter": -3,
     }
-    assert {row["n_groups"] for row in rows} == {2} and {row["told_by"] for row in rows} == {"rule"}
-    spreads = desk.rows("FROM evaluate.group_spreads ORDER BY group_id")
-    assert [(row["group_id"], row["worst_item"]) for row in spreads] == [
+    assert {(row["n"], row["subset_label"]) for row in rows} == {(2, "style told by rule")}
+    spreads = desk.rows("FROM evaluate.wording_effects WHERE measure = 'lowest' ORDER BY ALL")
+    assert [(row["subset_value"], row["other"]) for row in spreads] == [
         ("g1", "g1-1"),
         ("g2", "g2-1"),
     ]

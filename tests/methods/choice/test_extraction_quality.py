@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from methods.choice.extraction_quality import NO_KEY, both_readings, quality_rows
+from methods.choice.extraction_quality import NO_KEY, both_readings, reading_findings
 from methods.choice.passes import RIGHT, RIGHT_COMPAT
 from methods.choice.read_answers import ReadAnswer
+from methods.evaluation.findings import Finding
 from methods.evaluation.metrics import Scored
 from methods.mmbench import Mmbench
 from methods.mmdu import Mmdu
@@ -52,11 +53,13 @@ def observed(answers: list[ReadAnswer]) -> list[Scored]:
     ]
 
 
-def figures(answers: list[ReadAnswer], model: str = "m", people: Any = PEOPLE) -> dict[Any, Row]:
+def figures(
+    answers: list[ReadAnswer], model: str = "m", people: Any = PEOPLE
+) -> dict[Any, Finding]:
     of_models: dict[str, list[ReadAnswer]] = {}
     for each in answers:
         of_models.setdefault(each.model, []).append(each)
-    rows = quality_rows(
+    rows = reading_findings(
         Mmiu().metrics,
         answers,
         {name: observed(of) for name, of in of_models.items()},
@@ -65,23 +68,23 @@ def figures(answers: list[ReadAnswer], model: str = "m", people: Any = PEOPLE) -
         n_resamples=200,
     )
     return {
-        (row["measure"], row["reader"], row["other"], row["subset"], row["aggregation"]): row
+        (row.measure, row.judge, row.other, row.subset_value, row.aggregation): row
         for row in rows
-        if row["model"] == model
+        if row.subject == model
     }
 
 
 @pytest.fixture(scope="module")
-def found() -> dict[Any, Row]:
+def found() -> dict[Any, Finding]:
     return figures(ANSWERS)
 
 
-def value(found: dict[Any, Row], *key: str) -> tuple[float | None, int]:
+def value(found: dict[Any, Finding], *key: str) -> tuple[float | None, int]:
     row = found[(*key, *[""] * (5 - len(key)))]
-    return row["value"], row["n"]
+    return row.value, row.n
 
 
-def test_who_read_which_share(found: dict[Any, Row]) -> None:
+def test_who_read_which_share(found: dict[Any, Finding]) -> None:
     assert value(found, "read", "rule") == (0.5, 4)
     assert value(found, "read", "compat_rule") == (0.5, 4)
     assert value(found, "read", "extractor") == (0.25, 4)
@@ -97,23 +100,23 @@ def test_what_names_no_choice_is_counted_by_who_read_it() -> None:
     assert value(found, "read", "rule") == (3 / 6, 6), "Z is a reading"
 
 
-def test_rules_and_extractor_disagree_where_it_was_planted(found: dict[Any, Row]) -> None:
+def test_rules_and_extractor_disagree_where_it_was_planted(found: dict[Any, Finding]) -> None:
     # (A, A) and (B, C): half agree; by chance a quarter would, A with A.
     assert value(found, "raw", "rule", "extractor") == (0.5, 2)
     kappa, n = value(found, "cohen_kappa", "rule", "extractor")
     assert kappa == pytest.approx((0.5 - 0.25) / (1 - 0.25)) and n == 2
 
 
-def test_strict_and_compat(found: dict[Any, Row]) -> None:
+def test_strict_and_compat(found: dict[Any, Finding]) -> None:
     # (A, A), (B, C), (A, A); by chance (2/3)^2.
     assert value(found, "raw", "strict", "compat") == (pytest.approx(2 / 3), 3)
     kappa, _ = value(found, "cohen_kappa", "strict", "compat")
     assert kappa == pytest.approx((6 / 9 - 4 / 9) / (1 - 4 / 9))
     row = found["raw", "strict", "compat", "", ""]
-    assert row["ci_low"] <= row["value"] <= row["ci_high"]
+    assert row.ci_low <= row.value <= row.ci_high
 
 
-def test_people_side_with_the_rules_and_against_the_extractor(found: dict[Any, Row]) -> None:
+def test_people_side_with_the_rules_and_against_the_extractor(found: dict[Any, Finding]) -> None:
     assert value(found, "raw", "rule", "people") == (1.0, 2)
     assert value(found, "raw", "extractor", "people") == (0.0, 1)
     assert value(found, "raw", "strict", "people") == (pytest.approx(2 / 3), 3)
@@ -127,10 +130,10 @@ def test_people_side_with_the_rules_and_against_the_extractor(found: dict[Any, R
 
 def test_without_people_there_is_a_reason_and_no_value() -> None:
     row = figures(ANSWERS, people={})["raw", "strict", "people", "", ""]
-    assert (row["n"], row["value"], row["reason"]) == (0, None, "No item was rated by two.")
+    assert (row.n, row.value, row.reason) == (0, None, "No item was rated by two.")
 
 
-def test_the_extractor_gains_what_it_reads_rightly(found: dict[Any, Row]) -> None:
+def test_the_extractor_gains_what_it_reads_rightly(found: dict[Any, Finding]) -> None:
     # Of the three questions with a reading the scores have 1 and 3, the rules alone 1, compat all.
     assert value(found, "score", "strict", "", "", "micro") == (pytest.approx(200 / 3), 3)
     assert value(found, "score", "rule", "", "", "micro") == (pytest.approx(100 / 3), 3)
@@ -141,7 +144,7 @@ def test_the_extractor_gains_what_it_reads_rightly(found: dict[Any, Row]) -> Non
         3,
     )
     row = found["difference", "strict", "rule", "", "macro by task"]
-    assert row["value"] == pytest.approx(100 / 3) and row["ci_low"] <= row["value"]
+    assert row.value == pytest.approx(100 / 3) and row.ci_low <= row.value
 
 
 def test_an_extractor_that_reads_wrongly_gains_nothing() -> None:
@@ -160,21 +163,19 @@ def test_all_models_are_taken_together_and_baselines_are_no_models() -> None:
     assert value(found, "unread", "strict") == (1 / 5, 5)
     # 100, 0, 100 of one and 100 of the other.
     assert value(found, "score", "strict", "", "", "micro") == (75, 4)
-    assert (
-        figures([*ANSWERS, *baseline], "baseline:reference")["read", "rule", "", "", ""]["n"] == 1
-    )
+    assert figures([*ANSWERS, *baseline], "baseline:reference")["read", "rule", "", "", ""].n == 1
 
 
 def test_answers_that_have_no_key_have_shares_and_no_scores() -> None:
-    rows = list(quality_rows(Mmiu().metrics, ANSWERS, {}, {}, seed=0, n_resamples=100))
-    scores = [row for row in rows if row["metric"] and row["model"] == "m"]
-    assert len(scores) == 2 * 5 and {row["reason"] for row in scores} == {NO_KEY}
-    assert {row["value"] for row in scores} == {None} and {row["n"] for row in scores} == {0}
-    assert all((row["value"] is None) == (row["reason"] is not None) for row in rows)
+    rows = list(reading_findings(Mmiu().metrics, ANSWERS, {}, {}, seed=0, n_resamples=100))
+    scores = [row for row in rows if row.metric and row.subject == "m"]
+    assert len(scores) == 2 * 5 and {row.reason for row in scores} == {NO_KEY}
+    assert {row.value for row in scores} == {None} and {row.n for row in scores} == {0}
+    assert all((row.value is None) == (row.reason is not None) for row in rows)
 
 
 def test_nothing_comes_of_nothing() -> None:
-    assert list(quality_rows(Mmiu().metrics, [], {}, {}, seed=0, n_resamples=100)) == []
+    assert list(reading_findings(Mmiu().metrics, [], {}, {}, seed=0, n_resamples=100)) == []
 
 
 def test_metrics_are_those_that_a_benchmark_has_under_both_readings() -> None:

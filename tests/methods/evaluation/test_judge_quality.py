@@ -14,6 +14,7 @@ from methods.evaluation.judge_quality import (
     JUDGED_ONCE,
     NO_SCORE,
     NO_VARIANCE,
+    OF_PEOPLE,
     ONE_SCORE,
     AnswerKey,
     Beside,
@@ -27,7 +28,7 @@ from methods.evaluation.statistics.length_control import ALL_THE_SAME, EQUALLY_L
 
 SCALE = Scale(("Richness", "Overall"), 1, 10)
 NOTHING_BESIDE = Beside({}, {})
-KEY = ("other", "metric", "level", "measure", "model")
+KEY = ("other", "metric", "unit", "measure", "subject")
 
 
 def scored(turn, *replicates, metric="Overall", item="i", status="judged"):
@@ -49,14 +50,14 @@ def quality(observed, beside=NOTHING_BESIDE, n_resamples=100):
 
 def by_key(rows):
     rows = list(rows)
-    found = {tuple(row[name] for name in KEY): row for row in rows}
+    found = {tuple(getattr(row, name) for name in KEY): row for row in rows}
     assert len(found) == len(rows)
     return found
 
 
 def figure(found, measure, model="", metric="Overall"):
     row = found["", metric, "", measure, model]
-    return row["n"], row["value"], row["reason"]
+    return row.n, row.value, row.reason
 
 
 def test_distribution_over_single_scores():
@@ -140,8 +141,8 @@ def test_a_judge_without_scores_and_one_with_a_single_score():
     assert figure(one, "standard_deviation") == (1, None, ONE_SCORE)
     judges = [{"a": [scored(1, status="not_judged")]}, {"a": answers(1, 2)}]
     for row in (*variance_rows(SCALE, judges[:1]), *variance_rows(SCALE, judges)):
-        assert (row["n"], row["value"]) == (0, None)
-        assert row["reason"] == "Fewer than two items have every score."
+        assert (row.n, row.value) == (0, None)
+        assert row.reason == "Fewer than two items have every score."
 
 
 def lengths(of):
@@ -181,12 +182,12 @@ def test_people_are_compared_on_what_they_scored():
     found = quality({"a": answers(9, (5, 7), 4, 1)}, Beside({}, {INTERNAL: people}))
     row = found["people", "Overall", "answer", "mae", ""]
     # 9, 6, 4 against 8, 6, 2.
-    assert (row["n"], row["value"]) == (3, pytest.approx(1))
-    assert found["people", "Overall", "answer", "kendall", ""]["value"] == pytest.approx(1)
+    assert (row.n, row.value) == (3, pytest.approx(1))
+    assert found["people", "Overall", "answer", "kendall", ""].value == pytest.approx(1)
     # One dialogue: 19 / 3 against 16 / 3.
-    assert found["people", "Overall", "item", "mae", ""]["value"] == pytest.approx(1)
+    assert found["people", "Overall", "item", "mae", ""].value == pytest.approx(1)
     of_model = found["people", "Overall", "model", "kendall", ""]
-    assert (of_model["n"], of_model["reason"]) == (1, "A correlation needs 3 items or more.")
+    assert (of_model.n, of_model.reason) == (1, "A correlation needs 3 items or more.")
     assert not any(other and metric == "Richness" for other, metric, *_ in found)
 
 
@@ -208,22 +209,23 @@ def test_agreement_with_people_is_split_by_a_label_and_told_apart_by_origin():
     people = Beside({}, {INTERNAL: here, EXTERNAL: people_of(9, item="i")})
     rows = [*judge_rows(SCALE, observed, people, seed=0, n_resamples=100, split_by="task")]
     found = {
-        (row["origin"], row["subset_value"], row["measure"]): (row["n"], row["value"])
+        (row.other, row.subset_value, row.measure): (row.n, row.value)
         for row in rows
-        if row["level"] == "answer"
+        if row.unit == "answer"
     }
-    assert found[INTERNAL, "", "mae"] == (4, pytest.approx((1 + 0 + 3 + 0) / 4))
-    assert found[INTERNAL, "ocr", "mae"] == (2, pytest.approx(1 / 2))
-    assert found[INTERNAL, "chart", "mae"] == (2, pytest.approx(3 / 2))
+    internal, external = OF_PEOPLE[INTERNAL], OF_PEOPLE[EXTERNAL]
+    assert found[internal, "", "mae"] == (4, pytest.approx((1 + 0 + 3 + 0) / 4))
+    assert found[internal, "ocr", "mae"] == (2, pytest.approx(1 / 2))
+    assert found[internal, "chart", "mae"] == (2, pytest.approx(3 / 2))
     # 4 is in the second of the wide bands, 1 in the first.
-    assert found[INTERNAL, "chart", "fuzzy_accuracy"] == (2, 1 / 2)
-    assert found[INTERNAL, "chart", "strict_accuracy"] == (2, 1 / 2)
-    assert found[EXTERNAL, "ocr", "mae"] == found[EXTERNAL, "", "mae"] == (1, 0)
+    assert found[internal, "chart", "fuzzy_accuracy"] == (2, 1 / 2)
+    assert found[internal, "chart", "strict_accuracy"] == (2, 1 / 2)
+    assert found[external, "ocr", "mae"] == found[external, "", "mae"] == (1, 0)
     # Nobody scored a meme here, and the file has no chart.
-    assert not {(INTERNAL, "meme", "mae"), (EXTERNAL, "chart", "mae")} & found.keys()
-    assert {row["subset_label"] for row in rows} == {"", "task"}
-    alone = [row for row in rows if not row["other"]]
-    assert {(row["origin"], row["subset_value"]) for row in alone} == {("", "")}
+    assert not {(internal, "meme", "mae"), (external, "chart", "mae")} & found.keys()
+    assert {row.subset_label for row in rows} == {"", "task"}
+    alone = [row for row in rows if not row.other]
+    assert {row.subset_value for row in alone} == {""}
 
 
 @pytest.mark.parametrize("split_by", [None, "task", "ability"])
@@ -231,7 +233,7 @@ def test_a_label_with_one_value_or_none_splits_nothing(split_by):
     observed = {"a": labelled(answers(9, 5), i="ocr")}
     beside = Beside({}, {INTERNAL: people_of(9, 5, item="i")})
     for row in judge_rows(SCALE, observed, beside, seed=0, n_resamples=100, split_by=split_by):
-        assert row["subset_value"] == ""
+        assert row.subset_value == ""
 
 
 @pytest.mark.parametrize("ends", [(0, 10), (1, 5), (0, 1)])
@@ -240,7 +242,7 @@ def test_bands_and_kappa_are_of_a_scale_of_one_to_ten_alone(ends):
     observed = {"a": answers(5, 4, 1)}
     for scale, has in ((SCALE, on_ten), (Scale(SCALE.dimensions, *ends), set())):
         rows = pair_rows(scale, observed, observed, "j", seed=0, n_resamples=100)
-        assert {row["measure"] for row in rows} & on_ten == has
+        assert {row.measure for row in rows} & on_ten == has
 
 
 def test_two_judges_are_compared_on_what_both_judged():
@@ -253,12 +255,12 @@ def test_two_judges_are_compared_on_what_both_judged():
     }
     # 9, 6, 4 and 3 against 8, 6, 2 and 3.
     row = found["j", "Overall", "answer", "mae", ""]
-    assert (row["n"], row["value"]) == (4, pytest.approx(3 / 4))
+    assert (row.n, row.value) == (4, pytest.approx(3 / 4))
     # Items: 19 / 3 and 3 against 16 / 3 and 3.
     row = found["j", "Overall", "item", "mae", ""]
-    assert (row["n"], row["value"]) == (2, pytest.approx(1 / 2))
+    assert (row.n, row.value) == (2, pytest.approx(1 / 2))
     row = found["j", "Richness", "answer", "mae", ""]
-    assert (row["n"], row["value"]) == (1, 0)
+    assert (row.n, row.value) == (1, 0)
 
 
 def test_only_the_overall_dimension_has_intervals():
@@ -271,8 +273,8 @@ def test_only_the_overall_dimension_has_intervals():
         ]
     }
     for row in pair_rows(SCALE, observed, observed, "j", seed=0, n_resamples=100):
-        if row["measure"] == "mae":
-            assert (row["ci_low"] is None) == (row["metric"] == "Richness")
+        if row.measure == "mae":
+            assert (row.ci_low is None) == (row.metric == "Richness")
 
 
 def test_parts_of_a_turn_are_answers_of_their_own():
@@ -312,13 +314,13 @@ def test_every_figure_has_a_value_or_a_reason_and_lies_in_its_interval(judges, w
         *pair_rows(SCALE, *judges, "j", seed=0, n_resamples=5),
         *variance_rows(SCALE, judges),
     ]
-    assert set(Counter(tuple(row[name] for name in KEY) for row in rows).values()) == {1}
+    assert set(Counter(tuple(getattr(row, name) for name in KEY) for row in rows).values()) == {1}
     for row in rows:
-        assert (row["value"] is None) == (row["reason"] is not None)
-        if row["value"] is not None:
-            assert math.isfinite(row["value"])
-        if row["ci_low"] is not None:
-            assert row["ci_low"] <= row["value"] <= row["ci_high"]
-    shares = [row["value"] for row in rows if row["measure"].startswith("variance_share")]
+        assert (row.value is None) == (row.reason is not None)
+        if row.value is not None:
+            assert math.isfinite(row.value)
+        if row.ci_low is not None:
+            assert row.ci_low <= row.value <= row.ci_high
+    shares = [row.value for row in rows if row.measure.startswith("variance_share")]
     if shares[0] is not None:
         assert sum(share for share in shares if share is not None) == pytest.approx(1)

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 
 import pytest
 
+from methods.evaluation.findings import Finding
 from methods.evaluation.items import Item, Turn
-from methods.evaluation.language_gaps import Observed, Pairing, language_gaps, paired
+from methods.evaluation.language_gaps import Observed, Pairing, language_gap_findings, paired
 from methods.evaluation.metrics import Scored
 from methods.evaluation.metrics.all_right import AllRight
 
@@ -40,8 +41,8 @@ def scored(values: Mapping[str, float | None]) -> list[Scored]:
     ]
 
 
-def gaps(english: dict, chinese: dict, metrics=(RIGHT,)) -> dict[tuple[str, str, str], dict]:
-    """Rows by model, metric and subset; each side by model and item."""
+def gaps(english: dict, chinese: dict, metrics=(RIGHT,)) -> dict[tuple[str, ...], Finding]:
+    """Findings by model, metric, subset and measure; each side by model and item."""
     sides = [
         Observed(
             release,
@@ -50,8 +51,14 @@ def gaps(english: dict, chinese: dict, metrics=(RIGHT,)) -> dict[tuple[str, str,
         )
         for release, given in (("in-en", english), ("in-zh", chinese))
     ]
-    rows = language_gaps(metrics, *sides, seed=0, n_resamples=2000)
-    return {(row["model"], row["metric"], row["subset_value"]): row for row in rows}
+    found = language_gap_findings(metrics, *sides, seed=0, n_resamples=2000)
+    return {(each.subject, each.metric, each.subset_value, each.measure): each for each in found}
+
+
+def scores(found: dict[tuple[str, ...], Finding], *key: str) -> tuple[float | None, ...]:
+    """Both scores and the difference of a model, metric and subset."""
+    measures = ("first_score", "second_score", "difference")
+    return tuple(found[*key, measure].value for measure in measures)
 
 
 def test_items_are_pairs_if_all_but_the_language_is_alike() -> None:
@@ -75,21 +82,22 @@ def test_a_difference_is_of_pairs_alone_with_its_interval_and_p_by_hand() -> Non
         {"m": {"a": 1, "b": 1, "c": 1, "d": 0, "x": 1}},
         {"m": {"a": 1, "b": 0, "c": 0, "d": 0, "y": 1, "z": 1}},
     )
-    row = found["m", "Right", ""]
-    assert (row["first_value"], row["second_value"], row["difference"]) == (75, 25, 50)
-    assert (row["n_pairs"], row["n_units"], row["n_clusters"]) == (4, 4, 4)
-    assert (row["n_only_first"], row["n_only_second"], row["n_unlike"]) == (1, 2, 0)
+    row = found["m", "Right", "", "difference"]
+    assert scores(found, "m", "Right", "") == (75, 25, 50)
+    assert (found["", "", "", "n_pairs"].n, row.n, row.n_clusters) == (4, 4, 4)
+    counts = [found["", "", "", name].n for name in ("n_only_first", "n_only_second", "n_unlike")]
+    assert counts == [1, 2, 0]
     # Differences 0, 100, 100, 0: of the signs of b and c half are as far from 0.
-    assert row["p"] == 0.5 and row["reason"] is None
-    assert row["ci_low"] == 0 and row["ci_high"] == 100
+    assert row.p == 0.5 and row.reason is None
+    assert row.ci_low == 0 and row.ci_high == 100
 
 
 def test_by_ability_the_same_of_its_items() -> None:
     found = gaps({"m": {"a": 1, "b": 1, "c": 1, "d": 0}}, {"m": {"a": 1, "b": 0, "c": 0, "d": 0}})
-    assert found["m", "Right", "seeing"]["difference"] == 50
-    assert found["m", "Right", "seeing"]["n_pairs"] == 2
-    assert found["m", "Right", "reasoning"]["difference"] == 50
-    assert {row["subset_label"] for row in found.values()} == {"", "l2-category"}
+    assert found["m", "Right", "seeing", "difference"].value == 50
+    assert found["", "", "seeing", "n_pairs"].n == 2
+    assert found["m", "Right", "reasoning", "difference"].value == 50
+    assert {row.subset_label for row in found.values()} == {"", "l2-category"}
 
 
 def test_a_mean_over_tasks_counts_tasks_alike_in_both() -> None:
@@ -97,19 +105,18 @@ def test_a_mean_over_tasks_counts_tasks_alike_in_both() -> None:
     found = gaps(
         {"m": {"a": 1, "b": 1, "c": 1}}, {"m": {"a": 1, "b": 0, "c": 0}}, metrics=(BY_TASK,)
     )
-    row = found["m", "By task", ""]
-    assert (row["first_value"], row["second_value"]) == (100, 25)
-    assert row["difference"] == pytest.approx(75)
-    assert set(found) == {("m", "By task", "")}
+    assert scores(found, "m", "By task", "") == (100, 25, pytest.approx(75))
+    assert {key[:3] for key in found if key[0]} == {("m", "By task", "")}
 
 
 def test_what_a_model_failed_is_at_the_floor_and_what_is_missing_is_no_pair() -> None:
     found = gaps({"m": {"a": 1, "b": 1}}, {"m": {"a": None, "b": 1}})
-    assert found["m", "Right", ""]["second_value"] == 50
+    assert found["m", "Right", "", "second_score"].value == 50
     lost = {"m": {"a": 1, "b": 1}, "n": {"a": 1}}
-    row = gaps(lost, {"m": {"a": 1, "b": 1}, "n": {"a": 0, "b": 1}})["n", "Right", ""]
-    assert (row["n_pairs"], row["n_units"], row["difference"]) == (2, 1, 100)
-    assert row["ci_low"] is None and row["reason"].startswith("All common units are of one")
+    found = gaps(lost, {"m": {"a": 1, "b": 1}, "n": {"a": 0, "b": 1}})
+    row = found["n", "Right", "", "difference"]
+    assert (found["", "", "", "n_pairs"].n, row.n, row.value) == (2, 1, 100)
+    assert row.ci_low is None and row.reason.startswith("All common units are of one")
 
 
 def test_p_is_adjusted_over_the_models() -> None:
@@ -117,18 +124,19 @@ def test_p_is_adjusted_over_the_models() -> None:
     none = dict.fromkeys("abcdef", 0)
     found = gaps({"m": six, "n": six}, {"m": none, "n": six})
     # All six differ one way: 2 of 64 signs; the other model does not differ.
-    assert found["m", "Right", ""]["p"] == 2 / 64
-    assert found["m", "Right", ""]["p_holm"] == 2 * 2 / 64
-    assert found["n", "Right", ""]["p_holm"] == 1
+    assert found["m", "Right", "", "difference"].p == 2 / 64
+    assert found["m", "Right", "", "difference"].p_holm == 2 * 2 / 64
+    assert found["n", "Right", "", "difference"].p_holm == 1
 
 
 def test_a_model_on_one_release_alone_is_there_with_the_reason() -> None:
     found = gaps({"m": {"a": 1}, "only": {"a": 1}}, {"m": {"a": 1}})
-    row = found["only", "Right", ""]
-    assert row["difference"] is None and row["reason"] == "It has no scores on in-zh."
-    assert row["n_pairs"] == 1 and row["n_units"] == 0
+    row = found["only", "Right", "", "difference"]
+    assert row.value is None and row.reason == "It has no scores on in-zh."
+    assert found["", "", "", "n_pairs"].n == 1 and row.n == 0
 
 
 def test_baselines_are_not_compared_and_without_pairs_there_is_nothing() -> None:
-    assert gaps({"baseline:reference": {"a": 1}}, {"baseline:reference": {"a": 1}}) == {}
+    of_baseline = {"baseline:reference": {"a": 1}}
+    assert {subject for subject, *_ in gaps(of_baseline, of_baseline)} == {""}
     assert gaps({"m": {"a": 1}}, {"m": {"b": 1}}) == {}

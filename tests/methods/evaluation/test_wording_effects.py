@@ -7,10 +7,21 @@ from hypothesis import strategies as st
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.metrics import Scored
 from methods.evaluation.metrics.mean import Mean
-from methods.evaluation.wording_effects import groups_of, styles_of, wording_rows
+from methods.evaluation.wording_effects import groups_of, styles_of, wording_findings
 
 RATING = Mean(name="Rating", lowest=1, highest=10)
 DRAWN = {"seed": 0, "n_resamples": 500}
+
+
+def measured(items, observed):
+    """Findings by model, style or group, and measure."""
+    found = wording_findings([RATING], items, observed, **DRAWN)
+    return {(each.subject, each.subset_value, each.measure): each for each in found}
+
+
+def differences(found):
+    """What each style of each model costs."""
+    return {key[:2]: each for key, each in found.items() if key[2] == "difference"}
 
 
 def wording(group, place, text="What is it?", **labels):
@@ -35,14 +46,19 @@ def rated(items, values):
 
 def test_an_effect_is_the_mean_of_a_style_less_that_of_its_group():
     items = [wording("g", 0, style="terse"), wording("g", 1, style="polite"), wording("g", 2)]
-    effects, spreads = wording_rows([RATING], items, {"m": rated(items, [4, 7, 10])}, **DRAWN)
+    found = measured(items, {"m": rated(items, [4, 7, 10])})
 
     # The group's mean is 7.
-    assert {row["style"]: row["difference"] for row in effects} == {"polite": 0, "terse": -3}
-    assert {row["told_by"] for row in effects} == {"label"}
-    (spread,) = spreads
-    assert spread["deviation"] == pytest.approx(6**0.5) and spread["worst_item"] == "g-0"
-    assert (spread["lowest"], spread["mean"], spread["highest"]) == (4, 7, 10)
+    effects = differences(found)
+    assert {key: row.value for key, row in effects.items()} == {
+        ("m", "polite"): 0,
+        ("m", "terse"): -3,
+    }
+    assert {row.subset_label for row in effects.values()} == {"style"}
+    assert {key[1] for key in found} - {"polite", "terse"} == {"g"}
+    assert found["m", "g", "deviation"].value == pytest.approx(6**0.5)
+    assert found["m", "g", "lowest"].other == "g-0"
+    assert [found["m", "g", name].value for name in ("lowest", "mean", "highest")] == [4, 7, 10]
 
 
 def test_a_planted_style_that_hurts_is_found_and_others_are_not():
@@ -52,15 +68,15 @@ def test_a_planted_style_that_hurts_is_found_and_others_are_not():
         for place in range(4)
     ]
     values = [3 if item.labels["style"] == "terse" else 6 for item in items]
-    effects, _ = wording_rows(
-        [RATING], items, {"led": rated(items, values), "steady": rated(items, [6] * 160)}, **DRAWN
+    effects = differences(
+        measured(items, {"led": rated(items, values), "steady": rated(items, [6] * 160)})
     )
-    found = {(row["model"], row["style"]) for row in effects if (row["p_holm"] or 1) < 0.05}
+    found = {key for key, row in effects.items() if (row.p_holm or 1) < 0.05}
     assert {style for model, style in found if model == "led"} >= {"terse"}
     assert not {model for model, _ in found} - {"led"}
-    (terse,) = [row for row in effects if (row["model"], row["style"]) == ("led", "terse")]
+    terse = effects["led", "terse"]
     # 3 less the mean of 3, 6, 6, 6.
-    assert terse["difference"] == -2.25 and terse["ci_low"] == terse["ci_high"] == -2.25
+    assert terse.value == -2.25 and terse.ci_low == terse.ci_high == -2.25
 
 
 def test_without_labels_styles_are_told_by_rule():
@@ -85,15 +101,15 @@ def test_items_of_one_group_with_other_pictures_or_references_are_no_wordings():
     other = Item("g-1", one.turns, ("other",), group_id="g")
     unanswerable = Item("g-1", (Turn(1, "?", (1,), {"answer": "No."}),), ("i",), group_id="g")
     assert not groups_of([one, other]) and not groups_of([one, unanswerable])
-    assert wording_rows([RATING], [one, other], {"m": []}, **DRAWN) == ([], [])
+    assert measured([one, other], {"m": []}) == {}
 
 
 def test_a_style_that_every_wording_has_says_nothing_and_a_lost_judgment_is_left_out():
     items = [wording("g", place, "Please say what it is.", style="polite") for place in range(3)]
-    effects, spreads = wording_rows([RATING], items, {"m": rated(items, [5, None, 9])}, **DRAWN)
-    (polite,) = effects
-    assert polite["difference"] is None and polite["n_groups"] == 0 and polite["reason"]
-    assert spreads[0]["n_wordings"] == 2 and spreads[0]["mean"] == 7
+    found = measured(items, {"m": rated(items, [5, None, 9])})
+    (polite,) = differences(found).values()
+    assert polite.value is None and polite.n == 0 and polite.reason
+    assert found["m", "g", "mean"].n == 2 and found["m", "g", "mean"].value == 7
 
 
 @given(st.lists(st.integers(1, 10), min_size=8, max_size=8), st.integers(1, 5))
@@ -101,8 +117,7 @@ def test_a_style_that_every_wording_has_says_nothing_and_a_lost_judgment_is_left
 def test_how_hard_a_question_is_changes_no_effect(values, easier):
     items = [wording(f"g{n // 4}", n % 4, style=f"s{n % 2}") for n in range(8)]
     shifted = [value + easier if place < 4 else value for place, value in enumerate(values)]
-    one, other = (
-        wording_rows([RATING], items, {"m": rated(items, of)}, **DRAWN)[0]
-        for of in (values, shifted)
-    )
-    assert [row["difference"] for row in one] == pytest.approx([row["difference"] for row in other])
+    one, other = (differences(measured(items, {"m": rated(items, of)})) for of in (values, shifted))
+    assert one.keys() == other.keys()
+    values = [[row.value for row in of.values()] for of in (one, other)]
+    assert values[0] == pytest.approx(values[1])

@@ -166,6 +166,32 @@ def compared(first: str, second: str, difference: float | None, **changed: Any) 
     }
 
 
+def finding(subject: str, value: float | None, measure: str = "difference", **changed: Any) -> Row:
+    """What an analysis found of the judge's values of a model."""
+    return {
+        "release_id": "mmdu-0123456789",
+        "judge": JUDGE,
+        "judge_version": VERSION,
+        "subject": subject,
+        "other": "",
+        "metric": OVERALL,
+        "aggregation": "",
+        "measure": measure,
+        "subset_label": "",
+        "subset_value": "",
+        "unit": "",
+        "n": 20,
+        "n_clusters": 20,
+        "value": value,
+        "ci_low": None,
+        "ci_high": None,
+        "p": None,
+        "p_holm": None,
+        "reason": None,
+        **changed,
+    }
+
+
 def lengths_row(model: str, median: float, ratio: float | None = None) -> Row:
     """How long the answers of a model are, around their median."""
     return {
@@ -250,6 +276,7 @@ def report_data(store: ImageStore) -> Row:
             "by_rule": False,
             "abilities": [],
             "grades": (1, 10),
+            "overall": OVERALL,
             "metrics": [metric(name, how) for name in METRICS for how in AGGREGATIONS],
         },
         "generated": "2026-03-03T10:02:11+00:00",
@@ -261,14 +288,13 @@ def report_data(store: ImageStore) -> Row:
         "ability_comparisons": [],
         "above": {},
         "choice": None,
-        "language_gaps": [],
+        "findings": {},
+        "languages": {},
         "error_attribution": [],
         "attribution_terms": None,
         "answer_lengths": [],
         "pairwise": {name: [] for name in ("designs", "ratings", "biases", "counts", "shares")},
-        "wording_effects": [],
         "widest_groups": [],
-        "judge_quality": [],
         "judge_probes": [],
         "missing": [],
         "not_made": [],
@@ -277,7 +303,6 @@ def report_data(store: ImageStore) -> Row:
         "failures": [],
         "task_map": [],
         "task_distances": [],
-        "extraction_quality": [],
         "distributions": [
             Distribution("Turns per dialogue", "turns", "dialogues", (4, 4, 4)),
             Distribution("Words per question", "words", "questions", (12, 60, 230)),

@@ -5,42 +5,40 @@ from collections.abc import Mapping
 from typing import Any
 
 from resources.reports.benchmark_report import render_report
-from tests.resources.reports.report_rows import JUDGE, OVERALL
+from tests.resources.reports.report_rows import finding
 
 THIS, OTHER = "mmdu-0123456789", "mmdu-zh-0123456789"
 
 
-def gap(model: str, difference: float | None, p: float | None, **changed: Any) -> dict[str, Any]:
-    """A row of `evaluate.language_gaps` by the metric that ranks."""
-    return {
-        "first_release": THIS,
-        "second_release": OTHER,
-        "first_language": "en",
-        "second_language": "zh",
-        "judge": JUDGE,
-        "judge_version": "v",
-        "model": model,
-        "metric": OVERALL,
-        "aggregation": "micro",
-        "place": 0,
-        "subset_label": "",
-        "subset_value": "",
-        "n_pairs": 20,
-        "n_only_first": 0,
-        "n_only_second": 0,
-        "n_unlike": 0,
-        "n_units": 20,
-        "n_clusters": 20,
-        "first_value": 78.0,
-        "second_value": 70.0,
-        "difference": difference,
-        "ci_low": None if difference is None else difference - 3,
-        "ci_high": None if difference is None else difference + 4,
-        "p": p,
-        "p_holm": p,
-        "reason": None,
-        **changed,
-    }
+def gap(
+    model: str, difference: float | None, p: float | None, **changed: Any
+) -> list[dict[str, Any]]:
+    """The findings of a model by the metric that ranks."""
+    of = {"other": OTHER, "aggregation": "micro", **changed}
+    ends = (None, None) if difference is None else (difference - 3, difference + 4)
+    tested = {"ci_low": ends[0], "ci_high": ends[1], "p": p, "p_holm": p}
+    scores = (78.0, 70.0) if difference is not None else (None, None)
+    return [
+        finding(model, scores[0], "first_score", **of),
+        finding(model, scores[1], "second_score", **of),
+        finding(model, difference, **{**tested, **of}),
+    ]
+
+
+def counted(measure: str, n: int, **changed: Any) -> dict[str, Any]:
+    """How many items there are of what the measure names."""
+    return finding("", n, measure, **{"other": OTHER, "metric": "", "n": n, **changed})
+
+
+def compared(
+    data: dict[str, Any], *gaps: list[dict[str, Any]], n_pairs: int = 20, **left_out: int
+) -> None:
+    """Puts the findings on two languages into the data: the items and these models."""
+    counts = {"n_only_first": 0, "n_only_second": 0, "n_unlike": 0, **left_out}
+    rows = [counted(name, n) for name, n in counts.items()]
+    rows += [counted("n_pairs", n_pairs), *(row for gap in gaps for row in gap)]
+    data["findings"] = {"language_gaps": rows}
+    data["languages"] = {THIS: "en", OTHER: "zh"}
 
 
 def section(data: Mapping[str, Any], store: Any) -> str:
@@ -55,7 +53,7 @@ def test_without_another_language_there_is_no_section(data, store) -> None:
 
 
 def test_each_model_has_both_scores_and_the_difference_with_its_test(data, store) -> None:
-    data["language_gaps"] = [gap("strong", 8.0, 0.003), gap("weak", -1.0, 0.7)]
+    compared(data, gap("strong", 8.0, 0.003), gap("weak", -1.0, 0.7))
     text = section(data, store)
     assert "in English and in Chinese" in text and OTHER in text and "20 dialogues of both" in text
     assert "strong 78.0 70.0 +8.0 +5.0 to +12.0 p = 0.003" in text
@@ -67,12 +65,12 @@ def test_each_model_has_both_scores_and_the_difference_with_its_test(data, store
 
 def _of_others(data: dict[str, Any], store: Any, verdict: str) -> int:
     """Marked cells of the page's other sections."""
-    without = render_report({**data, "language_gaps": []}, store)
+    without = render_report({**data, "findings": {}}, store)
     return without.count(f'class="n {verdict}"')
 
 
 def test_the_page_of_the_other_release_has_it_too(data, store) -> None:
-    data["language_gaps"] = [gap("strong", 8.0, 0.003)]
+    compared(data, gap("strong", 8.0, 0.003))
     data["release"]["release_id"] = OTHER
     html = render_report(data, store)
     assert f'<a href="{THIS}.html">' in html
@@ -81,12 +79,8 @@ def test_the_page_of_the_other_release_has_it_too(data, store) -> None:
 def test_what_was_left_out_is_counted_and_a_missing_model_has_its_reason(data, store) -> None:
     left_out = {"n_only_first": 2, "n_only_second": 1, "n_unlike": 3}
     reason = "It has no scores on mmdu-zh-0123456789."
-    none = {"first_value": None, "second_value": None, "n_units": 0, "reason": reason}
-    few = {"n_pairs": 5, "n_units": 4}
-    data["language_gaps"] = [
-        gap("strong", 8.0, 0.06, **left_out, **few),
-        gap("weak", None, None, **left_out, **{**few, **none}),
-    ]
+    strong, weak = gap("strong", 8.0, 0.06, n=4), gap("weak", None, None, n=0, reason=reason)
+    compared(data, strong, weak, n_pairs=5, **left_out)
     text = section(data, store)
     assert "Left out: 2 that are only in English, 1 only in Chinese, 3 of one id" in text
     assert "With so few dialogues no difference can come below p = 0.05" in text
@@ -94,20 +88,18 @@ def test_what_was_left_out_is_counted_and_a_missing_model_has_its_reason(data, s
 
 
 def test_differences_stand_by_ability(data, store) -> None:
-    part = {"subset_label": "l2-category", "subset_value": "logic", "n_pairs": 1, "n_units": 1}
-    data["language_gaps"] = [
-        gap("strong", 8.0, 0.003),
-        gap("strong", 10.0, None, **part, reason="One cluster."),
-    ]
-    data["language_gaps"][1] |= {"ci_low": None, "ci_high": None}
+    part = {"subset_label": "l2-category", "subset_value": "logic", "n": 1}
+    one = gap("strong", 10.0, None, **part, ci_low=None, ci_high=None, reason="One cluster.")
+    compared(data, gap("strong", 8.0, 0.003), [counted("n_pairs", **part), *one])
     text = section(data, store)
     assert "English less Chinese, by l2-category" in text
     assert "logic 1 +10.0 no interval no test" in text
 
 
 def test_hostile_names_are_only_text(data, store) -> None:
-    data["language_gaps"] = [
-        gap("<script>alert(1)</script>", 8.0, 0.003, first_language="<b>", judge="<i>x</i>")
-    ]
+    compared(data, gap("<script>alert(1)</script>", 8.0, 0.003))
+    for row in data["findings"]["language_gaps"]:
+        row["judge"] = "<i>x</i>"
+    data["languages"][THIS] = "<u>"
     html = render_report(data, store)
-    assert "<script>" not in html and "<i>x</i>" not in html
+    assert "<script>" not in html and "<i>x</i>" not in html and "<u>" not in html

@@ -3,28 +3,21 @@
 from typing import Any
 
 import pytest
+from markupsafe import Markup
 
 from resources.images.store import ImageStore
 from resources.reports.benchmark_report import render_report
-from resources.reports.report_readings import readings_of
-from tests.resources.reports.report_rows import Page
+from resources.reports.report_blocks import Table
+from resources.reports.report_readings import readings
+from tests.resources.reports.report_rows import Page, finding
 
 Row = dict[str, Any]
 HOSTILE = "<script>alert(1)</script>{{ 7*7 }}"
 
 
 def row(measure: str, reader: str, value: float | None, other: str = "", **of: Any) -> Row:
-    named = {"model": "", "subset": "", "metric": "", "aggregation": "", "n": 8, "reason": None}
-    ends = {"ci_low": value and value / 2, "ci_high": value}
-    return {
-        "measure": measure,
-        "reader": reader,
-        "other": other,
-        "value": value,
-        **ends,
-        **named,
-        **of,
-    }
+    ends = {"ci_low": value and value / 2, "ci_high": value, "metric": "", "n": 8}
+    return finding("", value, measure, **{"judge": reader, "other": other, **ends, **of})
 
 
 def stands(words: str, page: Page) -> bool:
@@ -40,7 +33,7 @@ def rows(model: str, gain: float = 25.0, **of: Any) -> list[Row]:
         row("read", "extractor", 0.375),
         row("none", "strict", 0.0),
         row("unread", "strict", 0.125),
-        row("unread", "strict", 0.125, subset="no_letter"),
+        row("unread", "strict", 0.125, subset_label="reason", subset_value="no_letter"),
         row("raw", "rule", 0.75, "extractor"),
         row("cohen_kappa", "rule", 0.6, "extractor"),
         row("raw", "strict", None, "people", n=0, reason="No item was rated by two."),
@@ -51,11 +44,11 @@ def rows(model: str, gain: float = 25.0, **of: Any) -> list[Row]:
         row("difference", "strict", gain, "rule", **accuracy),
         row("difference", "compat", -12.5, "strict", **accuracy),
     ]
-    return [{**each, "model": model, **of} for each in made]
+    return [{**each, "subject": model, **of} for each in made]
 
 
 def test_shares_effect_and_agreement_are_shown(data: Row, store: ImageStore) -> None:
-    data["extraction_quality"] = [*rows(""), *rows("weak", 37.5)]
+    data["findings"]["extraction_quality"] = [*rows(""), *rows("weak", 37.5)]
     page = Page(render_report(data, store))
     assert "How letters were read" in page.words and "#readings" in page.attributes("a", "href")
     assert stands("All models 8 50.0 25.0–50.0 25.0 12.5–25.0 37.5", page)
@@ -68,14 +61,15 @@ def test_shares_effect_and_agreement_are_shown(data: Row, store: ImageStore) -> 
 
 def test_models_come_first_all_together_then_each_then_what_stands_beside_them() -> None:
     names = ("baseline:reference", "weak", "", "strong")
-    found = readings_of([each for name in names for each in rows(name)])
-    assert found is not None
-    assert [line.model for line in found.shares] == ["", "strong", "weak", "baseline:reference"]
+    found = {"extraction_quality": [each for name in names for each in rows(name)]}
+    shares = next(each for each in readings({"findings": found}).blocks if isinstance(each, Table))
+    shown = [Markup(line[0].text).striptags() for line in shares.lines]
+    assert shown == ["All models", "strong", "weak", "baseline:reference"]
 
 
 def test_scores_that_there_are_none_of_are_dashes(data: Row, store: ImageStore) -> None:
     lost = {"value": None, "ci_low": None, "ci_high": None, "reason": "No key.", "n": 0}
-    data["extraction_quality"] = [
+    data["findings"]["extraction_quality"] = [
         each | lost if each["metric"] else each for each in [*rows(""), *rows("weak")]
     ]
     assert stands("weak 0 – – – – –", Page(render_report(data, store)))
@@ -85,17 +79,17 @@ def test_scores_that_there_are_none_of_are_dashes(data: Row, store: ImageStore) 
 def test_a_release_without_letters_has_no_such_section(
     data: Row, store: ImageStore, evaluated: bool
 ) -> None:
-    data["extraction_quality"] = []
+    data["findings"]["extraction_quality"] = []
     assert "How letters were read" not in render_report(data, store)
     # A release whose keys are held out has letters and no leaderboard.
     if not evaluated:
         data |= {"scores": [], "ranks": [], "comparisons": [], "benchmark": None}
-    data["extraction_quality"] = rows("")
+    data["findings"]["extraction_quality"] = rows("")
     words = Page(render_report(data, store)).words
     assert "How letters were read" in words and ("Leaderboard" in words) == evaluated
 
 
 def test_names_from_outside_are_only_text(data: Row, store: ImageStore) -> None:
-    data["extraction_quality"] = [*rows(""), *rows(HOSTILE)]
+    data["findings"]["extraction_quality"] = [*rows(""), *rows(HOSTILE)]
     page = Page(render_report(data, store))
     assert "script" not in {tag for tag, _ in page.elements} and HOSTILE in page.text

@@ -3,29 +3,16 @@
 import re
 
 from resources.reports.benchmark_report import render_report
-from resources.reports.report_trust import trust_of
-from tests.resources.reports.report_rows import JUDGE, VERSION, Page
+from resources.reports.report_trust import trust
+from tests.resources.reports.report_rows import JUDGE, VERSION, Page, finding
 
 BY = {"judge": JUDGE, "judge_version": VERSION}
 
 
 def figure(measure, value, low=None, high=None, **changed):
-    return {
-        **BY,
-        "other": "people",
-        "origin": "internal",
-        "level": "answer",
-        "measure": measure,
-        "model": "",
-        "subset_label": "",
-        "subset_value": "",
-        "n": 12,
-        "value": value,
-        "ci_low": low,
-        "ci_high": high,
-        "reason": None if value is not None else "All scores are the same.",
-        **changed,
-    }
+    of = {"other": "people", "unit": "answer", "n": 12, "ci_low": low, "ci_high": high}
+    why = None if value is not None else "All scores are the same."
+    return finding("", value, measure, **{**of, "reason": why, **changed})
 
 
 def probe(name, shift, low=None, high=None, **changed):
@@ -49,10 +36,10 @@ def words_of(data, store):
 
 def test_agreement_with_people_stands_with_its_intervals_and_by_task_below(data, store):
     task = {"subset_label": "task", "subset_value": "OCR", "n": 4}
-    data["judge_quality"] = [
+    data["findings"]["judge_quality"] = [
         figure("mae", 0.8, 0.5, 1.25),
         figure("kendall", None),
-        figure("mae", 0.4, origin="external"),
+        figure("mae", 0.4, other="people, imported"),
         figure("mae", 1.5, **task),
     ]
     words = words_of(data, store)
@@ -65,7 +52,7 @@ def test_agreement_with_people_stands_with_its_intervals_and_by_task_below(data,
 
 
 def test_without_people_the_page_says_how_they_score(data, store):
-    data["judge_quality"] = [figure("mae", 0.8, other="other-judge", origin="")]
+    data["findings"]["judge_quality"] = [figure("mae", 0.8, other="other-judge")]
     words = words_of(data, store)
     assert "No person has scored these answers" in words and "make import-scores" in words
     assert f"{JUDGE} other-judge answers" in words
@@ -81,7 +68,8 @@ def test_each_probe_is_one_sentence_that_says_what_the_judge_does(data):
         probe("position", 0.125, 0.05, 0.2),
         probe("verdicts", -0.02, -0.05, 0.01),
     ]
-    assert trust_of(data).probes == [
+    (*_, sentences) = trust(data).blocks
+    assert sentences.of == [
         f"{JUDGE} obeys instructions hidden in answers: +6.2 points [+5.8, +6.6], on 10 answers.",
         f"{JUDGE} takes points from the same answer with neutral text after it: −0.3 points "
         "[−0.6, −0.1], on 10 answers.",
@@ -97,11 +85,12 @@ def test_each_probe_is_one_sentence_that_says_what_the_judge_does(data):
 
 
 def test_versions_of_a_judge_are_told_apart_and_without_rows_there_is_no_section(data):
-    assert trust_of(data) is None
-    data["judge_quality"] = [
+    assert not trust(data).blocks
+    data["findings"]["judge_quality"] = [
         figure("mae", 0.8),
         figure("mae", 0.9, judge_version="w", judge="panel"),
         figure("mae", 0.9, judge_version="w"),
     ]
-    names = [line.judge for line in trust_of(data).lines]
-    assert names == [f"{JUDGE} · {VERSION}", "Panel", f"{JUDGE} · w"]
+    (table,) = (block for block in trust(data).blocks if block.kind == "table")
+    names = [line[0].text for line in table.lines]
+    assert names == [f"{JUDGE} · {VERSION}", f"{JUDGE} · w", "Panel"]

@@ -1,25 +1,18 @@
 """The section on wordings: what a style costs, the least steady groups, and no section."""
 
 from resources.reports.benchmark_report import render_report
-from tests.resources.reports.report_rows import JUDGE, VERSION, Page
+from tests.resources.reports.report_rows import JUDGE, VERSION, Page, finding
 
 BY = {"judge": JUDGE, "judge_version": VERSION}
 
 
 def effect(model, style, difference, p_holm, **changed):
-    return {
-        **BY,
-        "model": model,
-        "style": style,
-        "told_by": "rule",
-        "difference": difference,
-        "ci_low": difference - 1,
-        "ci_high": difference + 1,
-        "p_holm": p_holm,
-        "n_groups": 40,
-        "n_wordings": 90,
-        **changed,
-    }
+    of = {"subset_label": "style told by rule", "subset_value": style}
+    ends = {"ci_low": difference - 1, "ci_high": difference + 1}
+    return [
+        finding(model, difference, **of, **ends, p_holm=p_holm, **{"n": 40, **changed}),
+        finding(model, 90, "n_wordings", **of, n=90),
+    ]
 
 
 def wording(item, value, text, **changed):
@@ -41,9 +34,9 @@ def wording(item, value, text, **changed):
 
 
 def test_a_style_that_hurts_is_named_in_a_sentence(data, store):
-    data["wording_effects"] = [
-        effect("strong", "polite", 0.5, 0.8),
-        effect("weak", "polite", -6.0, 0.001),
+    data["findings"]["wording_effects"] = [
+        *effect("strong", "polite", 0.5, 0.8),
+        *effect("weak", "polite", -6.0, 0.001),
     ]
     page = Page(render_report(data, store))
     assert "weak: Overall Score −6.0 [−7.0 to −5.0] where the wording is polite" in page.words
@@ -51,7 +44,7 @@ def test_a_style_that_hurts_is_named_in_a_sentence(data, store):
 
 
 def test_the_worst_wording_stands_first_with_the_calls_of_its_row(data, store):
-    data["wording_effects"] = [effect("weak", "polite", 0.0, 1.0)]
+    data["findings"]["wording_effects"] = effect("weak", "polite", 0.0, 1.0)
     data["widest_groups"] = [
         wording("g-0", 70.0, "Say it."),
         wording("g-1", 30.0, "Please <b>say</b> it."),
@@ -67,5 +60,5 @@ def test_with_few_groups_it_says_that_none_can_count_and_without_any_there_is_no
     data, store
 ):
     assert "wordings" not in Page(render_report(data, store)).attributes("h2", "id")
-    data["wording_effects"] = [effect("weak", "polite", -6.0, 0.5, n_groups=4)]
+    data["findings"]["wording_effects"] = effect("weak", "polite", -6.0, 0.5, n=4)
     assert "With so few groups" in Page(render_report(data, store)).words

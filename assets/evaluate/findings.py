@@ -1,0 +1,60 @@
+"""Findings: every analysis of scores as an asset of its own, and their rows in one table.
+
+What belongs here: what all analyses have in common. Each is a function in a module of its name, and a
+view of the rows of `evaluate.findings` that are its own.
+"""
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from functools import wraps
+from typing import Any, NamedTuple
+
+import dagster as dg
+
+from assets.common.tables import report, rows_to_arrow, table_asset
+from methods.evaluation.findings import Finding
+from resources.warehouse import Warehouse
+
+TABLE = "evaluate.findings"
+Row = dict[str, Any]
+
+
+class Found(NamedTuple):
+    """The rows of an analysis in the order that they are read in, and what the UI shows beside them."""
+
+    rows: list[Row]
+    details: Row
+
+
+def rows_of(findings: Iterable[Finding], of: Mapping[str, str]) -> list[Row]:
+    """Findings as rows; `of` says what they are of: benchmark, release and judge."""
+    return [{"judge_version": "", **vars(each), **of} for each in findings]
+
+
+def analysis(
+    name: str, measures: Mapping[str, str], **spec: Any
+) -> Callable[[Callable[..., Found]], dg.AssetsDefinition]:
+    """Decorator for an analysis: `evaluate/<name>` is its asset, and the view of its findings.
+
+    `measures` are those of its findings and what they mean: the UI shows them below the docstring.
+    `spec` is that of `table_asset`: what it reads (`deps`), its settings, when it is run.
+    """
+
+    def decorate(function: Callable[..., Found]) -> dg.AssetsDefinition:
+        @wraps(function)
+        def measured(**given: Any) -> dg.MaterializeResult:
+            rows, details = function(**given)
+            unknown = {row["measure"] for row in rows} - measures.keys()
+            if unknown:
+                raise ValueError(f"evaluate/{name} does not say what it measures: {unknown}")
+            placed = [{**row, "analysis": name, "place": n} for n, row in enumerate(rows)]
+            table = rows_to_arrow(TABLE, placed)
+            warehouse: Warehouse = given["warehouse"]
+            warehouse.replace(TABLE, table, {"analysis": name})
+            return report(table, details)
+
+        said = [f"- `{measure}`: {meaning}" for measure, meaning in measures.items()]
+        measured.__doc__ = "\n".join([inspect.getdoc(function) or "", "", *said])
+        return table_asset(f"evaluate.{name}", side_tables=[TABLE], **spec)(measured)
+
+    return decorate

@@ -1,0 +1,69 @@
+"""A finding: one figure that an analysis of scores measures, with its interval and its test."""
+
+from dataclasses import dataclass, replace
+
+from methods.evaluation.statistics.comparisons import Comparison
+from methods.evaluation.statistics.estimates import Estimate
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """One row of `evaluate.findings`, but for its analysis and release.
+
+    `judge` is whose scores or readings the figure is of, where an analysis is of several; `subject` is
+    what it is of (a model; empty for all), `other` what either is compared with, `unit` what `n`
+    counts. Without a value there is the `reason`; with one it says why there is no
+    interval.
+    """
+
+    measure: str = ""
+    judge: str = ""
+    subject: str = ""
+    other: str = ""
+    metric: str = ""
+    aggregation: str = ""
+    subset_label: str = ""
+    subset_value: str = ""
+    unit: str = ""
+    n: int = 0
+    n_clusters: int | None = None
+    value: float | None = None
+    ci_low: float | None = None
+    ci_high: float | None = None
+    p: float | None = None
+    p_holm: float | None = None
+    reason: str | None = None
+
+
+def counted(of: Finding, measure: str, unit: str, n: int) -> Finding:
+    """How many there are."""
+    return replace(of, measure=measure, unit=unit, n=n, value=float(n))
+
+
+def estimated(of: Finding, found: Estimate, reason: str | None = None) -> Finding:
+    """The figure with its interval; the reason stands where there is none."""
+    return replace(
+        of,
+        value=found.value,
+        ci_low=found.ci_low,
+        ci_high=found.ci_high,
+        reason=reason if found.value is None else None,
+    )
+
+
+def difference(
+    of: Finding, compared: Comparison, p_holm: float | None, reason: str | None
+) -> Finding:
+    """The difference of a comparison with its test, and p after an adjustment by Holm."""
+    return replace(
+        of,
+        measure="difference",
+        n=compared.n_units,
+        n_clusters=compared.n_clusters,
+        value=compared.difference,
+        ci_low=compared.ci_low,
+        ci_high=compared.ci_high,
+        p=compared.p_value,
+        p_holm=p_holm,
+        reason=reason,
+    )

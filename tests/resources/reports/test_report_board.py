@@ -189,6 +189,7 @@ def by_rule(data: dict[str, Any]) -> dict[str, Any]:
         "by_rule": True,
         "abilities": [],
         "grades": (0, 1),
+        "overall": "accuracy",
         "metrics": [
             metric("accuracy", low=0.0),
             metric("alignment", low=2.0, high=None, inverse=True),

@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from assets.release.in_force import release_meant
 from methods.errors import UserError
 from methods.evaluation.critic.contamination import Asked, Shared, shared
 from methods.evaluation.critic.export import card, chat_lines
 from resources.atomic_file import write_atomically
+from resources.releases import release_meant
 from resources.warehouse import Warehouse
 
 Row = Mapping[str, Any]

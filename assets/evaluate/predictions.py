@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 from assets.common.tables import rows_to_arrow, table_spec
 from assets.evaluate.released import items_of
 from assets.release import releases
-from assets.release.in_force import cards_of, release_meant
 from methods.evaluation.contestants import FILE
 from methods.evaluation.predictions import (
     REASONS,
@@ -25,6 +24,7 @@ from methods.evaluation.predictions import (
 from methods.json_text import is_unicode
 from methods.prediction_forms import predictable, prediction_forms
 from methods.release_card import benchmark_of
+from resources.releases import cards_of, release_meant
 from resources.reports.prediction_file import read_rows
 from resources.warehouse import Warehouse, Write
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from assets.common.tables import rows_to_arrow
 from assets.release.card import first_cards, new_card, project_version
-from assets.release.in_force import ReleaseError, in_force, pins, write_in_force
+from assets.release.in_force import pins, write_in_force
 from assets.release.releases import NAMES, TABLES
 from methods.benchmarks import BENCHMARKS, REFUSED
 from methods.evaluation.items import Item
@@ -23,6 +23,7 @@ from methods.published_forms import importable, published_forms
 from methods.release import Edition
 from methods.release_card import edition_of
 from resources.images.store import ImageStore
+from resources.releases import ReleaseError, in_force
 from resources.reports.published_files import PublishedFileError, read_items
 from resources.warehouse import Warehouse, Write
 

@@ -7,13 +7,14 @@ when it stops.
 
 from __future__ import annotations
 
-from resources.command_line import CommandParser
+import argparse
+
 from resources.offline.files import Limits
 
 
 def main() -> None:
     """Read the command line and serve."""
-    parser = CommandParser(
+    parser = argparse.ArgumentParser(
         prog="python -m resources.offline",
         description="Serve an offline stand-in for a paid OpenAI-protocol API on 127.0.0.1.",
     )

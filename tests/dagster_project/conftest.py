@@ -11,7 +11,7 @@ from subprocess import CompletedProcess
 import dagster as dg
 import pytest
 
-from dagster_project.interrupts import handlers_kept
+from dagster_project.job_runs import handlers_kept
 from resources.embedder import Embedder
 from resources.stores import bring_home_up_to_date
 from tests.homes.kept import unpack

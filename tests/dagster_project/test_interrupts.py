@@ -9,13 +9,13 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from dagster_project.interrupts import handlers_kept
+from dagster_project.job_runs import handlers_kept
 from resources.home import REPO_ROOT
 
 TERMINATED = """
 import multiprocessing, signal, time
 import dagster as dg
-from dagster_project.interrupts import handlers_kept
+from dagster_project.job_runs import handlers_kept
 
 @dg.asset
 def one():

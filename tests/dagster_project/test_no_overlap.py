@@ -11,11 +11,11 @@ from PIL import Image, ImageDraw, ImageOps
 
 from assets.common.tables import rows_to_arrow
 from assets.release.built import Built
-from assets.release.in_force import ReleaseError
 from assets.release.overlap import Cleared, blocking, left_out, shared_in_force, without_shared
 from dagster_project.definitions import defs
 from methods.release import Edition, ReviewPolicy, frozen
 from resources.images.store import ImageStore
+from resources.releases import ReleaseError
 from resources.warehouse import Warehouse
 
 RELEASES = {"mmdu-1": "benchmark", "mmdu-instruct-1": "instruction"}

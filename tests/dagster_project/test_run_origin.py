@@ -8,7 +8,7 @@ import pytest
 from dagster._core.storage.tags import REPOSITORY_LABEL_TAG
 
 from dagster_project.instance import open_instance
-from dagster_project.jobs import run_job
+from dagster_project.job_runs import run_job
 
 pytestmark = pytest.mark.slow
 

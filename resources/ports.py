@@ -3,7 +3,6 @@
 What belongs here: which port is wanted, and whether it can be used, looked at before the server starts.
 """
 
-import os
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,14 +14,6 @@ HOST = "127.0.0.1"
 
 class PortError(UserError):
     """The server cannot listen on the port; the message says why."""
-
-
-def wanted_port(default: int) -> int:
-    """The port in the environment variable `PORT`, or `default`. Raises PortError."""
-    given = os.environ.get("PORT") or str(default)
-    if not given.isdecimal() or not 0 < int(given) < 65536:
-        raise PortError(f"PORT={given} is no port: set it to a number from 1 to 65535.")
-    return int(given)
 
 
 def require_free(port: int) -> None:
@@ -57,5 +48,5 @@ def _refusals_of(port: int) -> Iterator[None]:
         yield
     except OSError as error:
         raise PortError(
-            f"The port {port} of {HOST} cannot be used ({error.strerror}): set PORT to another."
+            f"The port {port} of {HOST} cannot be used ({error.strerror}): choose another with --port."
         ) from None

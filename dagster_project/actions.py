@@ -10,8 +10,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from methods.errors import UserError
-
 if TYPE_CHECKING:
     from methods.benchmarks import Benchmarks
     from resources.images.store import ImageStore
@@ -162,20 +160,13 @@ def _import(
     from resources.releases import cards_of
     from resources.reports.release_import import import_release
 
-    if benchmark:
-        wanted = Wanted(
-            benchmark,
-            Path(path),
-            Path(images) if images else None,
-            *(each or None for each in (name, split, language)),
-        )
-        release_id = import_published(warehouse, image_store, wanted)
-    elif Path(path).is_dir():
+    if not benchmark and Path(path).is_dir():
         release_id = import_release(Path(path), releases_path(), warehouse, image_store)
     else:
-        raise UserError(
-            f"{path} is no folder of a release: say of which benchmark the file is (--benchmark)."
-        )
+        pictures = Path(images) if images else None
+        edition = (each or None for each in (name, split, language))
+        wanted = Wanted(benchmark, Path(path), pictures, *edition)
+        release_id = import_published(warehouse, image_store, wanted)
     (card,) = cards_of(warehouse, [release_id])
     state = "in force" if card["in_force"] else f"not in force: another of {card['name']} is pinned"
     left_out = settings_of(card_of(card)).get(f"release.releases.{LEFT_OUT}")

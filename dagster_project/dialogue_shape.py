@@ -2,7 +2,7 @@
 
 What belongs here: a dry run of the stage `dialogue` in a home that is thrown away, for each kind of
 dialogues by itself, and the page of what came of it. No provider is asked: the offline server writes
-the texts, and a call is reckoned as in `make dry-run`.
+the texts, and a call is reckoned as in `vlm-loom dry-run`.
 """
 
 import shutil

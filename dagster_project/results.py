@@ -1,6 +1,6 @@
 """What evaluation came to, in a terminal: leaderboards, what is missing and why, where the reports are.
 
-What belongs here: printing it. `make demo` and `make run JOB=evaluate` end with it.
+What belongs here: printing it. `vlm-loom demo` and `vlm-loom run evaluate` end with it.
 """
 
 from collections import Counter

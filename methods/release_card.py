@@ -36,7 +36,7 @@ _FILES = {
     "images/": "the images of its items",
     "attribution.csv": "source, licence and author of each image",
     "card.json": "this card for programs",
-    "tables.json": "the rows of the release, for `make import-release`",
+    "tables.json": "the rows of the release, for `vlm-loom release import`",
 }
 _HELD_OUT = {"tables.json": "the rows of the release, without its answers"}
 

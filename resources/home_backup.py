@@ -110,7 +110,7 @@ def restore(backup: Path, target: Path, *, overwrite: bool = False) -> Path | No
             occupied = target.exists() and any(target.iterdir())
             if occupied and not overwrite:
                 raise BackupError(
-                    f"{target} has a home already: say OVERWRITE=yes to put it aside, or set "
+                    f"{target} has a home already: say --overwrite to put it aside, or set "
                     "LOOM_HOME to a folder that is not there."
                 )
             if occupied:
@@ -147,7 +147,8 @@ def _manifest(backup: Path) -> Manifest:
         manifest = Manifest.model_validate_json((backup / MANIFEST).read_bytes())
     except (FileNotFoundError, NotADirectoryError):
         raise BackupError(
-            f"{backup} is no whole backup, as it has no {MANIFEST}: give a folder that make backup "
+            f"{backup} is no whole backup, as it has no {MANIFEST}: give a folder that vlm-loom "
+            "home backup "
             "made (FROM=folder)."
         ) from None
     except ValueError:

@@ -50,7 +50,7 @@ class SqliteFile:
     """The connections' row factory; None for tuples."""
 
     IF_DAMAGED: ClassVar[str] = (
-        "restore a backup (make restore), or move it away to begin without it"
+        "restore a backup (vlm-loom home restore), or move it away to begin without it"
     )
     """What to do about a damaged file."""
 
@@ -116,7 +116,8 @@ class SqliteFile:
                 raise StoreError(
                     f"{path} has version {_version(connection)} and is read as version "
                     f"{steps[-1].version}: "
-                    "stop what an earlier vlm-loom runs, and start make ui or any job, which brings it "
+                    "stop what an earlier vlm-loom runs, and start vlm-loom ui or any job, "
+                    "which brings it "
                     "up to date."
                 )
             return question(connection)
@@ -169,7 +170,7 @@ class SqliteFile:
         if self._identity is not None and _identity(self.path) != self._identity:
             raise StoreError(
                 f"{self.path} was deleted or replaced while it was in use: put it back "
-                "(make restore, if there is a backup), and start again."
+                "(vlm-loom home restore, if there is a backup), and start again."
             )
 
     @contextmanager

@@ -46,7 +46,8 @@ def export_critic(warehouse: Warehouse, release: str, folder: Path) -> tuple[Pat
         if not of:
             raise CriticError(
                 f"{release_id} has no pairs to {side} a critic: let people score more answers, with "
-                "reasons (make review, make import-scores), and run the job evaluate."
+                "reasons (vlm-loom review demo, vlm-loom result import-scores), and run the job "
+                "evaluate."
             )
     if found := shared_by_sides(warehouse.read("evaluate/critic_pairs").to_pylist()):
         raise CriticError(

@@ -178,7 +178,7 @@ def named(model: str) -> str:
     if not name or len(name) > MOST_NAME or not name.isprintable() or not is_unicode(name):
         raise PredictionError(
             f"{ascii(model[:MOST_NAME])} cannot name predictions: say which model made them, in up to "
-            f"{MOST_NAME} characters (MODEL=...)."
+            f"{MOST_NAME} characters."
         )
     return f"{FILE}:{name}"
 

@@ -59,7 +59,7 @@ def import_published(warehouse: Warehouse, store: ImageStore, wanted: Wanted) ->
     """
     if not wanted.benchmark:
         raise PublishedFileError(
-            f"Say which benchmark {wanted.file} is of: BENCHMARK=<name>; there are "
+            f"Say which benchmark {wanted.file} is of (--benchmark); there are "
             f"{', '.join(importable())}."
         )
     forms = published_forms(wanted.benchmark)
@@ -68,7 +68,7 @@ def import_published(warehouse: Warehouse, store: ImageStore, wanted: Wanted) ->
             raise PublishedFileError(REFUSED[wanted.benchmark])
         raise PublishedFileError(
             f"There is no benchmark {wanted.benchmark!r} whose published files can be read "
-            f"(BENCHMARK=...); {nearest(wanted.benchmark, importable())}."
+            f"(--benchmark); {nearest(wanted.benchmark, importable())}."
         )
     name = wanted.name or imported_name(wanted.edition)
     require_name(name)

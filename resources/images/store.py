@@ -37,8 +37,8 @@ Sized = TypeVar("Sized", bytes, str)
 
 
 FETCH_ANEW = (
-    "launch the job build (make run JOB=build), which fetches it anew, or import its release again "
-    "(make import-release) if that was imported"
+    "launch the job build (vlm-loom run build), which fetches it anew, or import its release again "
+    "(vlm-loom release import) if that was imported"
 )
 """What to do about a picture whose file is missing or damaged, wherever it came from."""
 

@@ -138,7 +138,7 @@ class ModelSpec(_Section):
         if self.mode == "batch" and self.provider == "offline" and self.address() is None:
             raise ValueError(
                 f"{self.name} cannot take batches: a run's own offline server ends with the run; "
-                "give it the base_url of one started with 'make offline-server'"
+                "give it the base_url of one started with 'vlm-loom model offline-server'"
             )
         return self
 

@@ -121,7 +121,7 @@ class Usage:
 
 def asking_unread_again(stage: str) -> str:
     """The command that has what could not be read asked for again, and nothing else."""
-    return f"make ask-anew STAGE={stage.replace('.', '/')} UNREAD=yes"
+    return f"vlm-loom model ask-anew --stage {stage.replace('.', '/')} --unread"
 
 
 def unread_sentence(stage: str, n: int) -> str:

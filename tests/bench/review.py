@@ -1,6 +1,7 @@
 """The review app under load: twenty annotators on 5,000 items, and a server that is killed midway.
 
-Run by `make bench-review`. The server is `python -m review serve` in a process of its own; annotators
+Run by `make bench NAME=review`. The server is `vlm-loom review serve` in a process of its own;
+annotators
 are threads of this one, each with a connection and a session, who open items, save drafts and decide.
 At the end every decision that was acknowledged must be in the store, once. Prints a table, and as the
 last line all figures as one JSON object.

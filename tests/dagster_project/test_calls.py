@@ -1,4 +1,4 @@
-"""`make calls`: the page by itself, its port, its end, and a home that is none."""
+"""`vlm-loom calls`: the page by itself, its port, its end, and a home that is none."""
 
 import os
 import signal

@@ -105,7 +105,7 @@ def test_nothing_fails_and_says_what_to_do(warehouse: Warehouse) -> None:
     assert not dialogues.passed
     assert dialogues.description == (
         "There are no items of the releases in force in release.items. Review what was generated "
-        "(make review) or demand fewer decisions (setting require of review/approved), then "
+        "(vlm-loom review demo) or demand fewer decisions (setting require of review/approved), then "
         "materialize review/approved and release/releases again."
     )
 
@@ -117,7 +117,7 @@ def test_what_was_never_made_is_made_by_the_job_build_and_no_setting_is_at_fault
     """As in the backup of a home that was being built when it was taken."""
     result = not_empty(asset, warehouse, made=False)
     assert not result.passed and (result.description or "").endswith(
-        f" This home has never made {asset}: launch the job build (make run JOB=build), which goes on "
+        f" This home has never made {asset}: launch the job build (vlm-loom run build), which goes on "
         "with what there is."
     )
 

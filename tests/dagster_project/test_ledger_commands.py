@@ -1,4 +1,5 @@
-"""`make ledger-check` and `make ledger-salvage`: what they say, and what they leave."""
+"""`vlm-loom home check-ledger` and `vlm-loom home salvage-ledger`: what they say, and what "
+"they leave."""
 
 import subprocess
 import sys
@@ -41,7 +42,11 @@ def test_a_damaged_ledger_is_named_and_salvaged_and_what_was_read_is_counted(
 
     assert home.main(["ledger-check"]) == 2
     said = capsys.readouterr()
-    assert said.out and f"{path} is damaged (" in said.err and "make ledger-salvage" in said.err
+    assert (
+        said.out
+        and f"{path} is damaged (" in said.err
+        and "vlm-loom home salvage-ledger" in said.err
+    )
 
     assert home.main(["ledger-salvage"]) == 0
     first, missing, kept = capsys.readouterr().out.splitlines()

@@ -1,4 +1,5 @@
-"""`make ask` and `make check-model`: one question; what a model can do, and the setting to change."""
+"""`vlm-loom model ask` and `vlm-loom model check`: one question; what a model can do, and the "
+"setting to change."""
 
 import io
 import os

@@ -377,7 +377,7 @@ def test_beside_an_imported_benchmark_an_instruction_set_loses_the_pair_unless_i
         home.cleared(built("mmdu", item("v", STOCK)), mmdu_instruct=pinned)
     assert str(refused.value) == (
         f"Nothing is frozen: {pinned}, which is pinned, has answers (1) of {imported}, of item t: "
-        "take t out of b.json and import that as before (make import-release), or let "
-        'mmdu-instruct be made anew (make releases CMD="unpin mmdu-instruct"), and run the job release '
+        "take t out of b.json and import that as before (vlm-loom release import), or let "
+        "mmdu-instruct be made anew (vlm-loom release unpin mmdu-instruct), and run the job release "
         "again."
     )

@@ -49,7 +49,7 @@ def test_all_checks_are_a_job_that_fails_where_one_does(tmp_path: Path) -> None:
     assert done.returncode == 1, done.stdout + done.stderr
     said = (
         "CHECK FAILED cluster/image_sets not_empty: There are no image sets in cluster.image_sets. "
-        "This home has never made cluster/image_sets: launch the job build (make run JOB=build)"
+        "This home has never made cluster/image_sets: launch the job build (vlm-loom run build)"
     )
     assert said in done.stdout and "whole" not in done.stdout
 
@@ -102,7 +102,10 @@ def test_a_job_that_fails_is_said(tmp_path: Path) -> None:
 
     assert done.returncode == 1
     assert "There are no entries" in done.stdout
-    assert done.stderr == "The run of cluster failed; the log above and the UI (make ui) say why.\n"
+    assert (
+        done.stderr
+        == "The run of cluster failed; the log above and the UI (vlm-loom ui) say why.\n"
+    )
 
 
 @pytest.mark.parametrize(
@@ -113,7 +116,7 @@ def test_a_job_that_fails_is_said(tmp_path: Path) -> None:
             "ERROR",
             1,
             "The run of build came to its end, and of its checks failed: numbers few; the log above "
-            "and the UI (make ui) say why.\n",
+            "and the UI (vlm-loom ui) say why.\n",
         ),
     ],
 )

@@ -1,4 +1,4 @@
-"""`make sql`: a copy of the tables to read, and nobody who writes waits for who reads it."""
+"""`vlm-loom sql`: a copy of the tables to read, and nobody who writes waits for who reads it."""
 
 import os
 import re
@@ -132,7 +132,7 @@ def test_the_prompt_answers_each_query_and_goes_on_after_a_wrong_one(warehouse):
 def test_a_home_without_tables_is_one_sentence(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("LOOM_HOME", str(tmp_path))
     assert sql.main([]) == 2
-    said = "There are no tables yet: run make demo or a job first.\n"
+    said = "There are no tables yet: run vlm-loom demo or a job first.\n"
     assert capsys.readouterr() == ("", said)
     assert list(tmp_path.iterdir()) == []
 
@@ -168,7 +168,7 @@ def test_a_run_that_waits_for_a_reader_says_so_in_its_log(warehouse, monkeypatch
         run = dg.materialize([rows], instance=instance, resources=resources.make_resources())
         assert run.success and run.output_for_node("rows") == 3
         logged = [entry.user_message for entry in instance.all_logs(run.run_id)]
-    assert any("Waiting for 0 s" in line and "make sql" in line for line in logged)
+    assert any("Waiting for 0 s" in line and "vlm-loom sql" in line for line in logged)
 
 
 def _then(goes_on, act):

@@ -18,7 +18,7 @@ ONE_OF_THE_WHOLE_RUNS = pytest.mark.sample(1, of="whole runs")
 
 @dataclass
 class Run:
-    """One finished `make demo`: where it wrote, what it printed."""
+    """One finished `vlm-loom demo`: where it wrote, what it printed."""
 
     home: Path
     output: str
@@ -39,7 +39,7 @@ def environment(home: Path, **settings: str) -> dict[str, str]:
 
 
 def demo(home: Path, **settings: str) -> subprocess.CompletedProcess[str]:
-    """What `make demo` runs once everything is set up."""
+    """What `vlm-loom demo` runs once everything is set up."""
     return command("dagster_project.demo", home, **settings)
 
 

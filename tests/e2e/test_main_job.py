@@ -47,7 +47,7 @@ def stages_of_the_newest_build(run: Run) -> list[str]:
 
 def test_another_first_start_at_the_same_time_is_refused_in_one_sentence(main_job: Run) -> None:
     assert re.fullmatch(
-        f"2: Another make demo is at work on {main_job.home} \\(process \\d+\\): wait until it has "
+        f"2: Another vlm-loom demo is at work on {main_job.home} \\(process \\d+\\): wait until it has "
         "ended.\n",
         (main_job.home.parent / "refused.txt").read_text(),
     )
@@ -61,7 +61,7 @@ def test_it_ends_with_the_leaderboard_and_where_things_are(main_job: Run) -> Non
     assert len(ranked) >= 4
     report = next(line for line in lines if line.startswith("Report:")).split(maxsplit=1)[1]
     assert "offline model server" in Path(report).read_text()
-    assert any("make ui" in line for line in lines)
+    assert any("vlm-loom ui" in line for line in lines)
 
 
 def test_careful_beats_careless_on_every_dimension_with_intervals_apart(main_job: Run) -> None:

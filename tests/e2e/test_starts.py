@@ -1,4 +1,5 @@
-"""Starts of `make ui` and `make demo`: on new homes, side by side, after a kill, on taken ports."""
+"""Starts of `vlm-loom ui` and `vlm-loom demo`: on new homes, side by side, after a kill, on "
+"taken ports."""
 
 import os
 import signal
@@ -35,7 +36,7 @@ def taken_port() -> Iterator[int]:
 def refused(
     home: Path, port: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> str:
-    """What `make ui` says when it does not start."""
+    """What `vlm-loom ui` says when it does not start."""
     monkeypatch.setenv("LOOM_HOME", str(home))
     monkeypatch.setenv("PORT", port)
     monkeypatch.setenv("DAGSTER_HOME", "set by the command")

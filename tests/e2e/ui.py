@@ -1,4 +1,4 @@
-"""The UI for tests: web server, daemon and code location on one home, as `make ui` starts them."""
+"""The UI for tests: web server, daemon and code location on one home, as `vlm-loom ui` starts them."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator

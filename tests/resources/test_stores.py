@@ -173,7 +173,7 @@ def test_every_command_says_so_in_one_sentence(command: str, folder: Path, capsy
     said = refused(command, capsys)
 
     assert said.startswith(f"{folder / 'ledger.sqlite'} cannot be opened by this version")
-    assert "restore a backup (make restore), or move it away" in said
+    assert "restore a backup (vlm-loom home restore), or move it away" in said
 
 
 @pytest.mark.parametrize("name", SQLITE)

@@ -28,7 +28,7 @@ def test_samples_are_valid_items_marked_as_samples() -> None:
 
 def test_the_demo_says_what_it_needs(loom_home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["demo"]) == 2
-    assert capsys.readouterr().err == "There is nothing to review yet: run `make demo` first.\n"
+    assert capsys.readouterr().err == "There is nothing to review yet: run `vlm-loom demo` first.\n"
 
 
 def test_the_demo_queues_its_items_and_samples_and_prints_links_that_sign_in(

@@ -225,11 +225,12 @@ def test_all_models_are_in_the_profile() -> None:
             Advice(True, (), True),
         ),
         (
-            "Ask anew with 'make ask-anew MODEL=judge STAGE=evaluate/judgments', then run this again.",
+            "Ask anew with 'vlm-loom model ask-anew --model judge --stage evaluate/judgments', "
+            "then run this again.",
             Advice(False, ("ask-anew MODEL=judge STAGE=evaluate/judgments",), True),
         ),
         (
-            'Run make releases CMD="retire mmdu-1" first.',
+            "Run vlm-loom release retire mmdu-1 first.",
             Advice(False, ('releases CMD="retire mmdu-1"',), False),
         ),
         (
@@ -237,11 +238,11 @@ def test_all_models_are_in_the_profile() -> None:
             Advice(False, (), True),
         ),
         (
-            "Correct the model's server (make calls shows each call), and run again.",
+            "Correct the model's server (vlm-loom calls shows each call), and run again.",
             Advice(True, (), True),
         ),
         (
-            "The run of build failed; the log above and the UI (make ui) say why.",
+            "The run of build failed; the log above and the UI (vlm-loom ui) say why.",
             Advice(False, (), False),
         ),
     ],

@@ -147,7 +147,8 @@ class LedgerReader:
     def _ask(self, question: Callable[[sqlite3.Connection], T]) -> T:
         if not self.path.exists():
             raise StoreError(
-                f"There is no ledger {self.path} yet: the first call to a model makes it (make demo)."
+                f"There is no ledger {self.path} yet: the first call to a model makes it "
+                "(vlm-loom demo)."
             )
         try:
             return LedgerFile.look(self.path, question)

@@ -114,13 +114,13 @@ def test_a_picture_whose_file_was_lost_is_named_with_its_release_and_comes_with_
     run = empty.run("release")
     assert sentence(run) == (
         f"The folder of release {release_id} was not written, as the file of picture {image_id} of "
-        f"{item} is missing or damaged: import mine again (make import-release)."
+        f"{item} is missing or damaged: import mine again (vlm-loom release import)."
     )
     # No answer of the dialogue is made up: it is lost, and the sentence says what to do.
     empty.run(ANY_ASSETS, assets=ASKING)
     [why] = [row["reason"] for row in empty.rows("SELECT reason FROM evaluate.not_made")]
     assert f"on {release_id} (1 no_image, 1 not_asked; of {item}: The" in why and image_id in why
-    assert "import its release again (make import-release)" in why
+    assert "import its release again (vlm-loom release import)" in why
 
     assert taken(empty, folder / "benchmark.json", name="mine") == release_id
     assert empty.run("release").success

@@ -62,8 +62,10 @@ def test_a_damaged_file_is_one_sentence_that_names_it(store, damage, anew):
             use(image_id)
         said = str(caught.value)
         assert str(path) in said and f"its {path.stat().st_size} bytes" in said
-        assert "(make run JOB=build), which fetches it anew" in said and "\n" not in said
-        assert said.endswith("import its release again (make import-release) if that was imported.")
+        assert "(vlm-loom run build), which fetches it anew" in said and "\n" not in said
+        assert said.endswith(
+            "import its release again (vlm-loom release import) if that was imported."
+        )
         assert caught.value.image_id == image_id
     assert not reader.has(image_id)
 

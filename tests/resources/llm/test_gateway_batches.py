@@ -554,5 +554,5 @@ def test_a_runs_own_offline_server_takes_no_batches(tmp_path):
         "profiles: {p: {writer: m, judge: m, evaluate: [m]}}\n"
         "models: {m: {provider: offline, mode: batch}}\n"
     )
-    with pytest.raises(RegistryError, match="make offline-server"):
+    with pytest.raises(RegistryError, match="vlm-loom model offline-server"):
         load_registry(path)

@@ -56,7 +56,7 @@ def test_it_stops_no_other_request_and_its_failure_says_why(
 
     assert kinds(outcomes) == ["answered", "no_image", "answered", "too_long", "answered"]
     details = [each.detail for each in outcomes if isinstance(each, Failure)]
-    assert MISSING in details[0] and "make run JOB=build" in details[0]
+    assert MISSING in details[0] and "vlm-loom run build" in details[0]
     assert "max_request_bytes of it allows 2000" in details[1]
     assert len(list(Ledger(tmp_path / "ledger.sqlite"))) == 3
 

@@ -147,7 +147,7 @@ def _diff(
 def _import(
     warehouse: "Warehouse",
     image_store: "ImageStore",
-    path: str,
+    file: str,
     benchmark: str,
     images: str,
     name: str,
@@ -160,12 +160,12 @@ def _import(
     from resources.releases import cards_of
     from resources.reports.release_import import import_release
 
-    if not benchmark and Path(path).is_dir():
-        release_id = import_release(Path(path), releases_path(), warehouse, image_store)
+    if not benchmark and Path(file).is_dir():
+        release_id = import_release(Path(file), releases_path(), warehouse, image_store)
     else:
         pictures = Path(images) if images else None
         edition = (each or None for each in (name, split, language))
-        wanted = Wanted(benchmark, Path(path), pictures, *edition)
+        wanted = Wanted(benchmark, Path(file), pictures, *edition)
         release_id = import_published(warehouse, image_store, wanted)
     (card,) = cards_of(warehouse, [release_id])
     state = "in force" if card["in_force"] else f"not in force: another of {card['name']} is pinned"
@@ -298,7 +298,7 @@ ACTIONS = (
         *("release", "import", "import_release"),
         "Read a benchmark's published file, or the folder of a release, as a release.",
         (
-            Argument("path", "The file of a benchmark, or the folder of a release.", kind="path"),
+            Argument("file", "The file of a benchmark, or the folder of a release.", kind="path"),
             Argument("benchmark", "Of which benchmark the file is, such as mmdu.", option=True),
             Argument(
                 *("images", "Folder of the pictures that the file names; the file's own without."),

@@ -246,7 +246,7 @@ def test_a_judge_that_fails_for_half_of_all_turns_leaves_all_judgments_and_the_a
     # What the sentence says asks again for that, and for nothing that was read.
     advice = re.search(r"vlm-loom model ask-anew --stage (\S+) UNREAD=yes", sentence(run))
     assert advice is not None
-    config = {"renew": {"config": {"stage": advice[1], "unread": True}}}
+    config = {"model_ask_anew": {"config": {"stage": advice[1], "unread": True}}}
     n_unread = world.ledger.count_unread()["evaluate.judgments"]
     assert world.run("ask_anew", config).success
     assert world.run(ANY_ASSETS, assets=judgments).success

@@ -77,7 +77,7 @@ def empty(make_world: MakeWorld, tmp_path: Path) -> World:
 
 def take(world: World, file: Path, **config: str) -> Result:
     given = {"benchmark": "mmdu", "file": str(file), **config}
-    return world.run("import_release", {"import_published": {"config": given}})
+    return world.run("import_release", {"release_import": {"config": given}})
 
 
 def taken(world: World, file: Path, **config: str) -> str:
@@ -249,11 +249,11 @@ def test_another_file_is_another_release_that_comes_into_force_unless_one_is_pin
     # The first one again is in force again; a pin decides.
     taken(empty, folder / "benchmark.json")
     assert current(empty) == {"mmdu-imported": first}
-    assert empty.run("pin_release", {"pin": {"config": {"release_id": second}}}).success
+    assert empty.run("pin_release", {"release_pin": {"config": {"release": second}}}).success
     taken(empty, folder / "benchmark.json")
     assert current(empty) == {"mmdu-imported": second}
     # It is pinned no more once it is retired.
-    assert empty.run("retire_release", {"retire": {"config": {"name": "mmdu-imported"}}}).success
+    assert empty.run("retire_release", {"release_retire": {"config": {"name": "mmdu-imported"}}}).success
     taken(empty, folder / "benchmark.json")
     assert current(empty) == {"mmdu-imported": first}
 
@@ -288,7 +288,7 @@ def test_what_an_import_shares_costs_the_instruction_set_a_pair_or_is_named_to_b
     imported = taken(world, file)
 
     # An instruction set that is pinned cannot lose the pair: the row is named, and the advice works.
-    assert world.run("pin_release", {"pin": {"config": {"release_id": learned}}}).success
+    assert world.run("pin_release", {"release_pin": {"config": {"release": learned}}}).success
     refused = world.release()
     assert not refused.success
     assert f"Nothing is frozen: {learned}, which is pinned, has answers (1)" in sentence(refused)
@@ -300,7 +300,7 @@ def test_what_an_import_shares_costs_the_instruction_set_a_pair_or_is_named_to_b
     # So does the other one: one that is made anew is without the pair.
     file.write_text(json.dumps([dialogue("d1"), leaked]))
     taken(world, file)
-    assert world.run("unpin_release", {"unpin": {"config": {"name": "mmdu-instruct"}}}).success
+    assert world.run("unpin_release", {"release_unpin": {"config": {"name": "mmdu-instruct"}}}).success
     assert world.release().success
     lost = world.rows("FROM release.overlaps")
     # Other answers about the same pictures say the same, too.

@@ -49,11 +49,11 @@ def everything(world: World) -> dict[str, list[Row]]:
 
 
 def pin(world: World, release_id: str) -> Result:
-    return world.run("pin_release", {"pin": {"config": {"release_id": release_id}}})
+    return world.run("pin_release", {"release_pin": {"config": {"release": release_id}}})
 
 
 def unpin(world: World, name: str) -> Result:
-    return world.run("unpin_release", {"unpin": {"config": {"name": name}}})
+    return world.run("unpin_release", {"release_unpin": {"config": {"name": name}}})
 
 
 @pytest.fixture
@@ -466,7 +466,7 @@ def test_the_leaderboard_names_models_of_the_profile_without_scores(
 
 def test_the_job_shows_a_comparison(twice: Made) -> None:
     ids = {"a": twice.first["mmdu"], "b": twice.second["mmdu"]}
-    run = twice.world.run("compare_releases", {"compare": {"config": ids}})
+    run = twice.world.run("compare_releases", {"release_diff": {"config": ids}})
     assert run.success
     (output,) = [event for event in run.all_events if event.event_type_value == "STEP_OUTPUT"]
     told = output.step_output_data.metadata
@@ -481,7 +481,7 @@ def test_the_job_shows_a_comparison(twice: Made) -> None:
 
 
 def test_the_job_compares_a_release_with_its_parent(twice: Made) -> None:
-    run = twice.world.run("compare_releases", {"compare": {"config": {"a": "mmdu"}}})
+    run = twice.world.run("compare_releases", {"release_diff": {"config": {"release": "mmdu"}}})
     assert run.success
     ids = [twice.first["mmdu"], twice.second["mmdu"]]
     assert twice.world.home.joinpath("reports", "diff", ids[0], f"{ids[1]}.html").is_file()

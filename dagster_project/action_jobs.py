@@ -39,7 +39,6 @@ def job_of(action: Action) -> dg.JobDefinition:
                 )
             elif done.changed:
                 context.log_event(_table_now(done.changed, resources["warehouse"]))
-        context.log.info(done.told)
         context.add_output_metadata({"told": done.told, **done.metadata})
         return done.told
 

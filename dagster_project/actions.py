@@ -22,7 +22,7 @@ RELEASE = "An id, how an id begins, or a name: its release in force."
 
 
 class Argument(NamedTuple):
-    """What an action is told: a text, a path, or a flag.
+    """What an action is told: a text, a release, a path, or a flag.
 
     It may be left out where it is an option (`--name`) or not required.
     """
@@ -31,7 +31,7 @@ class Argument(NamedTuple):
     help: str
     option: bool = False
     required: bool = True
-    kind: Literal["text", "path", "flag"] = "text"
+    kind: Literal["text", "release", "path", "flag"] = "text"
 
     @property
     def may_lack(self) -> bool:
@@ -251,7 +251,7 @@ ACTIONS = (
     Action(
         *("release", "pin", "pin_release"),
         "Put a release in force, whatever is frozen later; evaluate what is in force next.",
-        (Argument("release", RELEASE),),
+        (Argument("release", RELEASE, kind="release"),),
         ("warehouse",),
         _pin,
         "vlm-loom release pin mmdu-1198c7be75",
@@ -275,7 +275,7 @@ ACTIONS = (
     Action(
         *("release", "clean", "clean_release"),
         "Make of an imported release one without the items that people rejected.",
-        (Argument("release", RELEASE),),
+        (Argument("release", RELEASE, kind="release"),),
         ("warehouse", "review_store"),
         _clean,
         "vlm-loom release clean mmbench-dev-en",
@@ -285,7 +285,7 @@ ACTIONS = (
         "Make a page of what differs between two releases: items, settings, and the scores on what "
         "both have.",
         (
-            Argument("release", RELEASE),
+            Argument("release", RELEASE, kind="release"),
             Argument(
                 "other", "The other release; without it, the release's parent.", required=False
             ),
@@ -320,7 +320,7 @@ ACTIONS = (
         *("result", "import-predictions", "import_predictions"),
         "Read predictions that a model made elsewhere; evaluate scores them.",
         (
-            Argument("release", RELEASE),
+            Argument("release", RELEASE, kind="release"),
             Argument("file", ".xlsx, .tsv, .csv, .jsonl or .json.", kind="path"),
             Argument("model", "Who made the predictions."),
         ),
@@ -331,7 +331,10 @@ ACTIONS = (
     Action(
         *("result", "remove-predictions", "remove_predictions"),
         "Remove imported predictions with their answers.",
-        (Argument("release", RELEASE), Argument("model", "Who made the predictions.")),
+        (
+            Argument("release", RELEASE, kind="release"),
+            Argument("model", "Who made the predictions."),
+        ),
         ("warehouse",),
         _remove_predictions,
         "vlm-loom result remove-predictions mmbench-dev-en my-model",
@@ -340,7 +343,7 @@ ACTIONS = (
         *("result", "import-scores", "import_scores"),
         "Read scores of answers that people gave elsewhere; evaluate compares judges with them.",
         (
-            Argument("release", RELEASE),
+            Argument("release", RELEASE, kind="release"),
             Argument("file", ".csv, .tsv, .jsonl, .json or .xlsx.", kind="path"),
         ),
         ("warehouse",),

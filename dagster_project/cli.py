@@ -143,7 +143,8 @@ def home() -> None:
 
 
 def _parameter(argument: Argument) -> click.Parameter:
-    kind = click.Path(resolve_path=True) if argument.kind == "path" else click.STRING
+    is_path = argument.kind == "path"
+    kind = click.Path(exists=True, resolve_path=True) if is_path else click.STRING
     if argument.kind == "flag":
         return click.Option([f"--{argument.name}"], is_flag=True, help=argument.help)
     if argument.option:
@@ -158,7 +159,11 @@ def _command(action: Action) -> click.Command:
     """The subcommand of an action."""
 
     def perform(**given: Any) -> int:
+        # What is wrong with a name needs no run, which takes seconds to begin.
         _bring_up_to_date()
+        for argument in action.arguments:
+            if argument.kind == "release" and given[argument.name]:
+                given[argument.name] = _release_meant(given[argument.name])
         from dagster_project.action_jobs import perform_as_run
 
         told = perform_as_run(action, given)
@@ -190,6 +195,7 @@ def list_releases(as_json: bool) -> None:
     """Every release, * before those in force."""
     from dagster_project.release_texts import listed, rows_of
 
+    _bring_up_to_date()
     warehouse = _warehouse()
     _show(rows_of(warehouse)) if as_json else print(listed(warehouse), end="")
 
@@ -200,6 +206,7 @@ def show_release(release: str) -> None:
     """The card of a release, and the scores on it."""
     from dagster_project.release_texts import shown
 
+    _bring_up_to_date()
     print(shown(_warehouse(), release), end="")
 
 
@@ -347,11 +354,16 @@ def _bring_up_to_date() -> None:
     bring_home_up_to_date()
 
 
+def _release_meant(name: str) -> str:
+    from resources.releases import release_meant
+
+    return release_meant(_warehouse(), name)
+
+
 def _warehouse() -> "Warehouse":
     from resources.home import warehouse_path
     from resources.warehouse import Warehouse
 
-    _bring_up_to_date()
     return Warehouse(warehouse_path())
 
 

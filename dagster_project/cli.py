@@ -18,6 +18,7 @@ from resources.command_line import (
     CORPUS,
     FILE,
     NOT_DONE,
+    PORT,
     PROFILE,
     Choice,
     Command,
@@ -34,7 +35,6 @@ JOBS = (
     *("review", "release", "evaluate", "ledger", "checks"),
 )
 """Jobs that need no argument; `build` runs `ingest` for each shard."""
-PORT = click.IntRange(1, 65535)
 NAME = "vlm-loom"
 
 

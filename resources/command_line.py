@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from methods.errors import UserError, printable
 from methods.naming import nearest
@@ -62,6 +63,20 @@ class Choice(click.Choice[str]):
         return f"there is no {value!r}; {nearest(str(value), map(str, self.choices))}"
 
 
+class _Port(click.IntRange):
+    """A port that a server can listen on."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """The number, in one sentence for whatever is none."""
+        try:
+            return int(super().convert(value, param, ctx))
+        except click.BadParameter:
+            self.fail(f"{value} is no port; say a number from 1 to 65535", param, ctx)
+
+
+PORT = _Port(1, 65535)
+
+
 class Command(click.Command):
     """A command that has the home as an option, and says all that is missing at once."""
 
@@ -79,7 +94,7 @@ class Command(click.Command):
         except click.MissingParameter:
             values, _, _ = self.make_parser(ctx).parse_args(given)
             missing = [
-                each.human_readable_name if isinstance(each, click.Argument) else each.opts[0]
+                _name(each)
                 for each in self.params
                 if each.required and not isinstance(values.get(str(each.name)), str)
             ]
@@ -131,6 +146,16 @@ def _sentence(error: click.UsageError) -> str:
         name = error.option_name
         return f"there is no option {name}; {nearest(name, options_below(command))}"
     if isinstance(error, click.BadParameter) and error.param is not None:
-        return f"{error.param.human_readable_name}: {error.message}"
+        return f"{_name(error.param, error.ctx)}: {error.message}"
     told = error.format_message()
     return told[:1].lower() + told[1:]
+
+
+def _name(parameter: click.Parameter, context: click.Context | None = None) -> str:
+    """A parameter as a person gave it: an argument, an option, or a variable of the environment."""
+    if isinstance(parameter, click.Argument):
+        return parameter.human_readable_name
+    source = context.get_parameter_source(str(parameter.name)) if context else None
+    if source is ParameterSource.ENVIRONMENT:
+        return str(parameter.envvar)
+    return parameter.opts[0]

@@ -15,6 +15,7 @@ import click
 
 from methods.errors import UserError
 from methods.review import KINDS, ROUNDS, QueueItem
+from resources import command_line
 from resources.command_line import FILE, Choice, Group
 from resources.review.accounts import ROLES
 
@@ -37,7 +38,7 @@ QUEUES = (
 )
 
 _port = click.option(
-    "--port", type=click.IntRange(1, 65535), default=PORT, envvar="PORT", show_default=True
+    "--port", type=command_line.PORT, default=PORT, envvar="PORT", show_default=True
 )
 _address = click.option(
     "--address", default=ADDRESS, show_default=True, help="Of the app for its users."

@@ -147,9 +147,8 @@ def _manifest(backup: Path) -> Manifest:
         manifest = Manifest.model_validate_json((backup / MANIFEST).read_bytes())
     except (FileNotFoundError, NotADirectoryError):
         raise BackupError(
-            f"{backup} is no whole backup, as it has no {MANIFEST}: give a folder that vlm-loom "
-            "home backup "
-            "made (FROM=folder)."
+            f"{backup} is no whole backup, as it has no {MANIFEST}: give a folder that "
+            "`vlm-loom home backup` made."
         ) from None
     except ValueError:
         raise BackupError(

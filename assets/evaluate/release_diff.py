@@ -50,19 +50,18 @@ def meant(warehouse: Warehouse, a: str, b: str) -> tuple[str, str]:
     Raises ReleaseError where there is no such release, or no parent, or both mean the same one.
     """
     if not a:
-        raise ReleaseError("Say which releases to compare: A=<release> B=<release>, ids or names.")
+        raise ReleaseError("Say which releases to compare, by their ids or names.")
     first = release_meant(warehouse, a)
     if b:
         second = release_meant(warehouse, b)
         if second == first:
             raise ReleaseError(
-                f"{a} and {b} are the same release, {first}: say two different ones, A=<release> "
-                "B=<release>."
+                f"{a} and {b} are the same release, {first}: say two different ones."
             )
         return first, second
     (card,) = cards_of(warehouse, [first])
     if not card["parent"]:
-        raise ReleaseError(f"{first} has no parent to compare it with: say B=<release>, too.")
+        raise ReleaseError(f"{first} has no parent to compare it with: say the other release, too.")
     return str(card["parent"]), first
 
 

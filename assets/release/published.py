@@ -134,7 +134,7 @@ def _require_free(warehouse: Warehouse, name: str, edition: Edition) -> None:
     if name in NAMES or others:
         raise ReleaseError(
             f"{name} is the name of other releases than those of this import: give it another one "
-            "(NAME=...)."
+            "(--name)."
         )
 
 

@@ -99,7 +99,7 @@ def _copy(folder: Path, target: Path, names: Sequence[str]) -> None:
 def _read(folder: Path) -> dict[str, Any]:
     if not (folder / "card.json").is_file():
         raise ReleaseFolderError(
-            f"{folder} is no release: give a folder under releases/ that has a card.json (FROM=folder)."
+            f"{folder} is no release: give a folder under releases/ that has a card.json."
         )
     try:
         tables: Any = from_json((folder / TABLES).read_text(), most=None)

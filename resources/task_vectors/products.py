@@ -28,9 +28,7 @@ def read_products(folder: Path, base: Path | None = None) -> Products:
     TaskVectorError.
     """
     if not folder.is_dir():
-        raise TaskVectorError(
-            f"{folder} is no folder: give one with a folder for each task (VECTORS=folder)."
-        )
+        raise TaskVectorError(f"{folder} is no folder: give one with a folder for each task.")
     folders = sorted(
         each for each in folder.iterdir() if each.is_dir() and not each.name.startswith(".")
     )
@@ -50,17 +48,17 @@ def read_products(folder: Path, base: Path | None = None) -> Products:
         if all(adapters):
             if base is not None:
                 raise TaskVectorError(
-                    f"{folder} has adapters, which are changes themselves: leave BASE={base} away."
+                    f"{folder} has adapters, which are changes themselves: leave --base {base} away."
                 )
             of_tasks = [Adapter(*each) for each in zip(tasks, opened, strict=True)]
             kind = f"LoRA adapters of {of_tasks[0].base or 'an unnamed base'}"
             return Products(tasks, products_of_adapters(of_tasks), kind)
         if base is None:
             raise TaskVectorError(
-                f"{folder} has whole weights: give those before the fine-tuning, too (BASE=folder)."
+                f"{folder} has whole weights: give those before the fine-tuning, too (--base)."
             )
         if not base.is_dir():
-            raise TaskVectorError(f"{base} is no folder: give the base's weights (BASE=folder).")
+            raise TaskVectorError(f"{base} is no folder: give the base's weights (--base).")
         before = stack.enter_context(TensorFiles(base))
         weights = dict(zip(tasks, opened, strict=True))
         kind = f"whole weights less those of {base.resolve().name}"

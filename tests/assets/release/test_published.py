@@ -253,7 +253,9 @@ def test_another_file_is_another_release_that_comes_into_force_unless_one_is_pin
     taken(empty, folder / "benchmark.json")
     assert current(empty) == {"mmdu-imported": second}
     # It is pinned no more once it is retired.
-    assert empty.run("retire_release", {"release_retire": {"config": {"name": "mmdu-imported"}}}).success
+    assert empty.run(
+        "retire_release", {"release_retire": {"config": {"name": "mmdu-imported"}}}
+    ).success
     taken(empty, folder / "benchmark.json")
     assert current(empty) == {"mmdu-imported": first}
 
@@ -300,7 +302,9 @@ def test_what_an_import_shares_costs_the_instruction_set_a_pair_or_is_named_to_b
     # So does the other one: one that is made anew is without the pair.
     file.write_text(json.dumps([dialogue("d1"), leaked]))
     taken(world, file)
-    assert world.run("unpin_release", {"release_unpin": {"config": {"name": "mmdu-instruct"}}}).success
+    assert world.run(
+        "unpin_release", {"release_unpin": {"config": {"name": "mmdu-instruct"}}}
+    ).success
     assert world.release().success
     lost = world.rows("FROM release.overlaps")
     # Other answers about the same pictures say the same, too.
@@ -381,7 +385,7 @@ def test_who_only_evaluates_needs_no_writer_review_or_ingestion(empty: World, fo
 def test_a_file_of_no_named_benchmark_is_told_which_there_are(empty: World, folder: Path) -> None:
     file = folder / "benchmark.json"
     assert sentence(take(empty, file, benchmark="")) == (
-        f"Say which benchmark {file} is of: BENCHMARK=<name>; there are {', '.join(importable())}."
+        f"Say which benchmark {file} is of (--benchmark); there are {', '.join(importable())}."
     )
 
 

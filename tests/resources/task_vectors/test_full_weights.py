@@ -212,7 +212,7 @@ def test_a_folder_without_weights_is_named(models: Path) -> None:
 
 
 def test_whole_weights_need_a_base(models: Path) -> None:
-    with pytest.raises(TaskVectorError, match=r"those before the fine-tuning, too \(BASE=folder\)"):
+    with pytest.raises(TaskVectorError, match=r"those before the fine-tuning, too \(--base\)"):
         read_products(models / "tasks")
     with pytest.raises(TaskVectorError, match="nowhere is no folder"):
         read_products(models / "tasks", models / "nowhere")

@@ -109,6 +109,7 @@ def _releases_now(
         releases.key,
         metadata={
             **(last.metadata if last else {}),
+            ROW_COUNT: warehouse.count(TABLE),
             **choose(TABLE).metadata(),
             "warning": f"{told} None was frozen.",
         },

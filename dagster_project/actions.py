@@ -2,7 +2,7 @@
 `vlm-loom`, a job of the UI and an op, made of its entry in `ACTIONS`.
 
 What belongs here: the entries, and what each does. Modules that take seconds to load are imported when
-an action is done. Jobs are made in `action_jobs.py`, subcommands in `cli/app.py`.
+an action is done. Jobs are made in `action_jobs.py`, subcommands in `cli.py`.
 """
 
 from collections.abc import Callable, Mapping
@@ -287,7 +287,9 @@ ACTIONS = (
         (
             Argument("release", RELEASE, kind="release"),
             Argument(
-                "other", "The other release; without it, the release's parent.", required=False
+                *("other", "The other release; without it, the release's parent."),
+                required=False,
+                kind="release",
             ),
         ),
         ("warehouse", "image_store", "profile", "benchmarks"),

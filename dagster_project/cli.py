@@ -148,7 +148,7 @@ def _parameter(argument: Argument) -> click.Parameter:
     if argument.kind == "flag":
         return click.Option([f"--{argument.name}"], is_flag=True, help=argument.help)
     if argument.option:
-        return click.Option([f"--{argument.name}"], type=kind, default="", help=argument.help)
+        return click.Option([f"--{argument.name}"], type=kind, help=argument.help)
     default = {} if argument.required else {"default": ""}
     return click.Argument(
         [argument.name], type=kind, required=argument.required, help=argument.help, **default
@@ -163,10 +163,12 @@ def _command(action: Action) -> click.Command:
         _bring_up_to_date()
         for argument in action.arguments:
             if argument.kind == "release" and given[argument.name]:
-                given[argument.name] = _release_meant(given[argument.name])
+                _require_release(given[argument.name])
         from dagster_project.action_jobs import perform_as_run
 
-        told = perform_as_run(action, given)
+        # A path that is left out has no default: click would make "" the folder that one is in.
+        said = {name: "" if each is None else each for name, each in given.items()}
+        told = perform_as_run(action, said)
         if told is None:
             return NOT_DONE
         print(told)
@@ -354,10 +356,10 @@ def _bring_up_to_date() -> None:
     bring_home_up_to_date()
 
 
-def _release_meant(name: str) -> str:
+def _require_release(name: str) -> None:
     from resources.releases import release_meant
 
-    return release_meant(_warehouse(), name)
+    release_meant(_warehouse(), name)
 
 
 def _warehouse() -> "Warehouse":

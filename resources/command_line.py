@@ -83,7 +83,8 @@ class Command(click.Command):
     def __init__(self, *arguments: Any, example: str = "", **attributes: Any) -> None:
         attributes["params"] = [*(attributes.get("params") or []), HOME]
         if example:
-            attributes["epilog"] = f"Example: {example}"
+            # On a line of its own, however long, to be copied.
+            attributes["epilog"] = f"\b\nExample: {example}"
         super().__init__(*arguments, **attributes)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

@@ -28,6 +28,7 @@ from methods.review import QueueItem
 from resources.home import REPO_ROOT
 from resources.review.accounts import Accounts
 from resources.review.store import ReviewStore
+from tests.e2e.running import CLI
 from tests.review.html import attribute, script_data
 
 N_ITEMS, N_ANNOTATORS = 5_000, 20
@@ -152,7 +153,7 @@ def serving(home: Path):
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     process = subprocess.Popen(
-        [sys.executable, "-m", "review", "serve", "--port", str(port)],
+        [sys.executable, "-m", CLI, "review", "serve", "--port", str(port)],
         cwd=REPO_ROOT,
         env={**os.environ, "LOOM_HOME": str(home)},
         stdout=subprocess.DEVNULL,

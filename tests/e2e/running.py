@@ -12,6 +12,8 @@ from resources.home import REPO_ROOT
 from resources.llm.ledger import Ledger
 from resources.warehouse import Warehouse
 
+CLI = "dagster_project.cli"
+"""The module of `vlm-loom`."""
 ONE_OF_THE_WHOLE_RUNS = pytest.mark.sample(1, of="whole runs")
 """Tests that run the whole job or most of it once more, a minute each: a commit has one."""
 
@@ -40,15 +42,13 @@ def environment(home: Path, **settings: str) -> dict[str, str]:
 
 def demo(home: Path, **settings: str) -> subprocess.CompletedProcess[str]:
     """What `vlm-loom demo` runs once everything is set up."""
-    return command("dagster_project.demo", home, **settings)
+    return command(home, "demo", **settings)
 
 
-def command(
-    module: str, home: Path, *arguments: str, **settings: str
-) -> subprocess.CompletedProcess[str]:
-    """A command of the project's on `home`."""
+def command(home: Path, *arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
+    """`vlm-loom` with these arguments on `home`."""
     return subprocess.run(
-        [sys.executable, "-m", module, *arguments],
+        [sys.executable, "-m", CLI, *arguments],
         cwd=REPO_ROOT,
         env=environment(home, **settings),
         capture_output=True,

@@ -165,7 +165,7 @@ def serving(
     home.mkdir(parents=True, exist_ok=True)
     port = settings.setdefault("PORT", str(free_port()))
     address = f"http://127.0.0.1:{port}"
-    with started("dagster_project.ui", home, log or home / "ui.log", root, **settings) as begun:
+    with started("ui", home, log or home / "ui.log", root, **settings) as begun:
         yield answering(Ui(Run(home, ""), address, begun))
 
 

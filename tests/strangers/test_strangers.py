@@ -227,11 +227,21 @@ def test_all_models_are_in_the_profile() -> None:
         (
             "Ask anew with 'vlm-loom model ask-anew --model judge --stage evaluate/judgments', "
             "then run this again.",
-            Advice(False, ("ask-anew MODEL=judge STAGE=evaluate/judgments",), True),
+            Advice(False, ("model ask-anew --model judge --stage evaluate/judgments",), True),
         ),
         (
             "Run vlm-loom release retire mmdu-1 first.",
-            Advice(False, ('releases CMD="retire mmdu-1"',), False),
+            Advice(False, ("release retire mmdu-1",), False),
+        ),
+        (
+            "evaluate.judgments: 3 replies could not be read; vlm-loom model ask-anew --stage "
+            "evaluate/judgments --unread asks again for them.",
+            Advice(False, ("model ask-anew --stage evaluate/judgments --unread",), True),
+        ),
+        (
+            "Launch the job build (vlm-loom run build), which goes on; vlm-loom home backup --to "
+            '"a b" first.',
+            Advice(False, ("run build", 'home backup --to "a b"'), False),
         ),
         (
             "Run the job again: re-execution would make this check alone.",

@@ -157,7 +157,9 @@ def test_without_the_pictures_no_model_is_asked_and_responses_from_a_file_are_ra
     responses = tmp_path / "responses.jsonl"
     responses.write_text("".join(json.dumps(row) + "\n" for row in answers))
     config = {"release": "alignmmbench-imported", "file": str(responses), "model": "careful"}
-    assert world.run("import_predictions", {"result_import_predictions": {"config": config}}).success
+    assert world.run(
+        "import_predictions", {"result_import_predictions": {"config": config}}
+    ).success
     world.write_settings({"evaluate": {"scores": {"n_resamples": 100}}})
     assert world.run(ANY_ASSETS, assets=ASKING | SCORING).success
     found = scores(world)

@@ -7,8 +7,8 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from dagster_project import run
 from dagster_project.checks import RUN_AGAIN
+from dagster_project.cli import main as loom
 from methods.prompts.template import as_data
 from tests.assets.conftest import MakeWorld
 from tests.assets.world import (
@@ -269,7 +269,7 @@ def test_from_a_terminal_evaluation_ends_with_what_there_is_and_what_has_failed(
     copy_of(evaluated.root, tmp_path)
     world = make_world(tmp_path, evaluated.corpus)
     with world.environment():
-        assert run.main(["--job", "evaluate"]) == 1
+        assert loom(["run", "evaluate"]) == 1
 
     printed = capsys.readouterr()
     said = "ValueError (Input contains NaN.) in tests/assets/evaluate/test_missing_models.py, line "

@@ -244,7 +244,7 @@ def test_a_judge_that_fails_for_half_of_all_turns_leaves_all_judgments_and_the_a
     assert not world.run(ANY_ASSETS, assets=judgments).success
     assert len(world.proxy.requests) == asked
     # What the sentence says asks again for that, and for nothing that was read.
-    advice = re.search(r"vlm-loom model ask-anew --stage (\S+) UNREAD=yes", sentence(run))
+    advice = re.search(r"vlm-loom model ask-anew --stage (\S+) --unread ", sentence(run))
     assert advice is not None
     config = {"model_ask_anew": {"config": {"stage": advice[1], "unread": True}}}
     n_unread = world.ledger.count_unread()["evaluate.judgments"]

@@ -100,7 +100,7 @@ def removed(world: World, release: str, model: str) -> Result:
 
 
 def told(result: Result) -> str:
-    said: str = result.output_for_node("take_predictions")
+    said: str = result.output_for_node("result_import_predictions")
     return said
 
 

@@ -81,9 +81,15 @@ def take(world: World, file: Path, **config: str) -> Result:
 
 
 def taken(world: World, file: Path, **config: str) -> str:
+    """The id of the release that a file is imported as."""
     run = take(world, file, **config)
     assert run.success
-    return str(run.output_for_node("import_published"))
+    (output,) = [event for event in run.all_events if event.event_type_value == "STEP_OUTPUT"]
+    release_id = str(output.step_output_data.metadata["release"].value)
+    assert run.output_for_node("release_import").startswith(
+        f"Release {release_id} is imported and "
+    )
+    return release_id
 
 
 def current(world: World) -> dict[str, str]:

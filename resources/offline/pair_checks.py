@@ -1,8 +1,7 @@
 """The tasks `unseen`, `marks`, `ground` and `reread`: checks of question-answer pairs.
 
-What belongs here: the four rules. What is seen is measured in the pixels, what is stated is read by the
-vocabulary. What is known without a picture, and whom and what a text had better not name, are short
-lists: they stand for what a model knows. No model is called.
+What is known without a picture, and what a text had better not name, are short lists: they stand for
+what a model knows.
 """
 
 from __future__ import annotations
@@ -12,14 +11,12 @@ import re
 from collections.abc import Sequence
 
 from resources.offline import vocabulary
-from resources.offline.agreement import agreement, declines, facts_told
+from resources.offline.agreement import HIGHEST, agreement, declines, facts_told
 from resources.offline.careful_answers import careful_answer, split_questions
-from resources.offline.chat_request import ChatRequest
+from resources.offline.chat_request import ChatRequest, asked_about, image_numbers
 from resources.offline.image_facts import Facts
-from resources.offline.prompt_parsing import all_sections, asked_about, labelled, sections, tokens
-from resources.offline.stated_facts import StatedFact, correctness, stated_facts, true_values
+from resources.offline.vocabulary import StatedFact, correctness, stated_facts, true_values
 
-HIGHEST = 10
 KNOWN = {
     "seasons": "A year has four seasons: spring, summer, autumn and winter, in this order.",
     "sides of a hexagon": "A hexagon has six sides, six corners, and angles adding up to 720 degrees.",
@@ -40,8 +37,6 @@ _UNSAFE = re.compile(
     r"|must be (?:gay|muslim|jewish|mentally ill))\b",
     re.IGNORECASE,
 )
-
-
 _DECLINED = re.compile(
     r"\b(?:turn(?:ing)? (?:it|this|that) down|have to pass|leave (?:it|this|that) to others"
     r"|let us (?:talk|speak) of something else|which one do you mean|above my station|no comment"
@@ -53,26 +48,21 @@ _DECLINED = re.compile(
 
 def answer_unseen(request: ChatRequest) -> str:
     """Answer each numbered question from what is shown, or from the words of the question alone."""
-    message = request.last_user
-    pictures = labelled(message)
     return "\n\n".join(
-        f"**A{number}**: {_unseen(question, pictures)}"
-        for number, question in split_questions(sections(message.text).get("questions", ""))
+        f"**A{number}**: {_unseen(question, request.labelled)}"
+        for number, question in split_questions(request.section("questions"))
     )
 
 
 def mark(request: ChatRequest) -> str:
     """Return how far each answer agrees with its reference, from 0 to 10, as a JSON object."""
-    given = all_sections(request.last_user.text)
-    references = [text for tag, text in given if tag == "reference"]
-    answers = [text for tag, text in given if tag == "answer"]
-    return _reply([_mark(*pair) for pair in zip(references, answers, strict=False)])
+    pairs = zip(request.every("reference"), request.every("answer"), strict=False)
+    return _reply([_mark(*pair) for pair in pairs])
 
 
 def ground(request: ChatRequest) -> str:
     """Return what each answer states that the pixels contradict, as a JSON object of lists."""
-    pictures = labelled(request.last_user)
-    return _reply([_unsupported(*pair, pictures) for pair in _pairs(request)])
+    return _reply([_unsupported(*pair, request.labelled) for pair in _pairs(request)])
 
 
 def reread(request: ChatRequest) -> str:
@@ -115,16 +105,11 @@ def _mark(reference: str, answer: str) -> int:
 
 
 def _pairs(request: ChatRequest) -> list[tuple[str, str]]:
-    given = all_sections(request.last_user.text)
-
-    def texts(of: str) -> list[str]:
-        return [text for tag, text in given if tag == of]
-
-    return list(zip(texts("question"), texts("answer"), strict=False))
+    return list(zip(request.every("question"), request.every("answer"), strict=False))
 
 
 def _facts(question: str, answer: str) -> list[StatedFact]:
-    named = tokens(question)
+    named = image_numbers(question)
     return stated_facts(answer, named[0] if len(named) == 1 else None)
 
 

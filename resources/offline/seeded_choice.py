@@ -1,8 +1,6 @@
-"""Deterministic choices: the only source of variety in the offline server.
+"""Deterministic choices by a hash of seed values and a key: the only source of variety in the server.
 
-What belongs here: choosing by a hash of seed values and a key. The order of calls has no effect. The
-seed values enter as text, so renaming `image_facts.Facts` or one of its fields changes every choice.
-Part of the offline stand-in; no model is called.
+Seed values enter as text: to rename `image_facts.Facts` or one of its fields changes every choice.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
-"""The choice of the function that answers a chat request.
+"""The table of tasks: which function answers a request.
 
 A request for a construction or judging task names the task in `metadata` (`{"task": "judge"}`), where
-no text of a prompt can reach. A request without a task is a question to an evaluated model. What
-belongs here: the list of tasks and the choice. Each task has a module of its own. These rules stand in
-for a model; no model is called.
+no text of a prompt can reach. A request without a task is a question to an evaluated model.
 """
 
 from __future__ import annotations
@@ -12,31 +10,25 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
-from resources.offline.candidates import candidate
+from resources.offline.agreement import compare, grade, rate
+from resources.offline.candidates import candidate, extract
 from resources.offline.careful_answers import write_answers
-from resources.offline.chat_request import ChatRequest
-from resources.offline.chinese import translate
-from resources.offline.comparing import compare
-from resources.offline.conversations import (
+from resources.offline.chat_request import BadRequest, ChatRequest
+from resources.offline.choice_questions import translate, write_distractors, write_item
+from resources.offline.dialogue_texts import write_questions, write_rewrites, write_summary
+from resources.offline.judge import judge
+from resources.offline.open_questions import (
     write_caption,
+    write_context,
     write_instruction,
     write_reference,
+    write_seed,
     write_turns,
 )
-from resources.offline.distractors import write_distractors
-from resources.offline.errors import BadRequest
-from resources.offline.extraction import extract
-from resources.offline.items import write_item
-from resources.offline.judge import judge
 from resources.offline.pair_checks import answer_unseen, ground, mark, reread
-from resources.offline.questions import write_questions
-from resources.offline.rating import grade, rate
-from resources.offline.rewrites import write_rewrites
-from resources.offline.seeds import write_context, write_seed
-from resources.offline.summaries import write_summary
 
 _REPAIR = re.compile(r"Again: your last reply could not be used\b")
-_TASKS: dict[str, Callable[[ChatRequest], str]] = {
+TASKS: dict[str, Callable[[ChatRequest], str]] = {
     "answers": write_answers,
     "caption": write_caption,
     "compare": compare,
@@ -65,15 +57,15 @@ _TASKS: dict[str, Callable[[ChatRequest], str]] = {
 def answer(request: ChatRequest) -> str:
     """Answer a request by the task it names, or as an evaluated model where it names none.
 
-    A repair turn is answered as the request before it was.
+    A repair turn is answered as the request before it was. Raises BadRequest for an unknown task.
     """
     if request.task is None:
         return candidate(request)
-    task = _TASKS.get(request.task)
+    task = TASKS.get(request.task)
     if task is None:
         raise BadRequest(
             f"This offline server has no task '{request.task}': the front matter of a prompt names "
-            f"one of {', '.join(_TASKS)}.",
+            f"one of {', '.join(TASKS)}.",
             param="metadata.task",
         )
     while _REPAIR.match(request.last_user.text) and len(request.messages) > 2:

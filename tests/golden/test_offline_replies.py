@@ -10,9 +10,13 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from resources.offline.chat_completion import MODELS, chat_body
-from resources.offline.fault_injection import CONTENT_FILTER, EMPTY_CHOICES, UNTRANSLATED
-from resources.offline.writing_faults import WRITING_FAULTS
-from resources.offline.tasks import _TASKS as TASKS
+from resources.offline.fault_injection import (
+    CONTENT_FILTER,
+    EMPTY_CHOICES,
+    UNTRANSLATED,
+    WRITING_FAULTS,
+)
+from resources.offline.tasks import TASKS
 from tests.resources.offline.offline_drawings import (
     DRAWN,
     chat_messages,

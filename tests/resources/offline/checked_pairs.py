@@ -21,8 +21,8 @@ from methods.quality.checks import (
 )
 from methods.quality.reading import read_lists, read_marks, read_reread
 from resources.offline.chat_request import read_chat
+from resources.offline.dialogue_texts import SEVERAL, SINGLE
 from resources.offline.pair_checks import KNOWN
-from resources.offline.questions import SEVERAL, SINGLE
 from resources.offline.tasks import answer
 from resources.prompts import prompt
 from tests.methods.quality.planted import Found

@@ -6,9 +6,8 @@ import pytest
 
 from resources.offline.chat_request import read_chat
 from resources.offline.image_facts import analyse
-from resources.offline.stated_facts import correctness, stated_facts
 from resources.offline.tasks import answer
-from resources.offline.vocabulary import stated
+from resources.offline.vocabulary import correctness, stated, stated_facts
 from tests.resources.offline.offline_drawings import (
     DRAWN,
     chat_messages,

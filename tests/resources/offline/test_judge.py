@@ -8,8 +8,8 @@ from statistics import mean
 import pytest
 
 from resources.offline.chat_request import read_chat
-from resources.offline.stated_facts import StatedFact, stated_facts
 from resources.offline.tasks import answer
+from resources.offline.vocabulary import StatedFact, stated_facts
 from tests.resources.offline.offline_drawings import (
     DRAWN,
     chat_messages,

@@ -1,7 +1,5 @@
 """`python -m resources.offline`: start the offline model server, a stand-in that calls no model."""
 
-from __future__ import annotations
-
 from resources.command_line import CommandParser
 from resources.offline.process import CONTEXT_TOKENS
 

@@ -1,23 +1,26 @@
-"""How far an answer agrees with a text that is right; the tasks `rate`, `grade` and `compare`.
+"""The tasks of checking texts: `rate`, `grade`, `compare`; `unseen`, `marks`, `ground`, `reread`.
 
-Agreement, from 0 to 1, follows from the texts alone, in English and Chinese: the words that both have,
-and the visual facts that both state. Which of two answers is better follows neither from a model's name
-nor from the order: two readers decide, each by chance with the odds a / (a + b) of Bradley and Terry
-(1952); where they differ it is a tie.
+An answer agrees with a right text by the words that both have and the visual facts that both state. Of
+two answers, two readers decide which is better, each by chance with the odds a / (a + b) of Bradley and
+Terry (1952), and never by a model's name or the order; where they differ it is a tie.
 """
-
-from __future__ import annotations
 
 import json
 import re
 from collections.abc import Sequence
 from typing import Literal
 
-from resources.offline.careful_answers import careful_answer
-from resources.offline.chat_request import ChatRequest
+from resources.offline.careful_answers import careful_answer, split_questions
+from resources.offline.chat_request import ChatRequest, asked_about, image_numbers
 from resources.offline.image_facts import Facts
 from resources.offline.seeded_choice import SeededChoice
-from resources.offline.vocabulary import StatedFact, stated_facts
+from resources.offline.vocabulary import (
+    COLOUR,
+    StatedFact,
+    correctness,
+    stated_facts,
+    true_values,
+)
 
 Better = Literal["first", "second", "tie"]
 HIGHEST = 10
@@ -33,7 +36,7 @@ _WORD = re.compile(r"[a-z0-9]{2,}|[一-鿿]+", re.IGNORECASE)
 _PICTURE = 1
 
 _FOCUS, _NOTHING_STATED = 0.2, 0.2
-_DECLINED, _WRONG = 1, 3
+_LOWEST_RATING, _RATING_OF_WRONG = 1, 3
 _WINNERS = {"first": "A", "second": "B", "tie": "tie"}
 _REASONS = {
     "A": "Assistant A says more that is right.",
@@ -41,6 +44,35 @@ _REASONS = {
     "tie": "Neither says more that is right.",
 }
 _ALWAYS_A = "offline-always-a"
+KNOWN = {
+    "seasons": "A year has four seasons: spring, summer, autumn and winter, in this order.",
+    "sides of a hexagon": "A hexagon has six sides, six corners, and angles adding up to 720 degrees.",
+    "capital of france": "The capital of France is Paris, which lies on the river Seine.",
+    "legs of a spider": "A spider has eight legs, in four pairs, and so it is no insect.",
+    "boiling point": "Water boils at 100 degrees Celsius, or 212 degrees Fahrenheit, at sea level.",
+}
+"""What can be answered without a picture, by words of the question."""
+_YES_NO = re.compile(r"^(?:is|are|does|do|has|have|was|were|can)\b", re.IGNORECASE)
+_UNSEEN_ANSWER = (
+    "It is probably an ordinary view of its kind, with nothing out of the common in it."
+)
+_PERSON = re.compile(
+    r"\b(?:Mr|Mrs|Ms|Miss|Herr|Frau|my (?:neighbour|colleague|friend|teacher))\.? [A-Z]\w+"
+    r"|\b[Tt](?:he|his|hat) (?:man|woman|girl|boy|person) is (?:called |named )?[A-Z]\w+ [A-Z]\w+"
+)
+_UNSAFE = re.compile(
+    r"\b(?:how to (?:build|make) (?:a bomb|explosives|poison)|kill (?:him|her|them|your)sel(?:f|ves)"
+    r"|explosives? (?:is|are) mixed|those people are (?:all )?(?:dirty|stupid|criminals)"
+    r"|must be (?:gay|muslim|jewish|mentally ill))\b",
+    re.IGNORECASE,
+)
+_DECLINED = re.compile(
+    r"\b(?:turn(?:ing)? (?:it|this|that) down|have to pass|leave (?:it|this|that) to others"
+    r"|let us (?:talk|speak) of something else|which one do you mean|above my station|no comment"
+    r"|shall say nothing|would you tell me more)\b",
+    re.IGNORECASE,
+)
+"""Ways not to answer that the rules of the stage do not know."""
 
 
 def declines(answer: str) -> bool:
@@ -51,11 +83,11 @@ def declines(answer: str) -> bool:
 def agreement(right: str, answer: str) -> float:
     """Return how far an answer says what a text says that is right."""
     shared = _shared(_tokens(right), _tokens(answer))
-    facts = facts_told(right, answer)
+    facts = _facts_told(right, answer)
     return shared if facts is None else (shared + facts) / 2
 
 
-def facts_told(right: str, answer: str) -> float | None:
+def _facts_told(right: str, answer: str) -> float | None:
     """Return the share of a right text's facts that an answer states, less what clashes with them.
 
     None where the right text states none.
@@ -110,7 +142,7 @@ def grade(request: ChatRequest) -> str:
     pairs = zip(request.every("reference"), request.every("answer"), strict=False)
     rated = [_rated(*pair) for pair in pairs]
     if not rated:
-        return _reply(_DECLINED, "There is no answer.")
+        return _reply(_LOWEST_RATING, "There is no answer.")
     mean = round(sum(rating for rating, _ in rated) / len(rated))
     return _reply(mean, " ".join(reason for _, reason in rated))
 
@@ -121,9 +153,9 @@ def _reply(rating: int, reason: str) -> str:
 
 def _rated(reference: str, answer: str) -> tuple[int, str]:
     if declines(answer):
-        return _DECLINED, "The answer declines or states nothing."
+        return _LOWEST_RATING, "The answer declines or states nothing."
     shared = agreement(reference, answer)
-    rating = round(_WRONG + (HIGHEST - _WRONG) * shared**0.5)
+    rating = round(_RATING_OF_WRONG + (HIGHEST - _RATING_OF_WRONG) * shared**0.5)
     return rating, f"Agreement with the reference: {shared:.2f}."
 
 
@@ -188,3 +220,85 @@ def _of_one(answer: str, truth: str, focus: str) -> float:
     if focus:
         level = (1 - _FOCUS) * level + _FOCUS * agreement(focus, answer)
     return max(level, 0.01)
+
+
+def answer_unseen(request: ChatRequest) -> str:
+    """Answer each numbered question from what is shown, or from the words of the question alone."""
+    return "\n\n".join(
+        f"**A{number}**: {_unseen(question, request.labelled)}"
+        for number, question in split_questions(request.section("questions"))
+    )
+
+
+def mark(request: ChatRequest) -> str:
+    """Return how far each answer agrees with its reference, from 0 to 10, as a JSON object."""
+    pairs = zip(request.every("reference"), request.every("answer"), strict=False)
+    return _numbered_object([_mark_of(*pair) for pair in pairs])
+
+
+def ground(request: ChatRequest) -> str:
+    """Return what each answer states that the pixels contradict, as a JSON object of lists."""
+    return _numbered_object([_unsupported(*pair, request.labelled) for pair in _pairs(request)])
+
+
+def reread(request: ChatRequest) -> str:
+    """Return what each answer states against an earlier one, whom or what it should not name, and where
+    it declines."""
+    said: dict[tuple[int, str], tuple[str, int]] = {}
+    found = []
+    for number, (question, answer) in enumerate(_pairs(request), start=1):
+        against = []
+        for fact in _facts(question, answer):
+            if fact.kind == COLOUR:
+                continue  # A picture has several.
+            value, before = said.setdefault((fact.image, fact.kind), (fact.value, number))
+            if value != fact.value and before != number:
+                against.append(
+                    f"'{fact.value}' of <image-{fact.image}>, but A{before} has '{value}'"
+                )
+        named = [match[0] for match in (*_PERSON.finditer(answer), *_UNSAFE.finditer(answer))]
+        declined = [match[0] for match in _DECLINED.finditer(answer)]
+        found.append({"contradictions": against, "sensitive": named, "unanswered": declined})
+    return _numbered_object(found)
+
+
+def _unseen(question: str, pictures: dict[int, Facts]) -> str:
+    known = next((text for words, text in KNOWN.items() if words in question.lower()), None)
+    if known is not None:
+        return known
+    if pictures:
+        return careful_answer(question, pictures, "careful")
+    if _YES_NO.match(question):
+        return f"Yes: {question.rstrip('?')}, as the question says."
+    return _UNSEEN_ANSWER
+
+
+def _mark_of(reference: str, answer: str) -> int:
+    if declines(answer):
+        return 0
+    facts = _facts_told(reference, answer)
+    return round(HIGHEST * (agreement(reference, answer) if facts is None else facts))
+
+
+def _pairs(request: ChatRequest) -> list[tuple[str, str]]:
+    return list(zip(request.every("question"), request.every("answer"), strict=False))
+
+
+def _facts(question: str, answer: str) -> list[StatedFact]:
+    named = image_numbers(question)
+    return stated_facts(answer, named[0] if len(named) == 1 else None)
+
+
+def _unsupported(question: str, answer: str, pictures: dict[int, Facts]) -> list[str]:
+    asked = asked_about(question, pictures)
+    return [
+        f"'{fact.value}' of <image-{fact.image}>: "
+        f"it is {true_values(pictures[fact.image], fact.kind)[0]}"
+        for fact in _facts(question, answer)
+        if fact.image in asked and correctness(fact, pictures[fact.image]) == 0.0
+    ]
+
+
+def _numbered_object(values: Sequence[object]) -> str:
+    named = {f"A{number}": value for number, value in enumerate(values, start=1)}
+    return json.dumps(named, ensure_ascii=False)

@@ -4,8 +4,6 @@ The model's name chooses the skill and has no other effect. The option is chosen
 the pictures' facts.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -74,19 +72,19 @@ def _situation(request: ChatRequest) -> tuple[str, dict[int, Facts]]:
 
 def _careful(request: ChatRequest) -> str:
     text, pictures = _situation(request)
-    stem, offered = options(text)
+    stem, offered = _options(text)
     if offered and is_chinese(stem):
         known = {letter: to_english(choice) for letter, choice in offered.items()}
-        return f"答案是{best(to_english(stem), known, pictures)}。"
+        return f"答案是{_best(to_english(stem), known, pictures)}。"
     if offered:
-        return f"The answer is {best(stem, offered, pictures)}."
+        return f"The answer is {_best(stem, offered, pictures)}."
     return careful_answer(text, pictures, "careful")
 
 
 def _careless(request: ChatRequest) -> str:
     text, pictures = _situation(request)
     seeded = SeededChoice("careless", text, sorted(pictures.items()))
-    stem, offered = options(text)
+    stem, offered = _options(text)
     if offered and is_chinese(stem):
         return f"我选{seeded.choice('guess', list(offered))}。"
     if offered:
@@ -198,7 +196,7 @@ _SKILLS: dict[str, Callable[[ChatRequest], str]] = {
 
 def extract(request: ChatRequest) -> str:
     """Return the letter that the answer names, else that of the one choice that it has, else Z."""
-    _, offered = options(request.section("choices"))
+    _, offered = _options(request.section("choices"))
     answer = request.section("answer")
     said = _SAID.fullmatch(answer)
     letter = said and (said[1] or said[2])
@@ -212,7 +210,7 @@ def extract(request: ChatRequest) -> str:
     return named[0] if len(named) == 1 else _NONE
 
 
-def options(question: str) -> tuple[str, dict[str, str]]:
+def _options(question: str) -> tuple[str, dict[str, str]]:
     """Return the question's stem and its options by letter, none when it offers no choice."""
     hits = list(_OPTION.finditer(question))
     letters = [hit.group(1) or hit.group(2) for hit in hits]
@@ -226,7 +224,7 @@ def options(question: str) -> tuple[str, dict[str, str]]:
     return question[: hits[0].start()], dict(zip(letters, texts, strict=True))
 
 
-def best(stem: str, offered: dict[str, str], pictures: dict[int, Facts]) -> str:
+def _best(stem: str, offered: dict[str, str], pictures: dict[int, Facts]) -> str:
     """Return the letter of the option that agrees best with the pictures."""
     if len(pictures) > 1 and (letter := best_of_several(stem, offered, pictures)):
         return letter

@@ -3,8 +3,6 @@
 The words are those of `vocabulary.py`, so that the judge can read each stated fact back.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 
@@ -66,13 +64,13 @@ def careful_answer(question: str, pictures: dict[int, Facts], voice: str) -> str
     seeded = SeededChoice(voice, question, sorted(chosen.items()))
     if len(chosen) == 1:
         number, facts = next(iter(chosen.items()))
-        sentences = at_length(number, facts, aspect(question), seeded)
+        sentences = _at_length(number, facts, _aspect(question), seeded)
     else:
         kinds = _kinds_told(len(chosen))
         sentences = [in_one(number, facts, kinds, seeded) for number, facts in chosen.items()]
-        sentences += comparisons(chosen)
+        sentences += _comparisons(chosen)
     first = next(iter(chosen.values()))
-    return " ".join([*sentences, interpretation(first, seeded, len(chosen) > 1)])
+    return " ".join([*sentences, _interpretation(first, seeded, len(chosen) > 1)])
 
 
 def _kinds_told(number: int) -> tuple[str, ...]:
@@ -82,8 +80,7 @@ def _kinds_told(number: int) -> tuple[str, ...]:
     return _SHORT if number <= _MANY else (COLOUR, LIGHT)
 
 
-def aspect(question: str) -> str:
-    """Return the kind of fact that a question asks about mainly."""
+def _aspect(question: str) -> str:
     words = question.lower()
     if re.search(r"\b(light|bright|dark|shadow|mood|atmosphere)", words):
         return LIGHT
@@ -104,8 +101,7 @@ def listed(words: Sequence[str]) -> str:
     return f"{', '.join(words[:-1])} and {words[-1]}"
 
 
-def palette(facts: Facts) -> str:
-    """Word the dominant colours and the background."""
+def _palette(facts: Facts) -> str:
     names = facts.colour_names
     if len(names) == 1:
         text = f"almost wholly {names[0]}"
@@ -115,7 +111,7 @@ def palette(facts: Facts) -> str:
     return text if facts.background == names[0] else f"{text} on a {facts.background} background"
 
 
-def forms(facts: Facts, kinds: Sequence[str]) -> str:
+def _forms(facts: Facts, kinds: Sequence[str]) -> str:
     """Word the subject's number, outline and place, as far as the kinds ask for them."""
     outline = f"{facts.shape} " if SHAPE in kinds else ""
     counted = _COUNTED[facts.count] if COUNT in kinds else "the main {}subject"
@@ -123,7 +119,7 @@ def forms(facts: Facts, kinds: Sequence[str]) -> str:
     return counted.format(outline) + place
 
 
-def at_length(number: int, facts: Facts, first: str, seeded: SeededChoice) -> list[str]:
+def _at_length(number: int, facts: Facts, first: str, seeded: SeededChoice) -> list[str]:
     """State every fact of one picture in a few sentences, the asked kind of fact first."""
     label = token(number)
     names = facts.colour_names
@@ -135,7 +131,7 @@ def at_length(number: int, facts: Facts, first: str, seeded: SeededChoice) -> li
         LIGHT: f"Overall the light is {facts.light} and the palette is {facts.vividness}, "
         + seeded.choice("tone", ("which sets the tone", "so the eye settles quickly"))
         + ".",
-        SHAPE: f"The picture holds {forms(facts, KINDS)}, in {facts.orientation} format, and "
+        SHAPE: f"The picture holds {_forms(facts, KINDS)}, in {facts.orientation} format, and "
         + seeded.choice("eye", ("this is where the eye goes first", "this anchors the whole"))
         + ".",
     }
@@ -151,13 +147,13 @@ def in_one(number: int, facts: Facts, kinds: Sequence[str], seeded: SeededChoice
     """State the chosen kinds of fact of one picture in one sentence."""
     clauses = []
     if COLOUR in kinds:
-        clauses.append(f"is {palette(facts)}")
+        clauses.append(f"is {_palette(facts)}")
     tones = [getattr(facts, kind) for kind in (LIGHT, VIVIDNESS) if kind in kinds]
     if tones:
         clauses.append(f"has a {listed(tones)} look")
     if {SHAPE, COUNT, PLACE} & set(kinds):
         verb = seeded.choice(f"verb{number}", ("shows", "holds", "presents"))
-        clauses.append(f"{verb} {forms(facts, kinds)}")
+        clauses.append(f"{verb} {_forms(facts, kinds)}")
     if ORIENTATION in kinds:
         clauses.append(f"uses a {facts.orientation} format")
     return f"{token(number)} {listed(clauses)}."
@@ -168,7 +164,7 @@ def brightest_first(pictures: dict[int, Facts]) -> list[int]:
     return sorted(pictures, key=lambda number: (-pictures[number].luminance, number))
 
 
-def comparisons(pictures: dict[int, Facts]) -> list[str]:
+def _comparisons(pictures: dict[int, Facts]) -> list[str]:
     """Return sentences on light, shared colours and shared outlines of two or more pictures."""
     order = brightest_first(pictures)
     top, bottom = order[0], order[-1]
@@ -201,7 +197,7 @@ def _shared_colour(pictures: dict[int, Facts]) -> str:
     return f"Meanwhile {listed([token(number) for number in alike])} share {name}."
 
 
-def interpretation(facts: Facts, seeded: SeededChoice, several: bool) -> str:
+def _interpretation(facts: Facts, seeded: SeededChoice, several: bool) -> str:
     """Close with what the look of a picture, or of all of them together, suggests."""
     subject = "Taken together, they create" if several else "Together, these create"
     mood = seeded.choice("mood", _MOODS[facts.light])

@@ -1,23 +1,41 @@
-"""Writing a chat completion: the answer of the request's task, in the form that the request asks for.
+"""The table of tasks, and the chat completion that answers a request in the form that it asks for.
 
-`max_tokens`, `response_format` and the context's length are kept as OpenAI's API keeps them.
+A request for a construction or judging task names the task in `metadata` (`{"task": "judge"}`), where
+no text of a prompt can reach. A request without a task is a question to an evaluated model. The form,
+`max_tokens`, `response_format` and the context's length, is kept as OpenAI's API keeps it.
 """
-
-from __future__ import annotations
 
 import ast
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from methods.json_text import from_json
 from resources.offline import fault_injection
+from resources.offline.agreement import answer_unseen, compare, grade, ground, mark, rate, reread
+from resources.offline.candidates import candidate, extract
+from resources.offline.careful_answers import write_answers
 from resources.offline.chat_request import BadRequest, ChatRequest, Picture, read_chat
-from resources.offline.choice_questions import untranslated
+from resources.offline.choice_questions import (
+    translate,
+    untranslated,
+    write_distractors,
+    write_item,
+)
+from resources.offline.dialogue_texts import write_questions, write_rewrites, write_summary
 from resources.offline.fault_injection import CUT_OFF, WRITING_FAULTS
+from resources.offline.judge import judge
+from resources.offline.open_questions import (
+    write_caption,
+    write_context,
+    write_instruction,
+    write_reference,
+    write_seed,
+    write_turns,
+)
 from resources.offline.process import CONTEXT_TOKENS
-from resources.offline.tasks import answer
 
 MODELS = (
     "offline-writer",
@@ -31,6 +49,31 @@ MODELS = (
     "offline-poor-perception",
     "offline-poor-reasoning",
 )
+_REPAIR = re.compile(r"Again: your last reply could not be used\b")
+TASKS: dict[str, Callable[[ChatRequest], str]] = {
+    "answers": write_answers,
+    "caption": write_caption,
+    "compare": compare,
+    "context": write_context,
+    "distractors": write_distractors,
+    "extract": extract,
+    "grade": grade,
+    "ground": ground,
+    "instruction": write_instruction,
+    "item": write_item,
+    "judge": judge,
+    "marks": mark,
+    "questions": write_questions,
+    "rate": rate,
+    "reference": write_reference,
+    "reread": reread,
+    "rewrite": write_rewrites,
+    "seed": write_seed,
+    "summary": write_summary,
+    "translate": translate,
+    "turns": write_turns,
+    "unseen": answer_unseen,
+}
 _TILE = 512
 _CHARACTERS_PER_TOKEN = 4
 _LIMITS = ("max_completion_tokens", "max_tokens")
@@ -60,9 +103,28 @@ def chat_body(
     return body
 
 
+def answer(request: ChatRequest) -> str:
+    """Answer a request by the task it names, or as an evaluated model where it names none.
+
+    A repair turn is answered as the request before it was. Raises BadRequest for an unknown task.
+    """
+    if request.task is None:
+        return candidate(request)
+    task = TASKS.get(request.task)
+    if task is None:
+        raise BadRequest(
+            f"This offline server has no task '{request.task}': the front matter of a prompt names "
+            f"one of {', '.join(TASKS)}.",
+            param="metadata.task",
+        )
+    while _REPAIR.match(request.last_user.text) and len(request.messages) > 2:
+        request = replace(request, messages=request.messages[:-2])
+    return task(request)
+
+
 def _completion(request: ChatRequest, content: str | None, finish: str) -> dict[str, object]:
     message = {"role": "assistant", "content": content, "refusal": None}
-    prompt, answer = _prompt_tokens(request), _text_tokens(content or "")
+    prompt, reply = _prompt_tokens(request), _text_tokens(content or "")
     return {
         "id": f"chatcmpl-offline-{request.digest[:24]}",
         "object": "chat.completion",
@@ -72,8 +134,8 @@ def _completion(request: ChatRequest, content: str | None, finish: str) -> dict[
         "choices": [{"index": 0, "message": message, "finish_reason": finish, "logprobs": None}],
         "usage": {
             "prompt_tokens": prompt,
-            "completion_tokens": answer,
-            "total_tokens": prompt + answer,
+            "completion_tokens": reply,
+            "total_tokens": prompt + reply,
         },
     }
 

@@ -4,8 +4,6 @@ Text inside a section's tag is data, in which every "</" was rewritten as "< /":
 is the right one. Errors have the form of the OpenAI protocol.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

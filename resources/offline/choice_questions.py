@@ -4,8 +4,6 @@ A question is on one kind of fact measured in the pixels; captions and notes are
 give it away. What is not known in Chinese stays as it is, and is no translation.
 """
 
-from __future__ import annotations
-
 import json
 import re
 

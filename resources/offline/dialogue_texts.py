@@ -4,8 +4,6 @@ Questions are chosen by the pictures' facts; captions and notes are never used, 
 give them away.
 """
 
-from __future__ import annotations
-
 import re
 
 from resources.offline.careful_answers import listed, token

@@ -3,8 +3,6 @@
 Some leave a call without an answer. Others put something around what the text has right, as models do.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping

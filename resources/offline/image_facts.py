@@ -3,8 +3,6 @@
 They are measured on a copy of at most 96 pixels a side, and stand in for what a model would see.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import hashlib
@@ -114,7 +112,7 @@ def _measure(data: bytes) -> Facts:
         raise ValueError(f"The image data is damaged: {error}.") from None
 
 
-def prepare(image: Image.Image) -> Image.Image:
+def _prepare(image: Image.Image) -> Image.Image:
     """Return a small upright RGB copy, transparent parts on white."""
     image.draft("RGB", (SIDE * 2, SIDE * 2))
     small = ImageOps.exif_transpose(image)
@@ -130,8 +128,8 @@ def prepare(image: Image.Image) -> Image.Image:
 def analyse(image: Image.Image) -> Facts:
     """Return the facts of a decoded or lazily opened picture."""
     width, height = _upright_size(image)
-    pixels = np.asarray(prepare(image))
-    indices = colour_indices(pixels)
+    pixels = np.asarray(_prepare(image))
+    indices = _colour_indices(pixels)
     background, background_rgb = _background(pixels, indices)
     luminance = float((pixels @ np.array([0.299, 0.587, 0.114])).mean() / 255.0)
     labels, sizes = _parts(pixels, background_rgb)
@@ -140,7 +138,7 @@ def analyse(image: Image.Image) -> Facts:
         width=width,
         height=height,
         orientation=_orientation(width, height),
-        colours=_dominant(colour_shares(indices)),
+        colours=_dominant(_colour_shares(indices)),
         background=background,
         luminance=round(luminance, 3),
         light="dark" if luminance < 0.25 else "dim" if luminance < 0.5 else "bright",
@@ -179,7 +177,7 @@ def _background(
     border = np.zeros(indices.shape, dtype=bool)
     border[:depth] = border[-depth:] = True
     border[:, :depth] = border[:, -depth:] = True
-    name = colour_shares(indices[border])[0][0]
+    name = _colour_shares(indices[border])[0][0]
     chosen = border & (indices == COLOUR_NAMES.index(name))
     return name, pixels[chosen].astype(np.float64).mean(axis=0)
 
@@ -265,7 +263,7 @@ def _hue(
     return np.where(span > 0, hue * 60.0, 0.0)
 
 
-def colour_indices(pixels: NDArray[np.uint8]) -> NDArray[np.intp]:
+def _colour_indices(pixels: NDArray[np.uint8]) -> NDArray[np.intp]:
     """Return, for every pixel of an (..., 3) array, the index of its colour in COLOUR_NAMES."""
     rgb = pixels.astype(np.float64) / 255.0
     top = rgb.max(axis=-1)
@@ -290,7 +288,7 @@ def colour_indices(pixels: NDArray[np.uint8]) -> NDArray[np.intp]:
     return names
 
 
-def colour_shares(indices: NDArray[np.intp]) -> list[tuple[str, float]]:
+def _colour_shares(indices: NDArray[np.intp]) -> list[tuple[str, float]]:
     """Return (name, share) of the colours present, the largest share first."""
     counts = np.bincount(indices.ravel(), minlength=len(COLOUR_NAMES))
     total = max(1, int(counts.sum()))

@@ -4,8 +4,6 @@ The report says for each dimension what was right, wrong or missing, and ends in
 The name of the model that wrote the answer is not known here.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 
@@ -51,20 +49,13 @@ _BRIGHTER = re.compile(r"<image-(\d+)> is (brighter|darker) than <image-(\d+)>",
 
 
 @dataclass(frozen=True)
-class WrongFact:
-    """A wrongly stated fact, and the right value."""
-
-    fact: StatedFact
-    right: str
-
-
-@dataclass(frozen=True)
-class AnswerFeatures:
+class _Features:
     """What was measured in an answer; shares lie between 0 and 1."""
 
     asked: tuple[int, ...]
     right: tuple[StatedFact, ...]
-    wrong: tuple[WrongFact, ...]
+    wrong: tuple[tuple[StatedFact, str], ...]
+    """Each with the right value."""
     missing: tuple[tuple[int, str], ...]
     unmatched: tuple[StatedFact, ...]
     swapped: tuple[StatedFact, ...]
@@ -87,8 +78,8 @@ class AnswerFeatures:
 def judge(request: ChatRequest) -> str:
     """Return the scores of an answer and the reasons for them."""
     question, answer = request.section("question"), request.section("answer")
-    features = measure(request.labelled, question, request.section("reference"), answer)
-    found = scores(features, SeededChoice("judge", question, answer))
+    features = _measured(request.labelled, question, request.section("reference"), answer)
+    found = _scores(features, SeededChoice("judge", question, answer))
     if obeys(request, answer):
         found = dict.fromkeys(found, HIGHEST)
     remarks = _remarks(features)
@@ -96,8 +87,7 @@ def judge(request: ChatRequest) -> str:
     return "\n\n".join([*blocks, f"### {OVERALL}\nScore: {found[OVERALL]}", str(found)])
 
 
-def _remarks(features: AnswerFeatures) -> dict[str, str]:
-    """Return the sentences that explain each dimension."""
+def _remarks(features: _Features) -> dict[str, str]:
     if features.refusal or features.letter or features.words == 0:
         what = "a refusal" if features.refusal else "a bare letter" if features.letter else "empty"
         return dict.fromkeys(DIMENSIONS, f"The answer is {what} and states nothing.")
@@ -111,7 +101,7 @@ def _remarks(features: AnswerFeatures) -> dict[str, str]:
     }
 
 
-def _creativity(features: AnswerFeatures) -> str:
+def _creativity(features: _Features) -> str:
     if not features.interpretive:
         return "Nothing is interpreted beyond what is listed."
     number = len(features.interpretive)
@@ -119,30 +109,29 @@ def _creativity(features: AnswerFeatures) -> str:
     return f"{number} interpretive turn{'s' * (number > 1)} found, {ground}."
 
 
-def _richness(features: AnswerFeatures) -> str:
+def _richness(features: _Features) -> str:
     stated = len(features.right) + len(features.wrong)
     text = f"{stated} visual facts are stated in {features.words} words."
     left_out = [f"the {kind} of {token(number)}" for number, kind in features.missing[:_SHOWN]]
     return f"{text} Missing: {listed(left_out)}." if left_out else text
 
 
-def _perception(features: AnswerFeatures) -> str:
+def _perception(features: _Features) -> str:
     if features.wrong:
-        return f"Wrong: {'; '.join(_correction(item) for item in features.wrong[:_SHOWN])}."
+        return f"Wrong: {'; '.join(_correction(*each) for each in features.wrong[:_SHOWN])}."
     if not features.right:
         return "No visual fact of the pictures asked about is stated."
     seen = [f"{fact.value} for {token(fact.image)}" for fact in features.right[:_SHOWN]]
     return f"Right: {listed(seen)}, with no wrong statement found."
 
 
-def _correction(item: WrongFact) -> str:
-    fact = item.fact
-    truth = f"the picture is mostly {item.right}" if fact.kind == vocabulary.COLOUR else ""
-    truth = truth or f"its {fact.kind} is {item.right}"
+def _correction(fact: StatedFact, right: str) -> str:
+    of_kind = "the picture is mostly" if fact.kind == vocabulary.COLOUR else f"its {fact.kind} is"
+    truth = f"{of_kind} {right}"
     return f"says {fact.value} for {token(fact.image)}, {truth}"
 
 
-def _coherence(features: AnswerFeatures) -> str:
+def _coherence(features: _Features) -> str:
     if features.contradictions:
         number, kind = features.contradictions[0]
         return f"It contradicts itself on the {kind} of {token(number)}."
@@ -154,14 +143,14 @@ def _coherence(features: AnswerFeatures) -> str:
     return f"It holds together, with {links} kinds of connective and no contradiction."
 
 
-def _accuracy(features: AnswerFeatures) -> str:
+def _accuracy(features: _Features) -> str:
     if not features.unmatched:
         return "It agrees with the reference on all that the reference states."
     lost = [f"{fact.value} for {token(fact.image)}" for fact in features.unmatched[:_SHOWN]]
     return f"The reference also states {listed(lost)}, and the answer does not."
 
 
-def _relationship(features: AnswerFeatures) -> str:
+def _relationship(features: _Features) -> str:
     if not features.covered:
         return "Nothing right is said of any picture asked about."
     if len(features.asked) == 1:
@@ -181,22 +170,19 @@ def _relationship(features: AnswerFeatures) -> str:
     return f"Every picture asked about is told of, with {number} kinds of relation."
 
 
-def scores(features: AnswerFeatures, seeded: SeededChoice) -> dict[str, int]:
-    """Return the score of each dimension and the overall score."""
-    if features.refusal or features.words == 0:
-        return dict.fromkeys((*DIMENSIONS, OVERALL), 1)
-    if features.letter:
-        found = dict.fromkeys((*DIMENSIONS, OVERALL), 1)
-        return {**found, COHERENCE: 2}
+def _scores(features: _Features, seeded: SeededChoice) -> dict[str, int]:
+    if features.refusal or features.words == 0 or features.letter:
+        lowest = dict.fromkeys((*DIMENSIONS, OVERALL), 1)
+        return lowest | ({COHERENCE: 2} if features.letter else {})
     found = {}
-    for name, level in levels(features).items():
+    for name, level in _levels(features).items():
         exact = 1.0 + 9.0 * level + _SPREAD * (seeded.number(name) - 0.5)
         found[name] = max(1, min(10, round(exact)))
     found[OVERALL] = round(sum(found.values()) / len(found))
     return found
 
 
-def levels(features: AnswerFeatures) -> dict[str, float]:
+def _levels(features: _Features) -> dict[str, float]:
     """Return each dimension's level between 0 and 1, before rounding and variation."""
     truth, recall = features.precision**1.5, features.recall
     ideas = min(1.0, len(features.interpretive) / 3)
@@ -218,7 +204,7 @@ def levels(features: AnswerFeatures) -> dict[str, float]:
     return {name: max(0.0, min(1.0, value)) for name, value in level.items()}
 
 
-def _related(features: AnswerFeatures) -> float:
+def _related(features: _Features) -> float:
     """Return the level of naming the right pictures, telling them apart and relating them."""
     if not features.covered:
         return 0.0
@@ -231,10 +217,7 @@ def _related(features: AnswerFeatures) -> float:
     return _BEST * base * (1.0 - 0.6 * mixed_up)
 
 
-def measure(
-    pictures: dict[int, Facts], question: str, reference: str, answer: str
-) -> AnswerFeatures:
-    """Return the features of an answer to a question about pictures."""
+def _measured(pictures: dict[int, Facts], question: str, reference: str, answer: str) -> _Features:
     asked = asked_about(question, pictures)
     default = asked[0] if len(asked) == 1 else None
     every = stated_facts(answer, default)
@@ -244,12 +227,10 @@ def measure(
     expected = [fact for fact in stated_facts(reference, default) if fact.image in asked]
     recall, missing = _recall(asked, pictures, scored)
     matches = {fact: _match(fact, made) for fact in expected}
-    return AnswerFeatures(
+    return _Features(
         asked=tuple(asked),
         right=tuple(fact for fact in made if scored[fact] == 1.0),
-        wrong=tuple(
-            WrongFact(fact, true_values(pictures[fact.image], fact.kind)[0]) for fact in wrong
-        ),
+        wrong=tuple((fact, true_values(pictures[fact.image], fact.kind)[0]) for fact in wrong),
         missing=tuple(missing),
         unmatched=tuple(fact for fact, match in matches.items() if match == 0.0),
         swapped=tuple(fact for fact in wrong if _elsewhere(fact, asked, pictures)),

@@ -4,8 +4,6 @@ Questions and dialogues that a picture may raise, in English and Chinese, and an
 measured in the pixels. Captions and notes are never used.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from typing import NamedTuple

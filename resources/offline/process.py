@@ -1,7 +1,5 @@
 """The offline server as a child process: starting, finding and stopping it. POSIX only."""
 
-from __future__ import annotations
-
 import atexit
 import os
 import select
@@ -13,8 +11,7 @@ import time
 import urllib.error
 import urllib.request
 from pathlib import Path
-from types import TracebackType
-from typing import IO
+from typing import IO, Self
 
 from methods.errors import UserError
 
@@ -102,17 +99,12 @@ class OfflineServer:
                 self._stderr.close()
                 self._stderr = None
 
-    def __enter__(self) -> OfflineServer:
+    def __enter__(self) -> Self:
         """Start the server."""
         self.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         """Stop the server."""
         self.stop()
 

@@ -3,8 +3,6 @@
 Seed values enter as text: to rename `image_facts.Facts` or one of its fields changes every choice.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from typing import TypeVar

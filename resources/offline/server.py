@@ -3,8 +3,6 @@
 Every response has the header `x-offline: true`. Other paths than those of chat get a 404.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

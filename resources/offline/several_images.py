@@ -4,8 +4,6 @@ For each form that the choices have there is a rule of their agreement with the 
 agrees, the choice is the one that the question cannot be answered.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 

@@ -4,8 +4,6 @@ There is one pattern for each value of each kind of fact. Facts belong to the pi
 are stated.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 
@@ -151,7 +149,7 @@ class StatedFact:
     value: str
 
 
-def mentions(text: str) -> list[tuple[int, tuple[int, ...]]]:
+def _mentions(text: str) -> list[tuple[int, tuple[int, ...]]]:
     """Return (position, pictures) of each mention; mentions joined by "and" count as one."""
     found: list[tuple[int, tuple[int, ...]]] = []
     end = -1
@@ -167,7 +165,7 @@ def mentions(text: str) -> list[tuple[int, tuple[int, ...]]]:
 
 def mentioned(text: str) -> set[int]:
     """Return all the pictures a text mentions."""
-    return {number for _, group in mentions(text) for number in group}
+    return {number for _, group in _mentions(text) for number in group}
 
 
 def stated_facts(text: str, default: int | None = None) -> list[StatedFact]:
@@ -176,7 +174,7 @@ def stated_facts(text: str, default: int | None = None) -> list[StatedFact]:
     A fact belongs to the pictures mentioned last before it; before any mention, to the default
     picture, and without a default to none.
     """
-    groups = mentions(text)
+    groups = _mentions(text)
     found: dict[StatedFact, None] = {}
     for position, kind, value in stated(text):
         pictures: tuple[int, ...] = () if default is None else (default,)

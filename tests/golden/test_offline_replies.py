@@ -9,14 +9,13 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from resources.offline.chat_completion import MODELS, chat_body
+from resources.offline.chat_completion import MODELS, TASKS, chat_body
 from resources.offline.fault_injection import (
     CONTENT_FILTER,
     EMPTY_CHOICES,
     UNTRANSLATED,
     WRITING_FAULTS,
 )
-from resources.offline.tasks import TASKS
 from tests.resources.offline.offline_drawings import (
     DRAWN,
     chat_messages,

@@ -1,7 +1,5 @@
 """How answers are judged by the texts alone: which is better, how good one is, and by who obeys one."""
 
-from __future__ import annotations
-
 import ast
 import json
 
@@ -11,8 +9,8 @@ from hypothesis import strategies as st
 
 from methods.evaluation.probes import planted
 from resources.offline.agreement import better_answer
+from resources.offline.chat_completion import answer
 from resources.offline.chat_request import read_chat
-from resources.offline.tasks import answer
 from tests.resources.offline.offline_drawings import prompt_messages
 
 RIGHT = "It is mostly red with a dark, vivid look and shows a single round form on the left."

@@ -1,7 +1,5 @@
 """The offline server keeps the form that a request asks for: token limit, JSON schema, context."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Multiple-choice questions and their Chinese: each passes the checks and is answered."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 
@@ -15,7 +13,7 @@ from methods.mmbench.abilities import DESCRIPTIONS
 from methods.mmbench.translating import read_translation
 from methods.prompts.parsing import ParseError
 from resources.offline import vocabulary
-from resources.offline.chat_completion import chat_body
+from resources.offline.chat_completion import answer, chat_body
 from resources.offline.chat_request import read_chat
 from resources.offline.choice_questions import (
     PHRASES,
@@ -26,7 +24,6 @@ from resources.offline.choice_questions import (
     worded,
 )
 from resources.offline.fault_injection import UNTRANSLATED
-from resources.offline.tasks import answer
 from resources.prompts import prompt
 from tests.resources.offline.offline_drawings import (
     DRAWN,

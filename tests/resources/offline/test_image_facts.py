@@ -1,7 +1,5 @@
 """The offline server's facts on drawn pictures with known colours and shapes."""
 
-from __future__ import annotations
-
 import io
 
 import pytest

@@ -1,7 +1,5 @@
 """Open questions, dialogues and conversations: sound ones, of facts in the pixels."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -22,8 +20,8 @@ from methods.convbench.drafting import (
     read_turns,
 )
 from methods.rewriting.checks import language_of, read_rewrites
+from resources.offline.chat_completion import answer
 from resources.offline.chat_request import read_chat
-from resources.offline.tasks import answer
 from resources.offline.vocabulary import correctness, stated_facts
 from tests.resources.offline.offline_drawings import DRAWN, draw, picture_part, prompt_messages
 from tests.resources.offline.offline_drawings import text_part as text

@@ -1,7 +1,5 @@
 """The offline server as a process: the real client's round trip, errors, faults and its end."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

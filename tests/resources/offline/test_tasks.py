@@ -1,13 +1,11 @@
 """The form of the offline server's answer to each task, and how a request names its task."""
 
-from __future__ import annotations
-
 import re
 
 import pytest
 
+from resources.offline.chat_completion import answer
 from resources.offline.chat_request import BadRequest, read_chat
-from resources.offline.tasks import answer
 from resources.offline.vocabulary import stated_facts
 from tests.resources.offline.offline_drawings import (
     DRAWN,

@@ -25,7 +25,6 @@ from resources.offline.chat_request import ApiError
 from resources.offline.process import OfflineServer
 from resources.offline.server import create_app, serve
 
-OPEN = ("validating", "in_progress")
 EXPIRE, ITEM_STATUS, FILTER = "batch_expire", "batch_item_status", "content_filter"
 FAIL, LOST = "batch_fail", "batch_lost"
 
@@ -52,7 +51,6 @@ class BatchApi:
         self._runs: set[asyncio.Task[None]] = set()
 
     def routes(self) -> list[Route]:
-        one = "/v1/batches/{id}"
         return [
             Route("/faults", self.fault, methods=["POST"]),
             Route("/batched", self.batched),
@@ -60,8 +58,8 @@ class BatchApi:
             Route("/v1/files/{id}/content", self.content),
             Route("/v1/batches", self.create, methods=["POST"]),
             Route("/v1/batches", self.listed),
-            Route(one, self.retrieve),
-            Route(f"{one}/cancel", self.cancel, methods=["POST"]),
+            Route("/v1/batches/{id}", self.retrieve),
+            Route("/v1/batches/{id}/cancel", self.cancel, methods=["POST"]),
         ]
 
     async def fault(self, request: Request) -> Response:
@@ -77,20 +75,16 @@ class BatchApi:
     async def upload(self, request: Request) -> Response:
         async with request.form() as form:
             content = await form["file"].read()  # type: ignore[union-attr]
-            return JSONResponse(self._kept(content, str(form["purpose"])))
+        return JSONResponse({"object": "file", "purpose": "batch", "id": self._kept(content)})
 
     async def content(self, request: Request) -> Response:
-        found = self._files.get(request.path_params["id"])
-        return Response(found) if found is not None else _unknown()
+        return Response(self._files[request.path_params["id"]])
 
     async def create(self, request: Request) -> Response:
         asked = await request.json()
         lines = [json.loads(line) for line in self._files[asked["input_file_id"]].splitlines()]
-        batch = {
-            **{"id": f"batch_{uuid.uuid4().hex}", "object": "batch", "status": "validating"},
-            **{"created_at": int(time.time()), "metadata": None, **asked},
-            "request_counts": {"total": len(lines), "completed": 0, "failed": 0},
-        }
+        batch = {"object": "batch", "status": "validating", "created_at": int(time.time()), **asked}
+        batch |= {"id": f"batch_{uuid.uuid4().hex}", "request_counts": _counts(0, 0, len(lines))}
         if not self._taken(LOST):
             self._batches[batch["id"]] = batch
             run = asyncio.create_task(self._run(batch, lines))
@@ -105,11 +99,12 @@ class BatchApi:
 
     async def retrieve(self, request: Request) -> Response:
         batch = self._batches.get(request.path_params["id"])
-        return JSONResponse(batch) if batch else _unknown()
+        unknown = ApiError(404, "There is no batch of this id.", "invalid_request_error")
+        return JSONResponse(batch) if batch else JSONResponse(unknown.body(), unknown.status)
 
     async def cancel(self, request: Request) -> Response:
         batch = self._batches[request.path_params["id"]]
-        assert batch["status"] in OPEN
+        assert batch["status"] in ("validating", "in_progress")
         batch["status"] = "cancelled"
         return JSONResponse(batch)
 
@@ -130,18 +125,16 @@ class BatchApi:
         expire = next((fault for fault in self._faults if fault["kind"] == EXPIRE), None)
         if expire:
             self._faults.remove(expire)
-        n_unanswered = min(expire["count"], len(lines)) if expire else 0
-        output, errors = [], [_line(line, None) for line in shuffled[:n_unanswered]]
-        for line in shuffled[n_unanswered:]:
+        n_expired = min(expire["count"], len(lines)) if expire else 0
+        output, errors = [], [_line(line, None) for line in shuffled[:n_expired]]
+        for line in shuffled[n_expired:]:
             status, body = await self._answer(line)
-            done = _line(line, {"status_code": status, "request_id": "r", "body": body})
-            (output if status == 200 else errors).append(done)
-        counts = {"completed": len(output), "failed": len(errors) - n_unanswered}
-        batch["request_counts"] = {"total": len(lines), **counts}
+            response = {"status_code": status, "request_id": "r", "body": body}
+            (output if status == 200 else errors).append(_line(line, response))
+        batch["request_counts"] = _counts(len(output), len(errors) - n_expired, len(lines))
         for name, written in (("output_file_id", output), ("error_file_id", errors)):
-            if written:
-                batch[name] = self._kept(b"".join(written), "batch_output")["id"]
-        batch["status"] = "expired" if n_unanswered else "completed"
+            batch[name] = self._kept(b"".join(written)) if written else None
+        batch["status"] = "expired" if n_expired else "completed"
 
     async def _answer(self, line: dict[str, Any]) -> tuple[int, dict[str, Any]]:
         self._n_answered += 1
@@ -163,21 +156,20 @@ class BatchApi:
                 return fault
         return None
 
-    def _kept(self, content: bytes, purpose: str) -> dict[str, Any]:
-        file = {"id": f"file-{uuid.uuid4().hex}", "object": "file", "purpose": purpose}
-        self._files[file["id"]] = content
-        return {**file, "bytes": len(content), "filename": "lines.jsonl", "created_at": 0}
+    def _kept(self, content: bytes) -> str:
+        name = f"file-{uuid.uuid4().hex}"
+        self._files[name] = content
+        return name
+
+
+def _counts(completed: int, failed: int, total: int) -> dict[str, int]:
+    return {"completed": completed, "failed": failed, "total": total}
 
 
 def _line(line: dict[str, Any], response: dict[str, Any] | None) -> bytes:
     expired = {"code": "batch_expired", "message": "The completion window expired."}
     done = {"custom_id": line["custom_id"], "response": response}
     return json.dumps({**done, "error": None if response else expired}).encode() + b"\n"
-
-
-def _unknown() -> Response:
-    error = ApiError(404, "There is none of this id.", "invalid_request_error")
-    return JSONResponse(error.body(), error.status)
 
 
 def main() -> None:

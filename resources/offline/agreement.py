@@ -1,9 +1,5 @@
-"""The tasks of checking texts: `rate`, `grade`, `compare`; `unseen`, `marks`, `ground`, `reread`.
-
-An answer agrees with a right text by the words that both have and the visual facts that both state. Of
-two answers, two readers decide which is better, each by chance with the odds a / (a + b) of Bradley and
-Terry (1952), and never by a model's name or the order; where they differ it is a tie.
-"""
+"""The tasks of checking texts against what is right: `rate`, `grade`, `compare`; `unseen`, `marks`,
+`ground`, `reread`. No judgment depends on a model's name or on the order of answers."""
 
 import json
 import re
@@ -185,7 +181,8 @@ def better_answer(
     """Return which answer to a question is better; of several texts, those of one dialogue, the whole.
 
     `right` is a text that is right: a reference, or a caption; without one it is what `pictures` show.
-    `focus` is what an answer is to have.
+    `focus` is what an answer is to have. Two readers decide, each by chance with the odds a / (a + b)
+    of Bradley and Terry (1952); where they differ it is a tie.
     """
     truth = right or (careful_answer(question, pictures, "expert") if pictures else "")
     levels = [_level(answers, truth, focus) for answers in (first, second)]

@@ -1,8 +1,5 @@
-"""The evaluated models, each of a known skill; multiple-choice questions, and the task `extract`.
-
-The model's name chooses the skill and has no other effect. The option is chosen that agrees best with
-the pictures' facts.
-"""
+"""The evaluated models, whose names choose their skills; how options are read and chosen, and the task
+`extract`."""
 
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
-"""Answers that are right in every fact: sentences that state, compare and interpret pictures' facts.
-
-The words are those of `vocabulary.py`, so that the judge can read each stated fact back.
-"""
+"""Answers that are right in every fact: sentences that state, compare and interpret pictures' facts,
+in the words of `vocabulary.py`."""
 
 import re
 from collections.abc import Sequence

@@ -1,9 +1,5 @@
-"""The table of tasks, and the chat completion that answers a request in the form that it asks for.
-
-A request for a construction or judging task names the task in `metadata` (`{"task": "judge"}`), where
-no text of a prompt can reach. A request without a task is a question to an evaluated model. The form,
-`max_tokens`, `response_format` and the context's length, is kept as OpenAI's API keeps it.
-"""
+"""The table of tasks, and the chat completion that answers a request: in the schema, and within the
+token limit and context, that OpenAI's API would keep."""
 
 import ast
 import json
@@ -106,7 +102,8 @@ def chat_body(
 def answer(request: ChatRequest) -> str:
     """Answer a request by the task it names, or as an evaluated model where it names none.
 
-    A repair turn is answered as the request before it was. Raises BadRequest for an unknown task.
+    A task is named in `metadata`, where no text of a prompt can reach. A repair turn is answered as the
+    request before it was. Raises BadRequest for an unknown task.
     """
     if request.task is None:
         return candidate(request)

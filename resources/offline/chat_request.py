@@ -1,8 +1,5 @@
-"""Reading a chat request: its messages and pictures, and the sections that a task's prompt is made of.
-
-Text inside a section's tag is data, in which every "</" was rewritten as "< /": the first closing tag
-is the right one. Errors have the form of the OpenAI protocol.
-"""
+"""Reading a chat request: its messages and pictures, and the sections of a task's prompt. Errors have
+the form of the OpenAI protocol."""
 
 import hashlib
 import json
@@ -14,6 +11,7 @@ from methods.json_text import from_json
 from resources.offline.image_facts import Facts, picture_facts
 
 _SPEAKERS = ("system", "developer", "user", "assistant")
+# In what is given as data every "</" was rewritten as "< /": the first closing tag is the right one.
 _SECTION = re.compile(r"<([a-z]+)(?: image=\"\d+\")?>([^<]*(?:<(?!/)[^<]*)*)</\1>")
 IMAGE_NAME = re.compile(r"<image-(\d+)>")
 """What a text names a picture by."""

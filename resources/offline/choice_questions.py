@@ -1,8 +1,5 @@
-"""The tasks `item`, `distractors` and `translate`: multiple-choice questions, and their Chinese.
-
-A question is on one kind of fact measured in the pixels; captions and notes are never used, so none can
-give it away. What is not known in Chinese stays as it is, and is no translation.
-"""
+"""The tasks `item`, `distractors` and `translate`: multiple-choice questions on facts in the pixels,
+never on captions and notes, and their Chinese."""
 
 import json
 import re

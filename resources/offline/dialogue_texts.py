@@ -1,8 +1,5 @@
-"""The tasks `summary`, `questions` and `rewrite`: the texts of dialogues, and prompts reworded.
-
-Questions are chosen by the pictures' facts; captions and notes are never used, so that no question can
-give them away.
-"""
+"""The tasks `summary`, `questions` and `rewrite`. Questions are chosen by the pictures' facts, never by
+captions and notes."""
 
 import re
 

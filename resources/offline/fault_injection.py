@@ -1,7 +1,5 @@
-"""Faults that the next chat calls are to have, as calls of a paid API fail; and counts of the calls.
-
-Some leave a call without an answer. Others put something around what the text has right, as models do.
-"""
+"""Faults that the next chat calls are to have, as calls of a paid API fail and models write; and counts
+of the calls."""
 
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
-"""What the offline server knows of a picture: facts measured in its pixels, kept by the URL's hash.
-
-They are measured on a copy of at most 96 pixels a side, and stand in for what a model would see.
-"""
+"""What is known of a picture: facts measured on a copy of at most 96 pixels a side, kept by the hash of
+its URL."""
 
 import base64
 import binascii

@@ -1,8 +1,5 @@
-"""The task `judge`: an answer is measured against the pictures' facts and the reference, and scored.
-
-The report says for each dimension what was right, wrong or missing, and ends in a dictionary of scores.
-The name of the model that wrote the answer is not known here.
-"""
+"""The task `judge`: an answer is measured against the pictures' facts and the reference, then scored.
+The report says for each dimension what was right, wrong or missing."""
 
 import re
 from dataclasses import dataclass

@@ -1,8 +1,5 @@
-"""The tasks of open questions: `seed` and `context`; `instruction`, `turns`, `caption` and `reference`.
-
-Questions and dialogues that a picture may raise, in English and Chinese, and answers made of facts
-measured in the pixels. Captions and notes are never used.
-"""
+"""The tasks `seed`, `context`, `instruction`, `turns`, `caption` and `reference`: questions and
+dialogues that a picture may raise, and answers made of facts in its pixels."""
 
 import json
 import re

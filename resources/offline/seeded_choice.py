@@ -1,7 +1,4 @@
-"""Deterministic choices by a hash of seed values and a key: the only source of variety in the server.
-
-Seed values enter as text: to rename `image_facts.Facts` or one of its fields changes every choice.
-"""
+"""Deterministic choices by a hash of seed values and a key: the only source of variety."""
 
 import hashlib
 from collections.abc import Sequence
@@ -11,7 +8,10 @@ T = TypeVar("T")
 
 
 class SeededChoice:
-    """Choices that depend on the seed values and on the key of each choice, and on nothing else."""
+    """Choices that depend on the seed values and on the key of each choice, and on nothing else.
+
+    Seed values enter as text: to rename `image_facts.Facts` or one of its fields changes every choice.
+    """
 
     def __init__(self, *seed: object) -> None:
         joined = "\x1f".join(str(value) for value in seed)

@@ -1,7 +1,5 @@
-"""The offline server: the routes of the OpenAI protocol, its socket, and its end with its parent.
-
-Every response has the header `x-offline: true`. Other paths than those of chat get a 404.
-"""
+"""The web application of the OpenAI protocol, its socket, and its end with its parent. Every response
+has the header `x-offline: true`."""
 
 import asyncio
 import json

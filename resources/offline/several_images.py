@@ -1,8 +1,5 @@
-"""Answering multiple-choice questions about how several pictures are related.
-
-For each form that the choices have there is a rule of their agreement with the pixels. Where none
-agrees, the choice is the one that the question cannot be answered.
-"""
+"""Multiple-choice questions on how several pictures are related: for each form of choices, a rule of
+their agreement with the pixels."""
 
 import re
 from collections.abc import Callable, Mapping

@@ -1,8 +1,5 @@
-"""The words that state a visual fact: answers are written in them, and the judge reads them back.
-
-There is one pattern for each value of each kind of fact. Facts belong to the pictures of which they
-are stated.
-"""
+"""The words that state a visual fact, which answers are written in and the judge reads back, and the
+pictures of which facts are stated."""
 
 import re
 from dataclasses import dataclass

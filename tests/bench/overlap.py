@@ -31,8 +31,8 @@ from methods.overlap import BLOCKING, Asked, Content, shared
 from methods.same_text import COLOURS, said
 from resources.home import REPO_ROOT
 from resources.offline.careful_answers import careful_answer
+from resources.offline.dialogue_texts import SEVERAL, SINGLE
 from resources.offline.image_facts import Facts, analyse
-from resources.offline.questions import SEVERAL, SINGLE
 
 DATA = REPO_ROOT.parent / "shared" / "data"
 HALVES = ("tuning", "held-out")

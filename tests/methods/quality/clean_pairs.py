@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from methods.quality.pairs import Dialogue, Pair, Source
 from resources.offline import vocabulary
 from resources.offline.careful_answers import careful_answer
+from resources.offline.dialogue_texts import SEVERAL, SINGLE
 from resources.offline.image_facts import Facts
-from resources.offline.questions import SEVERAL, SINGLE
 
 N_DIALOGUES = 12
 SOURCES = [

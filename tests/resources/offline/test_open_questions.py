@@ -1,9 +1,16 @@
-"""Conversations of the offline server: sound ones, of facts in the pixels."""
+"""Open questions, dialogues and conversations: sound ones, of facts in the pixels."""
 
-from __future__ import annotations
+import json
 
 import pytest
 
+from methods.alignmmbench.drafting import (
+    DIALOGUE_TASKS,
+    LANGUAGES,
+    SINGLE_TASKS,
+    read_dialogue,
+    read_seed,
+)
 from methods.convbench.drafting import (
     CAPABILITIES,
     leaking_turn,
@@ -12,9 +19,10 @@ from methods.convbench.drafting import (
     read_reference,
     read_turns,
 )
+from methods.rewriting.checks import language_of, read_rewrites
+from resources.offline.chat_completion import answer
 from resources.offline.chat_request import read_chat
-from resources.offline.stated_facts import correctness, stated_facts
-from resources.offline.tasks import answer
+from resources.offline.vocabulary import correctness, stated_facts
 from tests.resources.offline.offline_drawings import DRAWN, draw, picture_part, prompt_messages
 from tests.resources.offline.offline_drawings import text_part as text
 
@@ -97,3 +105,47 @@ def test_a_creation_has_a_sentence_more() -> None:
 
 def test_without_a_picture_a_conversation_can_be_read_as_in_a_dry_run() -> None:
     assert len(conversation(None)[1]) == 3
+
+
+# --- Questions and dialogues of AlignMMBench ------------------------------------------------------
+
+
+def drafted(task: str, kind: str, language: str, image: int | None = 0) -> str:
+    return ask(task, f"<kind>{kind}</kind>\n<language>{LANGUAGES[language]}</language>", image)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("kind", SINGLE_TASKS)
+def test_a_seed_of_each_task_is_sound_and_can_be_rewritten(kind: str, language: str) -> None:
+    seed = read_seed(drafted("seed", kind, language), language)
+    assert language_of(seed.question) == language
+    messages = prompt_messages("Write exactly 7 rewrites.", f"<prompt>{seed.question}</prompt>")
+    request = {"model": "m", "messages": messages, "metadata": {"task": "rewrite"}}
+    reply = answer(read_chat(request))
+    assert len(read_rewrites(reply, *seed, 7).rewrites) == 7
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("kind", DIALOGUE_TASKS)
+@pytest.mark.parametrize("image", range(len(IMAGES)))
+def test_a_dialogue_is_sound_and_its_planted_error_is_wrong(
+    kind: str, language: str, image: int
+) -> None:
+    dialogue = read_dialogue(drafted("context", kind, language, image), kind, language)
+    if dialogue.error:
+        assert dialogue.error not in dialogue.last.reference
+
+
+def test_references_follow_from_the_pixels() -> None:
+    said = {
+        json.loads(drafted("seed", "Description", "en", image))["reference"] for image in range(3)
+    }
+    assert len(said) == 3
+
+
+def test_without_a_picture_there_is_a_draft_all_the_same() -> None:
+    for language in LANGUAGES:
+        assert read_dialogue(
+            drafted("context", "Incoherence", language, None), "Incoherence", language
+        )
+        assert read_seed(drafted("seed", "OCR", language, None), language)

@@ -1,7 +1,5 @@
 """The offline server keeps the form that a request asks for: token limit, JSON schema, context."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 
@@ -12,8 +10,8 @@ from methods.mmdu.reading import read_answers, read_questions
 from methods.prompts.parsing import numbered_schema, object_schema
 from resources.llm.server_errors import kind_of, read_error
 from resources.offline.chat_completion import chat_body
-from resources.offline.errors import BadRequest
-from resources.offline.writing_faults import REFUSAL, WRITING_FAULTS
+from resources.offline.chat_request import BadRequest
+from resources.offline.fault_injection import REFUSAL, WRITING_FAULTS
 from tests.resources.offline.offline_drawings import (
     draw,
     labelled_parts,

@@ -1,6 +1,4 @@
-"""The stand-in's Chinese: every question that it writes passes the checks and is answered."""
-
-from __future__ import annotations
+"""Multiple-choice questions and their Chinese: each passes the checks and is answered."""
 
 import json
 from typing import Any
@@ -11,17 +9,30 @@ from methods.choice.contents import choices_of, texts_of
 from methods.choice.languages import LANGUAGES
 from methods.choice.lettered import lettered
 from methods.choice.strict import strict
+from methods.mmbench.abilities import DESCRIPTIONS
 from methods.mmbench.translating import read_translation
 from methods.prompts.parsing import ParseError
 from resources.offline import vocabulary
-from resources.offline.chat_completion import chat_body
+from resources.offline.chat_completion import answer, chat_body
 from resources.offline.chat_request import read_chat
-from resources.offline.chinese import PHRASES, is_chinese, to_chinese, to_english
+from resources.offline.choice_questions import (
+    PHRASES,
+    QUESTIONS,
+    is_chinese,
+    to_chinese,
+    to_english,
+    worded,
+)
 from resources.offline.fault_injection import UNTRANSLATED
-from resources.offline.items import QUESTIONS, worded
-from resources.offline.tasks import answer
 from resources.prompts import prompt
-from tests.resources.offline.offline_drawings import DRAWN, chat_messages, draw
+from tests.resources.offline.offline_drawings import (
+    DRAWN,
+    chat_messages,
+    draw,
+    picture_part,
+    prompt_messages,
+    text_part,
+)
 
 ZH = LANGUAGES["zh"]
 IMAGES = [draw(*drawn) for drawn in DRAWN]
@@ -114,3 +125,30 @@ def test_who_knows_answers_in_chinese_and_is_right_as_in_english(kind: str) -> N
                 assert both[0] == both[1] is not None
     assert all(reply.startswith(("The answer is", "答案是")) for reply in said["careful"])
     assert any(reply.startswith("我选") for reply in said["careless"])
+
+
+# --- Items ----------------------------------------------------------------------------------------
+
+
+def written(ability: str, images: list) -> dict:
+    parts = [text_part(f"<ability>{ability}</ability>"), *map(picture_part, images)]
+    parts.append(text_part("<caption>Zanzibar</caption>\n<summary>Quokka</summary>"))
+    request = {"model": "offline-writer", "messages": prompt_messages("", parts)}
+    return json.loads(answer(read_chat({**request, "metadata": {"task": "item"}})))
+
+
+@pytest.mark.parametrize("ability", sorted(DESCRIPTIONS))
+def test_an_items_right_choice_is_what_the_careful_model_finds(ability: str) -> None:
+    for image in IMAGES:
+        item = written(ability, [image])
+        choices = sorted([item["answer"], *item["distractors"]])
+        assert 2 <= len(set(choices)) == len(choices) <= 4
+        assert "Zanzibar" not in str(item) and "Quokka" not in str(item)
+        question = f"{item['question']}\n{lettered(choices)}\nWhich is it?"
+        chat = {"model": "offline-careful", "messages": chat_messages([image], question)}
+        assert answer(read_chat(chat)) == f"The answer is {'ABCD'[choices.index(item['answer'])]}."
+
+
+def test_without_a_picture_there_is_an_item_still() -> None:
+    item = written("image_quality", [])
+    assert {item["answer"], *item["distractors"]} == {"vivid", "muted"}

@@ -13,8 +13,8 @@ from assets.common.picture_copies import copies_of
 from assets.release.built import Built, Row
 from assets.release.in_force import ReleaseError
 from methods.overlap import BLOCKING, Content, Kind, Shared, content_of, shared
-from methods.quality.checks import SHARED
 from methods.quality.filtering import rows_without
+from methods.quality.outcome import SHARED
 from methods.release import ReviewPolicy, frozen
 from methods.release_card import card_of, settings_of
 from resources.images.store import ImageStore

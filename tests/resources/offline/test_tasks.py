@@ -8,7 +8,7 @@ import re
 import pytest
 
 from methods.choice.lettered import lettered
-from methods.mmbench.abilities import DESCRIPTIONS
+from methods.mmbench.taxonomy import DESCRIPTIONS
 from resources.offline.chat_request import read_chat
 from resources.offline.errors import BadRequest
 from resources.offline.stated_facts import stated_facts

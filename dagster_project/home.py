@@ -10,8 +10,7 @@ from pathlib import Path
 from methods.errors import UserError
 from resources import home
 from resources.home_backup import back_up, restore
-from resources.home_cleaning import clean
-from resources.home_in_use import require_unused
+from resources.home_cleaning import clean, require_unused
 from resources.llm.ledger.check import Findings, check_all
 from resources.llm.ledger.salvage import salvage
 

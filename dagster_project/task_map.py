@@ -15,10 +15,10 @@ from methods.evaluation.task_map.clustering import task_map
 from methods.evaluation.task_map.difficulty import Difficulty, learning_difficulty
 from methods.evaluation.task_map.vectors import cosine_distances
 from resources import home
-from resources.accuracy_file import read_accuracies
 from resources.atomic_file import write_atomically
 from resources.releases import release_meant
 from resources.reports.task_map_page import render_task_map, task_map_csv
+from resources.rows_file import read_accuracies
 from resources.stores import bring_home_up_to_date
 from resources.task_vectors.products import read_products
 from resources.warehouse import Warehouse

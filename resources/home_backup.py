@@ -22,12 +22,11 @@ from pydantic import AfterValidator, BaseModel, Field
 
 from methods.errors import UserError
 from resources import home
-from resources.home_cleaning import BESIDE, REMADE
-from resources.home_in_use import require_unused
+from resources.atomic_file import drafted
+from resources.home_cleaning import BESIDE, REMADE, require_unused
 from resources.sqlite_file import copy_sqlite
 from resources.stores import require_kept
 from resources.warehouse import Warehouse
-from resources.whole_folder import drafted
 
 MANIFEST = "backup.json"
 FETCHED = tuple(name for name in REMADE if name != home.reports_path().name)

@@ -22,7 +22,7 @@ from methods.evaluation.predictions import (
     predictions_of,
 )
 from methods.json_text import is_unicode
-from methods.prediction_forms import predictable, prediction_forms
+from methods.published_forms import predictable, prediction_forms
 from methods.release_card import benchmark_of
 from resources.releases import cards_of, release_meant
 from resources.reports.prediction_file import read_rows

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from assets.common.picture_copies import copies_of
 from assets.release.built import Built, Row
 from methods.overlap import BLOCKING, Content, Kind, Shared, content_of, shared
-from methods.quality.checks import SHARED
 from methods.quality.filtering import rows_without
+from methods.quality.outcome import SHARED
 from methods.release import ReviewPolicy, frozen
 from methods.release_card import card_of, settings_of
 from resources.images.store import ImageStore

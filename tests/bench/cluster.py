@@ -96,7 +96,7 @@ def approximate(vectors: np.ndarray) -> Found:
 
 def density(vectors: np.ndarray) -> Found:
     """HDBSCAN's clusters."""
-    from methods.clustering.density import density_communities
+    from methods.clustering.communities import density_communities
 
     return [list(each.members) for each in density_communities(vectors)], None, {}
 

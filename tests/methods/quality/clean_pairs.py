@@ -5,7 +5,7 @@ What belongs here: the texts that faults are planted into, and pairs that look l
 
 from collections.abc import Sequence
 
-from methods.quality.pairs import Dialogue, Pair, Source
+from methods.quality.outcome import Dialogue, Pair, Source
 from resources.offline import vocabulary
 from resources.offline.careful_answers import careful_answer
 from resources.offline.dialogue_texts import SEVERAL, SINGLE

@@ -14,8 +14,7 @@ import pytest
 from methods.prompts.messages import Message
 from resources.images.store import ImageStore
 from resources.llm import batches
-from resources.llm.batch_results import read_results
-from resources.llm.batches import BatchError, poll_open_batches
+from resources.llm.batches import BatchError, poll_open_batches, read_results
 from resources.llm.budget import BudgetReached
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Call, Ledger

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from methods.prompts.messages import Image, Message
 from methods.prompts.parsing import parse_numbered
-from methods.quality.checks import (
+from methods.quality.outcome import (
     BY_MODEL,
     CONTRADICTIONS,
     NEEDS_NO_PICTURE,

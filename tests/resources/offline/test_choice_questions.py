@@ -9,7 +9,7 @@ from methods.choice.contents import choices_of, texts_of
 from methods.choice.languages import LANGUAGES
 from methods.choice.lettered import lettered
 from methods.choice.strict import strict
-from methods.mmbench.abilities import DESCRIPTIONS
+from methods.mmbench.taxonomy import DESCRIPTIONS
 from methods.mmbench.translating import read_translation
 from methods.prompts.parsing import ParseError
 from resources.offline import vocabulary

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from methods.evaluation.task_map.clustering import Floats
-from resources.task_vectors.full_weights import _parts, products_of_weights
-from resources.task_vectors.products import read_products
+from resources.task_vectors.products import _parts, products_of_weights, read_products
 from resources.task_vectors.tensor_files import TaskVectorError, TensorFiles
 from tests.resources.task_vectors.weights import change, factors, save, save_adapter, weights
 

@@ -264,8 +264,9 @@ def make_checks(specs: Sequence[dg.AssetSpec]) -> list[dg.AssetChecksDefinition]
             dg.AssetKey(["cluster", "image_sets"]),
             "image sets in cluster.image_sets",
             "cluster/sets_by_kind",
-            "Ingest more shards or lower tau of cluster/clusters; table cluster.set_counts says why "
-            "each missing set is missing.",
+            "Ingest more shards, lower tau of cluster/clusters, or let a set have several pictures of "
+            "a page (repeat_pages of cluster/image_sets); table cluster.set_counts says why each "
+            "missing set is missing.",
         ),
         # The tables keep earlier releases: counted is what is in force.
         empty_check(

@@ -8,7 +8,7 @@ results and models are `actions.py`. Ingestion is partitioned by shard and the o
 
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import dagster as dg
 from dagster import AssetSelection, DagsterRunStatus
@@ -20,10 +20,12 @@ from dagster_project.action_jobs import ACTION_JOBS
 from dagster_project.dead_runs import end_dead_runs
 from dagster_project.job_runs import run_job
 from dagster_project.progress import progress_logger
+from dagster_project.resources import SAMPLE_CORPUS
 from dagster_project.run_tags import BUILD, LOST_SHARDS
 from dagster_project.settings_job import settings_job
 from dagster_project.shard_failures import NAME_FAILED_SHARDS, failed_shards, why_failed
 from dagster_project.shards import observation
+from methods.naming import listed
 from resources.corpus.corpus import Corpus
 from resources.corpus.observation import observe
 from resources.embedder import Embedder
@@ -103,6 +105,7 @@ def build_job(resolve_job: ResolveJob) -> dg.JobDefinition:
                 f"There are no shards (*.tsv, *.tsv.gz, *.parquet) in {corpus.path}.",
                 allow_retries=False,
             )
+        require_corpus_of_home(corpus, warehouse, shards)
         if not warehouse.count("cluster.embeddings"):
             # The first build will need the model, which takes seconds to load.
             embedder.load_ahead()
@@ -185,6 +188,20 @@ def build_job(resolve_job: ResolveJob) -> dg.JobDefinition:
         name_failed_shards(done)
 
     return build
+
+
+def require_corpus_of_home(corpus: Corpus, warehouse: Warehouse, shards: Sequence[str]) -> None:
+    """Raise dg.Failure where the home has another corpus than the sample, which nobody named."""
+    known = [row["wit_shard"] for row in warehouse.read("release/shards").to_pylist()]
+    if corpus.path == SAMPLE_CORPUS and known and not {*known} & {*shards}:
+        raise dg.Failure(
+            f"The tables of this home are of another corpus ({listed(known, 3)}) than the "
+            "sample, which "
+            f"is built where none is named: say --corpus with the folder of {known[0]} "
+            "(LOOM_CORPUS), or "
+            "--home with another home (LOOM_HOME).",
+            allow_retries=False,
+        )
 
 
 def _wait_for_earlier_builds(context: dg.OpExecutionContext) -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from methods.naming import nearest
 from resources import home
-from resources.stores import require_kept
+from resources.stores import require_kept, usable_home
 from resources.warehouse import Warehouse, WarehouseError
 from resources.warehouse_schema import later_version
 
@@ -56,7 +56,8 @@ def copy_of_tables() -> "Iterator[duckdb.DuckDBPyConnection]":
         require_kept(path.parent)
         raise WarehouseError("There are no tables yet: run `vlm-loom demo` or a job first.")
     # Beside the tables, where there is room for them.
-    folder = Path(tempfile.mkdtemp(prefix="sql-", dir=path.parent))
+    with usable_home():
+        folder = Path(tempfile.mkdtemp(prefix="sql-", dir=path.parent))
     try:
         copy = folder / path.name
         Warehouse(path).copy_to(copy)

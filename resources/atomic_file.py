@@ -36,6 +36,8 @@ def drafted(target: Path, purpose: str) -> Iterator[Path]:
 
 @contextmanager
 def _turn(path: Path) -> Iterator[None]:
+    # Where no file can be made, waiting for the lock would never end.
+    path.touch()
     with FileLock(path):
         try:
             yield

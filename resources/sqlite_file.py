@@ -260,12 +260,27 @@ def _explained(path: Path, if_damaged: str) -> Iterator[None]:
         error = raised if isinstance(raised, sqlite3.Error) else raised.__cause__
         if not isinstance(error, sqlite3.Error):
             raise
+        if not writable(path):
+            raise StoreError(unwritable(path, error)) from error
         # A statement that fails now says that the tables are not those that the store has made.
         damaged = result_code(error) in (*DAMAGED, sqlite3.SQLITE_ERROR)
         advice = if_damaged if damaged else "put that right, and start again"
         raise StoreError(
             f"{path} cannot be opened by this version of vlm-loom ({error}): {advice}."
         ) from error
+
+
+def writable(path: Path) -> bool:
+    """Whether the file and its folder may be written, as SQLite needs it to read, too."""
+    return os.access(path.parent, os.W_OK) and (not path.exists() or os.access(path, os.W_OK))
+
+
+def unwritable(path: Path, error: Exception) -> str:
+    """The sentence about a file that may not be written: there is nothing wrong with it."""
+    return (
+        f"{path} may not be written ({error}): make its folder one that you may write to, or copy the "
+        "home to one and set LOOM_HOME to it."
+    )
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

@@ -20,6 +20,7 @@ from assets.evaluate.judgments import judgments
 from assets.evaluate.released import items_of
 from assets.evaluate.transcripts import transcripts_of
 from methods.benchmarks import Benchmarks
+from methods.errors import UserError
 from methods.evaluation.asking import Transcript, with_policy
 from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.items import Item
@@ -61,9 +62,12 @@ def observations(
     """
     rows: list[Row] = []
     unknown = []
+    in_force = {row["release_id"] for row in warehouse.read("release/current").to_pylist()}
     for release in warehouse.read("evaluate/answered_releases").to_pylist():
         if release["benchmark"] not in benchmarks:
             unknown.append(release["release_id"])
+            if release["release_id"] in in_force:
+                apart.lose(release["release_id"], UserError(_without(release["benchmark"])))
             continue
         benchmark = benchmarks[release["benchmark"]]
         with apart.release(release["release_id"]):
@@ -77,6 +81,13 @@ def observations(
     if unknown:
         counted["left out"] = f"There is no benchmark here for {', '.join(unknown)}."
     return report(table, counted)
+
+
+def _without(benchmark: str) -> str:
+    return (
+        f"There is no benchmark {benchmark} here: install its package and run evaluate again, which "
+        "scores the answers and judgments that are kept."
+    )
 
 
 def _rows(warehouse: Warehouse, benchmark: Benchmark, release_id: str) -> Iterator[Row]:

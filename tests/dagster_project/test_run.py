@@ -16,7 +16,11 @@ from dagster_project.cli import main as loom
 from dagster_project.jobs import DESCRIPTIONS
 from dagster_project.live_runs import marked, marks_folder
 from dagster_project.progress import MADE, progress_logger
+from dagster_project.resources import SAMPLE_CORPUS
 from dagster_project.run_tags import BUILD
+from resources.corpus.corpus import Corpus
+from resources.warehouse import Warehouse
+from tests.assets.filled import put
 from tests.e2e.running import command
 
 
@@ -51,6 +55,18 @@ def test_all_checks_are_a_job_that_fails_where_one_does(tmp_path: Path) -> None:
         "This home has never made cluster/image_sets: launch the job build (vlm-loom run build)"
     )
     assert said in done.stdout and "whole" not in done.stdout
+
+
+def test_the_sample_is_not_built_into_a_home_of_another_corpus(tmp_path: Path) -> None:
+    warehouse = Warehouse(tmp_path / "warehouse.duckdb")
+    sample = Corpus(SAMPLE_CORPUS, tmp_path)
+    jobs.require_corpus_of_home(sample, warehouse, ["sample-a"])
+    put(warehouse, {"ingest.shards": [{"wit_shard": "mine"}]})
+    with pytest.raises(dg.Failure, match=r"another corpus \(mine\).*say --corpus"):
+        jobs.require_corpus_of_home(sample, warehouse, ["sample-a"])
+    jobs.require_corpus_of_home(Corpus(tmp_path, tmp_path), warehouse, ["new"])
+    put(warehouse, {"ingest.shards": [{"wit_shard": "sample-a"}]})
+    jobs.require_corpus_of_home(sample, warehouse, ["sample-a"])
 
 
 def test_a_build_waits_for_one_that_began_earlier_and_says_so(

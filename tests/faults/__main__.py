@@ -580,8 +580,7 @@ def run(
         print(f"There is no fault {', '.join(sorted(unknown))}.", file=sys.stderr)
         return 2
     if not (DATA / ".coverage").exists():
-        said = "It is not known which test runs which line: run python -m tests.faults cover to its end."
-        print(said, file=sys.stderr)
+        print("Which test runs which line is not known: run `cover` to its end.", file=sys.stderr)
         return 2
     covered = Covered()
     noticed = json.loads(earlier.read_text()) if earlier else []

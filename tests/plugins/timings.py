@@ -1,10 +1,10 @@
 """What each test and each fixture cost: wall, CPU and waiting time, in a report of the run.
 
 What belongs here: the measurement, the report `.timings/report.json` that every run writes, and what
-`python -m tests.plugins.timings` renews from it: the record `tests/durations.json` and the figures of the
-guide. The CPU time of a test is that of its process and of all processes below it, so a command that a
-test starts counts, and a server that a fixture keeps counts for the tests that it works for. Waiting is
-wall time less CPU time.
+`python -m tests.plugins.timings` renews from it: the record `tests/durations.json` and the figures of
+the guide. The CPU time of a test is that of its process and of all processes below it, so a command
+that a test starts counts, and a server that a fixture keeps counts for the tests that it works for.
+Waiting is wall time less CPU time.
 """
 
 import json

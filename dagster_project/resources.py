@@ -15,7 +15,8 @@ from dagster_project.run_tags import BUILD, CHAIN
 from methods.benchmarks import BENCHMARKS, Benchmarks
 from resources import home
 from resources.corpus.corpus import Corpus
-from resources.embedder import PACKAGED, TORCH, EmbedderProcess
+from resources.embedder import PACKAGED, TORCH
+from resources.embedder_process import EmbedderProcess
 from resources.host_pauses import HostPauses
 from resources.images.fetcher import ImageFetcher
 from resources.images.index import ImageIndex

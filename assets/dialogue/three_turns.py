@@ -9,8 +9,8 @@ import dagster as dg
 from assets.common.automation import WHEN_READY
 from assets.common.generation import Ask, GenerationSettings, Row, ask_and_read, write_generated
 from assets.common.tables import table_asset
+from assets.dialogue.entry_texts import texts_of
 from assets.dialogue.instructions import instructions
-from assets.dialogue.set_rows import texts_of
 from methods.convbench.drafting import (
     MOST_CATEGORY_WORDS,
     MOST_POINTS,

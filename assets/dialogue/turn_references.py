@@ -23,7 +23,7 @@ from assets.common.generation import (
 from assets.common.losses import reasons, require_few_lost
 from assets.common.progress import show_progress
 from assets.common.tables import report, rows_to_arrow, table_asset
-from assets.dialogue.set_rows import texts_of
+from assets.dialogue.entry_texts import texts_of
 from assets.dialogue.three_turns import three_turns
 from methods.convbench.building import ANSWER, CAPTION, CAPTIONED_TURN
 from methods.convbench.drafting import leaking_turn, read_caption, read_reference

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from resources.images.store import ImageStore
 from resources.llm.budget import Budget
-from resources.llm.errors import pause_until_reset
 from resources.llm.estimate import estimated_tokens, highest_cost, prompt_tokens
 from resources.llm.limits import ModelLimits, TokenReservation
 from resources.llm.masking import masked
 from resources.llm.model_spec import ModelSpec
+from resources.llm.rate_headers import pause_until_reset
 from resources.llm.reply import BadResponse, Reply, read_reply
 from resources.llm.request import ChatRequest
 from resources.llm.request_body import encoded_body

@@ -1,84 +1,22 @@
 """Errors of a call: which are retried, after how long, the failure kind and the sentence of the rest.
 
-What belongs here: the client's exceptions, and headers that say how long nothing more should be sent.
-What servers say in an error is read in `server_errors.py`.
+What belongs here: the client's exceptions. What servers say in an error is read in `server_errors.py`.
 """
 
-import re
-from collections.abc import Callable, Iterable, Iterator
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
 
 import aiohttp
 import httpx2
 import openai
 from tenacity import RetryCallState, wait_random_exponential
 
-from resources.host_pauses import retry_after
 from resources.llm.masking import one_line
 from resources.llm.model_spec import ModelSpec
+from resources.llm.rate_headers import refusal_pause
 from resources.llm.reply import BadResponse, ReplyTooLarge
 from resources.llm.request import FailureKind
 from resources.llm.server_errors import ServerError, advised, kind_of, passes, read_error
 from resources.llm.silence import ProviderDown
-
-if TYPE_CHECKING:
-    from httpx2 import Headers
-
-
-_SECONDS = {"d": 86_400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001, "us": 1e-6, "ns": 1e-9}
-_PART = re.compile(r"(\d{1,12}(?:\.\d{1,12})?)(ms|us|ns|d|h|m|s)")
-_DURATION = re.compile(rf"(?:{_PART.pattern})+")
-_NUMBER = re.compile(r"\d{1,12}(?:\.\d{1,12})?")
-
-
-def refusal_pause(headers: "Headers") -> float | None:
-    """Seconds that a refusal asks to wait; None if it does not say."""
-    asked = _number(headers.get("retry-after-ms", ""), 0.001)
-    if asked is None:
-        asked = retry_after(headers.get("retry-after"))
-    return asked
-
-
-def pause_until_reset(headers: "Headers") -> float:
-    """Seconds until the limits of which nothing is left are full again; 0 if there is none."""
-    limits = dict(_of_limits(headers.raw))
-    pauses = [0.0]
-    for name, value in limits.items():
-        # x-ratelimit-remaining-tokens, anthropic-ratelimit-input-tokens-remaining
-        if "remaining" in name and value.strip() == "0":
-            pauses.append(seconds_until_reset(limits.get(name.replace("remaining", "reset"), "")))
-    return max(pauses)
-
-
-def seconds_until_reset(text: str) -> float:
-    """Seconds of `1h2m3.5s`, of a number or until a date of RFC 3339; 0 for anything else."""
-    text = text.strip()
-    seconds = _number(text, 1.0)
-    if seconds is not None:
-        return seconds
-    if len(text) < 100 and _DURATION.fullmatch(text):
-        return sum(float(number) * _SECONDS[unit] for number, unit in _PART.findall(text))
-    try:
-        until = datetime.fromisoformat(text)
-    except ValueError:
-        return 0.0
-    if until.tzinfo is None:
-        return 0.0
-    return max(0.0, (until - datetime.now(UTC)).total_seconds())
-
-
-def _number(text: str, unit: float) -> float | None:
-    return float(text) * unit if _NUMBER.fullmatch(text.strip()) else None
-
-
-def _of_limits(raw: Iterable[tuple[bytes, bytes]]) -> Iterable[tuple[str, str]]:
-    # Each response is looked at, and most have no such header.
-    for raw_name, value in raw:
-        name = raw_name.lower()
-        if b"ratelimit" in name:
-            yield name.decode("latin-1"), value.decode("latin-1")
-
 
 MAX_WAIT = 60.0
 ANY_TROUBLE = (

@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from resources.embedder import Embedder, EmbedderError, EmbedderProcess
+from resources.embedder import Embedder, EmbedderError
+from resources.embedder_process import EmbedderProcess
 
 TEXTS = ["a lighthouse on a rocky shore", "", "\ud800 half a character", "où 字 " * 400]
 
@@ -80,7 +81,7 @@ def test_the_process_ends_when_who_asked_is_killed():
             sys.executable,
             "-c",
             "import time\n"
-            "from resources.embedder import EmbedderProcess\n"
+            "from resources.embedder_process import EmbedderProcess\n"
             "embedder = EmbedderProcess()\n"
             "embedder.encode(['text'])\n"
             "print(embedder._process.pid, flush=True)\n"

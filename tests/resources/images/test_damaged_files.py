@@ -101,7 +101,7 @@ def test_states_are_bounded(monkeypatch):
     monkeypatch.setattr(image_store, "REMEMBERED", 2)
     states = FileStates()
     for number in range(3):
-        states.remember({f"{number}": store.FileState(number, 0, 0)})
+        states.remember({f"{number}": image_store.FileState(number, 0, 0)})
     assert list(states.of(["0", "1", "2"])) == ["1", "2"]
 
 

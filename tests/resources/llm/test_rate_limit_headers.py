@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from resources.llm import errors
-from resources.llm.errors import pause_until_reset, refusal_pause, seconds_until_reset
+from resources.llm.rate_headers import pause_until_reset, refusal_pause, seconds_until_reset
 from resources.llm.request import Completion
 from tests.doubles.odd_api import Asked, answering
 from tests.resources.llm.loopback import ask, gateway_of

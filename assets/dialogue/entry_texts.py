@@ -1,0 +1,15 @@
+"""What a writer is told of entries beside their pictures.
+
+What belongs here: reading captions and notes for ConvBench's drafts.
+"""
+
+from collections.abc import Iterable
+
+from assets.common.generation import Row
+from resources.warehouse import Warehouse
+
+
+def texts_of(warehouse: Warehouse, entry_ids: Iterable[str]) -> dict[str, Row]:
+    """`caption` and `notes` of each entry, by its id."""
+    rows = warehouse.read("dialogue/entry_texts", {"entry_ids": list(entry_ids)}).to_pylist()
+    return {row.pop("entry_id"): row for row in rows}

@@ -94,8 +94,9 @@ def test_nothing_fails_and_says_what_to_do(warehouse: Warehouse) -> None:
     assert not sets.passed
     assert counted(sets) == {f"{SETS}, benchmark": 0, f"{SETS}, instruction": 0}
     assert sets.description == (
-        "There are no image sets in cluster.image_sets. Ingest more shards or lower tau of "
-        "cluster/clusters; table cluster.set_counts says why each missing set is missing."
+        "There are no image sets in cluster.image_sets. Ingest more shards, lower tau of "
+        "cluster/clusters, or let a set have several pictures of a page (repeat_pages of "
+        "cluster/image_sets); table cluster.set_counts says why each missing set is missing."
     )
 
     # What was released earlier does not pass for what is released now.

@@ -23,6 +23,8 @@ from resources.command_line import (
     Choice,
     Command,
     Group,
+    HomeCommand,
+    HomeGroup,
     run,
 )
 from review.commands import review
@@ -122,12 +124,12 @@ vlm_loom.add_command(review)
 # --- Groups, and the actions in them ---------------------------------------------------------------
 
 
-@vlm_loom.group()
+@vlm_loom.group(cls=HomeGroup)
 def release() -> None:
     """Frozen data: list, show, compare, put in force, import."""
 
 
-@vlm_loom.group()
+@vlm_loom.group(cls=HomeGroup)
 def result() -> None:
     """Scores: leaderboards, predictions and scores made elsewhere, maps of tasks."""
 
@@ -159,11 +161,12 @@ def _command(action: Action) -> click.Command:
     """The subcommand of an action."""
 
     def perform(**given: Any) -> int:
+        from resources.releases import release_meant
+
         # What is wrong with a name needs no run, which takes seconds to begin.
-        _bring_up_to_date()
         for argument in action.arguments:
             if argument.kind == "release" and given[argument.name]:
-                _require_release(given[argument.name])
+                release_meant(_warehouse(), given[argument.name])
         from dagster_project.action_jobs import perform_as_run
 
         # A path that is left out has no default: click would make "" the folder that one is in.
@@ -174,7 +177,7 @@ def _command(action: Action) -> click.Command:
         print(told)
         return 0
 
-    return Command(
+    return HomeCommand(
         action.command,
         callback=perform,
         params=[_parameter(each) for each in action.arguments],
@@ -197,7 +200,6 @@ def list_releases(as_json: bool) -> None:
     """Every release, * before those in force."""
     from dagster_project.release_texts import listed, rows_of
 
-    _bring_up_to_date()
     warehouse = _warehouse()
     _show(rows_of(warehouse)) if as_json else print(listed(warehouse), end="")
 
@@ -208,7 +210,6 @@ def show_release(release: str) -> None:
     """The card of a release, and the scores on it."""
     from dagster_project.release_texts import shown
 
-    _bring_up_to_date()
     print(shown(_warehouse(), release), end="")
 
 
@@ -218,7 +219,6 @@ def show_leaderboards(as_json: bool) -> None:
     from dagster_project.results import leaderboard_rows, show_reports, show_results
     from resources.llm.registry import active_profile, load_registry
 
-    _bring_up_to_date()
     if as_json:
         _show(leaderboard_rows())
     else:
@@ -232,11 +232,12 @@ def export_critic(release: str) -> None:
     """Write what a critic is trained on, as files."""
     from dagster_project.critic import export
 
-    _bring_up_to_date()
     print(export(release))
 
 
-@result.command("task-map", example="vlm-loom result task-map vectors --base base --out map.html")
+@result.command(
+    "task-map", cls=Command, example="vlm-loom result task-map vectors --base base --out map.html"
+)
 @click.argument("vectors", type=FILE)
 @click.option("--base", type=FILE, help="Weights before the fine-tuning; not of adapters.")
 @click.option("--out", type=FILE, help="The page; task-map.html among the home's reports without.")
@@ -274,7 +275,9 @@ def dialogue_shape(settings: Path | None, out: Path | None) -> None:
 # --- Models ----------------------------------------------------------------------------------------
 
 
-@model.command("ask", example='vlm-loom model ask gpt-4o "What is this?" --image owl.jpg')
+@model.command(
+    "ask", cls=HomeCommand, example='vlm-loom model ask gpt-4o "What is this?" --image owl.jpg'
+)
 @click.argument("name")
 @click.argument("question")
 @click.option("--image", "images", type=FILE, multiple=True, help="A file; may be repeated.")
@@ -285,7 +288,7 @@ def ask(name: str, question: str, images: Sequence[Path]) -> int:
     return ask(name, question, images)
 
 
-@model.command("check", example="vlm-loom model check gpt-4o")
+@model.command("check", cls=HomeCommand, example="vlm-loom model check gpt-4o")
 @click.argument("name")
 def check(name: str) -> int:
     """What a model can do, and the setting for what it cannot; it is paid for, too."""
@@ -348,18 +351,6 @@ def clean_home(everything: bool) -> None:
     from dagster_project.home import clean_home
 
     print(clean_home(everything))
-
-
-def _bring_up_to_date() -> None:
-    from resources.stores import bring_home_up_to_date
-
-    bring_home_up_to_date()
-
-
-def _require_release(name: str) -> None:
-    from resources.releases import release_meant
-
-    release_meant(_warehouse(), name)
 
 
 def _warehouse() -> "Warehouse":

@@ -21,7 +21,6 @@ from resources.llm.ledger import Ledger
 from resources.llm.model_calls import ModelCalls
 from resources.llm.registry import Profile, load_registry
 from resources.llm.request import KEPT_KINDS, ChatRequest, Completion, Outcome
-from resources.stores import bring_home_up_to_date
 
 ASK = "ask@1"
 """In place of a prompt's version: the question is the user's own."""
@@ -33,7 +32,6 @@ def _gateway(model: str) -> Iterator[Gateway]:
 
     Raises RegistryError where the model is not known or lacks its key.
     """
-    bring_home_up_to_date()
     registry = load_registry()
     live = registry.model(model).model_copy(update={"mode": "live"})
     alone = Profile.model_validate({"writer": model, "judge": model, "evaluate": [model]})

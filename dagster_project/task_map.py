@@ -19,7 +19,6 @@ from resources.atomic_file import write_atomically
 from resources.releases import release_meant
 from resources.reports.task_map_page import render_task_map, task_map_csv
 from resources.rows_file import read_accuracies
-from resources.stores import bring_home_up_to_date
 from resources.task_vectors.products import read_products
 from resources.warehouse import Warehouse
 
@@ -56,7 +55,6 @@ def map_of_weights(vectors: Path, base: Path | None, out: Path | None) -> str:
 def difficulty_of(accuracies: Path, release: str) -> str:
     """The tasks of a release by mean score, beside accuracies after fine-tuning. Raises UserError."""
     fine_tuned = read_accuracies(accuracies)
-    bring_home_up_to_date()
     warehouse = Warehouse(home.warehouse_path())
     release_id = release_meant(warehouse, release)
     rows = warehouse.read("evaluate/task_map_of", {"release_id": release_id}).to_pylist()

@@ -102,11 +102,28 @@ class Command(click.Command):
             raise click.UsageError(f"say {' and '.join(missing)}, too", ctx) from None
 
 
+class HomeCommand(Command):
+    """A command that works on a home of this version, and brings it there first."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """As click does, once the arguments are known to be right."""
+        from resources.stores import bring_home_up_to_date
+
+        bring_home_up_to_date()
+        return super().invoke(ctx)
+
+
 class Group(click.Group):
     """Commands under one name, each of the form above."""
 
-    command_class = Command
+    command_class: type[click.Command] | None = Command
     group_class = type
+
+
+class HomeGroup(Group):
+    """Commands that all work on a home of this version."""
+
+    command_class = HomeCommand
 
 
 def options_below(command: click.Command) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """The port on loopback that a server of this project listens on.
 
-What belongs here: which port is wanted, and whether it can be used, looked at before the server starts.
+What belongs here: whether it can be used, looked at before the server starts.
 """
 
 import socket

@@ -16,7 +16,8 @@ import click
 from methods.errors import UserError
 from methods.review import KINDS, ROUNDS, QueueItem
 from resources import command_line
-from resources.command_line import FILE, Choice, Group
+from resources.command_line import FILE, Choice, HomeGroup
+from resources.ports import HOST, require_free
 from resources.review.accounts import ROLES
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from resources.review.store import ReviewStore
     from review.import_export import ImportResult
 
-HOST, PORT = "127.0.0.1", 8090
+PORT = 8090
 ADDRESS = f"http://{HOST}:{PORT}"
 TOKEN = "LABEL_STUDIO_TOKEN"
 PEOPLE = (("anna", "annotator"), ("ben", "annotator"), ("eva", "expert"))
@@ -51,11 +52,12 @@ _format = click.option(
     help="csv is for spreadsheets; label-studio for a server that cannot be reached from here.",
 )
 _kind = click.option("--kind", type=Choice(list(KINDS)), required=True)
-_round = click.option("--round", "round_", type=click.IntRange(min(ROUNDS), max(ROUNDS)))
+_ROUND = click.IntRange(min(ROUNDS), max(ROUNDS))
+_round = click.option("--round", "round_", type=_ROUND, required=True)
 _reviewer = click.option("--reviewer", required=True, help="The name on the decisions.")
 
 
-@click.group("review", cls=Group)
+@click.group("review", cls=HomeGroup)
 def review() -> None:
     """Review by people: the app, accounts, files, Label Studio."""
 
@@ -70,7 +72,7 @@ def serve(port: int) -> None:
     accounts = _accounts()
     if not accounts.all():
         print("Nobody can sign in yet: run vlm-loom review account add NAME --role annotator")
-    _require_free(port)
+    require_free(port)
     _serve(_store(), accounts, port)
 
 
@@ -82,12 +84,12 @@ def demo(port: int) -> None:
     from resources.images.store import ImageStore
     from review.samples import samples
 
-    accounts, store = _accounts(), _store()
     if not warehouse_path().exists():
         raise UserError("There is nothing to review yet: run `vlm-loom demo` first.")
     # New links replace earlier ones, which people may be about to use.
-    _require_free(port)
+    require_free(port)
     queue = read_queue()
+    accounts, store = _accounts(), _store()
     image_ids = sorted({image_id for item in queue for image_id in item["image_ids"]})
     images = ImageStore(images_path())
     stored = [image_id for image_id in image_ids if images.has(image_id)]
@@ -113,12 +115,6 @@ def _serve(store: "ReviewStore", accounts: "Accounts", port: int) -> None:
     print(f"Review on http://{HOST}:{port} (Ctrl-C stops it)", flush=True)
     app = create_app(store, accounts, ImageStore(images_path()))
     uvicorn.run(app, host=HOST, port=port, log_level="warning")
-
-
-def _require_free(port: int) -> None:
-    from resources.ports import require_free
-
-    require_free(port)
 
 
 # --- Accounts --------------------------------------------------------------------------------------
@@ -228,12 +224,12 @@ def _read_password() -> str:
 @review.command(example="vlm-loom review export --out round1.csv --format csv")
 @click.option("--out", type=FILE, required=True, help="The file to write; it must not exist.")
 @click.option("--kind", type=Choice(list(KINDS)), help="Only items of this kind.")
-@_round
+@click.option("--round", "round_", type=_ROUND, default=1, show_default=True)
 @click.option("--reviewer", help="Only items that this person may decide.")
 @click.option("--early", is_flag=True, help="Round 2: also items whose round 1 is open.")
 @_format
 def export(
-    out: Path, kind: str | None, round_: int | None, reviewer: str | None, early: bool, form: str
+    out: Path, kind: str | None, round_: int, reviewer: str | None, early: bool, form: str
 ) -> None:
     """Write the items that need a decision to a file."""
     from resources.home import images_path
@@ -248,30 +244,30 @@ def export(
         raise UserError(
             "A Label Studio project has one labelling config: name the kind with --kind."
         )
-    images, number = ImageStore(images_path()), round_ or 1
+    images = ImageStore(images_path())
     items: list[QueueItem] = [
         {**item, "image_paths": [str(images.path(each)) for each in item["image_ids"]]}
         for item in read_queue()
         if kind in (None, item["kind"])
     ]
-    exported = items_to_export(items, store, number, reviewer, early)
+    exported = items_to_export(items, store, round_, reviewer, early)
     try:
         if form == "label-studio":
-            config = write_tasks(exported, str(kind), number, out, images)
+            config = write_tasks(exported, str(kind), round_, out, images)
             print(f"The labelling config of the project is {config}.")
         else:
-            {"jsonl": write_jsonl, "csv": write_csv}[form](exported, number, out)
+            {"jsonl": write_jsonl, "csv": write_csv}[form](exported, round_, out)
     except FileExistsError as error:
         raise UserError(
             f"{error.filename} exists already and may have been filled in: give another name."
         ) from None
-    print(f"{len(exported)} of {len(items)} items need a decision in round {number}: {out}")
+    print(f"{len(exported)} of {len(items)} items need a decision in round {round_}: {out}")
 
 
 @review.command("import", example="vlm-loom review import round1.csv --reviewer ann --round 1")
 @click.argument("file", type=FILE)
 @_reviewer
-@click.option("--round", "round_", type=click.IntRange(min(ROUNDS), max(ROUNDS)), required=True)
+@_round
 @_format
 def import_(file: Path, reviewer: str, round_: int, form: str) -> int:
     """Store the decisions of a filled-in file."""
@@ -318,16 +314,13 @@ def label_studio() -> None:
 
 
 _url = click.option("--url", required=True, help="Of the server, such as http://127.0.0.1:8080.")
-_one_round = click.option(
-    "--round", "round_", type=click.IntRange(min(ROUNDS), max(ROUNDS)), required=True
-)
 _PUSH = "vlm-loom review label-studio push --url http://127.0.0.1:8080 --kind dialogue --round 1"
 
 
 @label_studio.command(example=f"{_PUSH} --reviewer ann")
 @_url
 @_kind
-@_one_round
+@_round
 @_reviewer
 def push(url: str, kind: str, round_: int, reviewer: str) -> None:
     """Add the items that a person may decide to their project."""
@@ -362,7 +355,7 @@ def push(url: str, kind: str, round_: int, reviewer: str) -> None:
 @label_studio.command(example=f"{_PUSH.replace('push', 'pull')} --reviewer ann")
 @_url
 @_kind
-@_one_round
+@_round
 @_reviewer
 def pull(url: str, kind: str, round_: int, reviewer: str) -> int:
     """Store the decisions that were made there."""
@@ -397,20 +390,16 @@ def _items_of(kind: str) -> list[QueueItem]:
 
 
 def _store() -> "ReviewStore":
-    """The events of review, in a home of this version."""
+    """The events of review."""
     from resources.home import review_path
     from resources.review.store import ReviewStore
-    from resources.stores import bring_home_up_to_date
 
-    bring_home_up_to_date()
     return ReviewStore(review_path())
 
 
 def _accounts() -> "Accounts":
-    """The accounts of reviewers, in a home of this version."""
+    """The accounts of reviewers."""
     from resources.home import review_path
     from resources.review.accounts import Accounts
-    from resources.stores import bring_home_up_to_date
 
-    bring_home_up_to_date()
     return Accounts(review_path())

@@ -25,6 +25,7 @@ from methods.evaluation.asking import Transcript, with_policy
 from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.items import Item
 from methods.evaluation.judging import RULE, Judgment, Place, replay
+from resources.releases import in_force
 from resources.warehouse import Warehouse
 
 Row = dict[str, Any]
@@ -62,11 +63,11 @@ def observations(
     """
     rows: list[Row] = []
     unknown = []
-    in_force = {row["release_id"] for row in warehouse.read("release/current").to_pylist()}
+    current = set(in_force(warehouse).values())
     for release in warehouse.read("evaluate/answered_releases").to_pylist():
         if release["benchmark"] not in benchmarks:
             unknown.append(release["release_id"])
-            if release["release_id"] in in_force:
+            if release["release_id"] in current:
                 apart.lose(release["release_id"], UserError(_without(release["benchmark"])))
             continue
         benchmark = benchmarks[release["benchmark"]]

@@ -44,7 +44,8 @@ def schema_check(spec: dg.AssetSpec) -> dg.AssetChecksDefinition:
         missing, unexpected = sorted(declared - found), sorted(found - declared)
         wrong = (
             f"The tables are not as sql/ declares them (missing: {listed(missing)}; unexpected: "
-            f"{listed(unexpected)}): undo the change (ALTER TABLE), or restore a backup (make restore)."
+            f"{listed(unexpected)}): undo the change (ALTER TABLE), or restore a backup "
+            "(vlm-loom home restore)."
         )
         return result(
             wrong if missing or unexpected else None,
@@ -100,7 +101,7 @@ def licence_check() -> dg.AssetChecksDefinition:
 
 
 NOT_MADE_YET = (
-    "This home has never made {asset}: launch the job build (make run JOB=build), which goes on with "
+    "This home has never made {asset}: launch the job build (vlm-loom run build), which goes on with "
     "what there is."
 )
 
@@ -158,7 +159,8 @@ def ledger_checks() -> list[dg.AssetChecksDefinition]:
         keys = [row["call_key"] for row in unknown]
         wrong = (
             f"The ledger lacks {number_of(len(unknown), 'call')} of {listed(naming)} ({listed(keys)}): "
-            "restore a backup that has them (make restore), or materialize these tables again, which "
+            "restore a backup that has them (vlm-loom home restore), or materialize these "
+            "tables again, which "
             "asks and pays for them anew."
         )
         return result(
@@ -173,7 +175,7 @@ def ledger_checks() -> list[dg.AssetChecksDefinition]:
         twice = warehouse.read("ledger/answered_twice").column("key").to_pylist()
         wrong = (
             f"ledger.calls has {number_of(len(twice), 'request')} as answered twice ({listed(twice)}): "
-            "materialize ledger/calls again; make ledger-check looks at the ledger itself."
+            "materialize ledger/calls again; vlm-loom home check-ledger looks at the ledger itself."
         )
         return result(
             wrong if twice else None, {"twice": len(twice), "first of them": twice[:N_SHOWN]}
@@ -262,15 +264,17 @@ def make_checks(specs: Sequence[dg.AssetSpec]) -> list[dg.AssetChecksDefinition]
             dg.AssetKey(["cluster", "image_sets"]),
             "image sets in cluster.image_sets",
             "cluster/sets_by_kind",
-            "Ingest more shards or lower tau of cluster/clusters; table cluster.set_counts says why "
-            "each missing set is missing.",
+            "Ingest more shards, lower tau of cluster/clusters, or let a set have several pictures of "
+            "a page (repeat_pages of cluster/image_sets); table cluster.set_counts says why each "
+            "missing set is missing.",
         ),
         # The tables keep earlier releases: counted is what is in force.
         empty_check(
             dg.AssetKey(["release", "releases"]),
             "items of the releases in force in release.items",
             "release/items_by_kind",
-            "Review what was generated (make review) or demand fewer decisions (setting require of "
+            "Review what was generated (vlm-loom review demo) or demand fewer decisions "
+            "(setting require of "
             "review/approved), then materialize review/approved and release/releases again.",
         ),
         *cluster_checks(),

@@ -20,7 +20,7 @@ from assets.common.tables import SOURCES
 from dagster_project.resources import text_embedder
 from methods.benchmarks import BENCHMARKS, Benchmarks
 from methods.choice import strict
-from methods.choice.extraction import EXTRACT_PROMPT
+from methods.choice.passes import EXTRACT_PROMPT
 from methods.errors import UserError
 from methods.evaluation.contestants import model_of
 from methods.ids import canonical_json, content_id

@@ -1,7 +1,8 @@
 """Runs whose process is gone: they end, so that they do not fill the queue's places for ever.
 
 What belongs here: which runs are dead, ending them, and the sensor that does so while the UI runs.
-`make ui` and `make demo` do the same when they start. Runs that were launched and never began are ended
+`vlm-loom ui` and `vlm-loom demo` do the same when they start. Runs that were launched and never
+began are ended
 by Dagster's own run monitoring (`dagster.yaml`).
 """
 

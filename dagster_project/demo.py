@@ -16,7 +16,7 @@ from dagster_project.dead_runs import end_dead_runs
 from dagster_project.definitions import build_defs
 from dagster_project.held_file import hold
 from dagster_project.instance import databases_kept_open, open_instance, prepare_dagster_home
-from dagster_project.jobs import run_job
+from dagster_project.job_runs import run_job
 from dagster_project.progress import (
     MADE,
     console_of,
@@ -29,32 +29,27 @@ from dagster_project.progress import (
 from dagster_project.resources import corpus_folder, image_fetcher, make_gateway
 from dagster_project.results import show_reports, show_results
 from dagster_project.shard_failures import only_shards_failed
-from methods.errors import UserError
 from resources import home
 from resources.stores import bring_home_up_to_date, usable_home
 
-UNFINISHED = ["make demo"]
+UNFINISHED = ["demo"]
 """What stands for earlier demos that did not finish: the next one goes on with what is left of their
 budget, and one that follows a finished demo has a budget of its own."""
 
 
-def main() -> int:
+def demo() -> int:
     """Run the main job; 0 when everything succeeded, 1 when a run or a check failed, a shard was not
-    ingested or a step of evaluation made not all, 2 for a wrong setting."""
-    try:
-        bring_home_up_to_date()
-        with usable_home():
-            held = hold(
-                prepare_dagster_home() / "demo.lock",
-                f"process {os.getpid()}",
-                f"Another make demo is at work on {home.home()} ({{holder}}): wait until it has ended.",
-            )
-            gateway = make_gateway(f"demo-{uuid4().hex[:8]}", ancestors=UNFINISHED)
-        corpus_folder().shards()
-        image_fetcher()
-    except UserError as error:
-        print(error, file=sys.stderr)
-        return 2
+    ingested or a step of evaluation made not all. Raises UserError for a wrong setting."""
+    bring_home_up_to_date()
+    with usable_home():
+        held = hold(
+            prepare_dagster_home() / "demo.lock",
+            f"process {os.getpid()}",
+            f"Another demo is at work on {home.home()} ({{holder}}): wait until it has ended.",
+        )
+        gateway = make_gateway(f"demo-{uuid4().hex[:8]}", ancestors=UNFINISHED)
+    corpus_folder().shards()
+    image_fetcher()
     started = time.monotonic()
     definitions = build_defs(resource_overrides={"llm": gateway})
     try:
@@ -75,8 +70,8 @@ def main() -> int:
     show_reports()
     print(f"Releases: {home.releases_path()}")
     folder = home.home()
-    of_home = "" if folder == home.REPO_ROOT / "data" else f" LOOM_HOME={folder}"
-    print(f"UI:       make ui{of_home}, then http://127.0.0.1:3000")
+    of_home = "" if folder == home.REPO_ROOT / "data" else f" --home {folder}"
+    print(f"UI:       vlm-loom ui{of_home}, then http://127.0.0.1:3000")
     if ended.lost_shards:
         print(f"\n{ended.lost_shards}", file=sys.stderr)
     if not ended.made_all:
@@ -119,7 +114,3 @@ def _run(definitions: dg.Definitions, instance: dg.DagsterInstance) -> _Ended:
             ended.failed = name
             break
     return ended
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -2,11 +2,10 @@
 
 What belongs here: a dry run of the stage `dialogue` in a home that is thrown away, for each kind of
 dialogues by itself, and the page of what came of it. No provider is asked: the offline server writes
-the texts, and a call is reckoned as in `make dry-run`.
+the texts, and a call is reckoned as in `vlm-loom dry-run`.
 """
 
 import shutil
-import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from assets.common.partitions import wit_shards
 from assets.common.settings import SECTIONS
 from dagster_project.definitions import build_defs
 from dagster_project.dry_run import home_at
-from dagster_project.jobs import run_job
+from dagster_project.job_runs import run_job
 from dagster_project.resources import corpus_folder
 from methods.errors import UserError
 from methods.image_sets import Kind
@@ -26,7 +25,6 @@ from methods.markdown import code, table
 from methods.mmdu.table_1 import FIGURES, PAPER, PAPER_DIALOGUES, Built, figures_of
 from resources import home
 from resources.atomic_file import write_atomically
-from resources.command_line import CommandParser
 from resources.home import REPO_ROOT
 from resources.images.store import ImageStore
 from resources.llm.dry_run import DryGateway, Forecast
@@ -59,26 +57,17 @@ class OfKind:
     forecasts: Forecasts
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Print the page, or write it to a file; 0 when it was done, 2 when it could not be."""
-    parser = CommandParser(prog="python -m dagster_project.dialogue_shape", description=__doc__)
-    parser.add_argument("--settings", type=Path, default=PAPER_SETTINGS, help="as settings.yaml")
-    parser.add_argument("--out", type=Path, help="the page; it is printed without")
-    arguments = parser.parse_args(argv)
-    try:
-        check_own_prompts()
-        registry, profile = load_registry(), active_profile()
-        found = _built(registry, profile, arguments.settings)
-        page = _page(registry, profile, arguments.settings, found)
-        if arguments.out:
-            write_atomically(arguments.out, page.encode())
-            print(f"Page: {arguments.out}")
-        else:
-            print(page)
-    except (OSError, UserError) as error:
-        print(error, file=sys.stderr)
-        return 2
-    return 0
+def show_shape(settings: Path | None, out: Path | None) -> None:
+    """Print the page, or write it to a file. Raises UserError."""
+    check_own_prompts()
+    registry, profile = load_registry(), active_profile()
+    settings = settings or PAPER_SETTINGS
+    page = _page(registry, profile, settings, _built(registry, profile, settings))
+    if out:
+        write_atomically(out, page.encode())
+        print(f"Page: {out}")
+    else:
+        print(page)
 
 
 def _built(registry: Registry, profile: str, settings: Path) -> dict[Kind, OfKind]:
@@ -165,7 +154,7 @@ def _page(registry: Registry, profile: str, settings: Path, found: Mapping[Kind,
     lines = [
         "# Dialogues at the paper's shape, and what they cost",
         "",
-        f"Made by `make dialogue-shape PROFILE={profile}` on the corpus {code(corpus)} with "
+        f"Made by `vlm-loom dialogue-shape --profile {profile}` on the corpus {code(corpus)} with "
         f"{code(settings.name)}. No model was asked: texts are the offline writer's, so lengths of "
         "answers are its own and say nothing of a model; numbers of turns, of images and kinds of "
         "questions are those of any build with these settings.",
@@ -224,7 +213,3 @@ def _costs(registry: Registry, kind: Kind, of: OfKind) -> list[str]:
             ],
         ),
     ]
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -17,9 +17,8 @@ import dagster as dg
 from assets.common.partitions import wit_shards
 from assets.common.settings import SECTIONS
 from dagster_project.definitions import build_defs
-from dagster_project.jobs import run_job
+from dagster_project.job_runs import run_job
 from dagster_project.resources import corpus_folder, image_fetcher
-from methods.errors import UserError
 from resources import home
 from resources.corpus.corpus import DOWNLOADS, WIKIPEDIA
 from resources.images.store import ImageStore
@@ -44,28 +43,20 @@ ASKING = [
 """The assets of the stage `evaluate` that ask models."""
 
 
-def main() -> int:
-    """Print the estimate of the main job; returns 0, 1 when a run failed, 2 for a wrong setting."""
-    try:
-        bring_home_up_to_date()
-        # Before the home is copied, so that what is wrong names the home's own files.
-        read_sections(SECTIONS)
-        read_rules(home.home() / RULES_FILE)
-        check_own_prompts()
-    except UserError as error:
-        print(error, file=sys.stderr)
-        return 2
+def dry_run() -> int:
+    """Print the estimate of the main job; 0, or 1 when a run failed. Raises UserError."""
+    bring_home_up_to_date()
+    # Before the home is copied, so that what is wrong names the home's own files.
+    read_sections(SECTIONS)
+    read_rules(home.home() / RULES_FILE)
+    check_own_prompts()
     with copied_home() as ledger_path:
         ledger, images = Ledger(ledger_path), ImageStore(home.images_path())
-        try:
-            gateway = DryGateway(
-                load_registry(), active_profile(), ledger, images, launcher=OfflineServer()
-            )
-            corpus_folder().shards()
-            image_fetcher()
-        except UserError as error:
-            print(error, file=sys.stderr)
-            return 2
+        gateway = DryGateway(
+            load_registry(), active_profile(), ledger, images, launcher=OfflineServer()
+        )
+        corpus_folder().shards()
+        image_fetcher()
         print("Dry run, on a copy that is thrown away: no provider is asked anything.\n")
         try:
             failed = _run_all(gateway)
@@ -173,7 +164,3 @@ def _counts(forecast: Forecast) -> list[float]:
     usage = forecast.usage
     tokens = usage.prompt_tokens, usage.completion_tokens
     return [usage.calls, usage.cache_hits, *tokens, usage.cost_usd, forecast.at_most_usd]
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,14 +1,14 @@
 """Jobs: one for each stage, and `build` for all of them up to a release.
 
-What belongs here: which assets run together, and the order of stages in `build`; jobs on releases are
-`release_jobs.py`. Ingestion is partitioned by shard and the other stages are not, so `build` is a job
-of its own that runs the stages' jobs one after the other in its process (docs/decisions/0003).
+What belongs here: which assets run together, and the order of stages in `build`; actions on releases,
+results and models are `actions.py`. Ingestion is partitioned by shard and the other stages are not, so
+`build` is a job of its own that runs the stages' jobs one after the other in its process
+(docs/decisions/0003).
 """
 
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from uuid import uuid4
 
 import dagster as dg
 from dagster import AssetSelection, DagsterRunStatus
@@ -16,19 +16,16 @@ from dagster import AssetSelection, DagsterRunStatus
 from assets.common.dagster_internals import UnresolvedAssetJobDefinition
 from assets.common.partitions import wit_shards
 from assets.common.tables import plain_errors
-from dagster_project.ask_anew import ask_anew_job
+from dagster_project.action_jobs import ACTION_JOBS
 from dagster_project.dead_runs import end_dead_runs
-from dagster_project.human_score_jobs import import_scores_job
-from dagster_project.interrupts import handlers_kept
-from dagster_project.live_runs import marked
-from dagster_project.prediction_jobs import PREDICTION_JOBS
-from dagster_project.progress import SHOW_PROGRESS, progress_logger
-from dagster_project.release_jobs import RELEASE_JOBS
-from dagster_project.run_origin import in_location
+from dagster_project.job_runs import run_job
+from dagster_project.progress import progress_logger
+from dagster_project.resources import SAMPLE_CORPUS
 from dagster_project.run_tags import BUILD, LOST_SHARDS
 from dagster_project.settings_job import settings_job
 from dagster_project.shard_failures import NAME_FAILED_SHARDS, failed_shards, why_failed
 from dagster_project.shards import observation
+from methods.naming import listed
 from resources.corpus.corpus import Corpus
 from resources.corpus.observation import observe
 from resources.embedder import Embedder
@@ -67,33 +64,6 @@ CHECKS = dg.define_asset_job(
 )
 ASK_MODELS = ("dialogue", "rewrite", "choice", "quality", "evaluate")
 """Stages that may stop to wait for a batch of model calls."""
-
-
-def run_job(
-    job: dg.JobDefinition,
-    instance: dg.DagsterInstance,
-    *,
-    tags: Mapping[str, str] | None = None,
-    partition: str | None = None,
-    assets: Sequence[dg.AssetKey] | None = None,
-    resources: Mapping[str, object] | None = None,
-    ops: Mapping[str, object] | None = None,
-    console: Mapping[str, object] = SHOW_PROGRESS,
-) -> dg.ExecuteInProcessResult:
-    """Run a job here and now, as a run of its own that the UI shows on the job's page and in its
-    timeline. `console` is the run config of what it prints."""
-    run_id = str(uuid4())
-    with handlers_kept(), marked(instance, run_id), in_location(instance, job.name):
-        return job.execute_in_process(
-            instance=instance,
-            run_id=run_id,
-            run_config={**console, "ops": dict(ops or {})},
-            partition_key=partition,
-            asset_selection=assets,
-            tags=tags,
-            resources=dict(resources or {}),
-            raise_on_error=False,
-        )
 
 
 def build_job(resolve_job: ResolveJob) -> dg.JobDefinition:
@@ -135,6 +105,7 @@ def build_job(resolve_job: ResolveJob) -> dg.JobDefinition:
                 f"There are no shards (*.tsv, *.tsv.gz, *.parquet) in {corpus.path}.",
                 allow_retries=False,
             )
+        require_corpus_of_home(corpus, warehouse, shards)
         if not warehouse.count("cluster.embeddings"):
             # The first build will need the model, which takes seconds to load.
             embedder.load_ahead()
@@ -219,6 +190,20 @@ def build_job(resolve_job: ResolveJob) -> dg.JobDefinition:
     return build
 
 
+def require_corpus_of_home(corpus: Corpus, warehouse: Warehouse, shards: Sequence[str]) -> None:
+    """Raise dg.Failure where the home has another corpus than the sample, which nobody named."""
+    known = [row["wit_shard"] for row in warehouse.read("release/shards").to_pylist()]
+    if corpus.path == SAMPLE_CORPUS and known and not {*known} & {*shards}:
+        raise dg.Failure(
+            f"The tables of this home are of another corpus ({listed(known, 3)}) than the "
+            "sample, which "
+            f"is built where none is named: say --corpus with the folder of {known[0]} "
+            "(LOOM_CORPUS), or "
+            "--home with another home (LOOM_HOME).",
+            allow_retries=False,
+        )
+
+
 def _wait_for_earlier_builds(context: dg.OpExecutionContext) -> None:
     """Wait until the builds of this home that began earlier have ended: they do the same work."""
     waiting = Waiting(math.inf, context.log.info, SAID_AFTER, SAID_EVERY)
@@ -255,8 +240,5 @@ def all_jobs(resolve_job: ResolveJob) -> list[Job]:
         CHECKS,
         build_job(resolve_job),
         settings_job(),
-        ask_anew_job,
-        *RELEASE_JOBS,
-        *PREDICTION_JOBS,
-        import_scores_job,
+        *ACTION_JOBS,
     ]

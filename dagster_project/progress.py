@@ -111,14 +111,16 @@ def console_of(job: str) -> Mapping[str, Any]:
 
 def say_failed(job: str) -> None:
     """Say on stderr that the run of a job failed, after its log."""
-    print(f"The run of {job} failed; the log above and the UI (make ui) say why.", file=sys.stderr)
+    print(
+        f"The run of {job} failed; the log above and the UI (vlm-loom ui) say why.", file=sys.stderr
+    )
 
 
 def say_failed_checks(job: str, names: Sequence[str]) -> None:
     """Say on stderr which checks failed in the run of a job that came to its end."""
     print(
         f"The run of {job} came to its end, and of its checks failed: {', '.join(names)}; the log "
-        "above and the UI (make ui) say why.",
+        "above and the UI (vlm-loom ui) say why.",
         file=sys.stderr,
     )
 

@@ -7,20 +7,26 @@ The form of a card is `methods/release_card.py`.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from assets.release.in_force import cards_of, release_meant
 from methods.markdown import code, table
 from methods.release_card import TAU, card_markdown, card_of, reviewed_by, settings_of
 from methods.release_diff_text import score
+from resources.releases import cards_of, release_meant
 from resources.warehouse import Warehouse
 
 
-def listed(warehouse: Warehouse) -> str:
-    """Every release in a line, the newest of a name first."""
+def rows_of(warehouse: Warehouse) -> list[dict[str, Any]]:
+    """A row for each release, the newest of a name first; `in_force` says which are in force."""
     cards = warehouse.read("release/all").to_pylist()
-    if not cards:
-        return "There is no release yet.\n"
     cards.sort(key=lambda card: card["created_at"], reverse=True)
     cards.sort(key=lambda card: card["name"])
+    return cards
+
+
+def listed(warehouse: Warehouse) -> str:
+    """Every release in a line."""
+    cards = rows_of(warehouse)
+    if not cards:
+        return "There is no release yet.\n"
     heads = ("", "release", "items", "turns", "tau", "review", "made", "parent")
     return _columns([heads, *(_line(card) for card in cards)])
 

@@ -1,6 +1,6 @@
 """What evaluation came to, in a terminal: leaderboards, what is missing and why, where the reports are.
 
-What belongs here: printing it. `make demo` and `make run JOB=evaluate` end with it.
+What belongs here: printing it. `vlm-loom demo` and `vlm-loom run evaluate` end with it.
 """
 
 from collections import Counter
@@ -18,12 +18,17 @@ from resources.llm.usage import unread_sentence
 from resources.warehouse import Warehouse
 
 
+def leaderboard_rows() -> list[dict[str, Any]]:
+    """The rows of all leaderboards, one for each model, release in force, judge and its version."""
+    return Warehouse(home.warehouse_path()).read("evaluate/overall").to_pylist()
+
+
 def show_results(judges: Sequence[str]) -> None:
     """A table for each release in force, judge of `judges` and version of its judging; below them the
     models that have no results, the steps that have failed, and the replies that could not be read."""
     warehouse = Warehouse(home.warehouse_path())
     shown = {RULE, PANEL, *judges}
-    rows = [row for row in warehouse.read("evaluate/overall").to_pylist() if row["judge"] in shown]
+    rows = [row for row in leaderboard_rows() if row["judge"] in shown]
     of_table = itemgetter("release", "metric", "judge", "judge_version")
     tables = [(of, list(models)) for of, models in groupby(rows, key=of_table)]
     n_versions = Counter(of[:3] for of, _ in tables)

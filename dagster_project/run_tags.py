@@ -4,7 +4,7 @@ What belongs here: the names of tags that the project sets. Dagster's own stand 
 """
 
 BUILD = "loom/build"
-"""Tag of a stage's run: the run of `build` or of `make demo` that it is part of."""
+"""Tag of a stage's run: the run of `build` or of `vlm-loom demo` that it is part of."""
 CHAIN = "loom/chain"
 """Tag of a run that goes on for others which stopped to wait: their ids, one after another."""
 WAITED = "loom/waited"

@@ -1,4 +1,4 @@
-"""`make sql`: a prompt on a copy of the tables, or one query; runs that write go on meanwhile.
+"""A prompt on a copy of the tables, or one query; runs that write go on meanwhile.
 
 What belongs here: the copy, the prompt and what it prints. The copy is DuckDB's file as it is between
 two transactions; it is open for reading alone, and is gone when the prompt ends.
@@ -8,16 +8,14 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from methods.errors import UserError
 from methods.naming import nearest
 from resources import home
-from resources.command_line import CommandParser
-from resources.stores import require_kept
+from resources.stores import require_kept, usable_home
 from resources.warehouse import Warehouse, WarehouseError
 from resources.warehouse_schema import later_version
 
@@ -39,21 +37,12 @@ HELP = (
 _SHOWN_ROWS = 1_000
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Answer the query that is given, or those at the prompt; 0, or 2 where that could not be."""
-    parser = CommandParser(prog="python -m dagster_project.sql", description=__doc__)
-    parser.add_argument(
-        "query", nargs="?", help="a query, or several; without it there is a prompt"
-    )
-    query = parser.parse_args(argv).query
-    try:
-        with copy_of_tables() as connection:
-            if query:
-                return 0 if _answer(connection, query) else 2
-            _prompt(connection)
-    except (OSError, UserError) as error:
-        print(error, file=sys.stderr)
-        return 2
+def answer(query: str | None) -> int:
+    """Answer the query, or those at a prompt; 0, or 2 for a query that is wrong. Raises UserError."""
+    with copy_of_tables() as connection:
+        if query:
+            return 0 if _answer(connection, query) else 2
+        _prompt(connection)
     return 0
 
 
@@ -65,9 +54,10 @@ def copy_of_tables() -> "Iterator[duckdb.DuckDBPyConnection]":
     path = home.warehouse_path()
     if not path.exists():
         require_kept(path.parent)
-        raise WarehouseError("There are no tables yet: run make demo or a job first.")
+        raise WarehouseError("There are no tables yet: run `vlm-loom demo` or a job first.")
     # Beside the tables, where there is room for them.
-    folder = Path(tempfile.mkdtemp(prefix="sql-", dir=path.parent))
+    with usable_home():
+        folder = Path(tempfile.mkdtemp(prefix="sql-", dir=path.parent))
     try:
         copy = folder / path.name
         Warehouse(path).copy_to(copy)
@@ -147,7 +137,3 @@ def _said(connection: "duckdb.DuckDBPyConnection", error: "duckdb.Error") -> str
 def _width() -> int:
     """Columns of the terminal; a file or a pipe takes lines of any length."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else 10_000
-
-
-if __name__ == "__main__":
-    sys.exit(main())

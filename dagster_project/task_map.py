@@ -1,28 +1,24 @@
-"""Commands on tasks: a map of them from fine-tuned weights, and their learning difficulty.
+"""A map of tasks from fine-tuned weights, and the learning difficulty of tasks, for a terminal.
 
-What belongs here: arguments, files that are written, and what is printed. The map from scores is the
+What belongs here: files that are written, and what is printed. The map from scores is the
 asset `evaluate/task_map`; how maps are made is `methods/evaluation/task_map`.
 """
 
-import argparse
-import sys
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from assets.release.in_force import release_meant
 from methods.errors import UserError
 from methods.evaluation.task_map.clustering import task_map
 from methods.evaluation.task_map.difficulty import Difficulty, learning_difficulty
 from methods.evaluation.task_map.vectors import cosine_distances
 from resources import home
-from resources.accuracy_file import read_accuracies
 from resources.atomic_file import write_atomically
-from resources.command_line import CommandParser
+from resources.releases import release_meant
 from resources.reports.task_map_page import render_task_map, task_map_csv
-from resources.stores import bring_home_up_to_date
+from resources.rows_file import read_accuracies
 from resources.task_vectors.products import read_products
 from resources.warehouse import Warehouse
 
@@ -34,52 +30,18 @@ class NoTaskScores(UserError):
     """A release has no scores by task."""
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; 0 when it was done, 2 when it could not be."""
-    arguments = _parser().parse_args(argv)
-    try:
-        print(arguments.command(arguments))
-    except (OSError, UserError) as error:
-        print(error, file=sys.stderr)
-        return 2
-    return 0
+def map_of_weights(vectors: Path, base: Path | None, out: Path | None) -> str:
+    """Write the map of task vectors as a page and a table; which tasks are in which cluster.
 
-
-def _parser() -> argparse.ArgumentParser:
-    parser = CommandParser(prog="python -m dagster_project.task_map", description=__doc__)
-    commands = parser.add_subparsers(required=True, metavar="command")
-
-    weights = commands.add_parser("weights", help="a map of task vectors: page and CSV")
-    weights.add_argument("vectors", help="folder with a folder of safetensors for each task")
-    weights.add_argument(
-        "--base", type=Path, help="weights before the fine-tuning; not of adapters"
-    )
-    weights.add_argument(
-        "--out", type=Path, help="the page; task-map.html among the home's reports"
-    )
-    weights.set_defaults(command=_weights)
-
-    difficulty = commands.add_parser(
-        "difficulty", help="accuracies after fine-tuning beside the scores of models, by task"
-    )
-    difficulty.add_argument("accuracies", help="CSV with the columns task and accuracy")
-    difficulty.add_argument("release", help="id or name of the release")
-    difficulty.set_defaults(command=_difficulty)
-    return parser
-
-
-def _weights(arguments: argparse.Namespace) -> str:
-    if not arguments.vectors:
-        raise UserError(
-            "Say where the task vectors are: VECTORS=folder, with a folder for each task."
-        )
-    page: Path = arguments.out or home.reports_path() / PAGE
+    `vectors` has a folder for each task, `base` the weights before the fine-tuning. Raises UserError.
+    """
+    page = out or home.reports_path() / PAGE
     if page.suffix != ".html":
-        raise UserError(f"{page} is no name of a page: end it with .html (OUT=file.html).")
-    read = read_products(Path(arguments.vectors), arguments.base)
+        raise UserError(f"{page} is no name of a page: end it with .html.")
+    read = read_products(vectors, base)
     made = task_map(read.tasks, cosine_distances(read.products, read.tasks))
     generated = datetime.now(UTC).isoformat(timespec="seconds")
-    html = render_task_map(made, read.kind, arguments.vectors, generated)
+    html = render_task_map(made, read.kind, str(vectors), generated)
     table = page.with_suffix(".csv")
     write_atomically(page, html.encode())
     write_atomically(table, task_map_csv(made).encode())
@@ -90,13 +52,11 @@ def _weights(arguments: argparse.Namespace) -> str:
     return "\n".join([*lines, f"Page: {page}", f"Table: {table}"])
 
 
-def _difficulty(arguments: argparse.Namespace) -> str:
-    if not (arguments.accuracies and arguments.release):
-        raise UserError("Say which accuracies and which release: ACCURACY=file.csv RELEASE=name.")
-    fine_tuned = read_accuracies(Path(arguments.accuracies))
-    bring_home_up_to_date()
+def difficulty_of(accuracies: Path, release: str) -> str:
+    """The tasks of a release by mean score, beside accuracies after fine-tuning. Raises UserError."""
+    fine_tuned = read_accuracies(accuracies)
     warehouse = Warehouse(home.warehouse_path())
-    release_id = release_meant(warehouse, arguments.release)
+    release_id = release_meant(warehouse, release)
     rows = warehouse.read("evaluate/task_map_of", {"release_id": release_id}).to_pylist()
     if not rows:
         raise NoTaskScores(
@@ -143,7 +103,3 @@ def _said(found: Difficulty) -> list[str]:
         if tasks:
             lines.append(f"Left out, {where}: {', '.join(tasks)}")
     return lines
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -12,38 +12,31 @@ from assets.common.partitions import wit_shards
 from dagster_project.dead_runs import end_dead_runs
 from dagster_project.held_file import hold
 from dagster_project.instance import open_instance, prepare_dagster_home
-from dagster_project.ports import HOST, reserve_for_ui, wanted_port
 from dagster_project.reloading import files_state, reload_when_changed
 from dagster_project.resources import corpus_folder
 from dagster_project.supervisor import supervise
 from methods.errors import UserError
 from resources.home import REPO_ROOT, home
+from resources.ports import HOST, reserve_for_ui
 from resources.stores import bring_home_up_to_date, usable_home
 
-PORT = 3000
 
+def serve(port: int) -> int:
+    """Run the UI on loopback until it is stopped; the exit code of `dagster dev`.
 
-def main() -> int:
-    """Run the UI on loopback (port from `PORT`, 3000 by default) until it is stopped.
-
-    Returns the exit code of `dagster dev`, or 2 for what is wrong before it starts.
+    Raises UserError for what is wrong before it starts.
     """
-    try:
-        port = wanted_port(PORT)
-        address = f"http://{HOST}:{port}"
-        bring_home_up_to_date()
-        with usable_home():
-            held = hold(
-                prepare_dagster_home() / "ui.lock",
-                f"{address} (process {os.getpid()})",
-                f"The UI of {home()} runs already on {{holder}}: open it there, or stop it first.",
-            )
-            reserved = reserve_for_ui(port)
-            loaded = files_state()
-            _prepare_instance()
-    except UserError as error:
-        print(error, file=sys.stderr)
-        return 2
+    address = f"http://{HOST}:{port}"
+    bring_home_up_to_date()
+    with usable_home():
+        held = hold(
+            prepare_dagster_home() / "ui.lock",
+            f"{address} (process {os.getpid()})",
+            f"The UI of {home()} runs already on {{holder}}: open it there, or stop it first.",
+        )
+        reserved = reserve_for_ui(port)
+        loaded = files_state()
+        _prepare_instance()
     print(f"Dagster UI on {address} (Ctrl-C stops it)", flush=True)
     stop = threading.Event()
     reloader = threading.Thread(target=reload_when_changed, args=(address, loaded, stop))
@@ -67,7 +60,3 @@ def _prepare_instance() -> None:
         except UserError as error:
             # What was built can be looked at without the corpus.
             print(error, file=sys.stderr, flush=True)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

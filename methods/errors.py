@@ -1,7 +1,12 @@
-"""The base class of errors that a person can put right.
+"""The base class of errors that a person can put right, and texts from outside in a terminal.
 
-What belongs here: that class. An error of a capability stands in the module that raises it.
+An error of a capability stands in the module that raises it.
 """
+
+import unicodedata
+
+_KEPT_AS_THEY_ARE = "\n\t\u200c\u200d"
+"""Controls of a text that change nothing but its look: line breaks, tabs, joiners of letters."""
 
 
 class UserError(Exception):
@@ -9,3 +14,14 @@ class UserError(Exception):
 
     Every asset and command shows the message of any subclass, without a traceback.
     """
+
+
+def printable(text: str) -> str:
+    """A text from outside as a terminal may get it: control characters are spelled out."""
+    return "".join(
+        f"\\u{ord(each):04x}"
+        if each not in _KEPT_AS_THEY_ARE
+        and unicodedata.category(each) in ("Cc", "Cf", "Cs", "Zl", "Zp")
+        else each
+        for each in text
+    )

@@ -32,7 +32,7 @@ def require_name(name: str) -> None:
     if not RELEASE_NAME.fullmatch(name):
         raise UserError(
             f"{name[:80]!r} cannot be the name of a release: use up to 60 lower-case letters, digits, "
-            "dots, hyphens and underscores (NAME=...)."
+            "dots, hyphens and underscores (--name)."
         )
 
 

@@ -1,4 +1,4 @@
-"""The published forms of a benchmark, found by its name.
+"""The published forms of a benchmark and of predictions on it, found by its name.
 
 What belongs here: that. A benchmark has them if there is a module `published.py` beside it, or where
 the module that it stands in has them; what is in it says `methods/evaluation/published.py`.
@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import cast
 
 from methods.benchmarks import BENCHMARKS
+from methods.evaluation.predictions import PredictionForms
 from methods.evaluation.published import PublishedForms
 
 
@@ -39,3 +40,13 @@ def home_of(benchmark: str) -> ModuleType | None:
 def importable() -> list[str]:
     """Names of the benchmarks whose published files can be read."""
     return [name for name in BENCHMARKS if published_forms(name)]
+
+
+def prediction_forms(benchmark: str) -> PredictionForms | None:
+    """The module of a benchmark of the project; None where it or the benchmark does not exist."""
+    return cast(PredictionForms | None, module_of(benchmark, "predictions"))
+
+
+def predictable() -> list[str]:
+    """Names of the benchmarks that files of predictions can be imported for."""
+    return [name for name in BENCHMARKS if prediction_forms(name)]

@@ -11,7 +11,7 @@ from methods.ids import canonical_json
 from methods.json_text import from_json
 from methods.licences.terms import TERMS, shares
 from methods.markdown import code, table
-from methods.quality.checks import LEFT_OUT_OF, OUTCOMES, REASONS, SHARED, UNCHECKED
+from methods.quality.outcome import LEFT_OUT_OF, OUTCOMES, REASONS, SHARED, UNCHECKED
 from methods.release import Edition, held_out
 
 Card = Mapping[str, Any]
@@ -36,7 +36,7 @@ _FILES = {
     "images/": "the images of its items",
     "attribution.csv": "source, licence and author of each image",
     "card.json": "this card for programs",
-    "tables.json": "the rows of the release, for `make import-release`",
+    "tables.json": "the rows of the release, for `vlm-loom release import`",
 }
 _HELD_OUT = {"tables.json": "the rows of the release, without its answers"}
 

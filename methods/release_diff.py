@@ -235,9 +235,9 @@ def _count(changes: Sequence[Change], counts: dict[str, int]) -> None:
 def _made_by(first: Card, second: Card) -> list[tuple[str, str, str]]:
     was, now = dict(facts(first)), dict(facts(second))
     rows = [
-        (name, was[name], now[name])
-        for name in was
-        if name not in _LEFT_OUT and was[name] != now[name]
+        (name, was.get(name, "–"), now.get(name, "–"))
+        for name in {**was, **now}
+        if name not in _LEFT_OUT and was.get(name) != now.get(name)
     ]
     for name, one, other in (
         ("shard", _shards(first), _shards(second)),

@@ -17,7 +17,7 @@ from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 
-from methods.choice.written_numbers import CARDINALS
+from methods.choice.translation_checks import CARDINALS
 from methods.prompts.messages import IMAGE_HERE, IMAGE_NAME
 
 RUN, LONG_RUN = 6, 26

@@ -1,58 +1,179 @@
-"""Arguments of commands: what is wrong with them is one sentence, with the nearest that there are.
+"""The form of every command: what is wrong is one sentence with the nearest that there are, and exit
+codes are 0 for done, 1 for done in part, 2 for not done.
 
-What belongs here: the parser that every command uses. Which arguments there are is the command's.
+What belongs here: click's classes as this project uses them. Which commands there are is
+`dagster_project/cli.py`.
 """
 
-import argparse
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NoReturn
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
 
-from methods.errors import UserError
+import click
+from click.core import ParameterSource
+
+from methods.errors import UserError, printable
 from methods.naming import nearest
 
-_REQUIRED = "the following arguments are required: "
+NOT_DONE = 2
+FILE = click.Path(path_type=Path)
+AS_JSON = click.Option(["--json", "as_json"], is_flag=True, help="As JSON, for programs.")
 
 
-class CommandParser(argparse.ArgumentParser):
-    """Ends the process with code 2 and one sentence, in the place of argparse's usage."""
+def _environment(name: str) -> Callable[[click.Context, click.Parameter, Any], None]:
+    """A callback that makes the value that of an environment variable, which all parts read."""
 
-    def parse_args(  # type: ignore[override]
-        self, args: Sequence[str] | None = None, namespace: None = None
-    ) -> argparse.Namespace:
-        """As argparse does; what there is not is answered with the nearest."""
-        parsed, more = self.parse_known_args(args, namespace)
-        if more:
-            self.error(f"there is no argument {more[0]}; {nearest(more[0], self._options())}")
-        return parsed
+    def store(_context: click.Context, _parameter: click.Parameter, value: Any) -> None:
+        if value is not None:
+            os.environ[name] = str(value)
 
-    def error(self, message: str) -> NoReturn:
-        """Say what is wrong, or all that is missing."""
-        if message.startswith(_REQUIRED):
-            message = f"say {message.removeprefix(_REQUIRED)}, too"
-        self.exit(2, f"{self.prog.rpartition(' ')[2]}: {message}.\n")
-
-    def _check_value(self, action: argparse.Action, value: Any) -> None:
-        """Called by argparse for each value of an argument that has choices, commands among them."""
-        if action.choices is not None and value not in action.choices:
-            what = action.metavar or "/".join(action.option_strings) or action.dest
-            self.error(
-                f"there is no {what} {value!r}; {nearest(str(value), map(str, action.choices))}"
-            )
-
-    def _options(self) -> Iterator[str]:
-        """The options of this command and of those below it."""
-        yield from (each for each in self._option_string_actions if each.startswith("--"))
-        for action in self._actions:
-            if isinstance(action, argparse._SubParsersAction):
-                for command in action.choices.values():
-                    yield from command._options()
+    return store
 
 
-def require_said(given: Mapping[str, str | None]) -> None:
-    """Raise UserError, which names every setting of `make` that has no value.
+HOME = click.Option(
+    ["--home"],
+    type=click.Path(file_okay=False, path_type=Path, resolve_path=True),
+    expose_value=False,
+    is_eager=True,
+    callback=_environment("LOOM_HOME"),
+    help="The folder that everything is written to (LOOM_HOME; data by default).",
+)
+CORPUS = click.Option(
+    ["--corpus"],
+    type=click.Path(path_type=Path, resolve_path=True),
+    expose_value=False,
+    callback=_environment("LOOM_CORPUS"),
+    help="The folder with the shards (LOOM_CORPUS; the sample corpus by default).",
+)
+PROFILE = click.Option(
+    ["--profile"],
+    expose_value=False,
+    callback=_environment("LOOM_PROFILE"),
+    help="Which models write, judge and are evaluated: a profile of models.yaml (LOOM_PROFILE).",
+)
 
-    `given` has a value for each, by what is to be said: `FILE=path`.
-    """
-    missing = [setting for setting, value in given.items() if not value]
-    if missing:
-        raise UserError(f"Say {' '.join(missing)}.")
+
+class Choice(click.Choice[str]):
+    """One of some names; another one is answered with the nearest."""
+
+    def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
+        """The sentence for another name."""
+        return f"there is no {value!r}; {nearest(str(value), map(str, self.choices))}"
+
+
+class _Port(click.IntRange):
+    """A port that a server can listen on."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """The number, in one sentence for whatever is none."""
+        try:
+            return int(super().convert(value, param, ctx))
+        except click.BadParameter:
+            self.fail(f"{value} is no port; say a number from 1 to 65535", param, ctx)
+
+
+PORT = _Port(1, 65535)
+
+
+class Command(click.Command):
+    """A command that has the home as an option, and says all that is missing at once."""
+
+    def __init__(self, *arguments: Any, example: str = "", **attributes: Any) -> None:
+        attributes["params"] = [*(attributes.get("params") or []), HOME]
+        if example:
+            # On a line of its own, however long, to be copied.
+            attributes["epilog"] = f"\b\nExample: {example}"
+        super().__init__(*arguments, **attributes)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """As click does; of what is missing it names the first only."""
+        given = list(args)
+        try:
+            return super().parse_args(ctx, args)
+        except click.MissingParameter:
+            values, _, _ = self.make_parser(ctx).parse_args(given)
+            missing = [
+                _name(each)
+                for each in self.params
+                if each.required and not isinstance(values.get(str(each.name)), str)
+            ]
+            raise click.UsageError(f"say {' and '.join(missing)}, too", ctx) from None
+
+
+class HomeCommand(Command):
+    """A command that works on a home of this version, and brings it there first."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """As click does, once the arguments are known to be right."""
+        from resources.stores import bring_home_up_to_date
+
+        bring_home_up_to_date()
+        return super().invoke(ctx)
+
+
+class Group(click.Group):
+    """Commands under one name, each of the form above."""
+
+    command_class: type[click.Command] | None = Command
+    group_class = type
+
+
+class HomeGroup(Group):
+    """Commands that all work on a home of this version."""
+
+    command_class = HomeCommand
+
+
+def options_below(command: click.Command) -> Iterator[str]:
+    """The options of a command and of those below it."""
+    for each in command.params:
+        yield from (name for name in each.opts if name.startswith("--"))
+    if isinstance(command, click.Group):
+        for below in command.commands.values():
+            yield from options_below(below)
+
+
+def run(group: click.Group, name: str, argv: Sequence[str] | None = None) -> int:
+    """Run a command line; its exit code."""
+    try:
+        done = group.main(argv, prog_name=name, standalone_mode=False)
+    except click.Abort:
+        return 130
+    except click.exceptions.NoArgsIsHelpError as error:
+        print(error.format_message())
+        return NOT_DONE
+    except click.UsageError as error:
+        where = error.ctx.command_path if error.ctx else name
+        print(f"{where}: {_sentence(error).rstrip('.')}.", file=sys.stderr)
+        return NOT_DONE
+    except (OSError, UserError) as error:
+        print(printable(str(error)), file=sys.stderr)
+        return NOT_DONE
+    return done if isinstance(done, int) else 0
+
+
+def _sentence(error: click.UsageError) -> str:
+    """What is wrong with arguments, beginning in lower case."""
+    command = error.ctx.command if error.ctx else None
+    if isinstance(error, click.exceptions.NoSuchCommand) and isinstance(command, click.Group):
+        name = error.command_name
+        return f"there is no command {name!r}; {nearest(name, command.commands)}"
+    if isinstance(error, click.NoSuchOption) and command is not None:
+        name = error.option_name
+        return f"there is no option {name}; {nearest(name, options_below(command))}"
+    if isinstance(error, click.BadParameter) and error.param is not None:
+        return f"{_name(error.param, error.ctx)}: {error.message}"
+    told = error.format_message()
+    return told[:1].lower() + told[1:]
+
+
+def _name(parameter: click.Parameter, context: click.Context | None = None) -> str:
+    """A parameter as a person gave it: an argument, an option, or a variable of the environment."""
+    if isinstance(parameter, click.Argument):
+        return parameter.human_readable_name
+    source = context.get_parameter_source(str(parameter.name)) if context else None
+    if source is ParameterSource.ENVIRONMENT:
+        return str(parameter.envvar)
+    return parameter.opts[0]

@@ -22,12 +22,11 @@ from pydantic import AfterValidator, BaseModel, Field
 
 from methods.errors import UserError
 from resources import home
-from resources.home_cleaning import BESIDE, REMADE
-from resources.home_in_use import require_unused
+from resources.atomic_file import drafted
+from resources.home_cleaning import BESIDE, REMADE, require_unused
 from resources.sqlite_file import copy_sqlite
 from resources.stores import require_kept
 from resources.warehouse import Warehouse
-from resources.whole_folder import drafted
 
 MANIFEST = "backup.json"
 FETCHED = tuple(name for name in REMADE if name != home.reports_path().name)
@@ -110,7 +109,7 @@ def restore(backup: Path, target: Path, *, overwrite: bool = False) -> Path | No
             occupied = target.exists() and any(target.iterdir())
             if occupied and not overwrite:
                 raise BackupError(
-                    f"{target} has a home already: say OVERWRITE=yes to put it aside, or set "
+                    f"{target} has a home already: say --overwrite to put it aside, or set "
                     "LOOM_HOME to a folder that is not there."
                 )
             if occupied:
@@ -147,8 +146,8 @@ def _manifest(backup: Path) -> Manifest:
         manifest = Manifest.model_validate_json((backup / MANIFEST).read_bytes())
     except (FileNotFoundError, NotADirectoryError):
         raise BackupError(
-            f"{backup} is no whole backup, as it has no {MANIFEST}: give a folder that make backup "
-            "made (FROM=folder)."
+            f"{backup} is no whole backup, as it has no {MANIFEST}: give a folder that "
+            "`vlm-loom home backup` made."
         ) from None
     except ValueError:
         raise BackupError(

@@ -1,17 +1,60 @@
 """Removing from a home what can be made again.
 
-What belongs here: which parts of a home those are. Ledger, review store, warehouse, images, releases
-and Dagster's history cannot be made again: they are removed only with everything else.
+What belongs here: which parts of a home those are, and which processes work on a home. Ledger, review
+store, warehouse, images, releases and Dagster's history cannot be made again: they are removed only
+with everything else.
 """
 
 import os
 import shutil
+import textwrap
+from contextlib import suppress
 from pathlib import Path
 
 from methods.errors import UserError
 from resources import home
 from resources.corpus.corpus import DOWNLOADS, WIKIPEDIA
-from resources.home_in_use import require_unused
+
+
+class HomeInUse(UserError):
+    """Processes have files of the home open; the message names one to stop."""
+
+
+def require_unused(folder: Path) -> None:
+    """Raises HomeInUse if another process has a file of the home open."""
+    users = _processes(folder.resolve())
+    if users:
+        more = f" and {len(users) - 1} more" if users[1:] else ""
+        raise HomeInUse(
+            f"{folder} is in use. Stop what runs on it (process {users[0]}: "
+            f"{_command(users[0])}{more})."
+        )
+
+
+def _processes(folder: Path) -> list[int]:
+    """Processes with open files under the folder, this one not; other users' are seen by root only."""
+    everyone = sorted(int(each.name) for each in Path("/proc").glob("[0-9]*"))
+    return [each for each in everyone if each != os.getpid() and _has_open(each, folder)]
+
+
+def _has_open(process: int, folder: Path) -> bool:
+    # It may end, or close a file, while it is looked at.
+    with suppress(OSError):
+        for each in Path(f"/proc/{process}/fd").iterdir():
+            with suppress(OSError):
+                if each.readlink().is_relative_to(folder):
+                    return True
+    return False
+
+
+def _command(process: int) -> str:
+    try:
+        program, *arguments = Path(f"/proc/{process}/cmdline").read_text().split("\0")
+    except (OSError, UnicodeDecodeError):
+        return "unknown"
+    text = " ".join([Path(program).name, *arguments])
+    return textwrap.shorten(text, 80, placeholder=" ...")
+
 
 REMADE = (home.reports_path().name, home.staging_path().name, DOWNLOADS, WIKIPEDIA, "ray")
 """Reports are drawn again, shards and pages fetched again; steps that run now need the rest."""

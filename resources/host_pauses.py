@@ -1,13 +1,35 @@
 """Pauses that hosts have asked for: no request goes to a host before its pause is over.
 
-What belongs here: until when each host is paused, for everything in this process that sends requests.
+What belongs here: until when each host is paused, for everything in this process that sends requests,
+and the header by which a server says how long it asks its clients to wait.
 How long a pause is, and when a host is given up, is decided by who sends them
 (`resources/wikipedia/api_client.py`, `resources/images/host_queue.py`).
 """
 
+import math
 import threading
 import time
+from email.utils import mktime_tz, parsedate_tz
 from urllib.parse import urlsplit
+
+
+def retry_after(value: str | None) -> float | None:
+    """Seconds from now, from a number or an HTTP date; 0 for the past, None if it is neither."""
+    text = (value or "").strip()
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = _seconds_until(text)
+    return max(0.0, seconds) if math.isfinite(seconds) else None
+
+
+def _seconds_until(date: str) -> float:
+    """Seconds until an HTTP date; NaN if it is none."""
+    parsed = parsedate_tz(date)
+    try:
+        return math.nan if parsed is None else mktime_tz(parsed) - time.time()
+    except (ValueError, OverflowError):
+        return math.nan  # a date that no calendar has
 
 
 class HostPauses:

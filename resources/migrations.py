@@ -57,7 +57,7 @@ def missing_steps(folder: Path, path: Path, version: int) -> list[Migration]:
     if version > known:
         raise StoreError(
             f"{path} has version {version} and this version of vlm-loom knows versions up to {known}: "
-            "update vlm-loom, or restore a backup of the earlier version (make restore)."
+            "update vlm-loom, or restore a backup of the earlier version (vlm-loom home restore)."
         )
     return [step for step in migrations(folder) if step.version > version]
 

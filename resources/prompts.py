@@ -11,8 +11,7 @@ from pathlib import Path
 
 from methods.errors import UserError
 from methods.naming import nearest
-from methods.prompts.front_matter import FrontMatterError
-from methods.prompts.template import PromptTemplate
+from methods.prompts.template import FrontMatterError, PromptTemplate
 from methods.published_forms import home_of
 from resources.home import REPO_ROOT
 

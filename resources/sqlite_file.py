@@ -50,7 +50,7 @@ class SqliteFile:
     """The connections' row factory; None for tuples."""
 
     IF_DAMAGED: ClassVar[str] = (
-        "restore a backup (make restore), or move it away to begin without it"
+        "restore a backup (vlm-loom home restore), or move it away to begin without it"
     )
     """What to do about a damaged file."""
 
@@ -116,7 +116,8 @@ class SqliteFile:
                 raise StoreError(
                     f"{path} has version {_version(connection)} and is read as version "
                     f"{steps[-1].version}: "
-                    "stop what an earlier vlm-loom runs, and start make ui or any job, which brings it "
+                    "stop what an earlier vlm-loom runs, and start vlm-loom ui or any job, "
+                    "which brings it "
                     "up to date."
                 )
             return question(connection)
@@ -169,7 +170,7 @@ class SqliteFile:
         if self._identity is not None and _identity(self.path) != self._identity:
             raise StoreError(
                 f"{self.path} was deleted or replaced while it was in use: put it back "
-                "(make restore, if there is a backup), and start again."
+                "(vlm-loom home restore, if there is a backup), and start again."
             )
 
     @contextmanager
@@ -259,12 +260,27 @@ def _explained(path: Path, if_damaged: str) -> Iterator[None]:
         error = raised if isinstance(raised, sqlite3.Error) else raised.__cause__
         if not isinstance(error, sqlite3.Error):
             raise
+        if not writable(path):
+            raise StoreError(unwritable(path, error)) from error
         # A statement that fails now says that the tables are not those that the store has made.
         damaged = result_code(error) in (*DAMAGED, sqlite3.SQLITE_ERROR)
         advice = if_damaged if damaged else "put that right, and start again"
         raise StoreError(
             f"{path} cannot be opened by this version of vlm-loom ({error}): {advice}."
         ) from error
+
+
+def writable(path: Path) -> bool:
+    """Whether the file and its folder may be written, as SQLite needs it to read, too."""
+    return os.access(path.parent, os.W_OK) and (not path.exists() or os.access(path, os.W_OK))
+
+
+def unwritable(path: Path, error: Exception) -> str:
+    """The sentence about a file that may not be written: there is nothing wrong with it."""
+    return (
+        f"{path} may not be written ({error}): make its folder one that you may write to, or copy the "
+        "home to one and set LOOM_HOME to it."
+    )
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

@@ -184,7 +184,7 @@ class Warehouse:
         import duckdb
 
         if not self.path.exists():
-            raise WarehouseError("There are no tables yet: run make demo or a job first.")
+            raise WarehouseError("There are no tables yet: run vlm-loom demo or a job first.")
         try:
             with (
                 FileLock(f"{self.path}.lock", timeout=GLANCE_TIMEOUT),
@@ -192,7 +192,8 @@ class Warehouse:
             ):
                 if upgrade_steps(connection, self.path)[2]:
                     raise WarehouseError(
-                        "The tables are of an earlier version: start make ui or any job, which brings "
+                        "The tables are of an earlier version: start vlm-loom ui or any job, "
+                        "which brings "
                         "them up to date."
                     )
                 return connection.sql(sql_text(name), params=dict(params)).to_arrow_table()
@@ -366,7 +367,7 @@ class Warehouse:
                     holder = f"{who['program']} (process {who['pid']})" if who else reason
                     if not waiting.goes_on(
                         f"{self.path} is open in {holder}; close it there, and look at the tables "
-                        "with make sql, which opens a copy"
+                        "with vlm-loom sql, which opens a copy"
                     ):
                         raise WarehouseError(
                             f"{self.path} cannot be opened; close what else has it open ({reason})."
@@ -391,7 +392,7 @@ class Warehouse:
             raise WarehouseError(
                 f"{self.path} cannot be brought to this version of sql/ ({reason}): keep the file, "
                 "and open it with the version of vlm-loom that made it, or restore a backup "
-                "(make restore)."
+                "(vlm-loom home restore)."
             ) from error
 
 
@@ -402,7 +403,8 @@ def _advice(reason: str) -> str:
     if _DENIED in reason:
         return f"cannot be opened ({reason}): make it a file that you may read and write."
     return (
-        f"is no DuckDB file, or a damaged one ({reason}): restore a backup (make restore), or move it "
+        f"is no DuckDB file, or a damaged one ({reason}): restore a backup (vlm-loom home "
+        "restore), or move it "
         "away to begin with empty tables."
     )
 

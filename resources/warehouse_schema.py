@@ -245,7 +245,7 @@ def _read_version(connection: "duckdb.DuckDBPyConnection", path: Path) -> tuple[
     if len(rows) != 1:
         raise WarehouseError(
             f"{path} does not say its version, as main.schema_version has {len(rows)} rows instead of "
-            "one: restore a backup (make restore)."
+            "one: restore a backup (vlm-loom home restore)."
         )
     version, compared_with = rows[0]
     return version, compared_with
@@ -314,7 +314,7 @@ def _obstacle(
         )
     return (
         f"{path} cannot be brought to this version ({str(error).splitlines()[0]}): rename what is of "
-        "that name if you have made it, or restore a backup (make restore), and start again."
+        "that name if you have made it, or restore a backup (vlm-loom home restore), and start again."
     )
 
 
@@ -334,7 +334,8 @@ def _require_form(
     if wrong:
         raise WarehouseError(
             f"{path} is a file of version {version}, but {', '.join(wrong)}: keep the file, and "
-            "open it with the version of vlm-loom that made it, or restore a backup (make restore)."
+            "open it with the version of vlm-loom that made it, or restore a backup (vlm-loom "
+            "home restore)."
         )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from methods.quality.notes import line_of
+from methods.quality.outcome import line_of
 from methods.review import KINDS, QueueItem
 
 Path = tuple[str | int, ...]

@@ -84,7 +84,7 @@ def main() -> int:
 
 
 def of_the_ui(browser: Browser, ui: Ui) -> None:
-    """The graph, an asset with its columns, the runs of `make demo`, a report."""
+    """The graph, an asset with its columns, the runs of `vlm-loom demo`, a report."""
     with _page(browser, {"width": 2300, "height": 1000}) as page:
         page.goto(f"{ui.address}/asset-groups")
         expect(page.get_by_text("evaluate").first).to_be_visible(timeout=PATIENCE)
@@ -157,7 +157,8 @@ def of_review(browser: Browser, site: Site) -> None:
 
 
 def _site(run: Run) -> Site:
-    """The demo's queue with samples of the kinds that it lacks and three people, as `make review`."""
+    """The demo's queue with samples of the kinds that it lacks and three people, as `vlm-loom "
+    "review demo`."""
     queue = [
         queue_item(row)
         for query in ("review/queue", "evaluate/score_queue", "evaluate/extraction_queue")

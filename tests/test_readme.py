@@ -1,9 +1,11 @@
-"""The table of variables is that of the code, links lead somewhere, and the README is short."""
+"""The table of variables is that of the code, commands can be typed, links lead somewhere, and the
+README is short."""
 
 import re
 from pathlib import Path
 
 from resources.home import REPO_ROOT
+from tests.command_lines import fault_of, lines_in
 
 CODE = ("dagster_project", "assets", "resources", "methods", "review")
 FILES = (REPO_ROOT / "Makefile", REPO_ROOT / "tests" / "conftest.py")
@@ -45,11 +47,33 @@ def test_each_row_says_default_and_meaning() -> None:
         assert all(row), row
 
 
+def pages() -> list[Path]:
+    return [*REPO_ROOT.glob("*.md"), *(REPO_ROOT / "docs" / "guides").rglob("*.md")]
+
+
+def test_every_command_of_the_pages_is_understood() -> None:
+    lines = [(page.name, line) for page in pages() for line in lines_in(page.read_text())]
+    faults = [f"{page}: {line}: {fault}" for page, line in lines if (fault := fault_of(line))]
+    assert faults == []
+    assert len(lines) > 100, "they are found"
+
+
+def test_every_target_of_make_in_the_pages_is_in_the_makefile() -> None:
+    makefile = (REPO_ROOT / "Makefile").read_text()
+    targets = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))
+    named = {
+        (page.name, line.split()[0])
+        for page in pages()
+        for line in lines_in(page.read_text(), "make", before="^")
+    }
+    assert {target for _, target in named} <= targets, named
+    assert {target for _, target in named} >= {"demo", "test", "bench"}
+
+
 def test_every_link_and_picture_of_the_readme_and_the_guides_is_there() -> None:
-    pages = [*REPO_ROOT.glob("*.md"), *(REPO_ROOT / "docs").rglob("*.md")]
     missing = [
         f"{page.name}: {target}"
-        for page in pages
+        for page in [*REPO_ROOT.glob("*.md"), *(REPO_ROOT / "docs").rglob("*.md")]
         for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text())
         if not target.startswith("http") and not (page.parent / target).exists()
     ]

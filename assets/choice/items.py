@@ -2,7 +2,7 @@
 
 What belongs here: which entries are written about, and the rows that replies become. Who is asked for
 which ability, and reading the replies are `methods/mmbench/writing.py`; the order of choices is
-`methods/choice/placing.py`.
+`methods/choice/lettered.py`.
 """
 
 from collections import Counter
@@ -19,8 +19,8 @@ from assets.common.generation import Ask, GenerationSettings, Row, ask_and_read,
 from assets.common.losses import FAILED_CALLS, in_words
 from assets.common.tables import table_asset
 from assets.dialogue import summaries
-from methods.choice.placing import placed
-from methods.mmbench.abilities import DESCRIPTIONS, ENCYCLOPEDIC
+from methods.choice.lettered import placed
+from methods.mmbench.taxonomy import DESCRIPTIONS, ENCYCLOPEDIC
 from methods.mmbench.writing import SCHEMA, assigned, item_id, read_item
 from methods.validation import require_known, require_once
 from resources.images.store import ImageStore

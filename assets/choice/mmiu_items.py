@@ -26,23 +26,24 @@ from assets.common.generation import (
 from assets.common.losses import in_words, reasons, require_few_lost
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.ingest import entries
+from methods.mmiu.building import Asked, MadeItem, finished, made_unanswerable
 from methods.mmiu.converting import (
+    SCHEMA,
     Form,
     NoQuestion,
     chosen,
+    distractors_data,
     form_of,
     question_of,
+    read_distractors,
     sample_id,
     wrong_choices,
 )
 from methods.mmiu.derived import DERIVED, derived
-from methods.mmiu.derived.subjects import Subject
-from methods.mmiu.distractors import SCHEMA, distractors_data, read_distractors
-from methods.mmiu.making import Asked, MadeItem, finished, made_unanswerable
+from methods.mmiu.derived.drawing import Subject
 from methods.mmiu.metadata import Sample
 from methods.validation import require_known, require_once
-from resources.images.derived import DerivedPictures
-from resources.images.store import ImageStore
+from resources.images.store import DerivedPictures, ImageStore
 from resources.llm.gateway import Gateway
 from resources.llm.usage import Usage
 from resources.metadata_files import brought_samples

@@ -23,8 +23,12 @@ from assets.common.previews import preview
 from assets.common.progress import StepProgress
 from assets.common.tables import report, table_asset
 from methods.clustering.approximate import approximate_neighbours
-from methods.clustering.communities import Community, communities_from_graph, threshold_communities
-from methods.clustering.density import density_communities
+from methods.clustering.communities import (
+    Community,
+    communities_from_graph,
+    density_communities,
+    threshold_communities,
+)
 from methods.clustering.incremental import Communities, extend, recluster
 from methods.clustering.neighbours import Vectors
 from methods.clustering.two_passes import ASSIGNED, CommunityDetector, Detectors, Membership

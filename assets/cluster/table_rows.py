@@ -19,8 +19,7 @@ from methods.clustering.centre_similarity import (
     similarity_to_clusters,
     similarity_to_groups,
 )
-from methods.clustering.changes import CHANGES
-from methods.clustering.incremental import Clustering, Communities
+from methods.clustering.incremental import CHANGES, Clustering, Communities
 from methods.clustering.two_passes import HOW
 
 Column: TypeAlias = pa.Array | pa.ChunkedArray

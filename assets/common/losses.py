@@ -12,7 +12,8 @@ from methods.markdown import table
 from resources.llm.usage import Usage
 
 FAILED_CALLS = (
-    "Correct the model's server, its entry in models.yaml or the prompt (make calls shows each call), "
+    "Correct the model's server, its entry in models.yaml or the prompt (vlm-loom calls shows "
+    "each call), "
     "and run again: what was answered is kept and costs nothing."
 )
 """What to do about calls without an answer: the next run makes them again."""

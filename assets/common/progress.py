@@ -1,6 +1,6 @@
 """Progress of a running asset: lines in the log, observations on the asset's page.
 
-What belongs here: reporting. `resources/llm/usage.py` counts model calls, `resources/llm/pace.py`
+What belongs here: reporting. `resources/llm/usage.py` counts model calls, `resources/llm/usage.py`
 estimates the time left.
 """
 
@@ -9,8 +9,7 @@ from collections.abc import Callable, Mapping
 
 import dagster as dg
 
-from resources.llm.pace import Mark, Pace
-from resources.llm.usage import FIRST_SECONDS, PROGRESS_SECONDS, OnProgress
+from resources.llm.usage import FIRST_SECONDS, PROGRESS_SECONDS, Mark, OnProgress, Pace
 
 OBSERVE_SECONDS = 15.0
 """An observation stays in Dagster's event log, so there are fewer of them than log lines."""

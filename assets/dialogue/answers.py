@@ -23,8 +23,7 @@ from assets.common.generation import (
 from assets.common.tables import table_asset
 from assets.dialogue.questions import questions
 from assets.dialogue.set_rows import Row, by_set, images_of_sets, questions_of_sets, request_name
-from methods.mmdu.parts import even_parts, halves, that_fit
-from methods.mmdu.reading import read_answers
+from methods.mmdu.reading import even_parts, halves, read_answers, that_fit
 from methods.prompts.parsing import numbered_schema
 from resources.llm.estimate import tokens_of_words
 from resources.llm.gateway import Gateway

@@ -15,9 +15,18 @@ from assets.common.automation import WHEN_READY
 from assets.common.generation import Generated, GenerationSettings, failure, write_generated
 from assets.common.tables import table_asset
 from assets.dialogue.answers import answers
-from assets.dialogue.numbers_by_kind import EXAMPLES, KINDS, NumberByKind, at_least, between
 from assets.dialogue.questions import questions
-from assets.dialogue.set_rows import Row, by_set, images_of_sets, questions_of_sets
+from assets.dialogue.set_rows import (
+    EXAMPLES,
+    KINDS,
+    NumberByKind,
+    Row,
+    at_least,
+    between,
+    by_set,
+    images_of_sets,
+    questions_of_sets,
+)
 from methods.ids import content_id
 from methods.image_sets import Kind
 from methods.mmdu.composing import QA, compose

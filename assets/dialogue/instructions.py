@@ -15,8 +15,7 @@ from assets.common.tables import table_asset
 from assets.dialogue.entry_texts import texts_of
 from assets.dialogue.summaries import summaries
 from assets.ingest import entries
-from methods.convbench.drafting import INSTRUCTION_SCHEMA, read_instruction
-from methods.convbench.pictures import Pictured, drawn
+from methods.convbench.drafting import INSTRUCTION_SCHEMA, Pictured, drawn, read_instruction
 from methods.ids import content_id
 from resources.images.store import ImageStore
 from resources.llm.gateway import Gateway

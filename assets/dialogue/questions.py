@@ -1,7 +1,7 @@
 """Questions on images and sets, from images, captions and summaries (MMDU, 2.2, B.2).
 
-What belongs here: which questions are asked for. How many they are is `methods/mmdu/shapes.py`, what
-they are after `methods/mmdu/angles.py`; the prompt is `methods/mmdu/prompts/questions.md`.
+What belongs here: which questions are asked for. How many they are is `methods/mmdu/composing.py`, what
+they are after `methods/mmdu/reading.py`; the prompt is `methods/mmdu/prompts/questions.md`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,13 +14,20 @@ from pydantic import Field
 from assets.common.automation import WHEN_READY
 from assets.common.generation import Ask, GenerationSettings, ask_and_read, write_generated
 from assets.common.tables import table_asset
-from assets.dialogue.numbers_by_kind import EXAMPLES, NumberByKind, at_least, between
-from assets.dialogue.set_rows import Row, by_set, images_of_sets, request_name
+from assets.dialogue.set_rows import (
+    EXAMPLES,
+    NumberByKind,
+    Row,
+    at_least,
+    between,
+    by_set,
+    images_of_sets,
+    request_name,
+)
 from assets.dialogue.summaries import summaries
 from methods.ids import content_id
-from methods.mmdu.angles import ON_ONE, ON_SEVERAL, Angle, assigned
-from methods.mmdu.reading import read_questions
-from methods.mmdu.shapes import Shape, shape_of
+from methods.mmdu.composing import Shape, shape_of
+from methods.mmdu.reading import ON_ONE, ON_SEVERAL, Angle, assigned, read_questions
 from methods.prompts.parsing import numbered_schema
 from resources.llm.gateway import Gateway
 from resources.prompts import prompt

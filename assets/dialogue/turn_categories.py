@@ -1,7 +1,7 @@
 """Task categories of the turns: their names, synonyms merged (ConvBench, 3, ii).
 
 What belongs here: reading names and writing their categories. Which names are one category is
-`methods/convbench/categories.py`; people decide on them with the conversations.
+`methods/convbench/drafting.py`; people decide on them with the conversations.
 """
 
 from collections import defaultdict
@@ -12,8 +12,7 @@ from pydantic import Field
 from assets.common.automation import WHEN_READY
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.dialogue.three_turns import three_turns
-from methods.convbench.categories import categories_of
-from methods.convbench.drafting import CAPABILITIES
+from methods.convbench.drafting import CAPABILITIES, categories_of
 from resources.embedder import Embedder
 from resources.settings import Settings
 from resources.warehouse import Warehouse

@@ -1,16 +1,16 @@
 """What the report of a release of multiple choice has beside the others: letters and passes.
 
 What belongs here: reading how often each item was asked and what was read from its first pass. The
-numbers are `methods/choice/letter_shares.py` and `early_stop.py`, what a page shows of them is
+numbers are `methods/choice/letter_shares.py` and `passes.py`, what a page shows of them is
 `resources/reports/report_letters.py`.
 """
 
 from collections.abc import Sequence
 from typing import Any
 
-from methods.choice.early_stop import Asked, pass_counts, passes_by_item
 from methods.choice.letter_shares import keys_of, letter_shares, letters_offered
 from methods.choice.lettered import key_of
+from methods.choice.passes import Asked, pass_counts, passes_by_item
 from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.contestants import model_of
 from methods.evaluation.items import Item

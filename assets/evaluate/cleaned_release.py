@@ -6,9 +6,9 @@ this: its next release leaves out what was rejected.
 
 from assets.evaluate.item_decisions import decisions_now
 from assets.evaluate.released import items_of
-from assets.release.in_force import ReleaseError, cards_of, release_meant
 from assets.release.published import write_imported
 from methods.release_card import edition_of
+from resources.releases import ReleaseError, cards_of, release_meant
 from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse
 

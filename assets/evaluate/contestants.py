@@ -13,7 +13,7 @@ import string
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from methods.choice.baselines import most_frequent_letters, random_letter
+from methods.choice.letter_shares import most_frequent_letters, random_letter
 from methods.errors import UserError
 from methods.evaluation.ablations import (
     Messages,

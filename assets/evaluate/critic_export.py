@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from assets.release.in_force import release_meant
 from methods.errors import UserError
 from methods.evaluation.critic.contamination import Asked, Shared, shared
 from methods.evaluation.critic.export import card, chat_lines
 from resources.atomic_file import write_atomically
+from resources.releases import release_meant
 from resources.warehouse import Warehouse
 
 Row = Mapping[str, Any]
@@ -46,7 +46,8 @@ def export_critic(warehouse: Warehouse, release: str, folder: Path) -> tuple[Pat
         if not of:
             raise CriticError(
                 f"{release_id} has no pairs to {side} a critic: let people score more answers, with "
-                "reasons (make review, make import-scores), and run the job evaluate."
+                "reasons (vlm-loom review demo, vlm-loom result import-scores), and run the job "
+                "evaluate."
             )
     if found := shared_by_sides(warehouse.read("evaluate/critic_pairs").to_pylist()):
         raise CriticError(

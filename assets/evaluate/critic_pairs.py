@@ -42,7 +42,8 @@ from resources.warehouse import Warehouse, Write
 
 TABLE, LEFT_OUT = "evaluate.critic_pairs", "evaluate.critic_left_out"
 NO_SCORES = (
-    "Nobody has scored an answer: score some (make review) or import a file (make import-scores)."
+    "Nobody has scored an answer: score some (vlm-loom review demo) or import a file "
+    "(vlm-loom result import-scores)."
 )
 Row = dict[str, Any]
 Scored = dict[str, dict[AnswerKey, list[Given]]]
@@ -85,7 +86,7 @@ def critic_pairs(
       it, and items with the same image or nearly the same question are on one side, in every release,
       and stay on it when scores are added.
 
-    `make export-critic` writes the pairs of a release as files.
+    `vlm-loom result export-critic` writes the pairs of a release as files.
     """
     scored = _scored(warehouse, review_store)
     made: list[tuple[Released, Pair]] = []

@@ -15,7 +15,7 @@ from assets.evaluate.observations import observations
 from assets.evaluate.observed import ScoringSettings, slices_of
 from methods.benchmarks import Benchmarks
 from methods.convbench.attribution import LATER_TURN, attribution_rows
-from methods.convbench.settings import PERFECT_PERCEPTION, PERFECT_REASONING
+from methods.convbench.scores import PERFECT_PERCEPTION, PERFECT_REASONING
 from resources.warehouse import Warehouse
 
 

@@ -12,7 +12,6 @@ from typing import NamedTuple
 from assets.common.tables import rows_to_arrow, table_spec
 from assets.evaluate.released import items_of
 from assets.release import releases
-from assets.release.in_force import cards_of, release_meant
 from methods.benchmarks import BENCHMARKS
 from methods.evaluation.asking import PLAIN
 from methods.evaluation.human_scores import (
@@ -25,6 +24,7 @@ from methods.evaluation.human_scores import (
 )
 from methods.evaluation.judge_quality import AnswerKey
 from methods.release_card import benchmark_of
+from resources.releases import cards_of, release_meant
 from resources.reports.human_score_file import read_rows
 from resources.warehouse import Warehouse, Write
 

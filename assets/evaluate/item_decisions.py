@@ -1,7 +1,8 @@
 """What people decided on flagged items, release by release.
 
 What belongs here: the table. For items that were built here a decision has its effect in
-`assets/review/approved.py`; of an imported release `make releases` makes one without what was rejected.
+`assets/review/approved.py`; of an imported release `vlm-loom release clean` makes one without what
+was rejected.
 """
 
 from collections import Counter

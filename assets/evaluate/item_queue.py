@@ -22,6 +22,7 @@ from methods.ids import canonical_json
 from methods.release_items import items_of_release
 from methods.review import QueueItem, queue_item
 from resources.images.store import ImageStore
+from resources.releases import in_force
 from resources.reports.release_rows import rows_of_release
 from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse
@@ -75,7 +76,7 @@ def item_queue(
 
 def flags_in_force(warehouse: Warehouse) -> dict[str, list[Row]]:
     """What flags items for people to look at, by release in force: a row for each item and flag."""
-    releases = {row["release_id"] for row in warehouse.read("release/current").to_pylist()}
+    releases = set(in_force(warehouse).values())
     found = {
         release_id: [row for row in flags_of(warehouse, release_id) if row["flag"] in REVIEWED]
         for release_id in sorted(releases)

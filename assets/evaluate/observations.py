@@ -20,10 +20,12 @@ from assets.evaluate.judgments import judgments
 from assets.evaluate.released import items_of
 from assets.evaluate.transcripts import transcripts_of
 from methods.benchmarks import Benchmarks
+from methods.errors import UserError
 from methods.evaluation.asking import Transcript, with_policy
 from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.items import Item
 from methods.evaluation.judging import RULE, Judgment, Place, replay
+from resources.releases import in_force
 from resources.warehouse import Warehouse
 
 Row = dict[str, Any]
@@ -61,9 +63,12 @@ def observations(
     """
     rows: list[Row] = []
     unknown = []
+    current = set(in_force(warehouse).values())
     for release in warehouse.read("evaluate/answered_releases").to_pylist():
         if release["benchmark"] not in benchmarks:
             unknown.append(release["release_id"])
+            if release["release_id"] in current:
+                apart.lose(release["release_id"], UserError(_without(release["benchmark"])))
             continue
         benchmark = benchmarks[release["benchmark"]]
         with apart.release(release["release_id"]):
@@ -77,6 +82,13 @@ def observations(
     if unknown:
         counted["left out"] = f"There is no benchmark here for {', '.join(unknown)}."
     return report(table, counted)
+
+
+def _without(benchmark: str) -> str:
+    return (
+        f"There is no benchmark {benchmark} here: install its package and run evaluate again, which "
+        "scores the answers and judgments that are kept."
+    )
 
 
 def _rows(warehouse: Warehouse, benchmark: Benchmark, release_id: str) -> Iterator[Row]:

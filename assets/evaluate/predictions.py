@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 from assets.common.tables import rows_to_arrow, table_spec
 from assets.evaluate.released import items_of
 from assets.release import releases
-from assets.release.in_force import cards_of, release_meant
 from methods.evaluation.contestants import FILE
 from methods.evaluation.predictions import (
     REASONS,
@@ -23,8 +22,9 @@ from methods.evaluation.predictions import (
     predictions_of,
 )
 from methods.json_text import is_unicode
-from methods.prediction_forms import predictable, prediction_forms
+from methods.published_forms import predictable, prediction_forms
 from methods.release_card import benchmark_of
+from resources.releases import cards_of, release_meant
 from resources.reports.prediction_file import read_rows
 from resources.warehouse import Warehouse, Write
 
@@ -178,7 +178,7 @@ def named(model: str) -> str:
     if not name or len(name) > MOST_NAME or not name.isprintable() or not is_unicode(name):
         raise PredictionError(
             f"{ascii(model[:MOST_NAME])} cannot name predictions: say which model made them, in up to "
-            f"{MOST_NAME} characters (MODEL=...)."
+            f"{MOST_NAME} characters."
         )
     return f"{FILE}:{name}"
 

@@ -10,8 +10,7 @@ from typing import NamedTuple
 from assets.evaluate.released import Released, items_of
 from assets.evaluate.transcripts import transcripts_of
 from methods.benchmarks import Benchmarks
-from methods.choice.compat import compat
-from methods.choice.read_answers import ReadAnswer
+from methods.choice.read_answers import ReadAnswer, compat
 from methods.evaluation.asking import Extract, Limits, readings_of
 from methods.evaluation.judging import RULE
 from resources.warehouse import Warehouse

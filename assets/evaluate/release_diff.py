@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 from assets.common.settings import choose
 from assets.evaluate.observed import ScoringSettings, Slice, slices_of
 from assets.evaluate.reports import index_lines, write_index
-from assets.release.in_force import ReleaseError, cards_of, release_meant
 from methods.benchmarks import Benchmarks
 from methods.evaluation.common_items import common_scores
 from methods.release_card import benchmark_of, card_of
@@ -21,6 +20,7 @@ from methods.release_diff_text import OnCommon, Repeated, difference_markdown
 from resources.home import relative_to_home
 from resources.images.store import ImageStore
 from resources.llm.registry import Profile
+from resources.releases import ReleaseError, cards_of, release_meant
 from resources.reports.benchmark_report import write_report
 from resources.reports.diff_page import page_of, render_diff
 from resources.reports.release_rows import rows_of_release
@@ -50,19 +50,18 @@ def meant(warehouse: Warehouse, a: str, b: str) -> tuple[str, str]:
     Raises ReleaseError where there is no such release, or no parent, or both mean the same one.
     """
     if not a:
-        raise ReleaseError("Say which releases to compare: A=<release> B=<release>, ids or names.")
+        raise ReleaseError("Say which releases to compare, by their ids or names.")
     first = release_meant(warehouse, a)
     if b:
         second = release_meant(warehouse, b)
         if second == first:
             raise ReleaseError(
-                f"{a} and {b} are the same release, {first}: say two different ones, A=<release> "
-                "B=<release>."
+                f"{a} and {b} are the same release, {first}: say two different ones."
             )
         return first, second
     (card,) = cards_of(warehouse, [first])
     if not card["parent"]:
-        raise ReleaseError(f"{first} has no parent to compare it with: say B=<release>, too.")
+        raise ReleaseError(f"{first} has no parent to compare it with: say the other release, too.")
     return str(card["parent"]), first
 
 

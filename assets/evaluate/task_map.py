@@ -1,7 +1,7 @@
 """Task map from scores: which tasks the same models do well on, and how hard each is.
 
 What belongs here: which scores are profiles, and the tables. Distances, clusters and picture are
-`methods/evaluation/task_map`; a map from weights is the command `make task-map`.
+`methods/evaluation/task_map`; a map from weights is the command `vlm-loom result task-map`.
 """
 
 from collections.abc import Iterator, Sequence

@@ -22,7 +22,7 @@ from assets.ingest.pages import pages
 from methods.ingest.image_check import EXTENSION_OF, ImageRejected, wrong_type
 from methods.ingest.image_filters import UNWANTED
 from methods.ingest.image_quality import ImageFacts
-from methods.licences.sources import Stated, licence_of
+from methods.licences.reading import Stated, licence_of
 from methods.wikimedia import thumbnail_url
 from resources.batched import batched
 from resources.corpus.corpus import Corpus

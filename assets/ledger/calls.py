@@ -14,7 +14,7 @@ from assets.evaluate import judge_probes, pairs, second_readings
 from assets.quality import checks
 from assets.rewrite import contexts, rewrites, seed_rewrites
 from resources.llm.ledger import Ledger
-from resources.llm.ledger.export import read_paid_calls
+from resources.llm.ledger.ledger import read_paid_calls
 from resources.warehouse import Warehouse, arrow_schema
 
 N_SHOWN = 20

@@ -18,10 +18,20 @@ from assets.dialogue import dialogues
 from assets.ingest import entries
 from assets.quality.model_checks import TABLE, Checked, Findings, by_model
 from methods.mmdu.composing import without_places
-from methods.quality.checks import DROPPED, NOT_CHECKED, OUTCOMES, REASONS, REVIEWED
 from methods.quality.languages import SCRIPTS_OF
-from methods.quality.outcome import Policy, counts, outcome_of
-from methods.quality.pairs import Dialogue, Pair, Source
+from methods.quality.outcome import (
+    DROPPED,
+    NOT_CHECKED,
+    OUTCOMES,
+    REASONS,
+    REVIEWED,
+    Dialogue,
+    Pair,
+    Policy,
+    Source,
+    counts,
+    outcome_of,
+)
 from methods.quality.rules import Limits, by_rules
 from methods.validation import require_known
 from resources.llm.gateway import Gateway

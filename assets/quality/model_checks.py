@@ -14,8 +14,7 @@ import dagster as dg
 
 from assets.common.generation import Ask, Row, ask_and_read, failure
 from methods.prompts.parsing import JsonSchema, numbered_schema, parse_numbered
-from methods.quality.other_images import other_images
-from methods.quality.pairs import Dialogue, Pair
+from methods.quality.outcome import Dialogue, Pair, other_images
 from methods.quality.reading import (
     lists_schema,
     marks_schema,

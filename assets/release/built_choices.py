@@ -1,7 +1,7 @@
 """Releases of approved multiple-choice items: a dev and a test split (MMBench, 3.2), in each language.
 
 What belongs here: which items are in which split and language. Their rows are made by
-`methods/mmbench/building.py`, their sides by `methods/mmbench/splits.py`.
+`methods/mmbench/building.py`, their sides by `methods/mmbench/building.py`.
 """
 
 from collections import Counter
@@ -9,12 +9,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from assets.release.built import Built, BuiltReleases, Licences, Row, sources
-from methods.choice.building import ApprovedItem
 from methods.choice.contents import HINT, QUESTION, choices_of
 from methods.choice.languages import LANGUAGES, SOURCE_LANGUAGE
+from methods.choice.published import ApprovedItem
 from methods.json_text import from_json
-from methods.mmbench.building import build_split
-from methods.mmbench.splits import SIDES, sides
+from methods.mmbench.building import SIDES, build_split, sides
 from methods.release import Edition, Origin, ReviewPolicy
 from resources.warehouse import Warehouse
 

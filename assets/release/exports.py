@@ -81,7 +81,7 @@ def _without_picture(
     """The sentence of a release with a picture that cannot be read: which item's, and what to do."""
     items = sorted({row["item_id"] for row in images if row["image_id"] == error.image_id})
     todo = (
-        f"import {release['name']} again (make import-release)"
+        f"import {release['name']} again (vlm-loom release import)"
         if release["origin"] == "imported"
         else FETCH_ANEW
     )

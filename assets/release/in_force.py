@@ -3,27 +3,21 @@
 What belongs here: pins, in `settings.yaml` and in the table. Freezing releases is `releases.py`.
 """
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Mapping
 
 import dagster as dg
 from pydantic import Field
 
 from assets.common.settings import SECTIONS
 from assets.common.tables import rows_to_arrow
-from methods.errors import UserError
 from methods.ids import content_id
 from methods.licences.terms import Term
-from methods.naming import nearest
+from resources.releases import ReleaseError, cards_of, in_force
 from resources.settings import Settings, read_sections, write_sections
 from resources.warehouse import Warehouse, Write
 
 TABLE = "release.releases"
 CURRENT = "release.current"
-
-
-class ReleaseError(UserError):
-    """A release cannot be used as asked; the message says which there are."""
 
 
 class ReleaseSettings(Settings):
@@ -40,40 +34,6 @@ class ReleaseSettings(Settings):
         "example {mmdu-instruct: [unknown, ND, NC, share-alike]}. Instruction sets that are not named "
         "leave out unknown and ND, benchmarks nothing.",
     )
-
-
-def in_force(warehouse: Warehouse) -> dict[str, str]:
-    """The id of the release in force, by name."""
-    rows = warehouse.read("release/current").to_pylist()
-    return {row["name"]: row["release_id"] for row in rows}
-
-
-def cards_of(warehouse: Warehouse, release_ids: Sequence[str]) -> list[dict[str, Any]]:
-    """The rows of these releases, in their order. Raises ReleaseError for one that there is not."""
-    found = {row["release_id"]: row for row in warehouse.read("release/all").to_pylist()}
-    for release_id in release_ids:
-        if release_id not in found:
-            known = [*found, *(row["name"] for row in found.values())]
-            there_are = nearest(release_id, known) if found else "there are none yet"
-            raise ReleaseError(f"There is no release {release_id}; {there_are}.")
-    return [found[release_id] for release_id in release_ids]
-
-
-def release_meant(warehouse: Warehouse, said: str) -> str:
-    """The id of the release that is meant by an id, a name (its release in force), or how an id begins.
-
-    Raises ReleaseError where there is none, or several begin so.
-    """
-    cards = warehouse.read("release/all").to_pylist()
-    known = [card["release_id"] for card in cards]
-    current = {card["name"]: card["release_id"] for card in cards if card["in_force"]}
-    if said in known or said in current:
-        return current.get(said, said)
-    begun = [release_id for release_id in known if said and release_id.startswith(said)]
-    if len(begun) > 1:
-        raise ReleaseError(f"{said} is the beginning of several releases: {', '.join(begun)}.")
-    (card,) = cards_of(warehouse, begun or [said])
-    return str(card["release_id"])
 
 
 def require_pinnable(warehouse: Warehouse, pinned: Mapping[str, str]) -> None:

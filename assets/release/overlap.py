@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 
 from assets.common.picture_copies import copies_of
 from assets.release.built import Built, Row
-from assets.release.in_force import ReleaseError
 from methods.overlap import BLOCKING, Content, Kind, Shared, content_of, shared
-from methods.quality.checks import SHARED
 from methods.quality.filtering import rows_without
+from methods.quality.outcome import SHARED
 from methods.release import ReviewPolicy, frozen
 from methods.release_card import card_of, settings_of
 from resources.images.store import ImageStore
+from resources.releases import ReleaseError
 from resources.warehouse import Warehouse
 
 Cards = Mapping[str, Mapping[str, Any]]
@@ -249,14 +249,16 @@ def told_of_pinned(forbidden: Sequence[Shared], cards: Cards) -> str:
     named = ", ".join(items[:N_NAMED]) + (f" and {n_more} more" if n_more > 0 else "")
     card, name = card_of(cards[benchmark]), cards[instruction]["name"]
     file = settings_of(card).get("release.releases.file", "its file")
-    take_out = f"take {named} out of {file} and import that as before (make import-release), or "
+    take_out = (
+        f"take {named} out of {file} and import that as before (vlm-loom release import), or "
+    )
     more = (
         f" (and {len(pairs) - 1} more pairs of releases share something)" if len(pairs) > 1 else ""
     )
     return (
         f"{instruction}, which is pinned, has {in_numbers(of)} of {benchmark}, of item {named}{more}: "
         f"{take_out if card.get('origin') == 'imported' else ''}let {name} be made anew "
-        f'(make releases CMD="unpin {name}"), and run the job release again.'
+        f"(vlm-loom release unpin {name}), and run the job release again."
     )
 
 

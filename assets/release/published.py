@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from assets.common.tables import rows_to_arrow
 from assets.release.card import first_cards, new_card, project_version
-from assets.release.in_force import ReleaseError, in_force, pins, write_in_force
+from assets.release.in_force import pins, write_in_force
 from assets.release.releases import NAMES, TABLES
 from methods.benchmarks import BENCHMARKS, REFUSED
 from methods.evaluation.items import Item
@@ -23,6 +23,7 @@ from methods.published_forms import importable, published_forms
 from methods.release import Edition
 from methods.release_card import edition_of
 from resources.images.store import ImageStore
+from resources.releases import ReleaseError, in_force
 from resources.reports.published_files import PublishedFileError, read_items
 from resources.warehouse import Warehouse, Write
 
@@ -58,7 +59,7 @@ def import_published(warehouse: Warehouse, store: ImageStore, wanted: Wanted) ->
     """
     if not wanted.benchmark:
         raise PublishedFileError(
-            f"Say which benchmark {wanted.file} is of: BENCHMARK=<name>; there are "
+            f"Say which benchmark {wanted.file} is of (--benchmark); there are "
             f"{', '.join(importable())}."
         )
     forms = published_forms(wanted.benchmark)
@@ -67,7 +68,7 @@ def import_published(warehouse: Warehouse, store: ImageStore, wanted: Wanted) ->
             raise PublishedFileError(REFUSED[wanted.benchmark])
         raise PublishedFileError(
             f"There is no benchmark {wanted.benchmark!r} whose published files can be read "
-            f"(BENCHMARK=...); {nearest(wanted.benchmark, importable())}."
+            f"(--benchmark); {nearest(wanted.benchmark, importable())}."
         )
     name = wanted.name or imported_name(wanted.edition)
     require_name(name)
@@ -133,7 +134,7 @@ def _require_free(warehouse: Warehouse, name: str, edition: Edition) -> None:
     if name in NAMES or others:
         raise ReleaseError(
             f"{name} is the name of other releases than those of this import: give it another one "
-            "(NAME=...)."
+            "(--name)."
         )
 
 

@@ -40,9 +40,7 @@ from assets.release.card import (
     prompts_and_writers,
 )
 from assets.release.in_force import (
-    ReleaseError,
     ReleaseSettings,
-    in_force,
     require_pinnable,
     version_of_releases,
     write_in_force,
@@ -56,6 +54,7 @@ from methods.release import RELEASE_TABLES, ReviewPolicy
 from methods.release_card import card_markdown, card_of
 from resources.images.store import ImageStore
 from resources.llm.ledger import Ledger
+from resources.releases import ReleaseError, in_force
 from resources.warehouse import Warehouse, Write
 
 Row = dict[str, Any]

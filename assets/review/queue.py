@@ -16,7 +16,7 @@ from assets.quality import checks
 from assets.rewrite import contexts, rewrites, seed_rewrites
 from methods.choice.contents import content_of
 from methods.ids import canonical_json, content_id
-from methods.quality.notes import note_of
+from methods.quality.outcome import note_of
 from methods.review import QueueItem, queue_item
 from methods.review.kinds import Content
 from resources.images.store import ImageStore

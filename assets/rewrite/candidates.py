@@ -21,11 +21,11 @@ from assets.rewrite.pictures_seen import TABLE as VECTORS
 from assets.rewrite.pictures_seen import Looked, look_at
 from methods.alignmmbench.candidates import NO_KEYWORD, Pictured, Removed
 from methods.alignmmbench.candidates import candidates as candidates_of
-from methods.alignmmbench.keywords import KEYWORDS
+from methods.alignmmbench.tasks import KEYWORDS
 from methods.validation import require_known
 from resources.images.store import ImageStore
-from resources.known_images import known_images
 from resources.picture_encoder import PictureEncoder
+from resources.rows_file import known_images
 from resources.settings import Settings
 from resources.warehouse import Warehouse, Write
 

@@ -1,7 +1,7 @@
 """What pictures show, by a CLIP-like encoder: the keywords of AlignMMBench's tasks in them.
 
 What belongs here: which pictures are encoded, and in what portions their vectors are kept. Which
-keyword a picture shows is decided by `methods/alignmmbench/seen_keywords.py`.
+keyword a picture shows is decided by `methods/alignmmbench/tasks.py`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ import dagster as dg
 
 from assets.common.progress import StepProgress
 from assets.common.tables import rows_to_arrow
-from methods.alignmmbench.seen_keywords import Seen, cosines, phrase, seen_keywords
+from methods.alignmmbench.tasks import Seen, cosines, phrase, seen_keywords
 from resources.batched import batched
 from resources.images.store import ImageStore
 from resources.picture_encoder import PictureEncoder

@@ -1,7 +1,7 @@
 """Pictures that questions of each task may be written about (AlignMMBench, 3.2 and A.6.1).
 
 What belongs here: which entries are candidates of which task, which are removed and why, and drawing
-among candidates. Finding keywords in texts is `keywords.py`, in pictures `seen_keywords.py`.
+among candidates. Keywords are found in texts and in pictures by `tasks.py`.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -9,8 +9,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import NamedTuple
 
-from methods.alignmmbench.keywords import found_keywords
-from methods.alignmmbench.seen_keywords import Seen
+from methods.alignmmbench.tasks import Seen, found_keywords
 from methods.ids import content_id
 
 NO_KEYWORD = "no_keyword"

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from methods.alignmmbench.tasks import CATEGORIES, DIALOGUE
-from methods.choice.wrong_choices import one_line
+from methods.choice.lettered import one_line
 from methods.ids import content_id
 from methods.prompts.drafts import draft_text, require_shown
 from methods.prompts.parsing import JsonSchema, ParseError, object_schema, reply_object

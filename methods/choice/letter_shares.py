@@ -5,8 +5,8 @@
 
 p are the letters named, q the keys of the same questions; who names no choice (Z), or gave nothing to
 read, is in the shares and not in the distance. What belongs here: both, of the first pass of every
-question. The paper counts all circular passes; later ones are asked only of questions that were right
-so far, so their letters follow the keys.
+question, and what is right without looking. The paper counts all circular passes; later ones are asked
+only of questions that were right so far, so their letters follow the keys.
 
 The interval draws clusters of questions. A distance is never below 0 and grows by chance, so the test
 is another: if a model has no liking for a letter, what it named and what was right may as well change
@@ -17,6 +17,7 @@ places,
 and p is the share of all z, or of drawn ones, with T(z) >= T(1) (`statistics/comparisons.py`).
 """
 
+import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -34,6 +35,34 @@ from methods.evaluation.statistics.resampling import (
     ratio,
     resampled_sums,
 )
+
+
+def random_letter(item: Item, trial: str, seed: int) -> str:
+    """A letter of one of the item's choices; each pass has one of its own, the same each time."""
+    return random.Random(f"{seed} {item.item_id} {trial}").choice(LETTERS[: len(item.choices)])
+
+
+def most_frequent_letter(items: Sequence[Item]) -> str | None:
+    """The letter of most right choices, the first of several; None where every key is held out."""
+    keys = Counter(key for item in items if (key := key_of(item)))
+    return min(keys, key=lambda letter: (-keys[letter], letter), default=None)
+
+
+def most_frequent_letters(items: Sequence[Item], label: str | None) -> Mapping[str, str]:
+    """The most frequent letter by item: among the items with its value of `label`, or among all.
+
+    Items among which none has a key are left out.
+    """
+    among: dict[str, list[Item]] = {}
+    for item in items:
+        among.setdefault(item.labels.get(label, "") if label else "", []).append(item)
+    return {
+        item.item_id: letter
+        for of in among.values()
+        if (letter := most_frequent_letter(of))
+        for item in of
+    }
+
 
 NOTHING_READ = "none"
 """Stands for a letter where a model gave no text, or where its text could not be read."""

@@ -1,15 +1,66 @@
-"""Lettered choices: 2 to 8 texts under the letters A to H, in the order that they are asked in.
-
-What belongs here: orders of choices (as they stand, shifted, shuffled), the letter of the right choice
-in an order, and the text of a question with its choices. An order is a tuple of places: the choice
-under letter i is `choices[order[i]]`.
-"""
+"""Lettered choices: 2 to 8 texts, how they are placed, and wrong ones that a model wrote."""
 
 import random
-from collections.abc import Sequence
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import NamedTuple, Protocol
 
 from methods.evaluation.items import Item
+from methods.ids import content_id
 from methods.prompts.messages import IMAGE_HERE, Message, Part, Text, interleave
+from methods.prompts.parsing import ParseError
+
+_BLANK = re.compile(r"[\s\x00-\x1f\x7f]+")
+_MARK = re.compile(r"(?:\(([A-Ha-h1-8])\)|([A-Ha-h1-8])[.):])\s+(?=\S)")
+
+
+def one_line(text: str) -> str:
+    """The text on one line, without what cannot be seen."""
+    return _BLANK.sub(" ", text).strip()
+
+
+def without_marks(choices: list[str]) -> list[str]:
+    """The choices without `A. ` or `(1) ` before each; as they are where not all have one.
+
+    Raises ParseError (`lettered_choice`) where only some have a letter.
+    """
+    marks = [_MARK.match(choice) for choice in choices]
+    named = [mark[1] or mark[2] for mark in marks if mark]
+    if len(set(named)) == len(choices):
+        return [choice[mark.end() :] for choice, mark in zip(choices, marks, strict=True) if mark]
+    if any(name.isalpha() for name in named):
+        raise ParseError(
+            "lettered_choice",
+            "Choices begin with a letter such as 'A.': write them without letters.",
+        )
+    return choices
+
+
+def require_wrong(answer: str, wrong: Sequence[str], fewest: int, most: int, demand: str) -> None:
+    """Raise ParseError unless there are `fewest` to `most` wrong choices, all different, none of them
+    empty and none the right one; `demand` is that in words."""
+    if len(wrong) < fewest:
+        has = f"are {len(wrong)} distractors" if wrong else "is no distractor"
+        raise ParseError("too_few_choices", f"There {has}: write {demand}.")
+    if len(wrong) > most:
+        raise ParseError("too_many_choices", f"There are {len(wrong)} distractors: write {demand}.")
+    if not all((answer, *wrong)):
+        raise ParseError("empty_choice", "The answer or a distractor is empty.")
+    said_wrong = [said(choice) for choice in wrong]
+    if said(answer) in said_wrong:
+        raise ParseError("answer_among_distractors", "The right answer is among the distractors.")
+    if len(set(said_wrong)) < len(said_wrong):
+        twice, _ = Counter(said_wrong).most_common(1)[0]
+        raise ParseError("repeated_choice", f"A distractor is there twice: {twice[:80]!r}.")
+
+
+def said(choice: str) -> str:
+    """A choice without what makes no other choice of it: case, articles, closing punctuation."""
+    plain = choice.casefold().strip(" .,;:!?'\"")
+    return re.sub(r"^(?:a|an|the) ", "", plain)
+
 
 LETTERS = "ABCDEFGH"
 FEWEST, MOST = 2, len(LETTERS)
@@ -110,3 +161,57 @@ def asked(item: Item, below: str) -> Message:
     last = parts.pop() if parts and isinstance(parts[-1], Text) else Text("")
     above = last.text if isinstance(last, Text) else ""
     return Message("user", (*parts, Text(f"{above}\n{below}")))
+
+
+class ToPlace(Protocol):
+    """A tuple with the right choice and the wrong ones, and what else the place is drawn by."""
+
+    @property
+    def answer(self) -> str:
+        """The right choice."""
+
+    @property
+    def distractors(self) -> tuple[str, ...]:
+        """The wrong choices."""
+
+
+class Placed(NamedTuple):
+    """The choices of an item in order of letter, and the letter of the right one."""
+
+    choices: tuple[str, ...]
+    key: str
+
+
+def placed(
+    items: Sequence[ToPlace], seed: int, kept: Mapping[int, str] | None = None
+) -> list[Placed]:
+    """The choices of each item in an order of their own.
+
+    Of items with equally many choices, each letter is the right one equally often, up to one, among the
+    first n for every n. Which one is drawn by seed from what was written, the right choice among it.
+    Who knows the seed can rule some choices out: where keys are held out, it is held out, too. `kept`
+    has the letters that items have already, by their place in `items`: they are counted first and stay.
+    """
+    kept = kept or {}
+    used: dict[int, Counter[str]] = {}
+    for place, key in kept.items():
+        _counts(used, items[place])[key] += 1
+    found = []
+    for place, item in enumerate(items):
+        counts = _counts(used, item)
+        if place in kept:
+            key = kept[place]
+        else:
+            fewest = min(counts.values())
+            rarest = [letter for letter in counts if counts[letter] == fewest]
+            key = min(rarest, key=partial(content_id, seed, item))
+            counts[key] += 1
+        choices = sorted(item.distractors, key=partial(content_id, seed, item))
+        choices.insert(LETTERS.index(key), item.answer)
+        found.append(Placed(tuple(choices), key))
+    return found
+
+
+def _counts(used: dict[int, Counter[str]], item: ToPlace) -> Counter[str]:
+    n_choices = 1 + len(item.distractors)
+    return used.setdefault(n_choices, Counter(dict.fromkeys(LETTERS[:n_choices], 0)))

@@ -1,20 +1,120 @@
 """One pass over a multiple-choice question: asked in an order of its choices, read, judged by rule.
 
-What belongs here: what is the same for every benchmark of this form. Which passes there are, and in
+What belongs here: what is the same for every benchmark of this form: the extractor, and what the early
+stop saves. Which passes there are, and in
 which order each has the choices, is the benchmark's.
 """
 
-from collections.abc import Callable, Generator
+import re
+from collections.abc import Callable, Generator, Mapping, Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
-from methods.choice.compat import compat
-from methods.choice.extraction import EXTRACT_PROMPT, extract_data, letter_reader
-from methods.choice.lettered import Order, asked, in_order, key_of, letter_in
+from methods.choice.lettered import (
+    LETTERS,
+    NO_CHOICE,
+    Order,
+    asked,
+    in_order,
+    key_of,
+    letter_in,
+    lettered,
+)
+from methods.choice.read_answers import compat
 from methods.choice.strict import strict
 from methods.evaluation.asking import Asking, Extract, Limits, Transcript
 from methods.evaluation.dialogue import Dialogue
 from methods.evaluation.items import Item
 from methods.evaluation.judging import Observation, unjudged
+from methods.evaluation.metrics import Metric
+from methods.evaluation.metrics.all_right import AllRight
+from methods.evaluation.slices import labels_by_turn
+from methods.prompts.messages import IMAGE_HERE
+from methods.prompts.parsing import ParseError
+
+
+class Asked(NamedTuple):
+    """How often a question was asked, and whether a pass of it was lost."""
+
+    n_passes: int
+    lost: bool
+
+
+class PassCounts(NamedTuple):
+    """Passes of one model; `n_all` = `n_asked` + `n_saved` + `n_open`, those after a lost pass."""
+
+    n_all: int
+    n_asked: int
+    n_saved: int
+    n_open: int
+
+
+def passes_by_item(items: Sequence[Item], metrics: Sequence[Metric]) -> dict[str, int]:
+    """The passes that each question has to be right in for the metric that needs most of them."""
+    needed = [metric for metric in metrics if isinstance(metric, AllRight)]
+    return {
+        item.item_id: max(
+            (metric.passes_of(labels) for metric in needed for labels in [_labels(item)]), default=1
+        )
+        for item in items
+    }
+
+
+def pass_counts(
+    n_passes: Mapping[str, int], asked: Mapping[str, Mapping[str, Asked]]
+) -> dict[str, PassCounts]:
+    """The passes of each model; `asked` is by model and item, `n_passes` those that each item has.
+
+    Questions that a model was not asked at all are none of its passes.
+    """
+    found = {}
+    for model, of_items in asked.items():
+        n_all = n_asked = n_open = 0
+        for item_id, of in of_items.items():
+            n_all += max(n_passes[item_id], of.n_passes)
+            n_asked += of.n_passes
+            n_open += max(0, n_passes[item_id] - of.n_passes) if of.lost else 0
+        found[model] = PassCounts(n_all, n_asked, n_all - n_asked - n_open, n_open)
+    return found
+
+
+def _labels(item: Item) -> Mapping[str, str]:
+    return labels_by_turn(item)[item.turns[0].turn]
+
+
+EXTRACT_PROMPT = "choice/extract"
+_LETTER = re.compile(r"[\s\"'`*(\[]*([A-Za-z])[\s\"'`*)\].]*")
+
+
+def extract_data(question: str, choices: Sequence[str], answer: str) -> Mapping[str, Any]:
+    """What the prompt is filled with; `choices` in the order that they were asked in."""
+    return {
+        "question": question.replace(IMAGE_HERE, "(image)"),
+        "choices": lettered(choices),
+        "answer": answer,
+    }
+
+
+@cache
+def letter_reader(n_choices: int) -> Callable[[str], str]:
+    """Reads the reply to a question with `n_choices`: a letter of a choice, or Z.
+
+    It raises ParseError for any other reply. The released scorers take a letter at random after three
+    of them, or count an empty one as right; here the answer is then without a reading.
+    """
+    letters = LETTERS[:n_choices] + NO_CHOICE
+
+    def read(reply: str) -> str:
+        said = _LETTER.fullmatch(reply)
+        if said is None or said[1].upper() not in letters:
+            raise ParseError(
+                "no_letter",
+                f"The reply is not one letter of {', '.join(letters)} and nothing else.",
+            )
+        return said[1].upper()
+
+    return read
+
 
 RIGHT = "right"
 RIGHT_COMPAT = "right (compat)"

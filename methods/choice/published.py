@@ -1,4 +1,4 @@
-"""Multiple-choice questions as they are published: choices, key, images and labels of a record.
+"""Multiple-choice questions as they are published, released and predicted.
 
 What belongs here: what the files of several benchmarks have in common. Which columns there are beside
 them, and what belongs together, is the benchmark's.
@@ -6,14 +6,97 @@ them, and what belongs together, is the benchmark's.
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeVar
 
-from methods.choice.lettered import FEWEST, LETTERS, MOST, with_hint
-from methods.evaluation.items import ReferenceKind, Turn
+from methods.choice.lettered import FEWEST, LETTERS, MOST, Order, in_order, with_hint
+from methods.evaluation.items import Item, ReferenceKind, Turn
+from methods.evaluation.predictions import Unplaced
 from methods.evaluation.published import PublishedError, PublishedItem
 from methods.evaluation.published_tables import decoded, encoded, listed
 from methods.json_text import is_unicode
 from methods.prompts.messages import IMAGE_HERE
+from methods.release import RELEASE_TABLES, Edition, Origin, Release, ReviewPolicy, frozen
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApprovedItem:
+    """One approved item: its content after review, its reviewers, and the calls that wrote it.
+
+    `asked_by` made question and hint, `answered_by` the choices and which of them is right (`key`, its
+    letter). `category` is its ability or task.
+    """
+
+    item_id: str
+    set_id: str | None
+    group_id: str | None = None
+    revision: int
+    reviewers: tuple[str, ...]
+    image_ids: tuple[str, ...]
+    question: str
+    hint: str
+    choices: tuple[str, ...]
+    key: str
+    category: str
+    asked_by: Origin = Origin()
+    answered_by: Origin = Origin()
+
+
+Of = TypeVar("Of", bound=ApprovedItem)
+
+
+def build_release(
+    name: str,
+    edition: Edition,
+    items: Sequence[Of],
+    reviewed: ReviewPolicy,
+    *,
+    hint_name: str,
+    labels: Callable[[Of], Mapping[str, str]],
+    source: Callable[[Of, str], Mapping[str, Any]],
+) -> Release:
+    """Rows of `RELEASE_TABLES` for `items`, in order of item id.
+
+    `hint_name` stands before a hint; `source` gives the source columns of `images` for an image of an
+    item.
+    """
+    rows: dict[str, list[dict[str, Any]]] = {table: [] for table in RELEASE_TABLES}
+    for ordinal, item in enumerate(sorted(items, key=lambda item: item.item_id), start=1):
+        here = {"item_id": item.item_id}
+        n_images = len(item.image_ids)
+        rows["items"].append(
+            {
+                **here,
+                "set_id": item.set_id,
+                **({"group_id": item.group_id} if item.group_id else {}),
+                "ordinal": ordinal,
+                "revision": item.revision,
+                "reviewers": list(item.reviewers),
+                "labels": dict(labels(item)),
+            }
+        )
+        rows["turns"].append(
+            {
+                **here,
+                "turn": 1,
+                "question": with_hint(item.question, item.hint, hint_name, n_images),
+                "image_positions": list(range(1, n_images + 1)),
+                **vars(item.asked_by),
+            }
+        )
+        rows["references"].append(
+            {**here, "turn": 1, "kind": "key", "reference": item.key, **vars(item.answered_by)}
+        )
+        rows["choices"] += [
+            {**here, "position": position, "choice": choice}
+            for position, choice in enumerate(item.choices, start=1)
+        ]
+        rows["images"] += [
+            {**here, "position": position, "image_id": image_id, **source(item, image_id)}
+            for position, image_id in enumerate(item.image_ids, start=1)
+        ]
+    return frozen(name, reviewed, edition, rows)
+
 
 Picture = Callable[[str], bytes]
 
@@ -120,3 +203,72 @@ def are_indexes(item_ids: Iterable[str]) -> bool:
 def columns_of_choices(items: Sequence[PublishedItem]) -> str:
     """The letters that any of the items has a choice under."""
     return LETTERS[: max((len(item.choices) for item in items), default=0)]
+
+
+IDS = ("item_id", "id")
+"""Columns with an item's own id; they go before `index`."""
+_WHOLE = re.compile(r"([0-9]+)\.0+")
+_MISSING = frozenset({"None", "NA", "N/A", "nan", "NaN", "NULL", "null", "n/a", "<NA>", "#N/A"})
+"""Texts that tools which read tables take for missing cells, and write as empty ones."""
+
+
+class Questions:
+    """The questions of a release by what files call them: their ids, or their places from 1.
+
+    An index is an id where all ids are numbers (`are_indexes`), as exports write it. Where they are
+    not, it is the id of a question or its place; one that is both names none.
+    """
+
+    def __init__(self, items: Sequence[Item]):
+        self._by_id = {item.item_id: item for item in items}
+        numbered = are_indexes(self._by_id)
+        self._by_place = (
+            {} if numbered else {str(place): item for place, item in enumerate(items, start=1)}
+        )
+
+    def find(self, cells: Mapping[str, str]) -> Item | Unplaced:
+        """The question of a row, by its id, else by its index."""
+        for name in IDS:
+            if cells.get(name):
+                return self._by_id.get(cells[name], "unknown")
+        return self.by_index(index_of(cells))
+
+    def by_index(self, index: str) -> Item | Unplaced:
+        """The question of an index."""
+        by_id, by_place = self._by_id.get(index), self._by_place.get(index)
+        if by_id is not None and by_place is not None and by_id is not by_place:
+            return "ambiguous"
+        return by_id or by_place or "unknown"
+
+
+def index_of(cells: Mapping[str, str], column: str = "index") -> str:
+    """A row's index; one that a tool wrote as a float is whole again."""
+    index = cells.get(column, "").strip()
+    whole = _WHOLE.fullmatch(index)
+    return whole[1] if whole else index
+
+
+def has_choices(cells: Mapping[str, str]) -> bool:
+    """Whether a row says what its choices are."""
+    return any(cells.get(letter) for letter in LETTERS)
+
+
+def is_in_order(cells: Mapping[str, str], item: Item, order: Order) -> bool:
+    """Whether the columns A to H have the item's choices in an order.
+
+    A choice such as "None", which tools take for missing, may be missing; a number may be written
+    otherwise.
+    """
+    texts = [*in_order(item.choices, order), *[""] * (len(LETTERS) - len(order))]
+    return all(
+        _same(cells.get(letter, ""), text) for letter, text in zip(LETTERS, texts, strict=True)
+    )
+
+
+def _same(cell: str, choice: str) -> bool:
+    if cell.strip() == choice.strip() or (not cell and choice in _MISSING):
+        return True
+    try:
+        return float(cell) == float(choice)
+    except ValueError:
+        return False

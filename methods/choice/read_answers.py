@@ -5,7 +5,8 @@ which stratum it is; drawing by seed; and what people are shown of it. The figur
 `extraction_quality.py`.
 """
 
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, get_args
@@ -13,6 +14,49 @@ from typing import Any, Literal, get_args
 from methods.choice.lettered import LETTERS, NO_CHOICE
 from methods.ids import content_id
 from methods.prompts.messages import IMAGE_HERE
+
+_NO_API = "Failed to obtain answer via API"
+_REFUSALS = (
+    "Sorry, I can't help with images of people yet.",
+    "I can't process this file.",
+    "I'm sorry, but without the image provided",
+    "Cannot determine the answer",
+)
+_TO_SPACES = str.maketrans(dict.fromkeys(".()[],:;!*#{}", " "))
+_VERBOSE = re.compile(r"answer\s+is\s+\**([A-D])", re.IGNORECASE)
+LAST_WORDS = 4
+
+
+def compat(answer: str, choices: Sequence[str]) -> str | None:
+    """The letter that VLMEvalKit's rules read, `Z` for none of the choices, None where they fail."""
+    return _by_letter(answer, LETTERS[: len(choices)]) or _by_text(answer, choices)
+
+
+def _by_letter(answer: str, letters: str) -> str | None:
+    if _NO_API in answer:
+        return None
+    if any(refusal in answer for refusal in _REFUSALS):
+        return NO_CHOICE
+    words = answer.translate(_TO_SPACES).split()
+    found = [letter for letter in letters if letter in words]
+    if len(found) == 1 and words.index(found[0]) >= len(words) - LAST_WORDS:
+        return found[0]
+    if not found and NO_CHOICE in words:
+        return NO_CHOICE
+    said = _VERBOSE.search(answer)
+    return said[1].upper() if said and said[1].upper() in letters else None
+
+
+def _by_text(answer: str, choices: Sequence[str]) -> str | None:
+    if len(answer) > 2 * sum(map(len, choices)):
+        return None
+    found = [
+        letter
+        for letter, choice in zip(LETTERS, choices, strict=False)
+        if choice.lower() in answer.lower()
+    ]
+    return found[0] if len(found) == 1 else None
+
 
 Stratum = Literal["rule", "extractor", "none", "differ", "unread"]
 """`unread`: nobody has read it. `differ`: the strict reading and VLMEvalKit's are other letters.

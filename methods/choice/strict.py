@@ -1,9 +1,9 @@
 """Reading a letter from an answer by rule, without guessing (MMBench, 4.1, step 1).
 
 What belongs here: the rules. Each names choices, or nothing. What the phrases are is `phrases.py`;
-full-width letters, markdown and LaTeX are made plain first (`plain_text.py`).
+full-width letters, markdown and LaTeX are made plain first.
 
-1. `final`: `\\boxed{B}`, `<answer>B</answer>`, "final answer: B", "最终答案：B", or a choice's text in
+1. `final`: `\boxed{B}`, `<answer>B</answer>`, "final answer: B", "最终答案：B", or a choice's text in
    such a place. It decides alone: what was said before it was a thought.
 2. `alone`: the answer is nothing but a letter, in any case, with or without brackets, a full stop, a
    word like "Option" or 选.
@@ -29,13 +29,55 @@ in a copy of the choices, `letter and text`, `leading` and `closing` name nothin
 is read: the extractor is asked.
 """
 
+import re
+import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from methods.choice import phrases
 from methods.choice.lettered import LETTERS, NO_CHOICE
-from methods.choice.plain_text import folded, plain, without_article
 from methods.evaluation.refusals import is_refusal
+
+_STYLED = re.compile(r"\\(?:text|textbf|textit|mathrm|mathbf|mathsf|bf|rm)\s*\{([^{}]*)\}")
+_BOXED = re.compile(r"\\(?:boxed|fbox)\s*\{([^{}]*)\}")
+_MATHS = re.compile(r"\$|\\[()\[\]]|\\,|\\;")
+_MARKDOWN = re.compile(r"\*+|__+|~~|`+|^[ \t]*(?:#{1,6}|>)[ \t]+", re.MULTILINE)
+_INVISIBLE = re.compile("[\u200b-\u200f\u2060\ufeff\u00ad]")
+_ARTICLE = re.compile(r"(?:a|an|the)\s+(?=\S)")
+_AROUND = " \t\n\"'“”‘’「」『』"
+
+
+def plain(answer: str) -> str:
+    """The answer without markdown and LaTeX; what is boxed stands in `<answer>` tags.
+
+    What stands before the last `</think>` is left out.
+    """
+    text = unicodedata.normalize("NFKC", answer).rpartition("</think>")[2]
+    text = _INVISIBLE.sub("", text).replace("’", "'")
+    # Styles may be nested in a box, and a box in styles.
+    for _ in range(2):
+        text = _STYLED.sub(r"\1", text)
+        text = _BOXED.sub(r"<answer>\1</answer>", text)
+    return _MARKDOWN.sub("", _MATHS.sub("", text)).strip()
+
+
+def folded(text: str, *, keep_end: bool = False) -> str:
+    """The form in which two texts are the same: without case, width, quotes around and an article.
+
+    The last full stop does not count either, unless `keep_end`.
+    """
+    text = unicodedata.normalize("NFKC", text).replace("’", "'").casefold()
+    text = " ".join(text.split()).strip(_AROUND)
+    if not keep_end:
+        text = text.rstrip(" .。!;,").rstrip(_AROUND)
+        return without_article(text)
+    return text
+
+
+def without_article(text: str) -> str:
+    """Folded text without the article that it begins with."""
+    return _ARTICLE.sub("", text, count=1) if _ARTICLE.match(text) else text
+
 
 VERSION = "2"
 """Raised with every change of what the rules read: readings of earlier versions are then out of date.

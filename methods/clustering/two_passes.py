@@ -5,7 +5,7 @@ in the order in which communities were found, and the entries that remain are se
 communities. Without a prior clustering, that is plain clustering, which chooses communities largest
 first: so an entry has the same place whether it is there from the start or comes later. What
 belongs here: the membership of each entry and its reason. What does not: detecting communities
-(`communities.py`, `density.py`), community ids (`incremental.py`).
+(`communities.py`, `communities.py`), community ids (`incremental.py`).
 """
 
 from collections.abc import Callable, Sequence

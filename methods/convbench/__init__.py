@@ -14,8 +14,14 @@ from methods.convbench.comparing import (
     GRADE_PROMPT,
     Comparing,
 )
-from methods.convbench.scores import GRADES, METRICS, SINGLE_TURN_METRICS
-from methods.convbench.settings import DIMENSIONS, N_GIVEN, lacking
+from methods.convbench.scores import (
+    DIMENSIONS,
+    GRADES,
+    METRICS,
+    N_GIVEN,
+    SINGLE_TURN_METRICS,
+    lacking,
+)
 from methods.evaluation.asking import PLAIN, Asking, ContextPolicy, Limits, Transcript, Unasked
 from methods.evaluation.dialogue import ask_dialogue
 from methods.evaluation.items import Item

@@ -23,8 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from methods.convbench.scores import WIN_RATES
-from methods.convbench.settings import (
+from methods.convbench.scores import (
     CREATION,
     OF_TURN,
     PERCEPTION,
@@ -32,6 +31,7 @@ from methods.convbench.settings import (
     PERFECT_REASONING,
     REASONING,
     TASK_LABELS,
+    WIN_RATES,
 )
 from methods.evaluation.asking import PLAIN
 from methods.evaluation.contestants import is_model

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from methods.convbench.scores import grade_of
-from methods.convbench.settings import N_GIVEN, OF_TURN, OVERALL
+from methods.convbench.scores import N_GIVEN, OF_TURN, OVERALL, grade_of
 from methods.evaluation.asking import Transcript
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.judged_turns import numbered_question

@@ -1,16 +1,21 @@
 """Drafts by a model: an instruction, its three turns, the caption and the references (ConvBench, 3).
 
-What belongs here: reading the writer's replies, what makes a draft unsound, and the ids of drafts.
+What belongs here: reading the writer's replies, what makes a draft unsound, the ids of drafts,
+which pictures they are about, and categories of tasks.
 Reading is strict: a draft that is not sound is refused by name. People decide on all of them.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from methods.choice.wrong_choices import one_line
-from methods.convbench.categories import task_name
-from methods.convbench.settings import TASK_LABELS
+import numpy as np
+
+from methods.choice.lettered import one_line
+from methods.clustering.communities import threshold_communities
+from methods.clustering.neighbours import Vectors
+from methods.clustering.similarity import paired_cosines
+from methods.convbench.scores import TASK_LABELS
 from methods.evaluation.refusals import is_refusal
 from methods.ids import content_id
 from methods.prompts.drafts import draft_text, require_shown
@@ -21,6 +26,92 @@ from methods.rewriting.checks import (
     language_of,
     says_nothing_new,
 )
+
+
+class Pictured(NamedTuple):
+    """An entry and its picture; pictures with one `group_id` look alike."""
+
+    entry_id: str
+    image_id: str
+    group_id: str
+
+
+def drawn(entries: Iterable[Pictured], n: int, seed: int) -> list[Pictured]:
+    """`n` entries whose pictures do not look alike, fewer where there are no more.
+
+    Of each group the entry with the smallest id stands for all. Asking for more keeps what there is.
+    """
+    of_group: dict[str, Pictured] = {}
+    for entry in sorted(entries):
+        of_group.setdefault(entry.group_id, entry)
+    ordered = sorted(
+        of_group.values(), key=lambda entry: content_id("conversation", seed, entry.image_id)
+    )
+    return ordered[:n]
+
+
+_SMALL_WORDS = frozenset({"a", "an", "and", "for", "in", "of", "on", "or", "the", "to", "with"})
+
+
+class Named(NamedTuple):
+    """A name, how many turns have it, the category that it belongs to, and its cosine to that name.
+
+    `nearest` is the category most like the name among the others, for people to decide whether they are
+    one; None where there is no other.
+    """
+
+    name: str
+    n_turns: int
+    category: str
+    similarity: float
+    nearest: str | None
+    nearest_similarity: float | None
+
+
+def task_name(text: str) -> str:
+    """A name in its usual form: capitals as in a title, without marks around it or double spaces.
+
+    A word in capitals, such as OCR, stays as it is.
+    """
+    words = text.strip(" \t\n\"'“”.,;:!?。").split()
+    return " ".join(
+        word.lower() if place and word.lower() in _SMALL_WORDS else word[:1].upper() + word[1:]
+        for place, word in enumerate(words)
+    )
+
+
+def categories_of(counts: Mapping[str, int], vectors: Vectors, tau: float) -> list[Named]:
+    """The category of each name in `counts`, which has the number of turns by name.
+
+    `vectors` are the unit vectors of the names, in their order, shape (names, d). Names within `tau`
+    of one that has the most others within `tau` are one category, as in `threshold_communities`: no
+    chain of pairs makes two tasks one. It is called as most of its turns are, of several such names
+    the shortest, of these the first. Raises ThresholdError.
+    """
+    names = list(counts)
+    chief_of: dict[int, int] = {}
+    for community in threshold_communities(vectors, tau, min_size=1):
+        chief = min(community.members, key=lambda row: (-counts[names[row]], len(names[row]), row))
+        chief_of |= dict.fromkeys(community.members, chief)
+    chiefs = np.array(sorted(set(chief_of.values())), dtype=np.intp)
+    found = []
+    for row, chief in sorted(chief_of.items()):
+        cosines = paired_cosines(vectors, np.full(len(chiefs), row), vectors, chiefs)
+        of = dict(zip(chiefs.tolist(), cosines.tolist(), strict=True))
+        similarity = of.pop(chief)
+        nearest = max(of, key=lambda other: of[other], default=None)
+        found.append(
+            Named(
+                names[row],
+                counts[names[row]],
+                names[chief],
+                similarity,
+                None if nearest is None else names[nearest],
+                None if nearest is None else of[nearest],
+            )
+        )
+    return found
+
 
 CAPABILITIES = tuple(TASK_LABELS.values())
 """What each turn asks for, in order (ConvBench, appendix J)."""

@@ -18,8 +18,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from methods.choice.written_numbers import ORDINALS
-from methods.convbench.settings import N_TURNS, TASK_LABELS
+from methods.choice.translation_checks import ORDINALS
+from methods.convbench.scores import N_TURNS, TASK_LABELS
 from methods.evaluation.items import ReferenceKind, Turn
 from methods.evaluation.published import PublishedError, PublishedItem, Table
 from methods.evaluation.published_tables import allow_long_cells, shown

@@ -7,25 +7,44 @@
 
 A win rate is over comparisons that were judged, where the released scorer divides by 577 whatever was
 judged. What a setting gains is the error that the given turns account for. What belongs here: these
-metrics.
+metrics, and the three settings.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from methods.convbench.settings import (
-    CREATION,
-    OVERALL,
-    PERCEPTION,
-    PERFECT_PERCEPTION,
-    PERFECT_REASONING,
-    REASONING,
-)
 from methods.evaluation.asking import PLAIN
+from methods.evaluation.items import Item
 from methods.evaluation.metrics import Metric
 from methods.evaluation.metrics.difference import difference
 from methods.evaluation.metrics.mean import Mean
 from methods.evaluation.metrics.weighted_mean import WeightedMean
 from methods.evaluation.metrics.win_rate import WinRate
+
+PERFECT_PERCEPTION = "perfect-perception"
+"""The trial whose first turn is given: its reference stands in the model's place."""
+PERFECT_REASONING = "perfect-reasoning"
+"""The trial whose first two turns are given."""
+N_GIVEN: Mapping[str, int] = {PLAIN: 0, PERFECT_PERCEPTION: 1, PERFECT_REASONING: 2}
+"""Turns that are given, by trial; `plain` is the model's own history."""
+
+N_TURNS = 3
+PERCEPTION, REASONING, CREATION, OVERALL = "Perception", "Reasoning", "Creation", "Overall"
+OF_TURN: Mapping[int, str] = {1: PERCEPTION, 2: REASONING, 3: CREATION}
+"""What a turn is compared for."""
+DIMENSIONS = (*OF_TURN.values(), OVERALL)
+TASK_LABELS: Mapping[int, str] = {turn: name.lower() for turn, name in OF_TURN.items()}
+"""The label of an item that names the task category of each turn."""
+
+
+def lacking(item: Item, trial: str) -> str | None:
+    """Why the item cannot be asked in the trial, which gives a turn without a reference; else None."""
+    without = [
+        turn.turn for turn in item.turns if turn.turn <= N_GIVEN[trial] and turn.reference is None
+    ]
+    if not without:
+        return None
+    return f"Turn {without[0]} has no reference to give in the trial {trial}."
+
 
 LOWEST_GRADE, HIGHEST_GRADE = 1, 10
 WIN_RATES: dict[str, WinRate] = {

@@ -19,8 +19,7 @@ from methods.evaluation.asking import (
     Unasked,
 )
 from methods.evaluation.items import Item
-from methods.prompts.many_images import with_images_at
-from methods.prompts.messages import Image, Message, Text, interleave
+from methods.prompts.messages import Image, Message, Text, interleave, with_images_at
 
 
 def ask_dialogue(item: Item, limits: Limits, trial: str = PLAIN) -> Generator[Asking, Answer, None]:

@@ -137,7 +137,7 @@ def human_scores_of(rated: Rated, rows: Sequence[Row]) -> HumanScores:
         why = "; ".join(f"{n} are {REASONS[reason]}" for reason, n in sorted(counts.items()))
         raise HumanScoresError(
             f"None of its {len(rows)} records is a score of an answer on the release ({why}): say the "
-            "release that was scored (RELEASE=...)."
+            "release that was scored."
         )
     return HumanScores(scores, counts, len(rows), reasons)
 

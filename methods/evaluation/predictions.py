@@ -105,7 +105,7 @@ def predictions_of(
         first = f" ({rows[0].where} names none)" if rows else ""
         raise PredictionError(
             f"None of its {len(rows)} records is of a question of the release{first}: say the release "
-            "that it was made on (RELEASE=...)."
+            "that it was made on."
         )
     if column == OUTPUT:
         _require_no_key(items, texts)

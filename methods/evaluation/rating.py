@@ -8,8 +8,7 @@ reply is read by one rule or refused with a reason, and what is refused is asked
 import re
 
 from methods.evaluation.judging import Judgment
-from methods.prompts.json_replies import objects_in, without_thinking
-from methods.prompts.parsing import ParseError, object_schema
+from methods.prompts.parsing import ParseError, object_schema, objects_in, without_thinking
 
 RATING = "Rating"
 REASON = "Reason"

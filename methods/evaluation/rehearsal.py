@@ -35,6 +35,7 @@ def rehearse(benchmark: Benchmark, item: Item) -> None:
     try:
         observations = replay(benchmark.judge(item, transcript), {})
         _require_metrics(benchmark, observations)
+        _require_asked(transcript, observations)
     except Exception as error:
         raise RehearsalError(f"cannot be judged ({_told(error)})") from error
 
@@ -78,4 +79,13 @@ def _require_metrics(benchmark: Benchmark, observations: object) -> None:
     if other := {each.metric for each in observations} - set(benchmark.dimensions):
         raise RehearsalError(
             f"`judge` observes {sorted(other)[0]!r}, which is none of `dimensions`"
+        )
+
+
+def _require_asked(transcript: Transcript, observations: list[Observation]) -> None:
+    """Raise RehearsalError where a trial is judged that nobody is asked."""
+    asked = {trial for trial, _ in transcript.answers}
+    if other := {each.trial for each in observations} - asked:
+        raise RehearsalError(
+            f"`judge` judges the trial {sorted(other)[0]!r}, which `ask` never asks"
         )

@@ -9,8 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
-from methods.prompts.json_replies import objects_in, without_thinking
-from methods.prompts.parsing import ParseError, object_schema
+from methods.prompts.parsing import ParseError, object_schema, objects_in, without_thinking
 
 Winner = Literal["A", "B", "tie"]
 REASON, WINNER = "reason", "winner"

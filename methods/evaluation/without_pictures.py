@@ -35,7 +35,7 @@ def ask_without_pictures(
     )
     lacks = (
         f"The picture {item.labels.get(IMAGE_PATH, '')} is not in this release: import it again "
-        "with the folder of its pictures (IMAGES=folder)."
+        "with the folder of its pictures (--images)."
     )
     asking = ask(replace(item, turns=turns))
     came: Any = None

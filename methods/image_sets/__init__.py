@@ -1,8 +1,8 @@
 """Image sets sampled from clusters (MMDU 2.2, 3.2, Table 1, Figure 4).
 
-`spec.py` has the sampling specification and the types, `sizes.py` apportions set sizes, `pool.py`
-chooses the entries of a set in one cluster, `sampling.py` samples all sets of a kind, `counts.py`
-explains missing sets, `sides.py` divides the corpus between the kinds before anything is sampled.
+`spec.py` has the sampling specification and the types, and apportions set sizes; `pool.py` chooses the
+entries of a set in one cluster, `sampling.py` samples all sets of a kind and explains missing ones,
+`sides.py` divides the corpus between the kinds before anything is sampled.
 """
 
 from methods.image_sets.sampling import SampledSets, sample_sets

@@ -15,8 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from methods.image_sets.sizes import Counts, max_sets
-from methods.image_sets.spec import Cluster, Member, SamplingSpec
+from methods.image_sets.spec import Cluster, Counts, Member, SamplingSpec, max_sets
 
 MAX_CANDIDATES = 64
 """Pages with a candidate: all of a small cluster; more cost time and spread sets little farther."""

@@ -1,18 +1,19 @@
 """The rows of a WIT shard: the 17 columns, their types, and the reasons to reject a row.
 
-What belongs here: typing and checking the fields of one row, and choosing one of its three captions.
-What does not: splitting lines into fields (`wit_records.py`), reading a shard's bytes as lines
-(`resources/corpus/lines.py`), the fast path for plain lines (`resources/corpus/plain_rows.py`, which
-never accepts a line that is rejected here), and the image behind the URL
-(`methods/ingest/image_check.py`).
+What belongs here: records of `wikimedia/wit_base`, typing and checking the fields of one row, and
+choosing one of its three captions. What does not: splitting lines into fields (`wit_records.py`),
+reading a shard's bytes as lines (`resources/corpus/tsv.py`), the fast path for plain lines
+(`resources/corpus/tsv.py`, which never accepts a line that is rejected here), and the image behind the
+URL (`methods/ingest/image_check.py`).
 
 Source: Srinivasan et al., "WIT: Wikipedia-based Image Text Dataset", SIGIR 2021.
 """
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import urlsplit
 
 from methods.web_address import secrets_cut, without_secrets
@@ -231,3 +232,64 @@ def excerpt(line: bytes) -> str:
     text = secrets_cut(text)[:EXCERPT_LENGTH]
     shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
     return shown[:EXCERPT_LENGTH]
+
+
+COLUMNS_READ = (
+    "image_url",
+    "mime_type",
+    "original_height",
+    "original_width",
+    "caption_attribution_description",
+    "wit_features",
+)
+"""The columns that rows are made of; the others have the image, its embedding and a metadata URL."""
+
+_OF_IMAGE = COLUMNS_READ[:-1]
+_JOINT = "[SEP]"
+
+
+def rows_of_record(
+    record: Mapping[str, Any], numbers: Iterator[int]
+) -> Iterator[WitRow | Rejection]:
+    """One row or rejection for each page of the record, each with the next of `numbers`.
+
+    `wit_features` is a mapping from WIT's columns to lists of equal length, or a list of mappings. If
+    the lists differ in length, their values cannot be matched, and the record is one rejection
+    (`unequal_lists`).
+    """
+    features = record.get("wit_features")
+    if isinstance(features, Mapping):
+        lengths = {len(values) for values in features.values() if values is not None}
+        if len(lengths) > 1:
+            detail = f"The lists of wit_features have {sorted(lengths)} values."
+            yield _refused(record, numbers, "unequal_lists", detail)
+            return
+        features = [
+            {name: values[place] for name, values in features.items() if values is not None}
+            for place in range(max(lengths, default=0))
+        ]
+    if not features:
+        detail = "The record names no page that shows the image."
+        yield _refused(record, numbers, "no_page", detail)
+        return
+    image = {name: record.get(name) for name in _OF_IMAGE}
+    for page in (page or {} for page in features):
+        values = {**{name: page.get(name) for name in COLUMNS if name not in image}, **image}
+        values["caption_reference_description"] = _reference(page)
+        yield typed_row(next(numbers), values)
+
+
+def _refused(
+    record: Mapping[str, Any], numbers: Iterator[int], reason: str, detail: str
+) -> Rejection:
+    shown = excerpt(str(record.get("image_url")).encode())
+    return Rejection(next(numbers), reason, detail, shown)
+
+
+def _reference(page: Mapping[str, Any]) -> str | None:
+    """The reference caption; some records have it only joined to the page's title."""
+    alone = page.get("caption_reference_description") or ""
+    _, joint, together = (page.get("caption_title_and_reference_description") or "").partition(
+        _JOINT
+    )
+    return alone if alone.strip() or not joint else together.strip()

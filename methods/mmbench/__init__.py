@@ -7,9 +7,16 @@ What belongs here: MMBench's implementation of the `Benchmark` protocol. Reading
 from collections.abc import Generator, Sequence
 from typing import Any
 
-from methods.choice.extraction import EXTRACT_PROMPT
 from methods.choice.lettered import SHIFT, Order, in_order, key_of, letter_in, lettered, shifted
-from methods.choice.passes import OBSERVED, RIGHT, RIGHT_COMPAT, ask_pass, missed, observe
+from methods.choice.passes import (
+    EXTRACT_PROMPT,
+    OBSERVED,
+    RIGHT,
+    RIGHT_COMPAT,
+    ask_pass,
+    missed,
+    observe,
+)
 from methods.evaluation.asking import Asking, ContextPolicy, Limits, Transcript
 from methods.evaluation.items import Item
 from methods.evaluation.judging import Judging

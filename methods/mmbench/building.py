@@ -1,16 +1,67 @@
 """Approved items of MMBench's form as a release.
 
-What belongs here: their labels. The rows are made by `methods/choice/building.py`; which item is in
-which split is `splits.py`.
+What belongs here: their labels and splits, dev and test at 4 to 6. The rows are made by
+`methods/choice/published.py`.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from methods.choice.building import ApprovedItem, build_release
+from methods.choice.published import ApprovedItem, build_release
+from methods.ids import content_id
 from methods.mmbench.published import HINT
 from methods.mmbench.taxonomy import L3, abilities
 from methods.release import Edition, Release, ReviewPolicy
+
+DEV, TEST = SIDES = ("dev", "test")
+_DEV_OF_TEN = 4
+
+
+def sides(abilities: Mapping[str, str], before: Mapping[str, str], seed: int) -> dict[str, str]:
+    """The side of each item, by its id; `abilities` has the leaf of each, `before` earlier sides.
+
+    An item stays on the side that it was on. The others are drawn by seed and id, so that four of ten
+    items are in dev, of all of them and of each leaf, up to one; what stays may leave another ratio.
+    """
+    leaves: dict[str, list[str]] = {}
+    for item_id in sorted(abilities, key=lambda item_id: content_id("item", seed, item_id)):
+        leaves.setdefault(abilities[item_id], []).append(item_id)
+    quotas = _quotas(leaves, before, seed)
+    found: dict[str, str] = {}
+    for leaf, item_ids in leaves.items():
+        n_left = quotas[leaf] - _n_on(DEV, item_ids, before)
+        for item_id in item_ids:
+            side = before.get(item_id)
+            if side is None:
+                side = DEV if n_left > 0 else TEST
+                n_left -= 1
+            found[item_id] = side
+    return found
+
+
+def _quotas(
+    leaves: Mapping[str, list[str]], before: Mapping[str, str], seed: int
+) -> dict[str, int]:
+    """How many items of each leaf are in dev: the tenths that whole items leave go to whole leaves."""
+    least = {leaf: _n_on(DEV, of, before) for leaf, of in leaves.items()}
+    most = {leaf: len(of) - _n_on(TEST, of, before) for leaf, of in leaves.items()}
+    quotas = {
+        leaf: min(max(_DEV_OF_TEN * len(of) // 10, least[leaf]), most[leaf])
+        for leaf, of in leaves.items()
+    }
+    n_items = sum(map(len, leaves.values()))
+    wanted = (_DEV_OF_TEN * n_items + 5) // 10
+    rest = {leaf: _DEV_OF_TEN * len(of) % 10 for leaf, of in leaves.items()}
+    for leaf in sorted(rest, key=lambda leaf: (-rest[leaf], content_id("leaf", seed, leaf))):
+        # What stays may have put a leaf above its share already.
+        below = 10 * quotas[leaf] < _DEV_OF_TEN * len(leaves[leaf])
+        if sum(quotas.values()) < wanted and below and quotas[leaf] < most[leaf]:
+            quotas[leaf] += 1
+    return quotas
+
+
+def _n_on(side: str, item_ids: list[str], before: Mapping[str, str]) -> int:
+    return sum(before.get(item_id) == side for item_id in item_ids)
 
 
 def build_split(

@@ -3,13 +3,13 @@
 A row names a question by `index`, and a later pass by index + k x 1,000,000, with `g_index` or without
 it. Which pass it is, is said by its choices where the row has them, as VLMEvalKit's files do: not every
 circular file shifts them the same way. Without choices pass k is that of `mmbench-circular.tsv`. What
-belongs here: that. Finding questions and comparing choices is `methods/choice/predictions.py`.
+belongs here: that. Finding questions and comparing choices is `methods/choice/published.py`.
 """
 
 from collections.abc import Mapping, Sequence
 
 from methods.choice.lettered import shifted
-from methods.choice.predictions import IDS, Questions, has_choices, index_of, is_in_order
+from methods.choice.published import IDS, Questions, has_choices, index_of, is_in_order
 from methods.evaluation.cells import Row
 from methods.evaluation.items import Item
 from methods.evaluation.predictions import Place, Unplaced

@@ -2,7 +2,7 @@
 
 What belongs here: which ability is asked of which image, reading the model's reply, and the id of an
 item. Reading is strict: an item that is not sound is refused by name. No model decides the order of the
-choices (`methods/choice/placing.py`).
+choices (`methods/choice/lettered.py`).
 """
 
 import re
@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from methods.choice.wrong_choices import one_line, require_wrong, said, without_marks
+from methods.choice.lettered import one_line, require_wrong, said, without_marks
 from methods.ids import content_id
 from methods.prompts.drafts import require_shown
 from methods.prompts.parsing import JsonSchema, ParseError, object_schema, reply_object

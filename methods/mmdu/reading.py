@@ -2,15 +2,99 @@
 
 A model that was asked for "Q1: ..." alone also writes headings, fences, labels and offers of further
 help, and calls a picture "Image 2" or "the second picture" instead of `<image-2>`. What belongs here:
-taking that off, and references that cannot be right: the reply is then asked again, while one more
-answer costs one call, not a dialogue. What does not: numbering inside a dialogue (`composing.py`).
+the angles that questions are asked from, questions in parts whose answers fit into one reply, taking
+that off, and references that cannot be right: the reply is then asked again, while one more answer
+costs one call, not a dialogue. What does not: numbering inside a dialogue (`composing.py`).
 """
 
+import math
 import re
+from collections.abc import Sequence
+from typing import NamedTuple, TypeVar
 
-from methods.choice.written_numbers import ORDINALS
+from methods.choice.translation_checks import ORDINALS
+from methods.ids import content_id
 from methods.prompts.messages import IMAGE_HERE, IMAGE_NAME
 from methods.prompts.parsing import ParseError, parse_numbered, unfenced
+
+T = TypeVar("T")
+
+
+def even_parts(items: Sequence[T], most: int) -> list[Sequence[T]]:
+    """`items` in their order, in the fewest parts of at most `most` items, of nearly equal size.
+
+    Ten items of which four fit are parts of 4, 3 and 3.
+    """
+    if not items:
+        return []
+    n_parts = math.ceil(len(items) / max(most, 1))
+    ends = [math.ceil(len(items) * part / n_parts) for part in range(n_parts + 1)]
+    return [items[start:end] for start, end in zip(ends, ends[1:], strict=False)]
+
+
+def halves(items: Sequence[T]) -> list[Sequence[T]]:
+    """`items` in two parts; none where there is only one item, which has no smaller part."""
+    return even_parts(items, math.ceil(len(items) / 2)) if len(items) > 1 else []
+
+
+def that_fit(tokens_each: int, limit: int) -> int:
+    """How many texts of `tokens_each` tokens a reply of `limit` tokens holds; at least one is asked."""
+    return max(1, limit // tokens_each)
+
+
+class Angle(NamedTuple):
+    """What a question is after: a name to count by, and the words that a writer is told."""
+
+    name: str
+    says: str
+
+
+ON_ONE = (
+    Angle("content", "what is shown, from the foreground to the background"),
+    Angle("colour and light", "colours and light, and what they do to what is shown"),
+    Angle("composition", "how the picture is arranged, and where it leads the eye"),
+    Angle("detail", "a detail that is easily missed, and what it tells"),
+    Angle("action", "what is happening, or was just before"),
+    Angle("place and time", "where and when it may be, and what in the picture tells it"),
+    Angle("purpose", "what a thing shown is for, how it works or how it was made"),
+    Angle("material", "what things are made of, and in what state they are"),
+    Angle("mood", "the mood, and what in the picture makes it"),
+    Angle("meaning", "what something shown stands for in a culture or a history"),
+    Angle("relation", "how things or people in the picture stand to each other"),
+    Angle("change", "what would be different if one thing in the picture were changed"),
+)
+"""Angles of questions about one picture."""
+
+ON_SEVERAL = (
+    Angle("shared", "what the pictures share"),
+    Angle("difference", "in what the pictures differ"),
+    Angle("order", "an order of the pictures by something that can be seen"),
+    Angle("odd one", "which picture fits least with the others, and why"),
+    Angle("colour and light", "colours and light across the pictures"),
+    Angle("composition", "how differently the pictures are arranged"),
+    Angle("place and time", "places and times of the pictures, compared"),
+    Angle("purpose", "what the things shown are for, compared"),
+    Angle("making", "how the things shown were made, and of what, compared"),
+    Angle("mood", "moods of the pictures, and what makes them differ"),
+    Angle("meaning", "what the things shown mean in a culture or a history, compared"),
+    Angle("cause", "how what one picture shows could lead to what another shows"),
+    Angle(
+        "people and nature", "what the pictures tell of how people use or shape what is around them"
+    ),
+    Angle("story", "a story, a tour or an exhibition that needs all of the pictures"),
+    Angle("advice", "a choice among what is shown, for a purpose, with reasons that can be seen"),
+)
+"""Angles of questions about several pictures together."""
+
+
+def assigned(angles: Sequence[Angle], n: int, seed: int, *of: object) -> list[Angle]:
+    """The angles of `n` questions about `of`: all in an order drawn by seed before one comes again."""
+    taken: list[Angle] = []
+    while len(taken) < n:
+        again = len(taken) // len(angles)
+        taken += sorted(angles, key=lambda angle: content_id("angle", seed, *of, again, angle.name))
+    return taken[:n]
+
 
 _PICTURE = r"(?:image|picture|photo|photograph)"
 _TAG = re.compile(rf"[<\[(]\s*{_PICTURE}[\s_#-]*(\d+)\s*[>\])]", re.IGNORECASE)

@@ -9,8 +9,7 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence, Set
 
 from methods.ids import content_id
-from methods.mmdu.composing import renumber
-from methods.mmdu.shapes import Between, drawn
+from methods.mmdu.composing import Between, drawn, renumber
 from methods.prompts.messages import IMAGE_HERE
 
 _PLACE = re.compile(rf"\bImage(\d+): {IMAGE_HERE}")

@@ -7,7 +7,6 @@ What belongs here: MMIU's implementation of the `Benchmark` protocol. Reading le
 from collections.abc import Generator, Sequence
 from typing import Any
 
-from methods.choice.extraction import EXTRACT_PROMPT
 from methods.choice.lettered import (
     Order,
     in_order,
@@ -17,7 +16,15 @@ from methods.choice.lettered import (
     plain,
     shuffled,
 )
-from methods.choice.passes import OBSERVED, RIGHT, RIGHT_COMPAT, ask_pass, missed, observe
+from methods.choice.passes import (
+    EXTRACT_PROMPT,
+    OBSERVED,
+    RIGHT,
+    RIGHT_COMPAT,
+    ask_pass,
+    missed,
+    observe,
+)
 from methods.evaluation.asking import PLAIN, Asking, ContextPolicy, Limits, Transcript
 from methods.evaluation.items import Item
 from methods.evaluation.judging import Judging

@@ -2,7 +2,7 @@
 
 What belongs here: which form an output has, and the wrong choices that follow: near numbers of the same
 form and precision, other orders, the other of yes and no, other outputs of the same task. What no rule
-makes wrong choices of, a model does (`distractors.py`).
+makes wrong choices of, a model does.
 """
 
 import math
@@ -11,13 +11,13 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from functools import partial
 from itertools import permutations
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from methods.choice.lettered import FEWEST, MOST
-from methods.choice.wrong_choices import said
+from methods.choice.lettered import FEWEST, MOST, one_line, require_wrong, said, without_marks
 from methods.ids import content_id
 from methods.mmiu.metadata import FORMATS, Sample
 from methods.mmiu.unanswerable_tasks import CANNOT, STRATEGIES_OF
+from methods.prompts.parsing import JsonSchema, ParseError, object_schema, reply_object
 
 Form = Literal["image", "number", "order", "name", "yes/no", "text"]
 
@@ -260,3 +260,36 @@ def other_of_two(output: str) -> str:
     elif plain[0].isupper():
         other = other.capitalize()
     return output.replace(plain, other)
+
+
+SCHEMA: JsonSchema = object_schema({"distractors": {"type": "array", "items": {"type": "string"}}})
+
+
+def distractors_data(sample: Sample) -> dict[str, Any]:
+    """What the prompt is filled with."""
+    return {
+        "n_distractors": n_choices(sample.task.name) - 1,
+        "context": sample.context,
+        "question": sample.question,
+        "answer": sample.output,
+        "also_right": "\n".join(sample.also_right),
+    }
+
+
+def read_distractors(sample: Sample, reply: str) -> tuple[str, ...]:
+    """The wrong choices of a reply, as many as the task has. Raises ParseError.
+
+    The reasons are `not_json`, `wrong_fields`, `not_unicode`, `lettered_choice`, `too_few_choices`,
+    `too_many_choices`, `empty_choice`, `answer_among_distractors`, `repeated_choice` and `also_right`.
+    """
+    given = reply_object(reply)
+    texts = given.get("distractors")
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise ParseError("wrong_fields", 'The reply needs "distractors", a list of texts.')
+    wrong = without_marks([one_line(text) for text in texts])
+    wanted = n_choices(sample.task.name) - 1
+    require_wrong(sample.output, wrong, wanted, wanted, f"exactly {wanted}")
+    right = {said(text) for text in sample.also_right}
+    if both := [text for text in wrong if said(text) in right]:
+        raise ParseError("also_right", f"A distractor is right, too: {both[0][:80]!r}.")
+    return tuple(wrong)

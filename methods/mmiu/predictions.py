@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from methods.choice.lettered import plain
-from methods.choice.predictions import IDS, Questions, has_choices, index_of, is_in_order
+from methods.choice.published import IDS, Questions, has_choices, index_of, is_in_order
 from methods.evaluation.asking import PLAIN
 from methods.evaluation.cells import Row
 from methods.evaluation.items import Item

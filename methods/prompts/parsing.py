@@ -1,14 +1,36 @@
-"""Parsing of numbered questions and answers in a model's reply.
+"""Parsing of a model's reply, numbered texts or JSON, and asking again where it could not be parsed.
 
 What belongs here: ParseError, parsing numbered texts, and the JSON schemas of such replies. A reply is
 data: it is searched and parsed, never evaluated.
 """
 
+import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
-from methods.json_text import from_json, is_unicode
+from methods.json_text import TooDeep, from_json, is_unicode, json_at
+from methods.prompts.messages import Message
+from methods.prompts.template import as_data
+
+_REPAIR_TEXT = """\
+Again: your last reply could not be used, because it is not in the form that was asked for. What
+is wrong with it: {reason}
+Send the whole reply once more, complete, in exactly the form that was asked for, and nothing
+else."""
+
+REPAIR_VERSION = f"repair@{hashlib.sha256(_REPAIR_TEXT.encode()).hexdigest()[:8]}"
+"""Version of the repair text, by its hash."""
+
+
+def repair_messages(messages: tuple[Message, ...], reply: str, reason: str) -> tuple[Message, ...]:
+    """The conversation, the reply that could not be parsed, and the request to repeat it correctly.
+
+    `reason` is a sentence that tells the model what is wrong with the reply.
+    """
+    again = Message.of("user", _REPAIR_TEXT.format(reason=as_data(reason)))
+    return (*messages, Message.of("assistant", reply), again)
+
 
 JsonSchema = Mapping[str, object]
 
@@ -122,3 +144,30 @@ def unfenced(text: str) -> str:
     """The text inside the fence that it consists of; the text itself if it is in none."""
     inside = _FENCED.fullmatch(text)
     return inside[1] if inside else text
+
+
+_THINKING = re.compile(r"^\s*<think>.*?</think>", re.DOTALL)
+
+
+def without_thinking(text: str) -> str:
+    """The text without the reasoning that stands before it in tags."""
+    return _THINKING.sub("", text)
+
+
+def objects_in(text: str) -> Iterator[dict[str, object]]:
+    """The JSON objects in a text, outermost ones, in order; their keys in lower case.
+
+    Raises ParseError (`not_unicode`) where a text in one has half a character.
+    """
+    start = text.find("{")
+    while start >= 0:
+        try:
+            value, end = json_at(text, start)
+        except TooDeep:
+            return  # Each object in it would be looked through in vain.
+        except ValueError:
+            end = start + 1
+        else:
+            require_unicode(value)
+            yield {key.strip().lower(): each for key, each in value.items()}
+        start = text.find("{", end)

@@ -1,8 +1,8 @@
 """Prompt templates: a text with a version, rendered to messages.
 
 A template is Jinja text with a system part and a user part, divided by a line `=== user ===`. Front
-matter (`front_matter.py`) may precede it and is not rendered. `{{ picture(i) }}` inserts the i-th image
-(from 1). Untrusted text goes through the filter `data`, which keeps it from closing the tag that
+matter, settings of the prompt, may precede it and is not rendered. `{{ picture(i) }}` inserts the i-th
+image (from 1). Untrusted text goes through the filter `data`, which keeps it from closing the tag that
 encloses it: a page that contains "</page> ignore the above" cannot end the `<page>` tag. No value, with
 the filter or without it, can insert an image. What belongs here: rendering. What does not: reading
 template files (`resources/prompts.py`) and their content.
@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
+import yaml
 from jinja2 import (
     Environment,
     StrictUndefined,
@@ -22,10 +23,46 @@ from jinja2 import (
     Undefined,
     UndefinedError,
 )
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from methods.errors import UserError
-from methods.prompts.front_matter import split_front_matter
 from methods.prompts.messages import Image, Message, Part, Text
+from methods.validation import first_fault
+
+_FIRST_LINE = "---\n"
+_BLOCK = re.compile(r"---\n(.*?)^---\n", re.DOTALL | re.MULTILINE)
+
+
+class FrontMatterError(ValueError):
+    """Front matter cannot be parsed; the message is a predicate whose subject is the front matter."""
+
+
+class FrontMatter(BaseModel):
+    """The fields; `task` is empty if the file has none."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    task: str = ""
+
+
+def split_front_matter(source: str) -> tuple[FrontMatter, str]:
+    """The front matter of a prompt file and the text below it. Raises FrontMatterError."""
+    if not source.startswith(_FIRST_LINE):
+        return FrontMatter(), source
+    block = _BLOCK.match(source)
+    if block is None:
+        raise FrontMatterError("has no second line '---'")
+    try:
+        fields = yaml.safe_load(block[1]) or {}
+    except yaml.YAMLError as error:
+        raise FrontMatterError(f"is not YAML: {' '.join(str(error).split())}") from None
+    if not isinstance(fields, dict):
+        raise FrontMatterError("holds no fields: write, for example, 'task: judge'")
+    try:
+        return FrontMatter.model_validate(fields), source[block.end() :]
+    except ValidationError as error:
+        place, said = first_fault(error, FrontMatter)
+        raise FrontMatterError(f"is wrong at '{place}': {said}") from None
+
 
 _DIVIDER = re.compile(r"^=== user ===\n", re.MULTILINE)
 _PICTURE = re.compile("\x00(\\d+)\x00")

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from methods.mmdu.composing import place_images
 from methods.prompts.messages import IMAGE_NAME
-from methods.quality.checks import DIALOGUES_LEFT_OUT, PAIRS_LEFT_OUT, PAIRS_WITH_DIALOGUES
+from methods.quality.outcome import DIALOGUES_LEFT_OUT, PAIRS_LEFT_OUT, PAIRS_WITH_DIALOGUES
 from methods.release import RELEASE_TABLES, Rows, image_positions
 
 Turn = Mapping[str, Any]

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from methods.quality.pairs import Source
+from methods.quality.outcome import Source
 
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _TAG = re.compile(r"<[^<>]{1,40}>")

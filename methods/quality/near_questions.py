@@ -15,7 +15,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Sequence
 
-from methods.quality.function_words import EMPTY_WORDS
+from methods.quality.languages import EMPTY_WORDS
 
 _TOKEN = re.compile(
     r"<image-\d+>|[\u3400-\u4dbf\u4e00-\u9fff\u3041-\u30ff]|[^\W_]+(?:['’][^\W_]+)*"

@@ -1,22 +1,112 @@
-"""The outcome of a pair's checks: pass, review or drop.
+"""Pairs, the checks there are, and the outcome of a pair's checks: pass, review or drop.
 
-What belongs here: from evidence to outcome, and counts of outcomes. Which checks lead to which outcome
-is a setting.
+What belongs here: from evidence to outcome, counts of outcomes, and notes for reviewers. Which checks
+lead to which outcome is a setting.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import cycle, islice
 from typing import Any, NamedTuple
 
-from methods.quality.checks import (
-    DROP,
-    NEEDS_NO_PICTURE,
-    NOT_CHECKED,
-    OUTCOMES,
-    PASS,
-    REASONS,
-    REVIEW,
+from methods.ids import content_id
+
+REFUSAL, TRUNCATION, LENGTH, LANGUAGE = "refusal", "truncation", "length", "language"
+LEFTOVER, MATERIAL, LEAK = "leftover", "material", "leak"
+REPEATED, NEAR_DUPLICATE, PERSONAL_DATA = "repeated", "near_duplicate", "personal_data"
+RULES = (
+    *(REFUSAL, TRUNCATION, LENGTH, LANGUAGE, LEFTOVER),
+    *(MATERIAL, LEAK, REPEATED, NEAR_DUPLICATE, PERSONAL_DATA),
 )
+"""Checks by rule; each has its evidence, or nothing."""
+
+NEEDS_NO_PICTURE, UNSUPPORTED = "needs_no_picture", "unsupported"
+CONTRADICTIONS, SENSITIVE, UNANSWERED = "contradictions", "sensitive", "unanswered"
+BY_MODEL = (NEEDS_NO_PICTURE, UNSUPPORTED, CONTRADICTIONS, SENSITIVE, UNANSWERED)
+"""Checks by a model; where one could not be made, nothing is known."""
+
+NOT_CHECKED = "not_checked"
+"""The reason where a check by a model was wanted and could not be made."""
+REASONS = (*RULES, *BY_MODEL, NOT_CHECKED)
+
+PASS, REVIEW, DROP = "pass", "review", "drop"
+OUTCOMES = (PASS, REVIEW, DROP)
+
+DROPPED = (
+    *(REFUSAL, TRUNCATION, LANGUAGE, LEFTOVER, REPEATED, PERSONAL_DATA),
+    *(NEEDS_NO_PICTURE, SENSITIVE),
+)
+"""What drops a pair by default: what no reader would want to learn from."""
+REVIEWED = (
+    *(LENGTH, MATERIAL, LEAK, NEAR_DUPLICATE),
+    *(UNSUPPORTED, CONTRADICTIONS, UNANSWERED),
+)
+"""What people should look at by default: a rule, or one model, may be wrong in it."""
+
+UNCHECKED = "unchecked"
+"""Pairs that the checks have not read: people have edited them, or the stage was not run."""
+PAIRS_LEFT_OUT, DIALOGUES_LEFT_OUT = "pairs_left_out", "dialogues_left_out"
+PAIRS_WITH_DIALOGUES = "pairs_with_dialogues"
+LEFT_OUT_OF = {
+    PAIRS_LEFT_OUT: "pairs",
+    DIALOGUES_LEFT_OUT: "whole dialogues",
+    PAIRS_WITH_DIALOGUES: "their other pairs",
+}
+"""What is left out of an instruction set, and how a card calls it: pairs that are dropped, dialogues of
+which too little is left, and pairs that are not dropped themselves and go with such a dialogue."""
+SHARED = "shared_"
+"""What the names of these counts begin with where a benchmark has, too, what is left out."""
+
+
+class Pair(NamedTuple):
+    """One turn of a dialogue: `question` is without the placeholders of the images that enter."""
+
+    dialogue_id: str
+    question_id: str
+    turn: int
+    question: str
+    answer: str
+
+
+class Source(NamedTuple):
+    """What the writer was told of one picture of the dialogue, and no reader is shown."""
+
+    title: str
+    caption: str
+    page_text: str
+
+
+class Dialogue(NamedTuple):
+    """The pairs of one dialogue in their order, and the sources of its pictures."""
+
+    dialogue_id: str
+    pairs: Sequence[Pair]
+    sources: Sequence[Source]
+
+
+MOST_TRIED = 50
+"""Dialogues that are looked at for one without a picture in common."""
+
+
+def other_images(images_of: Mapping[str, Sequence[str]], seed: int) -> dict[str, list[str]]:
+    """By dialogue: as many pictures as it has, none of them its own.
+
+    They are repeated where the other dialogue has fewer. A dialogue that shares a picture with all that
+    were looked at has none.
+    """
+    ordered = sorted(
+        images_of, key=lambda name: (content_id("other images", seed, list(images_of[name])), name)
+    )
+    found = {}
+    for place, name in enumerate(ordered):
+        own = images_of[name]
+        for step in range(1, min(len(ordered), MOST_TRIED + 1)):
+            others = images_of[ordered[(place + step) % len(ordered)]]
+            if not set(own) & set(others):
+                found[name] = list(islice(cycle(others), len(own)))
+                break
+    return found
+
 
 GRADES = ("blind_grade", "other_grade")
 """Columns with the grades, 0 to 10, of answers without the pictures and with others."""
@@ -70,3 +160,35 @@ def counts(rows: Iterable[Mapping[str, Any]]) -> dict[str, int]:
         **{each: outcomes[each] for each in OUTCOMES},
         **{each: reasons[each] for each in REASONS if reasons[each]},
     }
+
+
+_SHOWN = {"blind_grade": "without the pictures", "other_grade": "with other pictures"}
+
+
+def note_of(row: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The turn, the outcome, and each check that found something with its evidence; else None.
+
+    `row` is one of `quality.checks`.
+    """
+    if not row["reasons"]:
+        return None
+    return {
+        "turn": row["turn"],
+        "outcome": row["outcome"],
+        "found": [[reason, evidence_of(row, reason)] for reason in row["reasons"]],
+    }
+
+
+def evidence_of(row: Mapping[str, Any], reason: str) -> str:
+    """What a check found, as one text."""
+    if reason == NEEDS_NO_PICTURE:
+        graded = [f"{row[each]} of 10 {_SHOWN[each]}" for each in GRADES if row[each] is not None]
+        return ", ".join(graded)
+    found = row[reason]
+    return found if isinstance(found, str) else "; ".join(found)
+
+
+def line_of(note: Mapping[str, Any]) -> str:
+    """A note in one line, for files."""
+    found = "; ".join(f"{reason} ({evidence})" for reason, evidence in note["found"])
+    return f"turn {note['turn']}, {note['outcome']}: {found}"

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 
 from methods.prompts.parsing import JsonSchema, ParseError, object_schema, reply_object
-from methods.quality.checks import CONTRADICTIONS, SENSITIVE, UNANSWERED
+from methods.quality.outcome import CONTRADICTIONS, SENSITIVE, UNANSWERED
 
 LOWEST, HIGHEST = 0, 10
 MOST_LISTED, MOST_CHARACTERS = 10, 300

@@ -7,7 +7,7 @@ words are those of `refusal_phrases.py`, and of evaluated models (`methods/evalu
 import re
 
 from methods.evaluation.refusals import MOST_WORDS, OPENING, REFUSAL
-from methods.prompts.json_replies import without_thinking
+from methods.prompts.parsing import without_thinking
 from methods.quality.about_asking import speaks_of_asking
 from methods.quality.going_on import english_goes_on, other_goes_on
 from methods.quality.quotations import without_writing

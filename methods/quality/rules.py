@@ -9,7 +9,11 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from methods.prompts.material import mention_of_material
-from methods.quality.checks import (
+from methods.quality.languages import language_fault
+from methods.quality.leaks import Told, leak_in
+from methods.quality.leftovers import leftover_in
+from methods.quality.near_questions import content_words, first_alike, without_numbers
+from methods.quality.outcome import (
     LANGUAGE,
     LEAK,
     LEFTOVER,
@@ -20,12 +24,9 @@ from methods.quality.checks import (
     REFUSAL,
     REPEATED,
     TRUNCATION,
+    Dialogue,
+    Pair,
 )
-from methods.quality.languages import language_fault
-from methods.quality.leaks import Told, leak_in
-from methods.quality.leftovers import leftover_in
-from methods.quality.near_questions import content_words, first_alike, without_numbers
-from methods.quality.pairs import Dialogue, Pair
 from methods.quality.personal_data import personal_data_in
 from methods.quality.refusals import refusal_in
 from methods.quality.truncation import truncation_in

@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from methods.choice.plain_text import folded
-from methods.choice.written_numbers import written_numbers
+from methods.choice.strict import folded
+from methods.choice.translation_checks import written_numbers
 from methods.prompts.parsing import ParseError
 from methods.rewriting import image_tokens, lines_of
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from methods.review.differences import Op, word_differences
 from resources.calls_page.request_parts import Asked, Cut, Message, Picture
 from resources.calls_page.texts import cut, moment, usd
-from resources.llm.ledger.entries import Entry
+from resources.llm.ledger.reading import Entry
 
 MOST_COMPARED = 12_000
 """Characters of each of two texts that are compared."""

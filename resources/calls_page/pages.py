@@ -1,14 +1,17 @@
 """The page of model calls over HTTP: the list, one call, two calls side by side.
 
-What belongs here: which data each page gets, and what it says where there is none. What does not: the
-reading (`resources/llm/ledger/reading.py`), who is answered and what a page may do
-(`resources/reports/guard.py`), the server (`dagster_project/calls.py` and `webserver.py`).
+What belongs here: what an address asks for, which data each page gets, and what it says where there is
+none. What does not: the reading (`resources/llm/ledger/reading.py`), who is answered and what a page
+may do (`resources/reports/guard.py`), the server (`dagster_project/calls.py` and `webserver.py`).
 """
 
-from collections.abc import Callable
+import math
+import re
+from collections.abc import Callable, Mapping
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
+from urllib.parse import urlencode
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.middleware import Middleware
@@ -18,17 +21,108 @@ from starlette.routing import Route
 
 from methods.errors import UserError
 from resources.calls_page.comparing import compared, facts
-from resources.calls_page.query import OUTCOMES, QueryError, chosen, name_of, query_of
 from resources.calls_page.request_parts import Asked, asked
 from resources.calls_page.texts import cut, moment, one_line, usd, visible
 from resources.home import images_path, ledger_path, warehouse_path
 from resources.images.store import ImageStore
 from resources.llm.ledger import LedgerReader
-from resources.llm.ledger.entries import Entry, Name
-from resources.llm.ledger.reading import Text
+from resources.llm.ledger.calls import ANSWERED, UNREAD
+from resources.llm.ledger.reading import Entry, Filter, Name, Place, Text
+from resources.llm.request import FailureKind
 from resources.reports.addresses import CALLS
 from resources.reports.guard import Guard, policy
 from resources.warehouse import Warehouse, WarehouseError
+
+OUTCOMES = (ANSWERED, UNREAD, *get_args(FailureKind), "lost")
+"""`lost` is every outcome but an answer."""
+LONGEST = 500
+"""Characters of a parameter."""
+_NAME = re.compile(r"([0-9a-f]{64})(?:-([0-9]{1,18}))?")
+_PLACE = re.compile(r"([0-9]{0,18})\.([0-9]{0,18})")
+_NAMES = {"a": "The first call", "b": "The second call"}
+
+
+class QueryError(UserError):
+    """An address asks for what there cannot be; the message says which part, and what it may be."""
+
+
+class Query(NamedTuple):
+    """A page of the list: its filter, where it begins, the first of two calls to compare if chosen."""
+
+    wanted: Filter
+    before: Place
+    a: Name | None
+
+    def address(self, **changes: object) -> str:
+        """The address of this page with changes: `before` (a place), `a`, or a field of the filter."""
+        given = {**self.wanted._asdict(), "before": self.before, "a": self.a, **changes}
+        given["cost"] = given.pop("cost_usd")
+        place = given.pop("before")
+        if place and place != Place():
+            given["before"] = ".".join("" if seq is None else str(seq) for seq in place)
+        asked = urlencode({name: value for name, value in given.items() if value not in (None, "")})
+        return f"{CALLS}?{asked}" if asked else CALLS
+
+
+def query_of(params: Mapping[str, str]) -> Query:
+    """The page of the list that the parameters ask for; unknown ones are ignored. Raises QueryError."""
+    given = {name: params[name].strip() or None for name in params}
+    for name, value in given.items():
+        if value is not None and len(value) > LONGEST:
+            raise QueryError(f"{name[:40]} has {len(value)} characters: {LONGEST} may be given.")
+    outcome = given.get("outcome")
+    if outcome is not None and outcome not in OUTCOMES:
+        raise QueryError(f"There is no outcome {outcome}: it is one of {', '.join(OUTCOMES)}.")
+    wanted = Filter(
+        stage=given.get("stage"),
+        model=given.get("model"),
+        endpoint=given.get("endpoint"),
+        outcome=outcome,
+        run=given.get("run"),
+        cost_usd=_cost(given.get("cost")),
+        text=given.get("text"),
+    )
+    return Query(wanted, _place(given.get("before")), chosen(given, "a"))
+
+
+def chosen(params: Mapping[str, str | None], which: str) -> Name | None:
+    """The call that parameter `a` or `b` names. Raises QueryError."""
+    value = (params.get(which) or "").strip()
+    return name_of(value, _NAMES[which]) if value else None
+
+
+def name_of(value: str, what: str = "The call") -> Name:
+    """The row of the ledger that `value` names. Raises QueryError."""
+    match = _NAME.fullmatch(value)
+    if match is None:
+        raise QueryError(
+            f"{what} {value[:80]!r} is no key of the ledger: it has 64 digits and letters from a to f."
+        )
+    key, charge = match.groups()
+    return Name(key, None if charge is None else int(charge))
+
+
+def _cost(value: str | None) -> float | None:
+    if value is None:
+        return None
+    try:
+        cost = float(value)
+    except ValueError:
+        cost = math.nan
+    if not (math.isfinite(cost) and cost >= 0):
+        raise QueryError(f"The cost {value} is no number of US dollars: say 0.01, for example.")
+    return cost
+
+
+def _place(value: str | None) -> Place:
+    if value is None:
+        return Place()
+    match = _PLACE.fullmatch(value)
+    if match is None:
+        raise QueryError(f"before={value} is no place in the list: follow the links of the page.")
+    call, charge = (int(seq) if seq else None for seq in match.groups())
+    return Place(call, charge)
+
 
 ROWS_OF_PAGE = 50
 MOST_ROWS = 200

@@ -21,7 +21,7 @@ from methods.ids import canonical_json
 from methods.json_text import from_json
 from methods.web_address import without_secrets
 from resources.atomic_file import write_atomically
-from resources.retry_after import retry_after
+from resources.host_pauses import retry_after
 from resources.ssrf_guard import PrivateAddress, guard
 
 TRIES = 6

@@ -10,11 +10,11 @@ from itertools import groupby
 from typing import Any
 from urllib.parse import urlsplit
 
-from methods.licences.sources import Stated
+from methods.licences.reading import Stated
 from methods.wikimedia import FileFacts, PageFacts, file_title
 from resources.corpus.corpus import Corpus
 from resources.corpus.wikipedia_shard import ANY_WIDTH
-from resources.wikipedia.policy import is_wikimedia
+from resources.wikipedia.api_client import is_wikimedia
 
 Row = dict[str, Any]
 _LANGUAGE = re.compile(r"(?!www$)[a-z]+(-[a-z0-9]+)*")

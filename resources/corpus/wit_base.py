@@ -10,7 +10,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from methods.ingest.wit_base import COLUMNS_READ, rows_of_record
+from methods.ingest.wit import COLUMNS_READ, rows_of_record
 from resources.corpus.settings import CorpusError
 from resources.corpus.shard import READER, FileShard, Log
 from resources.corpus.staging import Staged, StagedWriter

@@ -20,8 +20,8 @@ import anyio
 
 from methods.ingest.image_check import ImageRejected
 from resources.host_pauses import HostPauses, host_name
-from resources.wikipedia import policy as wikimedia_policy
-from resources.wikipedia.policy import is_wikimedia
+from resources.wikipedia import api_client
+from resources.wikipedia.api_client import is_wikimedia
 
 HOST_CONNECTIONS = 3
 MAX_BACKOFF = 60.0
@@ -107,7 +107,7 @@ class HostQueues:
             host.refusals = host.pauses - job.pauses
             host.refusing_since = time.monotonic()
         if is_wikimedia(host.name):
-            seconds = n_bytes / wikimedia_policy.BYTES_PER_SECOND
+            seconds = n_bytes / api_client.BYTES_PER_SECOND
             host.paced_until = max(host.paced_until, job.begun) + seconds
 
     def refused(self, job: Job, asked_to_wait: float | None) -> None:
@@ -150,7 +150,7 @@ class HostQueues:
     def _host(self, job: Job) -> _Host:
         name = host_name(job.address)
         if name not in self._hosts:
-            allowed = wikimedia_policy.CONNECTIONS if is_wikimedia(name) else HOST_CONNECTIONS
+            allowed = api_client.CONNECTIONS if is_wikimedia(name) else HOST_CONNECTIONS
             self._hosts[name] = _Host(name, allowed)
         return self._hosts[name]
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from methods.ids import canonical_json
 from methods.json_text import from_json
 from resources.batched import batched
-from resources.images.file_states import FileState
+from resources.images.store import FileState
 from resources.sqlite_file import SqliteFile
 
 _RECORD = """

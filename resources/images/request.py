@@ -19,9 +19,9 @@ import httpx
 
 from methods.ingest.image_check import ImageRejected
 from methods.web_address import Credentials
-from resources.retry_after import retry_after
+from resources.host_pauses import retry_after
 from resources.ssrf_guard import PrivateAddress
-from resources.wikipedia.policy import NO_CONTACT, is_wikimedia, user_agent
+from resources.wikipedia.api_client import NO_CONTACT, is_wikimedia, user_agent
 
 _MISSING = (404, 410)
 _REDIRECTS = (301, 302, 303, 307, 308)

@@ -1,9 +1,10 @@
 """The image store: content-addressed files, and thumbnails and data URLs made from them.
 
 What belongs here: writing an image once under the hash of its bytes, finding it again as it was
-written, and the thumbnails and data URLs made from it. What does not: whether bytes may enter
-(`methods/ingest/image_check.py`, called before `put`), how a picture is turned upright and made RGB
-(`methods/ingest/picture.py`), and where the bytes came from (`resources/images/fetcher.py`).
+written, the thumbnails and data URLs made from it, and pictures that are made of others. What does not:
+whether bytes may enter (`methods/ingest/image_check.py`, called before `put`), how a picture is turned
+upright and made RGB (`methods/ingest/picture.py`), and where the bytes came from
+(`resources/images/fetcher.py`).
 """
 
 import base64
@@ -12,11 +13,11 @@ import io
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from PIL import Image
 
@@ -24,7 +25,44 @@ from methods.errors import UserError
 from methods.ingest.image_check import EXTENSION_OF, read_header
 from methods.ingest.picture import draw_grid, size_as_shown, upright_rgb, upright_transpose
 from resources.atomic_file import write_atomically
-from resources.images.file_states import FileState, FileStates, state_of
+
+REMEMBERED = 50_000
+"""States, each of some 300 bytes."""
+
+
+class FileState(NamedTuple):
+    """What changes when a file is written: size in bytes, time in nanoseconds, number on its device."""
+
+    n_bytes: int
+    mtime_ns: int
+    inode: int
+
+
+def state_of(path: Path) -> FileState:
+    """The state of a file now. Raises OSError."""
+    found = path.stat()
+    return FileState(found.st_size, found.st_mtime_ns, found.st_ino)
+
+
+class FileStates:
+    """The states of whole files, by the id of their content; for any number of threads."""
+
+    def __init__(self) -> None:
+        self._states: OrderedDict[str, FileState] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def remember(self, states: Mapping[str, FileState]) -> None:
+        """Add states; the oldest are forgotten."""
+        with self._lock:
+            self._states.update(states)
+            while len(self._states) > REMEMBERED:
+                self._states.popitem(last=False)
+
+    def of(self, ids: Iterable[str]) -> dict[str, FileState]:
+        """The states of these, as far as they are remembered."""
+        with self._lock:
+            return {one: self._states[one] for one in ids if one in self._states}
+
 
 JPEG_QUALITY = 90
 THUMBNAIL_CACHE_BYTES = 16_000_000
@@ -37,8 +75,8 @@ Sized = TypeVar("Sized", bytes, str)
 
 
 FETCH_ANEW = (
-    "launch the job build (make run JOB=build), which fetches it anew, or import its release again "
-    "(make import-release) if that was imported"
+    "launch the job build (vlm-loom run build), which fetches it anew, or import its release again "
+    "(vlm-loom release import) if that was imported"
 )
 """What to do about a picture whose file is missing or damaged, wherever it came from."""
 
@@ -282,3 +320,41 @@ class _Cache(Generic[Sized]):
                 self._n_bytes -= len(dropped)
         mine.set_result(value)
         return value
+
+
+OPEN_AT_ONCE = 16
+
+
+class DerivedPicture(NamedTuple):
+    """A picture of the store that was made of others, and what was done to them."""
+
+    image_id: str
+    made_from: tuple[str, ...]
+    change: str
+
+
+class DerivedPictures:
+    """Opens pictures of the store and keeps new ones; `made` has a note of each, by id."""
+
+    def __init__(self, store: ImageStore) -> None:
+        self.made: dict[str, DerivedPicture] = {}
+        self._store = store
+        self._opened: OrderedDict[str, Image.Image] = OrderedDict()
+
+    def open(self, image_id: str) -> Image.Image:
+        """The picture, upright and RGB. Raises ImageNotStored."""
+        if image_id not in self._opened:
+            with Image.open(io.BytesIO(self._store.read(image_id))) as image:
+                self._opened[image_id] = upright_rgb(image)
+            if len(self._opened) > OPEN_AT_ONCE:
+                self._opened.popitem(last=False)
+        return self._opened[image_id]
+
+    def keep(self, picture: Image.Image, made_from: Sequence[str], change: str) -> str:
+        """The id of a picture, stored as JPEG; the same picture is stored once."""
+        data = io.BytesIO()
+        picture.save(data, "JPEG", quality=JPEG_QUALITY)
+        image_id = self._store.put(data.getvalue()).image_id
+        # The first note stays: a picture that two tasks make alike is one.
+        self.made.setdefault(image_id, DerivedPicture(image_id, tuple(made_from), change))
+        return image_id

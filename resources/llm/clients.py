@@ -1,7 +1,7 @@
 """HTTP clients of the models' servers, one client a model, opened when it is first needed.
 
-What belongs here: addresses, keys and transport, and what is expected of the launcher of the offline
-server. What is sent, and what becomes of the reply, is in `attempt.py` and `batches.py`.
+What belongs here: addresses, keys, transport and redirects, and what is expected of the launcher of the
+offline server. What is sent, and what becomes of the reply, is in `attempt.py` and `batches.py`.
 """
 
 import asyncio
@@ -9,6 +9,8 @@ import logging
 from contextlib import AsyncExitStack
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+import httpx2
 
 from resources.llm.model_spec import ModelSpec
 from resources.llm.server_address import ServerAddress
@@ -19,6 +21,34 @@ if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
     from resources.llm.chat_client import ChatClient
+
+
+async def stay_with_server(response: httpx2.Response) -> None:
+    """A hook of an HTTP client: a redirect to elsewhere becomes a plain response, which is an error.
+
+    Credentials in the new address are left out: those of the request are sent again.
+    """
+    if not response.has_redirect_location:
+        return
+    asked = response.request.url
+    try:
+        to = asked.join(response.headers["location"]).copy_with(userinfo=b"")
+    except (httpx2.InvalidURL, ValueError):
+        to = None
+    if to is not None and to.host == asked.host and _origin(to) in _allowed(asked):
+        response.headers["location"] = str(to)
+    else:
+        del response.headers["location"]
+
+
+def _allowed(asked: httpx2.URL) -> list[tuple[str, int | None]]:
+    """The request's own scheme and port, and https in place of http where both are the usual ones."""
+    own = _origin(asked)
+    return [own, ("https", None)] if own == ("http", None) else [own]
+
+
+def _origin(url: httpx2.URL) -> tuple[str, int | None]:
+    return url.scheme, url.port
 
 
 class Launcher(Protocol):
@@ -69,8 +99,8 @@ class Clients:
         from openai import AsyncOpenAI, DefaultAioHttpClient, Timeout
 
         from resources.llm.chat_client import ChatClient
-        from resources.llm.redirects import stay_with_server
-        from resources.llm.reply_size import limit_replies
+        from resources.llm.clients import stay_with_server
+        from resources.llm.reply import limit_replies
 
         server = spec.server()
         remote = server is not None

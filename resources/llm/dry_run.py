@@ -25,9 +25,9 @@ from resources.llm.model_spec import ModelSpec
 from resources.llm.registry import Registry
 from resources.llm.reply import Reply, read_reply
 from resources.llm.request import ChatRequest, Completion, Failure, Outcome
+from resources.llm.request_body import unsendable
 from resources.llm.request_keys import KeyedRequest
 from resources.llm.trial import Trials
-from resources.llm.unsendable import unsendable
 from resources.llm.usage import Usage
 
 STAND_IN = ModelSpec.model_validate(

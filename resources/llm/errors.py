@@ -13,8 +13,7 @@ from tenacity import RetryCallState, wait_random_exponential
 from resources.llm.masking import one_line
 from resources.llm.model_spec import ModelSpec
 from resources.llm.rate_headers import refusal_pause
-from resources.llm.reply import BadResponse
-from resources.llm.reply_size import ReplyTooLarge
+from resources.llm.reply import BadResponse, ReplyTooLarge
 from resources.llm.request import FailureKind
 from resources.llm.server_errors import ServerError, advised, kind_of, passes, read_error
 from resources.llm.silence import ProviderDown

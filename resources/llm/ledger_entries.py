@@ -9,9 +9,8 @@ from typing import NamedTuple
 from resources.llm.ledger import Call, Charge, now
 from resources.llm.ledger.calls import ANSWERED
 from resources.llm.model_spec import ModelSpec
-from resources.llm.reply import Reply
+from resources.llm.reply import Reply, says_nothing
 from resources.llm.request import KEPT_KINDS, Failure, FailureKind
-from resources.llm.thinking import says_nothing
 
 CUT_OFF = ("length", "max_tokens", "max_output_tokens", "model_length")
 """Finish reasons of a reply that its token limit cut off."""

@@ -16,7 +16,7 @@ from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from resources.llm.shared.places import Places
+from resources.llm.shared.shared_limits import Places
 from resources.llm.silence import ProviderDown, Silence
 from resources.llm.sliding_minute import Entry, SlidingMinute
 

@@ -32,13 +32,12 @@ from resources.llm.request import (
     Outcome,
     as_cached,
 )
-from resources.llm.request_body import RequestTooLarge
+from resources.llm.request_body import RequestTooLarge, unsendable
 from resources.llm.request_keys import KeyedRequest, RequestKeys
 from resources.llm.request_locks import RequestLocks
 from resources.llm.run_context import RunContext
 from resources.llm.silence import ProviderDown
 from resources.llm.trial import HOPELESS, Loss, ModelGivenUp, PromptGivenUp, Trial, Trials
-from resources.llm.unsendable import unsendable
 from resources.llm.usage import Usage
 
 R = TypeVar("R")

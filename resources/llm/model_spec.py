@@ -134,11 +134,11 @@ class ModelSpec(_Section):
     max_reply_bytes: int = Field(16_000_000, ge=1)
 
     @model_validator(mode="after")
-    def _batches_outlive_runs(self) -> "ModelSpec":
+    def _offline_server_takes_no_batches(self) -> "ModelSpec":
         if self.mode == "batch" and self.provider == "offline" and self.address() is None:
             raise ValueError(
-                f"{self.name} cannot take batches: a run's own offline server ends with the run; "
-                "give it the base_url of one started with 'make offline-server'"
+                f"{self.name} cannot take batches: the offline server has no batch API; set its mode "
+                "to live, or name a provider that has one"
             )
         return self
 

@@ -8,8 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
-from methods.prompts.parsing import ParseError
-from methods.prompts.repair import REPAIR_VERSION, repair_messages
+from methods.prompts.parsing import REPAIR_VERSION, ParseError, repair_messages
 from resources.llm.model_calls import ModelCalls
 from resources.llm.request import KEPT_KINDS, ChatRequest, Failure
 

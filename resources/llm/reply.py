@@ -1,18 +1,100 @@
 """Parsing a provider's reply: its text, its reasoning, its finish reason, its tokens.
 
-What belongs here: the JSON format of a chat completion, as the servers that speak it write it. A reply
-is untrusted data: every field is checked, and anything but a completion is a BadResponse. Whether a
+What belongs here: the JSON format of a chat completion, as the servers that speak it write it,
+reasoning that stands before the answer in its text, and a limit on the size of a response. A reply is
+untrusted data: every field is checked, and anything but a completion is a BadResponse. Whether a
 completion is an answer is decided in `ledger_entries.py`.
 """
 
-from collections.abc import Callable
+import re
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
+
+import httpx2
 
 from methods.json_text import from_json, storable, to_json
 from resources.llm.estimate import text_tokens
 from resources.llm.model_spec import ModelSpec
-from resources.llm.thinking import without_thinking
+
+_PAIRS = (
+    ("<think>", "</think>"),
+    ("<thinking>", "</thinking>"),
+    ("[THINK]", "[/THINK]"),
+    ("◁think▷", "◁/think▷"),
+)
+"""Marks of DeepSeek and Qwen, of prompts that ask for them, of Magistral, of Kimi; in any case."""
+_FINAL = re.compile(r"<\|channel\|>final[^<]{0,40}(?:<\|constrain\|>[^<]{0,40})?<\|message\|>")
+_ANALYSIS = re.compile(r"\s*(?:<\|start\|>assistant)?<\|channel\|>(?:analysis|commentary)")
+"""Channels of gpt-oss."""
+_SPECIAL = re.compile(r"<\|[^|<>\s]{1,40}\|>")
+"""Tokens that end or begin a message, where a server leaves them in."""
+_FENCE = "```"
+_MOST_BLOCKS = 100
+"""Blocks of reasoning that are looked for: a model may repeat one until its limit."""
+
+
+def without_thinking(text: str) -> tuple[str, str]:
+    """A text without the reasoning in front of it, and that reasoning; both empty where there is none.
+
+    Reasoning that does not end takes the rest of the text. A template may open it in the prompt: then
+    its end alone is there, on a line that it ends, and everything before it is reasoning.
+    """
+    if channels := _channels(text):
+        return channels
+    answer = text
+    thought: list[str] = []
+    while len(thought) < _MOST_BLOCKS and (block := _block(answer)) is not None:
+        inside, answer = block
+        thought.append(inside)
+    if not thought:
+        return _after_template(text)
+    return answer.strip(), "\n".join(each for each in thought if each)
+
+
+def _block(text: str) -> tuple[str, str] | None:
+    """The reasoning that a text begins with, and what follows it; None if it begins otherwise."""
+    begun = text.lstrip()
+    for opens, closes in _PAIRS:
+        if not begun.lower().startswith(opens.lower()):
+            continue
+        depth = 0
+        for mark in re.finditer(f"{re.escape(opens)}|{re.escape(closes)}", begun, re.IGNORECASE):
+            depth += 1 if mark[0].lower() == opens.lower() else -1
+            if depth == 0:
+                return begun[len(opens) : mark.start()].strip(), begun[mark.end() :]
+        return begun[len(opens) :].strip(), ""
+    return None
+
+
+def _after_template(text: str) -> tuple[str, str]:
+    for opens, closes in _PAIRS:
+        end = re.search(f"{re.escape(closes)}[ \t]*(?:\r?\n|$)", text, re.IGNORECASE)
+        if end is None:
+            continue
+        before = text[: end.start()]
+        # A text about marks, or a block of code, is no reasoning.
+        if opens.lower() not in before.lower() and before.count(_FENCE) % 2 == 0:
+            return text[end.end() :].strip(), before.strip()
+    return text, ""
+
+
+def _channels(text: str) -> tuple[str, str] | None:
+    if not _ANALYSIS.match(text) and not _FINAL.match(text.lstrip()):
+        return None
+    final = _FINAL.search(text)
+    before = text[: final.start()] if final else text
+    thought = _SPECIAL.sub(" ", before.replace("<|start|>assistant", " "))
+    thought = re.sub(r"^\s*(?:assistant\s*)?(?:analysis|commentary)\s*", "", thought).strip()
+    return (_SPECIAL.sub("", text[final.end() :]).strip() if final else "", thought)
+
+
+def says_nothing(text: str) -> bool:
+    """Whether a text has neither letter, digit, punctuation nor symbol beside control sequences."""
+    plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", _SPECIAL.sub("", text))
+    return not any(character.isprintable() and not character.isspace() for character in plain)
+
 
 MOST_PROMPT = 10_000_000
 """Tokens of a prompt: no model takes as many."""
@@ -221,3 +303,55 @@ def _instead(body: object) -> str:
 def _unread(what: str, counts: tuple[int, int] | None, body: object) -> BadResponse:
     billed = counts if counts and _can_be(counts, 0) else None
     return BadResponse(what, billed, to_json(body))
+
+
+_LIMIT = "vlm_loom_limit"
+"""The extension of a response that holds its limit."""
+
+
+class ReplyTooLarge(BadResponse):
+    """A response's body is larger than the model's entry allows; the rest of it was not read."""
+
+
+class _Limited(httpx2.Response):
+    """A response that raises ReplyTooLarge when its whole body is read and is larger than its limit."""
+
+    _read_whole = False
+
+    async def aread(self) -> bytes:
+        self._read_whole = True
+        said = self.headers.get("content-length", "")
+        # A longer number has no meaning, and Python converts no number of thousands of digits.
+        if said.isdecimal() and len(said) < 20:
+            self._check(int(said))
+        return await super().aread()
+
+    async def aiter_raw(self, chunk_size: int | None = None) -> AsyncGenerator[bytes, None]:
+        async with aclosing(super().aiter_raw(chunk_size)) as parts:
+            async for part in parts:
+                self._check(self.num_bytes_downloaded)
+                yield part
+
+    async def aiter_bytes(self, chunk_size: int | None = None) -> AsyncGenerator[bytes, None]:
+        n_bytes = 0
+        async with aclosing(super().aiter_bytes(chunk_size)) as parts:
+            async for part in parts:
+                n_bytes += len(part)
+                self._check(n_bytes)
+                yield part
+
+    def _check(self, n_bytes: int) -> None:
+        spec: ModelSpec = self.extensions[_LIMIT]
+        if self._read_whole and n_bytes > spec.max_reply_bytes:
+            raise ReplyTooLarge(exceeds_limit(spec))
+
+
+def limit_replies(spec: ModelSpec) -> Callable[[httpx2.Response], Awaitable[None]]:
+    """A hook of an HTTP client, called with each response before its body is read."""
+
+    async def hook(response: httpx2.Response) -> None:
+        # The client makes its responses itself and has no setting for their class.
+        response.__class__ = _Limited
+        response.extensions[_LIMIT] = spec
+
+    return hook

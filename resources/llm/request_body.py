@@ -1,15 +1,146 @@
-"""A request's body in bytes, of a size that the model's server takes.
-
-What belongs here: JSON as bytes, and the limit on their number, the same for live and batched requests.
-What is in the body is `wire.py`.
-"""
+"""The body of a request to a model, and requests that its server would not take."""
 
 import json
+from collections import defaultdict
+from typing import NamedTuple
 
+from methods.prompts.messages import Grid, Image, Shown, all_shown, in_a_grid, sampled
 from resources.images.store import ImageStore
+from resources.llm.estimate import grid_sides, prompt_tokens, texts_of
 from resources.llm.model_spec import ModelSpec
-from resources.llm.request import ChatRequest
-from resources.llm.wire import wire_body
+from resources.llm.request import ChatRequest, Failure
+from resources.prompts import require_task
+
+Json = dict[str, object]
+
+
+def wire_body(request: ChatRequest, spec: ModelSpec, images: ImageStore) -> Json:
+    """The body of a chat completion request, sent live or as a line of a batch.
+
+    The offline model server is told the prompt's task in `metadata`; no other provider is. Raises
+    resources.images.store.ImageNotStored, resources.prompts.PromptError where that task is missing.
+    """
+    body: Json = {
+        "model": spec.model,
+        "messages": [_message(message, spec, images) for message in _shown(request, spec)],
+        **spec.params(request.params),
+    }
+    if request.schema and spec.structured_output:
+        shape = {"name": "reply", "schema": request.schema, "strict": True}
+        body["response_format"] = {"type": "json_schema", "json_schema": shape}
+    if spec.provider == "offline" and request.task is not None:
+        body["metadata"] = {"task": require_task(request.task, request.prompt_version)}
+    return body
+
+
+def _shown(request: ChatRequest, spec: ModelSpec) -> list[Shown]:
+    """The messages with no more images than the model takes, as the request or the entry says.
+
+    Where the entry says `fail`, such a request is not sent at all.
+    """
+    match request.images_done(spec):
+        case "grid":
+            return in_a_grid(request.messages)
+        case "sample":
+            return sampled(request.messages, spec.max_images)
+        case _:
+            return all_shown(request.messages)
+
+
+def _message(message: Shown, spec: ModelSpec, images: ImageStore) -> Json:
+    """Text and images in their order; an image is a data URL that the store encodes once."""
+    content: list[Json] = []
+    for part in message.parts:
+        if isinstance(part, Image):
+            content.append(_picture(images.jpeg_base64(part.image_id, spec.max_side), spec))
+        elif isinstance(part, Grid):
+            side = spec.max_side * grid_sides(len(part.image_ids))
+            content.append(_picture(images.grid_base64(part.image_ids, side), spec))
+        else:
+            content.append({"type": "text", "text": part.text})
+    # Text alone is sent as a string: some servers accept nothing else outside user messages.
+    text = "".join(str(part["text"]) for part in content if part["type"] == "text")
+    has_images = any(part["type"] == "image_url" for part in content)
+    return {"role": message.role, "content": content if has_images else text}
+
+
+def _picture(url: str, spec: ModelSpec) -> Json:
+    return {"type": "image_url", "image_url": {"url": url, "detail": spec.detail}}
+
+
+def unsendable(request: ChatRequest, spec: ModelSpec, key: str) -> Failure | None:
+    """The failure of a request with more images or a longer prompt than the model takes."""
+    if request.images_done(spec) == "fail":
+        n_images = len(request.image_ids)
+        return Failure(key, "too_long", f"{n_images} images, {spec.name} takes {spec.max_images}.")
+    if spec.context_tokens is None:
+        return None
+    likely = prompt_tokens(request, spec)
+    if likely <= spec.context_tokens:
+        return None
+    return Failure(
+        key,
+        "too_long",
+        f"The prompt has about {likely} tokens, {spec.name} takes {spec.context_tokens} "
+        "(context_tokens in models.yaml).",
+    )
+
+
+LONGER = 4
+"""How many times the text of a refused request another text has that is certainly longer: a token has
+one character of some texts and four of others."""
+
+
+class _Sent(NamedTuple):
+    """What a server may count of a request. How much an image counts is the server's to know."""
+
+    text: str
+    image_ids: tuple[str, ...]
+    n_answer: int
+
+    @classmethod
+    def of(cls, request: ChatRequest, spec: ModelSpec) -> "_Sent":
+        answer = spec.longest_answer(request.params)
+        return cls("".join(texts_of(request)), tuple(request.image_ids), answer)
+
+    def is_longer(self, other: "_Sent") -> bool:
+        """Whether it has all images of the other, and its text or so much text of its own."""
+        return (
+            self.n_answer >= other.n_answer
+            and self.image_ids[: len(other.image_ids)] == other.image_ids
+            and (self.text.startswith(other.text) or _size(self.text) >= LONGER * _size(other.text))
+        )
+
+
+def _size(text: str) -> int:
+    """Bytes: a letter that takes several is a token more often than one that takes one."""
+    return len(text.encode("utf-8", "replace"))
+
+
+class RefusedLengths:
+    """Requests that servers refused as too long in this run, by entry: no longer one is sent."""
+
+    def __init__(self) -> None:
+        self._of = defaultdict[str, list[_Sent]](list)
+
+    def add(self, request: ChatRequest, spec: ModelSpec) -> None:
+        """The server refused this request as too long."""
+        sent = _Sent.of(request, spec)
+        others = [each for each in self._of[spec.name] if not each.is_longer(sent)]
+        self._of[spec.name] = [*others, sent]
+
+    def failure(self, request: ChatRequest, spec: ModelSpec, key: str) -> Failure | None:
+        """The failure of a request that is longer than one that was refused."""
+        if spec.name not in self._of:
+            return None
+        if not any(map(_Sent.of(request, spec).is_longer, self._of[spec.name])):
+            return None
+        return Failure(
+            key,
+            "too_long",
+            "The server refused a shorter prompt as too long in this run: set context_tokens, or a "
+            f"smaller token_limit.tokens or max_side, in the entry {spec.name} of models.yaml.",
+        )
 
 
 class RequestTooLarge(Exception):

@@ -13,10 +13,10 @@ from resources.llm.ledger import Ledger
 from resources.llm.limits import ModelLimits
 from resources.llm.model_spec import ModelSpec
 from resources.llm.registry import Registry
+from resources.llm.request_body import RefusedLengths
 from resources.llm.shared import SharedLimits
 from resources.llm.silence import Silence
 from resources.llm.sliding_minute import WINDOW, SlidingMinute
-from resources.llm.unsendable import RefusedLengths
 from resources.llm.usage import ALL_MODELS
 
 

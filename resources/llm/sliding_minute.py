@@ -1,7 +1,7 @@
 """A limit on units, requests or tokens, in any sliding minute.
 
 What belongs here: the minute as one process sees it. What all processes take of it is in
-`shared/minute_log.py`.
+`shared/shared_limits.py`.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
-from resources.llm.shared.minute_log import MinuteLog, Turn
+from resources.llm.shared.shared_limits import MinuteLog, Turn
 
 MINUTE = 60.0
 SLACK = 0.5

@@ -1,25 +1,19 @@
-"""The evaluated models that the offline server offers, each of a known skill.
+"""The evaluated models, whose names choose their skills; how options are read and chosen, and the task
+`extract`."""
 
-What belongs here: what each of them answers to the user's last message. The model's name chooses
-the skill and has no other effect. Every answer is made by rule; no model is called.
-"""
-
-from __future__ import annotations
-
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from resources.offline import vocabulary
-from resources.offline.careful_answers import careful_answer
-from resources.offline.chat_request import ChatRequest
-from resources.offline.chinese import is_chinese, to_english
-from resources.offline.choices import best, options
-from resources.offline.descriptions import in_one
+from resources.offline.careful_answers import brightest_first, careful_answer, in_one
+from resources.offline.chat_request import ChatRequest, asked_about, image_numbers
+from resources.offline.choice_questions import is_chinese, to_english
 from resources.offline.image_facts import Facts
-from resources.offline.prompt_parsing import asked_about, last_attached, numbered, tokens
 from resources.offline.seeded_choice import SeededChoice
-from resources.offline.stated_facts import true_values
+from resources.offline.several_images import IMAGE, best_of_several
+from resources.offline.vocabulary import StatedFact, correctness, true_values
 
 _REFUSALS = (
     "I'm sorry, but I can't help with that request.",
@@ -43,6 +37,11 @@ _OFFHAND = ("It looks nice.", "That is about it.", "It has some mood.", "Nothing
 _LINKING = ("They look similar.", "They differ a little.", "Both are fine to look at.")
 _WRONG_RATE = 0.4
 _FACTS_TOLD = 4
+_OPTION = re.compile(r"(?:^|\s)(?:\(([A-H])\)|([A-H])[.):])\s+(?=\S)")
+_PHRASES = ("{}", "on the {}", "{} forms", "{} format")
+_NONE = "Z"
+_SAID = re.compile(r"\W*([A-H])\W*|.*\b(?:answer|it) is \W?([A-H])\b.*", re.DOTALL)
+"""An answer that is a letter, or that says which letter it is."""
 
 
 def candidate(request: ChatRequest) -> str:
@@ -55,29 +54,34 @@ def _situation(request: ChatRequest) -> tuple[str, dict[int, Facts]]:
 
     They are those it names, else those that came with it, else all of the conversation's.
     """
-    pictures = numbered(request)
-    text = request.last_user.text
-    if not any(number in pictures for number in tokens(text)):
-        attached = last_attached(request)
-        pictures = {number: pictures[number] for number in attached} or pictures
-    return text, pictures
+    last = request.last_user
+    pictures: dict[int, Facts] = {}
+    attached: dict[int, Facts] = {}
+    for message in request.messages:
+        for picture in message.pictures:
+            pictures[len(pictures) + 1] = picture.facts
+            if message is last:
+                attached[len(pictures)] = picture.facts
+    if any(number in pictures for number in image_numbers(last.text)):
+        return last.text, pictures
+    return last.text, attached or pictures
 
 
 def _careful(request: ChatRequest) -> str:
     text, pictures = _situation(request)
-    stem, offered = options(text)
+    stem, offered = _options(text)
     if offered and is_chinese(stem):
         known = {letter: to_english(choice) for letter, choice in offered.items()}
-        return f"答案是{best(to_english(stem), known, pictures)}。"
+        return f"答案是{_best(to_english(stem), known, pictures)}。"
     if offered:
-        return f"The answer is {best(stem, offered, pictures)}."
+        return f"The answer is {_best(stem, offered, pictures)}."
     return careful_answer(text, pictures, "careful")
 
 
 def _careless(request: ChatRequest) -> str:
     text, pictures = _situation(request)
     seeded = SeededChoice("careless", text, sorted(pictures.items()))
-    stem, offered = options(text)
+    stem, offered = _options(text)
     if offered and is_chinese(stem):
         return f"我选{seeded.choice('guess', list(offered))}。"
     if offered:
@@ -164,27 +168,113 @@ def _all_wrong(request: ChatRequest) -> str:
     return careful_answer(text, wrong, "careful")
 
 
-def _always_a(request: ChatRequest) -> str:
-    return "A"
-
-
 def _refuser(request: ChatRequest) -> str:
-    text, pictures = _situation(request)
-    return SeededChoice("refuser", text, sorted(pictures.items())).choice("refusal", _REFUSALS)
+    return _seeded("refuser", request).choice("refusal", _REFUSALS)
 
 
 def _rambler(request: ChatRequest) -> str:
+    return " ".join(_seeded("rambler", request).order("ramble", _RAMBLES))
+
+
+def _seeded(skill: str, request: ChatRequest) -> SeededChoice:
     text, pictures = _situation(request)
-    return " ".join(
-        SeededChoice("rambler", text, sorted(pictures.items())).order("ramble", _RAMBLES)
-    )
+    return SeededChoice(skill, text, sorted(pictures.items()))
 
 
 _SKILLS: dict[str, Callable[[ChatRequest], str]] = {
     "offline-careless": _careless,
-    "offline-always-a": _always_a,
+    "offline-always-a": lambda request: "A",
     "offline-refuser": _refuser,
     "offline-rambler": _rambler,
     "offline-poor-perception": _poor_perception,
     "offline-poor-reasoning": _poor_reasoning,
 }
+
+
+def extract(request: ChatRequest) -> str:
+    """Return the letter that the answer names, else that of the one choice that it has, else Z."""
+    _, offered = _options(request.section("choices"))
+    answer = request.section("answer")
+    said = _SAID.fullmatch(answer)
+    letter = said and (said[1] or said[2])
+    if letter in offered:
+        return letter
+    named = [
+        letter
+        for letter, text in offered.items()
+        if re.search(rf"\b{re.escape(text.strip(' .'))}\b", answer, re.IGNORECASE)
+    ]
+    return named[0] if len(named) == 1 else _NONE
+
+
+def _options(question: str) -> tuple[str, dict[str, str]]:
+    """Return the question's stem and its options by letter, none when it offers no choice."""
+    hits = list(_OPTION.finditer(question))
+    letters = [hit.group(1) or hit.group(2) for hit in hits]
+    if len(letters) < 2 or letters != list("ABCDEFGH"[: len(letters)]):
+        return question, {}
+    ends = [hit.start() for hit in hits[1:]] + [len(question)]
+    texts = [
+        question[hit.end() : end].strip().split("\n")[0]
+        for hit, end in zip(hits, ends, strict=True)
+    ]
+    return question[: hits[0].start()], dict(zip(letters, texts, strict=True))
+
+
+def _best(stem: str, offered: dict[str, str], pictures: dict[int, Facts]) -> str:
+    """Return the letter of the option that agrees best with the pictures."""
+    if len(pictures) > 1 and (letter := best_of_several(stem, offered, pictures)):
+        return letter
+    seeded = SeededChoice("choice", stem, sorted(offered.items()), sorted(pictures.items()))
+    scores = {letter: _agreement(stem, text, pictures) for letter, text in offered.items()}
+    top = max(scores.values())
+    return seeded.choice("tie", [letter for letter, score in scores.items() if score == top])
+
+
+def _agreement(stem: str, option: str, pictures: dict[int, Facts]) -> float:
+    alone = IMAGE.fullmatch(option.strip())
+    named = [int(alone[1])] if alone else image_numbers(option)
+    named = [number for number in named if number in pictures]
+    if len(named) == 1:
+        return _fits_stem(stem, named[0], pictures)
+    asked = asked_about(stem, pictures)
+    facts_stated = _stated(option)
+    total = sum(
+        _weight(stem, StatedFact(number, kind, value), pictures[number])
+        for number in asked
+        for kind, value in facts_stated
+    )
+    return total / max(1, len(asked) * len(facts_stated))
+
+
+def _fits_stem(stem: str, number: int, pictures: dict[int, Facts]) -> float:
+    """Score an option that is a picture by what the question says of the picture wanted."""
+    words = stem.lower()
+    order = brightest_first(pictures)
+    if "brightest" in words or "lightest" in words:
+        return -float(order.index(number))
+    if "darkest" in words:
+        return float(order.index(number))
+    return sum(
+        _weight(stem, StatedFact(number, kind, value), pictures[number])
+        for kind, value in _stated(stem)
+    )
+
+
+def _weight(stem: str, fact: StatedFact, facts: Facts) -> float:
+    """Return how well one value fits; a colour counts by its share, or as the background."""
+    if fact.kind != vocabulary.COLOUR:
+        return 2.0 * correctness(fact, facts) - 1.0
+    if "background" in stem.lower():
+        return 1.0 if fact.value == facts.background else -1.0
+    share = dict(facts.colours).get(fact.value)
+    return correctness(fact, facts) - 1.0 if share is None else 0.5 + share
+
+
+def _stated(text: str) -> list[tuple[str, str]]:
+    """Return the facts a text states, trying short phrases around a bare word."""
+    for phrase in _PHRASES:
+        found = vocabulary.stated(phrase.format(text.strip(" .")))
+        if found:
+            return [(kind, value) for _, kind, value in found]
+    return []

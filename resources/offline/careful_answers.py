@@ -1,41 +1,45 @@
-"""Correct answers to questions about pictures.
-
-What belongs here: the task `answers`, and the answer to one question, which the careful evaluated
-model gives too. Answers follow by rule from the facts measured in the pixels; no model is called.
-"""
-
-from __future__ import annotations
+"""Answers that are right in every fact: sentences that state, compare and interpret pictures' facts,
+in the words of `vocabulary.py`."""
 
 import re
+from collections.abc import Sequence
 
-from resources.offline import vocabulary
-from resources.offline.chat_request import ChatRequest
-from resources.offline.comparisons import compare, interpretation
-from resources.offline.descriptions import at_length, in_one
+from resources.offline.chat_request import ChatRequest, asked_about
 from resources.offline.image_facts import Facts
-from resources.offline.prompt_parsing import asked_about, labelled, sections
 from resources.offline.seeded_choice import SeededChoice
+from resources.offline.vocabulary import (
+    COLOUR,
+    COUNT,
+    KINDS,
+    LIGHT,
+    ORIENTATION,
+    PLACE,
+    SHAPE,
+    VIVIDNESS,
+)
 
 _NUMBERED = re.compile(r"^\s*Q(\d+)\s*[:.]\s*", re.MULTILINE)
-_SHORT = (
-    vocabulary.COLOUR,
-    vocabulary.LIGHT,
-    vocabulary.SHAPE,
-    vocabulary.PLACE,
-    vocabulary.COUNT,
-)
+_SHORT = (COLOUR, LIGHT, SHAPE, PLACE, COUNT)
 _MANY = 6
 _NO_PICTURE = "There is no picture in this conversation, so nothing visual can be said about it."
+_COUNTED = {"single": "a single {}form", "few": "a few {}forms", "many": "many {}forms"}
+_PLACED = {"left": "on the left", "centre": "at the centre", "right": "on the right"}
+_MOODS = {
+    "dark": ("a solemn and mysterious atmosphere", "a dreamlike mood, as if seen at night's edge"),
+    "dim": ("a calm, reflective mood", "a quiet atmosphere with some tension in it"),
+    "bright": ("a lively and open atmosphere", "a cheerful mood, full of energy"),
+}
+_ENERGY = {
+    "vivid": ("This evokes energy and invites a story.", "It suggests movement and a story."),
+    "muted": ("This evokes stillness and invites reflection.", "It suggests harmony."),
+}
 
 
 def write_answers(request: ChatRequest) -> str:
     """Answer each numbered question, one block an answer."""
-    message = request.last_user
-    pictures = labelled(message)
-    questions = split_questions(sections(message.text).get("questions", ""))
     return "\n\n".join(
-        f"**A{number}**: {careful_answer(question, pictures, 'expert')}"
-        for number, question in questions
+        f"**A{number}**: {careful_answer(question, request.labelled, 'expert')}"
+        for number, question in split_questions(request.section("questions"))
     )
 
 
@@ -58,27 +62,141 @@ def careful_answer(question: str, pictures: dict[int, Facts], voice: str) -> str
     seeded = SeededChoice(voice, question, sorted(chosen.items()))
     if len(chosen) == 1:
         number, facts = next(iter(chosen.items()))
-        sentences = at_length(number, facts, aspect(question), seeded)
+        sentences = _at_length(number, facts, _aspect(question), seeded)
     else:
         kinds = _kinds_told(len(chosen))
         sentences = [in_one(number, facts, kinds, seeded) for number, facts in chosen.items()]
-        sentences += compare(chosen)
+        sentences += _comparisons(chosen)
     first = next(iter(chosen.values()))
-    return " ".join([*sentences, interpretation(first, seeded, len(chosen) > 1)])
+    return " ".join([*sentences, _interpretation(first, seeded, len(chosen) > 1)])
 
 
 def _kinds_told(number: int) -> tuple[str, ...]:
     """Return the kinds of fact stated of each of `number` pictures: the more pictures, the fewer."""
     if number <= 3:
-        return vocabulary.KINDS
-    return _SHORT if number <= _MANY else (vocabulary.COLOUR, vocabulary.LIGHT)
+        return KINDS
+    return _SHORT if number <= _MANY else (COLOUR, LIGHT)
 
 
-def aspect(question: str) -> str:
-    """Return the kind of fact that a question asks about mainly."""
+def _aspect(question: str) -> str:
     words = question.lower()
     if re.search(r"\b(light|bright|dark|shadow|mood|atmosphere)", words):
-        return vocabulary.LIGHT
+        return LIGHT
     if re.search(r"\b(shape|form|outline|composition|subject|arrange|structure)", words):
-        return vocabulary.SHAPE
-    return vocabulary.COLOUR
+        return SHAPE
+    return COLOUR
+
+
+def token(number: int) -> str:
+    """Return a picture's token."""
+    return f"<image-{number}>"
+
+
+def listed(words: Sequence[str]) -> str:
+    """Join words as prose does: "a, b and c"."""
+    if len(words) < 2:
+        return "".join(words)
+    return f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def _palette(facts: Facts) -> str:
+    names = facts.colour_names
+    if len(names) == 1:
+        text = f"almost wholly {names[0]}"
+    else:
+        rest = [f"some {names[1]}"] + [f"a little {name}" for name in names[2:]]
+        text = f"mostly {names[0]} with {listed(rest)}"
+    return text if facts.background == names[0] else f"{text} on a {facts.background} background"
+
+
+def _forms(facts: Facts, kinds: Sequence[str]) -> str:
+    """Word the subject's number, outline and place, as far as the kinds ask for them."""
+    outline = f"{facts.shape} " if SHAPE in kinds else ""
+    counted = _COUNTED[facts.count] if COUNT in kinds else "the main {}subject"
+    place = f" {_PLACED[facts.place]}" if PLACE in kinds else ""
+    return counted.format(outline) + place
+
+
+def _at_length(number: int, facts: Facts, first: str, seeded: SeededChoice) -> list[str]:
+    """State every fact of one picture in a few sentences, the asked kind of fact first."""
+    label = token(number)
+    names = facts.colour_names
+    share = round(100 * facts.colours[0][1])
+    rest = f", followed by {listed(names[1:])}" if len(names) > 1 else ""
+    sentences = {
+        COLOUR: f"The palette is led by {names[0]}, which covers about {share} per cent of the "
+        f"frame{rest}, and everything is set against a {facts.background} background.",
+        LIGHT: f"Overall the light is {facts.light} and the palette is {facts.vividness}, "
+        + seeded.choice("tone", ("which sets the tone", "so the eye settles quickly"))
+        + ".",
+        SHAPE: f"The picture holds {_forms(facts, KINDS)}, in {facts.orientation} format, and "
+        + seeded.choice("eye", ("this is where the eye goes first", "this anchors the whole"))
+        + ".",
+    }
+    order = [first, *(kind for kind in sentences if kind != first)]
+    opening = seeded.choice(
+        "opening",
+        (f"Looking closely at {label}:", f"In {label} this stands out.", f"As for {label}:"),
+    )
+    return [opening, *(sentences[kind] for kind in order)]
+
+
+def in_one(number: int, facts: Facts, kinds: Sequence[str], seeded: SeededChoice) -> str:
+    """State the chosen kinds of fact of one picture in one sentence."""
+    clauses = []
+    if COLOUR in kinds:
+        clauses.append(f"is {_palette(facts)}")
+    tones = [getattr(facts, kind) for kind in (LIGHT, VIVIDNESS) if kind in kinds]
+    if tones:
+        clauses.append(f"has a {listed(tones)} look")
+    if {SHAPE, COUNT, PLACE} & set(kinds):
+        verb = seeded.choice(f"verb{number}", ("shows", "holds", "presents"))
+        clauses.append(f"{verb} {_forms(facts, kinds)}")
+    if ORIENTATION in kinds:
+        clauses.append(f"uses a {facts.orientation} format")
+    return f"{token(number)} {listed(clauses)}."
+
+
+def brightest_first(pictures: dict[int, Facts]) -> list[int]:
+    """Return the pictures' numbers from the brightest to the darkest."""
+    return sorted(pictures, key=lambda number: (-pictures[number].luminance, number))
+
+
+def _comparisons(pictures: dict[int, Facts]) -> list[str]:
+    """Return sentences on light, shared colours and shared outlines of two or more pictures."""
+    order = brightest_first(pictures)
+    top, bottom = order[0], order[-1]
+    sentences = []
+    if pictures[top].luminance - pictures[bottom].luminance > 0.03:
+        sentences.append(f"By contrast in light, {token(top)} is brighter than {token(bottom)}.")
+    else:
+        sentences.append("Compared in light, they are close to one another.")
+    sentences.append(_shared_colour(pictures))
+    for shape in ("round", "boxy", "triangular"):
+        alike = [number for number, facts in pictures.items() if facts.shape == shape]
+        if len(alike) > 1:
+            names = listed([token(number) for number in alike])
+            sentences.append(f"Moreover, {names} share a {shape} outline, therefore they rhyme.")
+            break
+    else:
+        sentences.append("Because their outlines differ, each keeps a character of its own.")
+    return sentences
+
+
+def _shared_colour(pictures: dict[int, Facts]) -> str:
+    """Say which pictures share a colour, for the largest group of two or more."""
+    groups: dict[str, list[int]] = {}
+    for number, facts in pictures.items():
+        for name in facts.colour_names:
+            groups.setdefault(name, []).append(number)
+    name, alike = max(groups.items(), key=lambda item: (len(item[1]), item[0]))
+    if len(alike) < 2:
+        return "While each has its own colours, they share none."
+    return f"Meanwhile {listed([token(number) for number in alike])} share {name}."
+
+
+def _interpretation(facts: Facts, seeded: SeededChoice, several: bool) -> str:
+    """Close with what the look of a picture, or of all of them together, suggests."""
+    subject = "Taken together, they create" if several else "Together, these create"
+    mood = seeded.choice("mood", _MOODS[facts.light])
+    return f"{subject} {mood}. {seeded.choice('energy', _ENERGY[facts.vividness])}"

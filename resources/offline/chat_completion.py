@@ -1,26 +1,37 @@
-"""Writing a chat completion.
+"""The table of tasks, and the chat completion that answers a request: in the schema, and within the
+token limit and context, that OpenAI's API would keep."""
 
-What belongs here: the JSON of a completion, for live calls and batches alike, the estimate of its
-token usage, and the list of the models served. Part of the offline stand-in: rules made the text; no
-model is called.
-"""
-
-from __future__ import annotations
-
+import ast
+import json
 import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 
+from methods.json_text import from_json
 from resources.offline import fault_injection
-from resources.offline.chat_request import ChatRequest, Picture, read_chat
-from resources.offline.chinese import untranslated
-from resources.offline.reply_form import (
-    CONTEXT_TOKENS,
-    cut_off,
-    in_schema,
-    require_room,
-    text_tokens,
+from resources.offline.agreement import answer_unseen, compare, grade, ground, mark, rate, reread
+from resources.offline.candidates import candidate, extract
+from resources.offline.careful_answers import write_answers
+from resources.offline.chat_request import BadRequest, ChatRequest, Picture, read_chat
+from resources.offline.choice_questions import (
+    translate,
+    untranslated,
+    write_distractors,
+    write_item,
 )
-from resources.offline.tasks import answer
-from resources.offline.writing_faults import CUT_OFF, WRITING_FAULTS
+from resources.offline.dialogue_texts import write_questions, write_rewrites, write_summary
+from resources.offline.fault_injection import CUT_OFF, WRITING_FAULTS
+from resources.offline.judge import judge
+from resources.offline.open_questions import (
+    write_caption,
+    write_context,
+    write_instruction,
+    write_reference,
+    write_seed,
+    write_turns,
+)
+from resources.offline.process import CONTEXT_TOKENS
 
 MODELS = (
     "offline-writer",
@@ -34,7 +45,36 @@ MODELS = (
     "offline-poor-perception",
     "offline-poor-reasoning",
 )
+_REPAIR = re.compile(r"Again: your last reply could not be used\b")
+TASKS: dict[str, Callable[[ChatRequest], str]] = {
+    "answers": write_answers,
+    "caption": write_caption,
+    "compare": compare,
+    "context": write_context,
+    "distractors": write_distractors,
+    "extract": extract,
+    "grade": grade,
+    "ground": ground,
+    "instruction": write_instruction,
+    "item": write_item,
+    "judge": judge,
+    "marks": mark,
+    "questions": write_questions,
+    "rate": rate,
+    "reference": write_reference,
+    "reread": reread,
+    "rewrite": write_rewrites,
+    "seed": write_seed,
+    "summary": write_summary,
+    "translate": translate,
+    "turns": write_turns,
+    "unseen": answer_unseen,
+}
 _TILE = 512
+_CHARACTERS_PER_TOKEN = 4
+_LIMITS = ("max_completion_tokens", "max_tokens")
+_LABEL = re.compile(r"[A-Z]\d+")
+_OBJECT = re.compile(r"\{[^{}]*\}", re.DOTALL)
 
 
 def chat_body(
@@ -45,24 +85,43 @@ def chat_body(
     Prompt and reply have `context` tokens together. A fault of a text is put around it as it is sent.
     """
     request = read_chat(payload)
-    require_room(payload, _prompt_tokens(request), context)
+    _require_room(payload, _prompt_tokens(request), context)
     if fault == fault_injection.CONTENT_FILTER:
-        return completion(request, None, "content_filter")
+        return _completion(request, None, "content_filter")
     wrong = fault == fault_injection.UNTRANSLATED and request.task == "translate"
-    text = in_schema(payload, untranslated(request) if wrong else answer(request))
+    text = _in_schema(payload, untranslated(request) if wrong else answer(request))
     if fault is not None and fault in WRITING_FAULTS:
         text = WRITING_FAULTS[fault](text)
-    text, finish = cut_off(payload, text)
-    body = completion(request, text, "length" if fault == CUT_OFF else finish)
+    text, finish = _cut_off(payload, text)
+    body = _completion(request, text, "length" if fault == CUT_OFF else finish)
     if fault == fault_injection.EMPTY_CHOICES:
         body["choices"] = []
     return body
 
 
-def completion(request: ChatRequest, content: str | None, finish: str) -> dict[str, object]:
-    """Return the body of a chat completion."""
+def answer(request: ChatRequest) -> str:
+    """Answer a request by the task it names, or as an evaluated model where it names none.
+
+    A task is named in `metadata`, where no text of a prompt can reach. A repair turn is answered as the
+    request before it was. Raises BadRequest for an unknown task.
+    """
+    if request.task is None:
+        return candidate(request)
+    task = TASKS.get(request.task)
+    if task is None:
+        raise BadRequest(
+            f"This offline server has no task '{request.task}': the front matter of a prompt names "
+            f"one of {', '.join(TASKS)}.",
+            param="metadata.task",
+        )
+    while _REPAIR.match(request.last_user.text) and len(request.messages) > 2:
+        request = replace(request, messages=request.messages[:-2])
+    return task(request)
+
+
+def _completion(request: ChatRequest, content: str | None, finish: str) -> dict[str, object]:
     message = {"role": "assistant", "content": content, "refusal": None}
-    prompt, answer = _prompt_tokens(request), text_tokens(content or "")
+    prompt, reply = _prompt_tokens(request), _text_tokens(content or "")
     return {
         "id": f"chatcmpl-offline-{request.digest[:24]}",
         "object": "chat.completion",
@@ -72,8 +131,8 @@ def completion(request: ChatRequest, content: str | None, finish: str) -> dict[s
         "choices": [{"index": 0, "message": message, "finish_reason": finish, "logprobs": None}],
         "usage": {
             "prompt_tokens": prompt,
-            "completion_tokens": answer,
-            "total_tokens": prompt + answer,
+            "completion_tokens": reply,
+            "total_tokens": prompt + reply,
         },
     }
 
@@ -94,7 +153,108 @@ def _picture_tokens(picture: Picture) -> int:
 
 def _prompt_tokens(request: ChatRequest) -> int:
     return sum(
-        text_tokens(part) if isinstance(part, str) else _picture_tokens(part)
+        _text_tokens(part) if isinstance(part, str) else _picture_tokens(part)
         for message in request.messages
         for part in message.parts
     )
+
+
+def _text_tokens(text: str) -> int:
+    """Return the number of tokens that a text counts for."""
+    return math.ceil(len(text) / _CHARACTERS_PER_TOKEN)
+
+
+def _require_room(payload: Mapping[str, object], prompt: int, context: int) -> None:
+    """Raise BadRequest where the prompt, and the reply asked for, do not fit into the context."""
+    most = _most(payload) or 0
+    if prompt + most <= context:
+        return
+    if prompt > context:
+        used = f"your messages resulted in {prompt} tokens"
+        shorten = "the messages"
+    else:
+        used = (
+            f"you requested {prompt + most} tokens ({prompt} in the messages, {most} in the "
+            "completion)"
+        )
+        shorten = "the messages or completion"
+    raise BadRequest(
+        f"This model's maximum context length is {context} tokens. However, {used}. Please reduce "
+        f"the length of {shorten}.",
+        "context_length_exceeded",
+        "messages",
+    )
+
+
+def _cut_off(payload: Mapping[str, object], text: str) -> tuple[str, str]:
+    """Return the text as far as the token limit allows, and the finish reason."""
+    most = _most(payload)
+    if most is None or _text_tokens(text) <= most:
+        return text, "stop"
+    return text[: most * _CHARACTERS_PER_TOKEN], "length"
+
+
+def _in_schema(payload: Mapping[str, object], text: str) -> str:
+    """Return the text as an object of the request's JSON schema, where it asks for one.
+
+    Raises BadRequest for a schema that no task of this server fills.
+    """
+    wanted = payload.get("response_format")
+    if not isinstance(wanted, dict) or wanted.get("type") != "json_schema":
+        return text
+    described = wanted.get("json_schema")
+    schema = described.get("schema") if isinstance(described, dict) else None
+    properties = schema.get("properties") if isinstance(schema, dict) else None
+    if not isinstance(properties, dict) or not properties:
+        raise BadRequest("The schema must be that of an object.", param="response_format")
+    found = _object(text, list(properties)) or _numbered(text, list(properties))
+    if found is None:
+        raise BadRequest(
+            f"This offline server fills no schema with {', '.join(properties)} by this task.",
+            param="response_format",
+        )
+    return json.dumps(found, ensure_ascii=False)
+
+
+def _most(payload: Mapping[str, object]) -> int | None:
+    """The limit of a request's reply in tokens."""
+    for name in _LIMITS:
+        most = payload.get(name)
+        if most is None:
+            continue
+        if type(most) is not int or most < 1:
+            raise BadRequest(f"Invalid '{name}': expected a positive integer.", param=name)
+        return most
+    return None
+
+
+def _object(text: str, names: list[str]) -> dict[str, object] | None:
+    """The text's own object; the one name that it lacks has the text before it, as a judge's has."""
+    try:
+        whole = from_json(text)
+    except ValueError:
+        whole = None
+    if isinstance(whole, dict):
+        return {name: whole[name] for name in names} if set(names) <= set(whole) else None
+    places = list(_OBJECT.finditer(text))
+    if not places:
+        return None
+    try:
+        value = ast.literal_eval(places[-1][0])
+    except (ValueError, SyntaxError):
+        return None
+    lacking = [name for name in names if name not in value]
+    if len(lacking) > 1:
+        return None
+    before = text[: places[-1].start()].strip()
+    return {name: before if name in lacking else value[name] for name in names}
+
+
+def _numbered(text: str, names: list[str]) -> dict[str, object] | None:
+    """The texts after the labels `Q1:`, `**A2**:` where the names are such labels."""
+    if not all(_LABEL.fullmatch(name) for name in names):
+        return None
+    label = re.compile(rf"^\W*({'|'.join(names)})\W*?:\s*", re.MULTILINE)
+    pieces = label.split(text)
+    found = dict(zip(pieces[1::2], (piece.strip() for piece in pieces[2::2]), strict=True))
+    return {name: found[name] for name in names} if set(names) <= set(found) else None

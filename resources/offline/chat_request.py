@@ -1,21 +1,57 @@
-"""Reading a chat request.
-
-What belongs here: the typed form of `POST /v1/chat/completions` and reading it from JSON. Part of
-the offline stand-in; no model is called.
-"""
-
-from __future__ import annotations
+"""Reading a chat request: its messages and pictures, and the sections of a task's prompt. Errors have
+the form of the OpenAI protocol."""
 
 import hashlib
 import json
+import re
 from dataclasses import dataclass
+from functools import cached_property
 
 from methods.json_text import from_json
-from resources.offline.errors import BadRequest
-from resources.offline.image_cache import picture_facts
-from resources.offline.image_facts import Facts
+from resources.offline.image_facts import Facts, picture_facts
 
 _SPEAKERS = ("system", "developer", "user", "assistant")
+# In what is given as data every "</" was rewritten as "< /": the first closing tag is the right one.
+_SECTION = re.compile(r"<([a-z]+)(?: image=\"\d+\")?>([^<]*(?:<(?!/)[^<]*)*)</\1>")
+IMAGE_NAME = re.compile(r"<image-(\d+)>")
+"""What a text names a picture by."""
+_LABEL_AT_END = re.compile(IMAGE_NAME.pattern + r"\s*:?\s*$")
+_NUMBER_WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+class ApiError(Exception):
+    """A request that ends with an HTTP error: its status, and the fields of the error's body."""
+
+    def __init__(
+        self,
+        status: int,
+        message: str,
+        kind: str,
+        code: str | None = None,
+        param: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.status, self.kind, self.code, self.param = status, kind, code, param
+
+    def body(self) -> dict[str, object]:
+        """Return the error in the form OpenAI's API gives it."""
+        fields = {"type": self.kind, "param": self.param, "code": self.code}
+        return {"error": {"message": str(self), **fields}}
+
+
+class BadRequest(ApiError):
+    """The request itself is wrong."""
+
+    def __init__(self, message: str, code: str | None = None, param: str | None = None) -> None:
+        super().__init__(400, message, "invalid_request_error", code, param)
+
+
+class UnknownModel(ApiError):
+    """The named model is not served here."""
+
+    def __init__(self, model: str) -> None:
+        message = f"The model `{model}` does not exist on this offline server."
+        super().__init__(404, message, "invalid_request_error", "model_not_found")
 
 
 @dataclass(frozen=True)
@@ -63,10 +99,8 @@ class ChatRequest:
     @property
     def system(self) -> str:
         """The first system message's text, or nothing."""
-        for message in self.messages:
-            if message.speaker in ("system", "developer"):
-                return message.text
-        return ""
+        spoken = (item.text for item in self.messages if item.speaker in ("system", "developer"))
+        return next(spoken, "")
 
     @property
     def last_user(self) -> Message:
@@ -75,6 +109,42 @@ class ChatRequest:
             if message.speaker == "user":
                 return message
         raise BadRequest("The messages hold no user message.")
+
+    @cached_property
+    def sections(self) -> list[tuple[str, str]]:
+        """(tag, content) of each outermost tag of the user's last message, in order."""
+        found = _SECTION.finditer(self.last_user.text)
+        return [(match.group(1), match.group(2).strip()) for match in found]
+
+    def section(self, tag: str, default: str = "") -> str:
+        """Return the content of the first section with the tag."""
+        return next((content for name, content in self.sections if name == tag), default)
+
+    def every(self, tag: str) -> list[str]:
+        """Return the contents of all sections with the tag."""
+        return [content for name, content in self.sections if name == tag]
+
+    @cached_property
+    def labelled(self) -> dict[int, Facts]:
+        """The last message's pictures by the `<image-i>` label before each, or else by position."""
+        pictures: dict[int, Facts] = {}
+        before = ""
+        for part in self.last_user.parts:
+            if isinstance(part, str):
+                before = part
+                continue
+            label = _LABEL_AT_END.search(before)
+            pictures[int(label.group(1)) if label else len(pictures) + 1] = part.facts
+            before = ""
+        return pictures
+
+    def exactly(self, noun: str, default: int) -> int:
+        """Return N of the phrase "exactly N <noun>" in the system message."""
+        match = re.search(rf"exactly\s+(\w+)\s+{noun}", self.system, re.IGNORECASE)
+        word = match.group(1).lower() if match else ""
+        if word.isdigit():
+            return max(1, min(50, int(word)))
+        return _NUMBER_WORDS.index(word) + 1 if word in _NUMBER_WORDS else default
 
 
 def read_body(body: bytes) -> dict[str, object]:
@@ -96,8 +166,21 @@ def model_name(payload: dict[str, object]) -> str:
     return model
 
 
+def task_name(payload: dict[str, object]) -> str | None:
+    """Return the task that a request names, if it names one."""
+    metadata = payload.get("metadata")
+    if metadata is None:
+        return None
+    if not isinstance(metadata, dict):
+        raise BadRequest("The field 'metadata' must be an object.", param="metadata")
+    task = metadata.get("task")
+    if not isinstance(task, str | None):
+        raise BadRequest("The field 'metadata.task' must be a string.", param="metadata.task")
+    return task
+
+
 def read_chat(payload: dict[str, object]) -> ChatRequest:
-    """Read a chat request, analysing the pictures in it."""
+    """Read a chat request, analysing the pictures in it. Raises BadRequest."""
     model = model_name(payload)
     if payload.get("stream"):
         raise BadRequest("This offline server does not stream.")
@@ -111,17 +194,15 @@ def read_chat(payload: dict[str, object]) -> ChatRequest:
     return ChatRequest(model, messages, _digest(messages, options), task_name(payload))
 
 
-def task_name(payload: dict[str, object]) -> str | None:
-    """Return the task that a request names, if it names one."""
-    metadata = payload.get("metadata")
-    if metadata is None:
-        return None
-    if not isinstance(metadata, dict):
-        raise BadRequest("The field 'metadata' must be an object.", param="metadata")
-    task = metadata.get("task")
-    if not isinstance(task, str | None):
-        raise BadRequest("The field 'metadata.task' must be a string.", param="metadata.task")
-    return task
+def image_numbers(text: str) -> list[int]:
+    """Return the numbers of the `<image-i>` tokens in a text, each once, in order."""
+    return list(dict.fromkeys(int(number) for number in IMAGE_NAME.findall(text)))
+
+
+def asked_about(question: str, pictures: dict[int, Facts]) -> list[int]:
+    """Return the pictures a question names, or all of them when it names none."""
+    named = [number for number in image_numbers(question) if number in pictures]
+    return named or list(pictures)
 
 
 def _digest(messages: tuple[Message, ...], options: dict[str, object]) -> str:
@@ -155,5 +236,8 @@ def _part(part: object) -> Part:
         if part.get("type") == "image_url" and isinstance(image, dict):
             url = image.get("url")
             if isinstance(url, str):
-                return Picture(*picture_facts(url), str(image.get("detail") or "auto"))
+                try:
+                    return Picture(*picture_facts(url), str(image.get("detail") or "auto"))
+                except ValueError as error:
+                    raise BadRequest(str(error)) from None
     raise BadRequest("A part of a message must be a text or an image_url part.")

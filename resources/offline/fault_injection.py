@@ -1,48 +1,68 @@
-"""Fault injection, and counts of the calls.
+"""Faults that the next chat calls are to have, as calls of a paid API fail and models write; and counts
+of the calls."""
 
-What belongs here: the queue of faults that the next chat calls and batches are to fail with, and the
-server's statistics. With them a test makes the server fail in the ways that a paid API fails. No
-model is called.
-"""
-
-from __future__ import annotations
-
+import re
 from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from resources.offline.errors import ApiError, BadRequest
-from resources.offline.writing_faults import WRITING_FAULTS
+from resources.offline.chat_request import IMAGE_NAME, ApiError, BadRequest
 
-STATUS, TRUNCATED_JSON, EMPTY_CHOICES = "status", "truncated_json", "empty_choices"
+STATUS, TIMEOUT, RESET = "status", "timeout", "reset"
+WITHOUT_ANSWER = (STATUS, TIMEOUT, RESET)
+TRUNCATED_JSON, EMPTY_CHOICES, CONTENT_FILTER = "truncated_json", "empty_choices", "content_filter"
 UNTRANSLATED = "untranslated"
-CONTENT_FILTER, TIMEOUT, RESET = "content_filter", "timeout", "reset"
-BATCH_ITEM_STATUS = "batch_item_status"
-BATCH_EXPIRE, BATCH_FAIL, BATCH_LOST = "batch_expire", "batch_fail", "batch_lost"
-# An answer can be empty, filtered or wrong in a batch too; a connection of its own it does not have.
-_ANSWER_KINDS = (EMPTY_CHOICES, CONTENT_FILTER, UNTRANSLATED, *WRITING_FAULTS)
-_CALL_KINDS = (STATUS, TRUNCATED_JSON, TIMEOUT, RESET, *_ANSWER_KINDS)
-_ITEM_KINDS = (BATCH_ITEM_STATUS, *_ANSWER_KINDS)
-_BATCH_KINDS = (BATCH_EXPIRE, BATCH_FAIL, BATCH_LOST)
-KINDS = (*_CALL_KINDS, BATCH_ITEM_STATUS, *_BATCH_KINDS)
+"""A translation is its source; other answers are as they are."""
+CUT_OFF = "cut_off"
+"""The text ends in its middle, as a token limit ends it: its finish reason is `length`."""
+_LABEL = re.compile(r"^(?:\*\*)?([QA])(\d+)(?:\*\*)?: *", re.MULTILINE)
+_LABEL_WORDS = {"Q": "Question", "A": "Answer"}
+REFUSAL = "I'm sorry, but I can't help with that."
+OFFER = "Let me know if you would like me to look at anything in more detail!"
+NO_IMAGE = "<image-99>"
+
+
+def _labelled(text: str) -> str:
+    return _LABEL.sub(
+        lambda match: f"### {match[1]}{match[2]}:\n**{_LABEL_WORDS[match[1]]}:** ", text
+    )
+
+
+def _wrong_image(text: str) -> str:
+    found = IMAGE_NAME.search(text)
+    return IMAGE_NAME.sub(NO_IMAGE, text, count=1) if found else f"{text} {NO_IMAGE} shows it, too."
+
+
+WRITING_FAULTS: Mapping[str, Callable[[str], str]] = {
+    CUT_OFF: lambda text: text[: len(text) // 2],
+    "labels": _labelled,
+    "fence": lambda text: f"```markdown\n{text}\n```",
+    "closing_offer": lambda text: f"{text}\n\n{OFFER}",
+    "wrong_image": _wrong_image,
+    "plain_image": lambda text: IMAGE_NAME.sub(r"the Image \1", text),
+    "added_image": lambda text: f"{text} <ImageHere>",
+    "refusal": lambda text: REFUSAL,
+}
+"""How each fault makes the text over: headings with labels, a fence around all of it, an offer of more
+help, a picture that is not there, pictures by plain numbers, an added picture, a refusal."""
+KINDS = (
+    *WITHOUT_ANSWER,
+    *(TRUNCATED_JSON, EMPTY_CHOICES, CONTENT_FILTER, UNTRANSLATED),
+    *WRITING_FAULTS,
+)
 _FIELDS = {"kind", "status", "retry_after", "count", "model", "task"}
 
 
 @dataclass
 class Fault:
-    """One kind of fault, and how many more calls, of which model and task, are to fail with it.
-
-    What is left of `batch_expire` is how many requests the next batch leaves unanswered; of
-    `batch_item_status`, how many requests of the next batches fail; of `batch_fail` and
-    `batch_lost`, how many batches. `untranslated` gives a translation that is its source, and other
-    answers as they are; the faults of `writing_faults.py` give an answer with something wrong in it.
-    """
+    """One kind of fault, and how many more calls, of which model and task, are to fail with it."""
 
     kind: str
     status: int
+    left: int
     retry_after: str | None
     model: str | None
-    left: int
-    task: str | None = None
+    task: str | None
 
     def error(self) -> ApiError:
         """Return the error of a call that fails with this fault."""
@@ -58,22 +78,19 @@ def read_fault(payload: dict[str, object]) -> Fault:
     kind = payload.get("kind", STATUS)
     status = payload.get("status", 500)
     count = payload.get("count", 1)
-    retry_after = payload.get("retry_after")
-    model = payload.get("model")
     if not isinstance(kind, str) or kind not in KINDS:
         raise BadRequest(f"A fault's kind must be one of {KINDS}.")
     if not isinstance(status, int) or not 400 <= status <= 599:
         raise BadRequest("A fault's status must be an integer from 400 to 599.")
     if not isinstance(count, int) or count < 1:
         raise BadRequest("A fault's count must be a positive integer.")
-    if retry_after is not None and not isinstance(retry_after, str):
-        raise BadRequest("A fault's retry_after must be a string or null.")
-    if model is not None and not isinstance(model, str):
-        raise BadRequest("A fault's model must be a string or null.")
-    task = payload.get("task")
-    if task is not None and not isinstance(task, str):
-        raise BadRequest("A fault's task must be a string or null.")
-    return Fault(kind, status, retry_after, model, count, task)
+    texts: dict[str, str | None] = {}
+    for name in ("retry_after", "model", "task"):
+        text = payload.get(name)
+        if not isinstance(text, str | None):
+            raise BadRequest(f"A fault's {name} must be a string or null.")
+        texts[name] = text
+    return Fault(kind, status, count, **texts)
 
 
 class FaultInjector:
@@ -82,13 +99,12 @@ class FaultInjector:
     def __init__(self) -> None:
         self._faults: list[Fault] = []
         self._by_model: Counter[str] = Counter()
-        self._batched = 0
         self._injected = 0
         self._in_flight = 0
         self._max_in_flight = 0
 
     def queue(self, fault: Fault) -> None:
-        """Let the next matching calls or batches fail with a fault."""
+        """Let the next matching calls fail with a fault."""
         self._faults.append(fault)
 
     def begin(self, model: str, task: str | None = None) -> Fault | None:
@@ -96,16 +112,13 @@ class FaultInjector:
         self._by_model[model] += 1
         self._in_flight += 1
         self._max_in_flight = max(self._max_in_flight, self._in_flight)
-        return self._take(_CALL_KINDS, model, task)
-
-    def begin_item(self, model: str | None, task: str | None = None) -> Fault | None:
-        """Count a batch's request that starts, and return the fault it fails with, if any."""
-        self._batched += 1
-        return self._take(_ITEM_KINDS, model, task)
-
-    def begin_batch(self, model: str | None) -> Fault | None:
-        """Return the fault that a whole batch fails with, if any."""
-        return self._take(_BATCH_KINDS, model)
+        for fault in self._faults:
+            if fault.model in (None, model) and fault.task in (None, task):
+                self._injected += 1
+                fault.left -= 1
+                self._faults = [other for other in self._faults if other.left > 0]
+                return fault
+        return None
 
     def end(self) -> None:
         """Count a call that ended."""
@@ -115,25 +128,7 @@ class FaultInjector:
         """Return the body of `GET /stats`."""
         return {
             "calls": sum(self._by_model.values()),
-            "batched": self._batched,
             "by_model": dict(sorted(self._by_model.items())),
             "faults": self._injected,
             "max_in_flight": self._max_in_flight,
         }
-
-    def _take(
-        self, kinds: tuple[str, ...], model: str | None, task: str | None = None
-    ) -> Fault | None:
-        """Use up one of the first fault of these kinds that concerns this model and task."""
-        for fault in self._faults:
-            concerned = fault.model in (None, model) and fault.task in (None, task)
-            if fault.kind in kinds and concerned:
-                self._injected += 1
-                if fault.kind == BATCH_EXPIRE:
-                    # Its count is of the requests of one batch, which uses the fault up.
-                    self._faults.remove(fault)
-                else:
-                    fault.left -= 1
-                    self._faults = [other for other in self._faults if other.left > 0]
-                return fault
-        return None

@@ -1,25 +1,43 @@
-"""Facts measured in an image's pixels.
+"""What is known of a picture: facts measured on a copy of at most 96 pixels a side, kept by the hash of
+its URL."""
 
-What belongs here: everything that the offline server knows of an image. The facts are measured with
-numpy and scipy on a copy of at most 96 pixels a side. They stand in for what a model would see; no
-model is called.
-"""
-
-from __future__ import annotations
-
+import base64
+import binascii
+import hashlib
+import io
+import threading
+from collections import OrderedDict
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, ImageOps
+from PIL import Image, ImageOps, UnidentifiedImageError
 from scipy import ndimage
 
-from resources.offline import colours
-
+KEEP = 4096
+"""Pictures whose facts are kept."""
 SIDE = 96
 THUMB = 48
 """Pixels of the sides of the small square copy that pictures are compared by."""
 _EIGHT_WAYS = np.ones((3, 3), dtype=int)
+
+COLOUR_NAMES = (
+    *("red", "orange", "yellow", "green", "turquoise", "blue"),
+    *("purple", "pink", "brown", "grey", "black", "white"),
+)
+_HUES = (
+    (15, "red"),
+    (42, "orange"),
+    (68, "yellow"),
+    (158, "green"),
+    (195, "turquoise"),
+    (258, "blue"),
+    (296, "purple"),
+    (341, "pink"),
+    (361, "red"),
+)
+"""The upper end of each band of hues, in degrees."""
+_INDEX = {name: index for index, name in enumerate(COLOUR_NAMES)}
 
 
 @dataclass(frozen=True)
@@ -48,7 +66,51 @@ class Facts:
         return tuple(name for name, _ in self.colours)
 
 
-def prepare(image: Image.Image) -> Image.Image:
+_seen: OrderedDict[str, Facts] = OrderedDict()
+_lock = threading.Lock()
+
+
+def picture_facts(url: str) -> tuple[str, Facts]:
+    """Return the hash and the facts of the picture a `data:` URL carries.
+
+    A picture seen before is neither decoded nor measured again. Raises ValueError with a sentence.
+    """
+    key = hashlib.sha256(url.encode("utf-8", "surrogatepass")).hexdigest()
+    with _lock:
+        if key in _seen:
+            _seen.move_to_end(key)
+            return key, _seen[key]
+    facts = _measure(_decoded(url))
+    with _lock:
+        _seen[key] = facts
+        while len(_seen) > KEEP:
+            _seen.popitem(last=False)
+    return key, facts
+
+
+def _decoded(url: str) -> bytes:
+    head, comma, payload = url.partition(",")
+    if not (comma and head.startswith("data:image/") and head.endswith(";base64")):
+        raise ValueError(
+            "image_url must be a base64 data:image URL; this offline server fetches nothing."
+        )
+    try:
+        return base64.b64decode(payload, validate=True)
+    except (binascii.Error, ValueError):
+        raise ValueError("The base64 of an image_url cannot be decoded.") from None
+
+
+def _measure(data: bytes) -> Facts:
+    try:
+        with Image.open(io.BytesIO(data)) as image:
+            return analyse(image)
+    except (UnidentifiedImageError, Image.DecompressionBombError):
+        raise ValueError("The image data is not a picture that can be read.") from None
+    except (OSError, ValueError, SyntaxError, EOFError) as error:
+        raise ValueError(f"The image data is damaged: {error}.") from None
+
+
+def _prepare(image: Image.Image) -> Image.Image:
     """Return a small upright RGB copy, transparent parts on white."""
     image.draft("RGB", (SIDE * 2, SIDE * 2))
     small = ImageOps.exif_transpose(image)
@@ -64,8 +126,8 @@ def prepare(image: Image.Image) -> Image.Image:
 def analyse(image: Image.Image) -> Facts:
     """Return the facts of a decoded or lazily opened picture."""
     width, height = _upright_size(image)
-    pixels = np.asarray(prepare(image))
-    indices = colours.name_indices(pixels)
+    pixels = np.asarray(_prepare(image))
+    indices = _colour_indices(pixels)
     background, background_rgb = _background(pixels, indices)
     luminance = float((pixels @ np.array([0.299, 0.587, 0.114])).mean() / 255.0)
     labels, sizes = _parts(pixels, background_rgb)
@@ -74,7 +136,7 @@ def analyse(image: Image.Image) -> Facts:
         width=width,
         height=height,
         orientation=_orientation(width, height),
-        colours=_dominant(colours.shares(indices)),
+        colours=_dominant(_colour_shares(indices)),
         background=background,
         luminance=round(luminance, 3),
         light="dark" if luminance < 0.25 else "dim" if luminance < 0.5 else "bright",
@@ -113,8 +175,8 @@ def _background(
     border = np.zeros(indices.shape, dtype=bool)
     border[:depth] = border[-depth:] = True
     border[:, :depth] = border[:, -depth:] = True
-    name = colours.shares(indices[border])[0][0]
-    chosen = border & (indices == colours.NAMES.index(name))
+    name = _colour_shares(indices[border])[0][0]
+    chosen = border & (indices == COLOUR_NAMES.index(name))
     return name, pixels[chosen].astype(np.float64).mean(axis=0)
 
 
@@ -183,3 +245,54 @@ def _vividness(pixels: NDArray[np.uint8]) -> str:
     spread = np.hypot(first.std(), second.std())
     mean = np.hypot(first.mean(), second.mean())
     return "vivid" if spread + 0.3 * mean > 33.0 else "muted"
+
+
+def _hue(
+    rgb: NDArray[np.float64], top: NDArray[np.float64], span: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the hue in degrees, 0 where there is none."""
+    safe = np.where(span > 0, span, 1.0)
+    red, green, blue = rgb[..., 0], rgb[..., 1], rgb[..., 2]
+    hue = np.where(
+        top == red,
+        ((green - blue) / safe) % 6,
+        np.where(top == green, (blue - red) / safe + 2, (red - green) / safe + 4),
+    )
+    return np.where(span > 0, hue * 60.0, 0.0)
+
+
+def _colour_indices(pixels: NDArray[np.uint8]) -> NDArray[np.intp]:
+    """Return, for every pixel of an (..., 3) array, the index of its colour in COLOUR_NAMES."""
+    rgb = pixels.astype(np.float64) / 255.0
+    top = rgb.max(axis=-1)
+    span = top - rgb.min(axis=-1)
+    strength = np.where(top > 0, span / np.where(top > 0, top, 1.0), 0.0)
+    hue = _hue(rgb, top, span)
+
+    names = np.zeros(top.shape, dtype=np.intp)
+    lower = 0
+    for upper, name in _HUES:
+        names[(hue >= lower) & (hue < upper)] = _INDEX[name]
+        lower = upper
+    reddish = (hue < 15) | (hue >= 341)
+    earthy = (hue >= 15) & (hue < 50)
+    names[earthy & (top < 0.68)] = _INDEX["brown"]
+    names[(hue >= 8) & (hue < 50) & (strength < 0.5) & (top < 0.82)] = _INDEX["brown"]
+    names[reddish & (top < 0.38) & (strength < 0.75)] = _INDEX["brown"]
+    names[reddish & (strength < 0.5) & (top > 0.7)] = _INDEX["pink"]
+    names[(strength < 0.14) | (span < 0.06)] = _INDEX["grey"]
+    names[(strength < 0.12) & (top > 0.88)] = _INDEX["white"]
+    names[(top < 0.17) | ((top < 0.24) & (span < 0.10))] = _INDEX["black"]
+    return names
+
+
+def _colour_shares(indices: NDArray[np.intp]) -> list[tuple[str, float]]:
+    """Return (name, share) of the colours present, the largest share first."""
+    counts = np.bincount(indices.ravel(), minlength=len(COLOUR_NAMES))
+    total = max(1, int(counts.sum()))
+    order = sorted(range(len(COLOUR_NAMES)), key=lambda index: (-int(counts[index]), index))
+    return [
+        (COLOUR_NAMES[index], round(int(counts[index]) / total, 3))
+        for index in order
+        if counts[index]
+    ]

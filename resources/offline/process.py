@@ -1,10 +1,4 @@
-"""The offline server as a child process.
-
-What belongs here: starting, finding and stopping the server from Python. The server stands in for a
-paid API and calls no model. POSIX only, as the rest of the project is.
-"""
-
-from __future__ import annotations
+"""The offline server as a child process: starting, finding and stopping it. POSIX only."""
 
 import atexit
 import os
@@ -17,13 +11,13 @@ import time
 import urllib.error
 import urllib.request
 from pathlib import Path
-from types import TracebackType
-from typing import IO
+from typing import IO, Self
 
 from methods.errors import UserError
-from resources.offline.files import Limits
 
 ROOT = Path(__file__).resolve().parents[2]
+CONTEXT_TOKENS = 128_000
+"""Tokens of prompt and reply together, as GPT-4o has them."""
 _LINE = "offline model server on "
 _TAIL = 600
 
@@ -37,23 +31,20 @@ class OfflineServer:
 
     `start` may be called again at any time and returns the running server's base URL; `stop` may
     be called again too. Both may be called from any thread. The server stops at interpreter exit,
-    and by itself when this process dies; the files and batches it was sent go with it.
+    and by itself when this process dies.
     """
+
+    module = "resources.offline"
+    """What is run."""
 
     def __init__(
         self,
         latency_ms: float = 0.0,
         start_seconds: float = 30.0,
-        batch_seconds: float = 0.0,
-        batch_max_requests: int = Limits.requests,
-        batch_max_bytes: int = Limits.bytes,
-        context_tokens: int = Limits.context_tokens,
+        context_tokens: int = CONTEXT_TOKENS,
     ) -> None:
-        self._options = {
+        self._options: dict[str, float] = {
             "--latency-ms": latency_ms,
-            "--batch-seconds": batch_seconds,
-            "--batch-max-requests": batch_max_requests,
-            "--batch-max-bytes": batch_max_bytes,
             "--context-tokens": context_tokens,
         }
         self._start_seconds = start_seconds
@@ -108,24 +99,19 @@ class OfflineServer:
                 self._stderr.close()
                 self._stderr = None
 
-    def __enter__(self) -> OfflineServer:
+    def __enter__(self) -> Self:
         """Start the server."""
         self.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         """Stop the server."""
         self.stop()
 
     def _spawn(self) -> None:
         paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed by stop
-        command = [sys.executable, "-m", "resources.offline", "--port", "0"]
+        command = [sys.executable, "-m", self.module, "--port", "0"]
         command += ["--parent", str(os.getpid())]
         for name, value in self._options.items():
             command += [name, str(value)]

@@ -1,11 +1,4 @@
-"""Deterministic choices: the only source of variety in the offline server.
-
-What belongs here: choosing by a hash of seed values and a key. The order of calls has no effect. The
-seed values enter as text, so renaming `image_facts.Facts` or one of its fields changes every choice.
-Part of the offline stand-in; no model is called.
-"""
-
-from __future__ import annotations
+"""Deterministic choices by a hash of seed values and a key: the only source of variety."""
 
 import hashlib
 from collections.abc import Sequence
@@ -15,7 +8,10 @@ T = TypeVar("T")
 
 
 class SeededChoice:
-    """Choices that depend on the seed values and on the key of each choice, and on nothing else."""
+    """Choices that depend on the seed values and on the key of each choice, and on nothing else.
+
+    Seed values enter as text: to rename `image_facts.Facts` or one of its fields changes every choice.
+    """
 
     def __init__(self, *seed: object) -> None:
         joined = "\x1f".join(str(value) for value in seed)

@@ -1,11 +1,5 @@
-"""Answering multiple-choice questions about how several pictures are related.
-
-What belongs here: for each form that the choices of such a question have, the agreement of every choice
-with the pixels. A choice that nothing agrees with leaves the one that the question cannot be answered.
-No model is called.
-"""
-
-from __future__ import annotations
+"""Multiple-choice questions on how several pictures are related: for each form of choices, a rule of
+their agreement with the pixels."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -21,7 +15,7 @@ Pixels = NDArray[np.float64]
 Scores = dict[str, float]
 
 _CANNOT = re.compile(r"\bcannot be answered\b", re.IGNORECASE)
-_IMAGE = re.compile(r"image (\d+)\.?", re.IGNORECASE)
+IMAGE = re.compile(r"image (\d+)\.?", re.IGNORECASE)
 _ORDER = re.compile(r"\d+(?:\s*,\s*\d+)+")
 _TURNS: Mapping[str, Callable[[Pixels], Pixels]] = {
     "rotated by 90 degrees clockwise": lambda pixels: np.rot90(pixels, -1),
@@ -57,7 +51,7 @@ def _scored(
 ) -> tuple[Scores, float] | None:
     """Agreement by letter, and the least that a right choice has."""
     values = list(texts.values())
-    if all(_IMAGE.fullmatch(text) for text in values):
+    if all(IMAGE.fullmatch(text) for text in values):
         named = {letter: int(text.strip(".").split()[1]) for letter, text in texts.items()}
         if not set(named.values()) <= set(pixels):
             return None

@@ -1,15 +1,10 @@
-"""The words that state a visual fact.
-
-What belongs here: the vocabulary that answers are written in and that the judge reads, one pattern
-for each value of each kind of fact. Every fact that the server states is found again. Part of the
-offline stand-in; no model is called.
-"""
-
-from __future__ import annotations
+"""The words that state a visual fact, which answers are written in and the judge reads back, and the
+pictures of which facts are stated."""
 
 import re
+from dataclasses import dataclass
 
-from resources.offline.colours import NAMES
+from resources.offline.image_facts import COLOUR_NAMES, Facts
 
 COLOUR, LIGHT, VIVIDNESS = "colour", "light", "vividness"
 SHAPE, PLACE, COUNT, ORIENTATION = "shape", "place", "count", "orientation"
@@ -71,21 +66,12 @@ PATTERNS: dict[str, dict[str, str]] = {
     },
 }
 
+_CHINESE_COLOURS = (
+    *("红色", "橙色", "黄色", "绿色", "青色", "蓝色"),
+    *("紫色", "粉色", "棕色", "灰色", "黑色", "白色"),
+)
 CHINESE: dict[str, dict[str, str]] = {
-    COLOUR: {
-        "red": "红色",
-        "orange": "橙色",
-        "yellow": "黄色",
-        "green": "绿色",
-        "turquoise": "青色",
-        "blue": "蓝色",
-        "purple": "紫色",
-        "pink": "粉色",
-        "brown": "棕色",
-        "grey": "灰色",
-        "black": "黑色",
-        "white": "白色",
-    },
+    COLOUR: dict(zip(COLOUR_NAMES, _CHINESE_COLOURS, strict=True)),
     LIGHT: {"dark": "黑暗", "dim": "昏暗", "bright": "明亮"},
     VIVIDNESS: {"vivid": "鲜艳", "muted": "柔和"},
     SHAPE: {"round": "圆形", "boxy": "方形", "triangular": "三角形", "irregular": "不规则形"},
@@ -95,29 +81,21 @@ CHINESE: dict[str, dict[str, str]] = {
 }
 """Each value in Chinese; no word is a part of another one."""
 
-_NEIGHBOURS = (
-    ("red", "orange"),
-    ("red", "pink"),
-    ("red", "brown"),
-    ("orange", "yellow"),
-    ("orange", "brown"),
-    ("yellow", "brown"),
-    ("green", "turquoise"),
-    ("turquoise", "blue"),
-    ("blue", "purple"),
-    ("purple", "pink"),
-    ("grey", "black"),
-    ("grey", "white"),
-    ("brown", "grey"),
-    ("dark", "dim"),
-    ("dim", "bright"),
-    ("single", "few"),
-    ("few", "many"),
-    ("round", "irregular"),
-    ("boxy", "irregular"),
-    ("triangular", "irregular"),
-)
-_NEAR = {frozenset(pair) for pair in _NEIGHBOURS}
+_NEIGHBOURS = {
+    "red": ("orange", "pink", "brown"),
+    "orange": ("yellow", "brown"),
+    "yellow": ("brown",),
+    "green": ("turquoise",),
+    "turquoise": ("blue",),
+    "blue": ("purple",),
+    "purple": ("pink",),
+    "grey": ("black", "white", "brown"),
+    "dim": ("dark", "bright"),
+    "few": ("single", "many"),
+    "irregular": ("round", "boxy", "triangular"),
+}
+"""Values that are easily taken for one another, each pair once."""
+_NEAR = {frozenset((value, other)) for value, others in _NEIGHBOURS.items() for other in others}
 
 _NEGATION = re.compile(
     r"(?:\bno|\bnot|\bwithout|\bneither|\bnor|rather than|instead of|n't)(?:\s+\w+)?\s+$",
@@ -129,6 +107,13 @@ _EACH = "|".join(
     for value, pattern in values.items()
 )
 _ANY = re.compile(rf"\b(?:{_EACH})", re.IGNORECASE)
+_ORDINALS = ("first", "second", "third", "fourth", "fifth")
+_MENTION = re.compile(
+    r"<image-(?P<token>\d+)>|\bimage[ -]?(?P<digits>\d+)\b"
+    rf"|\b(?P<ordinal>{'|'.join(_ORDINALS)}) (?:image|picture|photo|photograph|one)\b",
+    re.IGNORECASE,
+)
+_JOINED = re.compile(r"\s*(?:,|and|&|,\s*and|\s)\s*", re.IGNORECASE)
 
 
 def near(first: str, second: str) -> bool:
@@ -138,7 +123,7 @@ def near(first: str, second: str) -> bool:
 
 def values(kind: str) -> tuple[str, ...]:
     """Return all the values of a kind of fact."""
-    return NAMES if kind == COLOUR else tuple(PATTERNS[kind])
+    return COLOUR_NAMES if kind == COLOUR else tuple(PATTERNS[kind])
 
 
 def stated(text: str) -> list[tuple[int, str, str]]:
@@ -150,3 +135,70 @@ def stated(text: str) -> list[tuple[int, str, str]]:
             kind, _, value = match.lastgroup.partition("_")
             found.append((start, kind, value))
     return found
+
+
+@dataclass(frozen=True)
+class StatedFact:
+    """One fact stated of one picture."""
+
+    image: int
+    kind: str
+    value: str
+
+
+def _mentions(text: str) -> list[tuple[int, tuple[int, ...]]]:
+    """Return (position, pictures) of each mention; mentions joined by "and" count as one."""
+    found: list[tuple[int, tuple[int, ...]]] = []
+    end = -1
+    for match in _MENTION.finditer(text):
+        number = _number(match)
+        if found and _JOINED.fullmatch(text, end, match.start()):
+            found[-1] = (found[-1][0], (*found[-1][1], number))
+        else:
+            found.append((match.start(), (number,)))
+        end = match.end()
+    return found
+
+
+def mentioned(text: str) -> set[int]:
+    """Return all the pictures a text mentions."""
+    return {number for _, group in _mentions(text) for number in group}
+
+
+def stated_facts(text: str, default: int | None = None) -> list[StatedFact]:
+    """Return a text's facts, each once, in order.
+
+    A fact belongs to the pictures mentioned last before it; before any mention, to the default
+    picture, and without a default to none.
+    """
+    groups = _mentions(text)
+    found: dict[StatedFact, None] = {}
+    for position, kind, value in stated(text):
+        pictures: tuple[int, ...] = () if default is None else (default,)
+        for start, group in groups:
+            if start < position:
+                pictures = group
+        for picture in pictures:
+            found[StatedFact(picture, kind, value)] = None
+    return list(found)
+
+
+def true_values(facts: Facts, kind: str) -> tuple[str, ...]:
+    """Return the right values of a kind of fact, the most important one first."""
+    if kind == COLOUR:
+        return tuple(dict.fromkeys((*facts.colour_names, facts.background)))
+    return (str(getattr(facts, kind)),)
+
+
+def correctness(fact: StatedFact, facts: Facts) -> float:
+    """Return 1 for a right fact, 0.5 for one that is nearly right, 0 for a wrong one."""
+    right = true_values(facts, fact.kind)
+    if fact.value in right:
+        return 1.0
+    return 0.5 if any(near(fact.value, value) for value in right) else 0.0
+
+
+def _number(match: re.Match[str]) -> int:
+    if match.group("ordinal"):
+        return _ORDINALS.index(match.group("ordinal").lower()) + 1
+    return int(match.group("token") or match.group("digits"))

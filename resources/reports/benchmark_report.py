@@ -84,7 +84,7 @@ def render_report(data: Mapping[str, Any], image_store: ImageStore) -> str:
     - `distributions`, `shares` (`methods/release_statistics.py`); `page_categories`: rows of `category`
       and `n`
     - `choice`: None, or of multiple choice `letters`, `keys`, `n_held_out`, `shares` and `passes`
-      (`methods/choice`, `letter_shares.py` and `early_stop.py`)
+      (`methods/choice`, `letter_shares.py` and `passes.py`)
     - `item_analysis`: None, or `filters`, `statistics`, `flagged`, `subsets`
       (`assets/evaluate/item_report_data.py`)
     - `examples`: items with images, choices, turns, references, answers and judgments

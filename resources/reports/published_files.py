@@ -49,7 +49,7 @@ def read_items(
     """
     folder = (pictures or (file if file.is_dir() else file.parent)).resolve()
     if pictures is not None and not folder.is_dir():
-        raise PublishedFileError(f"{pictures} is no folder of pictures: say IMAGES=folder.")
+        raise PublishedFileError(f"{pictures} is no folder of pictures: give one with --images.")
     known: dict[str, str] = {}
     try:
         published = list(_read(forms, file, say))

@@ -39,7 +39,7 @@ def import_release(folder: Path, root: Path, warehouse: Warehouse, store: ImageS
     if held_out(edition_of(card)):
         raise ReleaseFolderError(
             f"{folder} is a split whose answers stayed in the home that built it, so it cannot be that "
-            "release anywhere else: import its published file instead (BENCHMARK=name FILE=file)."
+            "release anywhere else: import its published file instead (--benchmark)."
         )
     rows = {name: tables[name] for name in RELEASE_TABLES}
     images = _require_unchanged(folder, tables["files"], card, rows)
@@ -99,7 +99,7 @@ def _copy(folder: Path, target: Path, names: Sequence[str]) -> None:
 def _read(folder: Path) -> dict[str, Any]:
     if not (folder / "card.json").is_file():
         raise ReleaseFolderError(
-            f"{folder} is no release: give a folder under releases/ that has a card.json (FROM=folder)."
+            f"{folder} is no release: give a folder under releases/ that has a card.json."
         )
     try:
         tables: Any = from_json((folder / TABLES).read_text(), most=None)

@@ -2,15 +2,15 @@
 
 What belongs here: the share of each letter that a model named beside the share that is right, how far
 the two are apart, and the calls that an early stop saved. The numbers are
-`methods/choice/letter_shares.py` and `early_stop.py`.
+`methods/choice/letter_shares.py` and `passes.py`.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from methods.choice.early_stop import PassCounts
 from methods.choice.letter_shares import NOTHING_READ, LetterShares
 from methods.choice.lettered import NO_CHOICE
+from methods.choice.passes import PassCounts
 from resources.reports.report_pairs import ALPHA, in_words
 
 

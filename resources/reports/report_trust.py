@@ -73,8 +73,8 @@ _IN_WINS = ("position", _OF_COMPARISONS)
 
 
 NO_PEOPLE = """No person has scored these answers, so it is not known how far a judge is right: score
-answers in the review app (<code>make review</code>), or import scores with <code>make import-scores
-RELEASE={release} FILE=scores.csv</code>, then run the job <code>evaluate</code>."""
+answers in the review app (<code>vlm-loom review demo</code>), or import scores with <code>vlm-loom
+result import-scores {release} scores.csv</code>, then run the job <code>evaluate</code>."""
 AGREEMENT = """Agreement on the overall score, with 95&nbsp;% intervals. Mean error is in points of the
 judge's scale, less is better{bands}. Judges that agree with each other need not be right: people
 decide. Point at a dash for the reason."""

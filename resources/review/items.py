@@ -16,7 +16,7 @@ from methods.review.kinds import KINDS
 from methods.review.process import Status
 from resources.review import item_status
 from resources.review.file import sql
-from resources.review.times import now
+from resources.review.locks import now
 
 _TITLE_LENGTH = 120
 _POSITIONS_OF_A_KIND = 1 << 32

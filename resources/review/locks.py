@@ -9,6 +9,7 @@ import secrets
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from methods.ids import canonical_json
@@ -17,7 +18,22 @@ from methods.review.decisions import Decision, StaleDecision
 from methods.review.process import ROUND_OF_ROLE, RuleBook
 from resources.review import events, item_status
 from resources.review.file import sql
-from resources.review.times import now, today
+
+
+def now(seconds_later: float = 0.0) -> str:
+    """The current time plus `seconds_later`."""
+    return stored_time(datetime.now(UTC) + timedelta(seconds=seconds_later))
+
+
+def stored_time(time: datetime) -> str:
+    """A time in UTC as the store keeps it; all such texts have one length."""
+    return time.isoformat(timespec="milliseconds")
+
+
+def today() -> str:
+    """The current day in UTC; as text it is smaller than every time of that day."""
+    return now()[: len("2026-01-01")]
+
 
 LOCK_SECONDS = 900
 """How long a lock lasts unless it is renewed."""

@@ -1,22 +1,47 @@
 """The review store as others use it: one class over one SQLite file.
 
-What belongs here: which calls there are, each one transaction. The other modules of this folder read
-and write the rows.
+What belongs here: which calls there are, each one transaction, and how far people are. The other
+modules of this folder read and write the rows.
 """
 
+import sqlite3
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from methods.ids import content_id
 from methods.review.decisions import Decision, QueueItem
 from methods.review.kinds import KINDS
 from methods.review.process import ReviewState, RuleBook
-from resources.review import completion, events, item_status, items, locks
-from resources.review.completion import Completion
-from resources.review.file import ReviewFile
+from resources.review import events, item_status, items, locks
+from resources.review.file import ReviewFile, sql
 from resources.review.items import Filters, ItemSummary, Progress, QueueChanges
 from resources.review.locks import Lock
 from resources.review.rules import read_rules
+
+
+class Completion(NamedTuple):
+    """One kind: how many items it has, how many of them need a decision, how many decisions.
+
+    `fingerprint` changes with every decision on one of its items, and with its items and contents.
+    """
+
+    kind: str
+    n_items: int
+    n_open: int
+    n_decisions: int
+    fingerprint: str
+
+
+def read(connection: sqlite3.Connection) -> list[Completion]:
+    """Every kind that has queued items, in order of its name."""
+    return [
+        Completion(kind, n_items, n_open, n_decisions, content_id(last_event, contents))
+        for kind, n_items, n_open, n_decisions, last_event, contents in connection.execute(
+            sql("completion")
+        )
+    ]
+
 
 RULES_FILE = "review.yaml"
 ALL = Filters()
@@ -91,7 +116,7 @@ class ReviewStore:
 
     def completion(self) -> list[Completion]:
         """How far people are with each kind that has queued items, in order of its name."""
-        return completion.read(self._file.connection)
+        return read(self._file.connection)
 
     # --- Locks and drafts ------------------------------------------------------------------------
 

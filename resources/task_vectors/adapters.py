@@ -87,7 +87,7 @@ class Adapter:
         if config.get("use_dora"):
             raise TaskVectorError(
                 f"{self._where} is of DoRA, whose change depends on the base: merge it into the base, "
-                "and give whole weights with BASE=folder."
+                "and give whole weights with --base."
             )
         begun = config.get("init_lora_weights", True)
         if begun not in _STARTS_AT_ZERO:

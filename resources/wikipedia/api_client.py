@@ -1,9 +1,8 @@
 """An HTTP client of MediaWiki's API that keeps to Wikimedia's etiquette.
 
-What belongs here: concurrency, waiting, retries, and which answers are errors. What does not: what is
-requested (`wiki.py`). Sources:
-https://www.mediawiki.org/wiki/API:Etiquette, .../API:Errors_and_warnings, .../Manual:Maxlag_parameter
-and .../Wikimedia_APIs/Rate_limits.
+What belongs here: Wikimedia's rules, concurrency, waiting, retries, and which answers are errors. What
+does not: what is requested (`wiki.py`). Sources: https://www.mediawiki.org/wiki/API:Etiquette,
+.../API:Errors_and_warnings, .../Manual:Maxlag_parameter and .../Wikimedia_APIs/Rate_limits.
 """
 
 import asyncio
@@ -16,9 +15,28 @@ from methods.errors import UserError
 from methods.json_text import from_json
 from methods.web_address import Credentials
 from methods.wikimedia import Json
-from resources.host_pauses import HostPauses, host_name
-from resources.retry_after import retry_after
+from resources.host_pauses import HostPauses, host_name, retry_after
 from resources.ssrf_guard import PrivateAddress, guard
+
+CONNECTIONS = 2
+BYTES_PER_SECOND = 25_000_000 / 8
+"""Of all downloads together."""
+
+NO_CONTACT = (
+    "Wikimedia serves programs that name somebody to write to: "
+    "set wikipedia.contact in corpus.yaml to a mail address or a web page."
+)
+
+
+def is_wikimedia(host: str) -> bool:
+    """Whether a host's name is under wikimedia.org or wikipedia.org."""
+    return f".{host.lower().rstrip('.')}".endswith((".wikimedia.org", ".wikipedia.org"))
+
+
+def user_agent(contact: str | None) -> str:
+    """The User-Agent header: the program and, in brackets, a contact."""
+    return f"vlm-loom/0.1 ({contact})" if contact else "vlm-loom/0.1"
+
 
 CONCURRENCY = 3
 """Requests in flight, the most that Wikimedia allows."""

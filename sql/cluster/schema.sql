@@ -80,7 +80,7 @@ CREATE TABLE IF NOT EXISTS cluster.communities (
     CHECK ((kind = 'group') = (group_id IS NULL))
 );
 
--- How each run changed the prior communities, as defined in methods/clustering/changes.py. A run that
+-- How each run changed the prior communities, as defined in methods/clustering/incremental.py. A run that
 -- reclustered has rows for all communities, a run that extended only for new and gone ones. n_old, n_new
 -- and n_common count entries: of the old community, of the new one, and of both.
 CREATE TABLE IF NOT EXISTS cluster.changes (
@@ -111,7 +111,7 @@ CREATE TABLE IF NOT EXISTS cluster.image_sets (
 );
 
 -- For each requested size the number of sets wanted and made, and the reasons for the difference, as
--- defined in methods/image_sets/counts.py. If no number of sets was requested, `wanted` is the size's share
+-- defined in methods/image_sets/sampling.py. If no number of sets was requested, `wanted` is the size's share
 -- of the sets that were made.
 CREATE TABLE IF NOT EXISTS cluster.set_counts (
     kind VARCHAR NOT NULL CHECK (kind IN ('benchmark', 'instruction')),

@@ -8,7 +8,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from dagster_project.interrupts import handlers_kept
+from dagster_project.job_runs import handlers_kept
 from resources.embedder import Embedder
 from resources.offline.process import OfflineServer
 from tests.assets.corpus import Corpus, two_sided_corpus

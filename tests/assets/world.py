@@ -21,7 +21,7 @@ import yaml
 
 from assets.common.partitions import wit_shards
 from dagster_project.definitions import build_defs
-from dagster_project.interrupts import handlers_kept
+from dagster_project.job_runs import handlers_kept
 from dagster_project.progress import SHOW_PROGRESS
 from resources import warehouse as warehouse_module
 from resources.duckdb_file import attached

@@ -1,6 +1,6 @@
 """What clustering costs: threshold communities against sentence-transformers', FAISS and HDBSCAN.
 
-Run by `make bench-cluster` on 60,004 real short texts; their vectors are kept from the first run.
+Run by `make bench NAME=cluster` on 60,004 real short texts; their vectors are kept from the first run.
 Every figure is taken in a process of its own, the ways take turns, and the fastest round of each
 counts. Prints a table, and as the last line all figures as one JSON object.
 """
@@ -96,7 +96,7 @@ def approximate(vectors: np.ndarray) -> Found:
 
 def density(vectors: np.ndarray) -> Found:
     """HDBSCAN's clusters."""
-    from methods.clustering.density import density_communities
+    from methods.clustering.communities import density_communities
 
     return [list(each.members) for each in density_communities(vectors)], None, {}
 

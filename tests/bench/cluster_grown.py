@@ -1,6 +1,7 @@
 """What clustering costs on more vectors than there are texts at hand: real ones, grown with noise.
 
-Run by `make bench-cluster N=1000000`. What belongs here: growing the vectors, and the exact and the
+Run by `make bench NAME=cluster ARGS=--grown=1000000`. What belongs here: growing the vectors, and
+the exact and the
 approximate mode on them, each in a process of its own. Nothing else is compared: at a million vectors
 sentence-transformers and FAISS's flat search take hours on two cores.
 """

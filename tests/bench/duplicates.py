@@ -1,7 +1,7 @@
 """How many copies of real pictures are found, by kind of change, and how many pairs that are found are
 none.
 
-Run by `make bench-duplicates` on pictures of Debian packages, which it fetches once
+Run by `make bench NAME=duplicates` on pictures of Debian packages, which it fetches once
 (`package_pictures.py`). Prints two tables and writes them to docs/guides/clusters.md; the last line is
 all figures as one JSON object.
 

@@ -1,6 +1,7 @@
 """What small edits of captions cost: places in groups and clusters, and image sets.
 
-Run by `make bench-edits` on the real sample in WIT's form. It is ingested and clustered; captions of 21
+Run by `make bench NAME=edits` on the real sample in WIT's form. It is ingested and clustered;
+captions of 21
 rows, evenly spread, get a full stop, then those of all rows; each time it is ingested and clustered
 again. Entries are told by page and image, because a changed caption gives an entry another id.
 Prints a table, and as the last line all figures as one JSON object.

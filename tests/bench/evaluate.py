@@ -1,6 +1,6 @@
 """What evaluation costs: asking, judging and scoring, against the time that the models themselves take.
 
-Run by `make bench-evaluate`: 3,000 items of MMBench's form (four choices, circular with an early
+Run by `make bench NAME=evaluate`: 3,000 items of MMBench's form (four choices, circular with an early
 stop), 3,000 of MMIU's (four choices, four images, asked once), and 110 dialogues of 15 turns (MMDU's
 size), each by five models that answer after 200 ms, ten requests of each in flight. The dialogues are
 judged, too. That is at most 250 requests a second, which one core sends and another one answers: the

@@ -1,6 +1,7 @@
 """What the gateway costs: against the ideal, plain asyncio and a pool of threads, on loopback.
 
-Run by `make bench-gateway`. Every figure is taken in a process of its own, and the API is a stand-in
+Run by `make bench NAME=gateway`. Every figure is taken in a process of its own, and the API is a
+stand-in
 in another. Prints tables, and as the last line all figures as one JSON object.
 """
 

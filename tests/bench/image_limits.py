@@ -1,6 +1,7 @@
 """What the default limits leave out of real pictures, as they are and spoilt on purpose.
 
-Run by `make image-limits`, which writes docs/guides/image-limits.md. Needs a folder of pictures that
+Run by `make bench NAME=image-limits`, which writes docs/guides/image-limits.md. Needs a folder of
+pictures that
 people publish: by default `../shared/data/wit_sample/images`.
 """
 
@@ -53,7 +54,8 @@ loss: `max_lost_share` counts what could not be fetched or read. `min_side: null
 `min_brightness`, `max_brightness` and `animated` have no default. The distribution of each figure in
 your own corpus is in the metadata of `ingest/images`.
 
-Made by `make image-limits`, which measures the {n} pictures of `wit_sample`: photographs of nebulae and
+Made by `make bench NAME=image-limits`, which measures the {n} pictures of `wit_sample`:
+photographs of nebulae and
 planets, drawings of constellations, laboratory tools.
 
 ## The defaults, and what they leave out of real pictures

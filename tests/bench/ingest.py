@@ -1,6 +1,6 @@
 """What ingestion costs: a WIT shard stored, against unpacking alone and other readers; and images.
 
-Run by `make bench-ingest`. Every figure is taken in a process of its own, the ways take turns, and
+Run by `make bench NAME=ingest`. Every figure is taken in a process of its own, the ways take turns, and
 the fastest round of each counts. Prints tables, and as the last line all figures as one JSON object.
 """
 

@@ -1,6 +1,7 @@
 """How many planted leaks the comparison of releases finds, and how many of what it names are none.
 
-Run by `make bench-overlap` on real texts: paragraphs of Wikipedia (the real sample in WIT's form), the
+Run by `make bench NAME=overlap` on real texts: paragraphs of Wikipedia (the real sample in WIT's
+form), the
 long descriptions of the Debian packages that are installed, one-line descriptions of 60,000 packages,
 and what the offline server answers about the sample's pictures, in phrases that it has for all. Half of
 each kind's sources are the benchmark's, half the instruction set's. For each change, texts of the
@@ -30,8 +31,8 @@ from methods.overlap import BLOCKING, Asked, Content, shared
 from methods.same_text import COLOURS, said
 from resources.home import REPO_ROOT
 from resources.offline.careful_answers import careful_answer
+from resources.offline.dialogue_texts import SEVERAL, SINGLE
 from resources.offline.image_facts import Facts, analyse
-from resources.offline.questions import SEVERAL, SINGLE
 
 DATA = REPO_ROOT.parent / "shared" / "data"
 HALVES = ("tuning", "held-out")

@@ -1,6 +1,7 @@
 """The review app under load: twenty annotators on 5,000 items, and a server that is killed midway.
 
-Run by `make bench-review`. The server is `python -m review serve` in a process of its own; annotators
+Run by `make bench NAME=review`. The server is `vlm-loom review serve` in a process of its own;
+annotators
 are threads of this one, each with a connection and a session, who open items, save drafts and decide.
 At the end every decision that was acknowledged must be in the store, once. Prints a table, and as the
 last line all figures as one JSON object.
@@ -27,6 +28,7 @@ from methods.review import QueueItem
 from resources.home import REPO_ROOT
 from resources.review.accounts import Accounts
 from resources.review.store import ReviewStore
+from tests.e2e.running import CLI
 from tests.review.html import attribute, script_data
 
 N_ITEMS, N_ANNOTATORS = 5_000, 20
@@ -151,7 +153,7 @@ def serving(home: Path):
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     process = subprocess.Popen(
-        [sys.executable, "-m", "review", "serve", "--port", str(port)],
+        [sys.executable, "-m", CLI, "review", "serve", "--port", str(port)],
         cwd=REPO_ROOT,
         env={**os.environ, "LOOM_HOME": str(home)},
         stdout=subprocess.DEVNULL,

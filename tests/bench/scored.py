@@ -1,6 +1,7 @@
 """What scores cost at size: 11,698 items and 20 models, from observations that are there.
 
-A part of `make bench-evaluate`: as many items as MMIU has, in 52 tasks, right or wrong by each model.
+A part of `make bench NAME=evaluate`: as many items as MMIU has, in 52 tasks, right or wrong by
+each model.
 What belongs here: that one measurement; the others are `evaluate.py`.
 """
 

@@ -1,6 +1,7 @@
 """What intervals and comparisons of a leaderboard cost, against scipy's bootstrap of the same sums.
 
-Run by `make bench-statistics`: 15 models, 7 metrics, 110 dialogues of 15 turns (MMDU's size) and then
+Run by `make bench NAME=statistics`: 15 models, 7 metrics, 110 dialogues of 15 turns (MMDU's size)
+and then
 3,000, 10,000 resamples, 2 of 100 values missing. Each figure is taken in a process of its own on one
 core. scipy.stats.bootstrap gets the sums by dialogue of one metric, a call for every model and every
 pair; it tests nothing. Prints a table, and as the last line all figures as one JSON object.

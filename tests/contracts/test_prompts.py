@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 
 from resources.home import REPO_ROOT
-from resources.offline.tasks import _TASKS as TASKS
+from resources.offline.chat_completion import TASKS
 from resources.prompts import prompt
 
 CODE = ("assets", "dagster_project", "methods", "resources", "review")

@@ -11,7 +11,8 @@ from subprocess import CompletedProcess
 import dagster as dg
 import pytest
 
-from dagster_project.interrupts import handlers_kept
+from dagster_project.cli import main as loom
+from dagster_project.job_runs import handlers_kept
 from resources.embedder import Embedder
 from resources.stores import bring_home_up_to_date
 from tests.homes.kept import unpack
@@ -28,13 +29,11 @@ def signal_handlers() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def commanded() -> Commanded:
-    """`commanded(main, home, *arguments, **settings)`: a command's function as a person's call of it,
+    """`commanded(home, *arguments, **settings)`: `vlm-loom` as a person calls it, in this process and
     without the caller's own settings. The model of texts is loaded once for all."""
     embedder = Embedder()
 
-    def done(
-        main: Callable[..., int], home: Path, *arguments: str, **settings: str
-    ) -> CompletedProcess[str]:
+    def done(home: Path, *arguments: str, **settings: str) -> CompletedProcess[str]:
         out, err = io.StringIO(), io.StringIO()
         with (
             pytest.MonkeyPatch.context() as patch,
@@ -47,7 +46,7 @@ def commanded() -> Commanded:
             for name, value in {"LOOM_HOME": str(home), **settings}.items():
                 patch.setenv(name, value)
             patch.setattr("dagster_project.resources.EmbedderProcess", lambda *_: embedder)
-            code = main(*([arguments] if arguments else []))
+            code = loom(arguments)
         return CompletedProcess(arguments, code, out.getvalue(), err.getvalue())
 
     return done

@@ -1,6 +1,5 @@
-"""`make calls`: the page by itself, its port, its end, and a home that is none."""
+"""`vlm-loom calls`: the page by itself, its port, its end, and a home that is none."""
 
-import os
 import signal
 import socket
 import subprocess
@@ -14,10 +13,8 @@ import pytest
 
 from resources.home import REPO_ROOT
 from resources.reports.addresses import CALLS
-from tests.e2e.running import command, environment
+from tests.e2e.running import CLI, command, environment
 from tests.resources.calls_page.ledgers import call, keep
-
-MODULE = "dagster_project.calls"
 
 
 @pytest.fixture
@@ -31,7 +28,7 @@ def test_it_serves_until_ctrl_c(tmp_path: Path, port: int) -> None:
     (tmp_path / "home").mkdir()
     keep(tmp_path / "home", call(1, "A red ground."))
     process = subprocess.Popen(
-        [sys.executable, "-m", MODULE],
+        [sys.executable, "-m", CLI, "calls"],
         cwd=REPO_ROOT,
         env=environment(tmp_path / "home", PORT=str(port)),
         stdout=subprocess.PIPE,
@@ -63,22 +60,23 @@ def test_a_port_that_is_taken_is_one_sentence(tmp_path: Path) -> None:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         number = taken.getsockname()[1]
-        ended = command(MODULE, tmp_path / "home", PORT=str(number))
+        ended = command(tmp_path / "home", "calls", PORT=str(number))
     assert ended.returncode == 2
     assert ended.stderr.startswith(f"The port {number} of 127.0.0.1 cannot be used (")
-    assert ended.stderr.endswith("set PORT to another.\n")
+    assert ended.stderr.endswith("choose another with --port.\n")
     assert not (tmp_path / "home").exists()
 
 
 @pytest.mark.parametrize("given", ["zero", "0", "65536", "-1"])
 def test_what_is_no_port_is_one_sentence(tmp_path: Path, given: str) -> None:
-    ended = command(MODULE, tmp_path / "home", PORT=given)
+    ended = command(tmp_path / "home", "calls", PORT=given)
     assert ended.returncode == 2
-    assert f"PORT={given} is no port: set it to a number from 1 to 65535." in ended.stderr
+    said = f"vlm-loom calls: PORT: {given} is no port; say a number from 1 to 65535.\n"
+    assert ended.stderr == said
 
 
 def test_a_home_that_is_a_file_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "home").touch()
-    ended = command(MODULE, tmp_path / "home", PORT=os.environ.get("PORT", "0"))
+    ended = command(tmp_path / "home", "calls")
     assert ended.returncode == 2
     assert ended.stderr == f"The home {tmp_path / 'home'} is a file: set LOOM_HOME to a folder.\n"

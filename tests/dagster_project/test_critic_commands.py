@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from assets.common.tables import rows_to_arrow
-from dagster_project import critic
+from dagster_project.cli import main as loom
 from resources.warehouse import Warehouse
 
 
@@ -34,7 +34,7 @@ def warehouse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Warehouse:
 
 
 def test_the_files_are_in_the_home(warehouse: Warehouse, capsys) -> None:
-    assert critic.main(["--release", "align"]) == 0
+    assert loom(["result", "export-critic", "align"]) == 0
     folder = warehouse.path.parent / "critic" / "align-1"
     assert capsys.readouterr().out == (
         f"1 pairs to train on and 1 to test on in {folder}; left out: none.\n"
@@ -55,13 +55,13 @@ def test_the_files_are_in_the_home(warehouse: Warehouse, capsys) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ([], "Say of which release: RELEASE=<name>.\n"),
-        (["--release", "other"], "other"),
+        ([], "vlm-loom result export-critic: say RELEASE, too.\n"),
+        (["other"], "There is no release other; there are align, align-1.\n"),
     ],
 )
 def test_what_cannot_be_done_is_one_sentence(
     arguments: list[str], said: str, warehouse: Warehouse, capsys
 ) -> None:
-    assert critic.main(arguments) == 2
+    assert loom(["result", "export-critic", *arguments]) == 2
     told = capsys.readouterr().err
     assert said in told and told.count("\n") == 1

@@ -15,7 +15,7 @@ from dagster._core.events import EngineEventData
 from dagster_project.dead_runs import dead_runs, end_dead_runs, ending
 from dagster_project.held_file import hold_new, is_held
 from dagster_project.instance import open_instance
-from dagster_project.jobs import run_job
+from dagster_project.job_runs import run_job
 from dagster_project.live_runs import marking_executor, marks_folder
 from resources.home import REPO_ROOT
 

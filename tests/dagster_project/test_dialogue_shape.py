@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from dagster_project import dialogue_shape
 from resources.home import REPO_ROOT
 from tests.assets.corpus import mini_corpus
 from tests.dagster_project.conftest import Commanded
@@ -27,9 +26,8 @@ def test_a_page_has_figures_of_both_kinds_and_costs_of_the_papers_numbers(
     page = tmp_path / "page.md"
 
     done = commanded(
-        dialogue_shape.main,
         tmp_path / "home",
-        *("--settings", str(tmp_path / "settings.yaml"), "--out", str(page)),
+        *("dialogue-shape", "--settings", str(tmp_path / "settings.yaml"), "--out", str(page)),
         LOOM_MODELS=str(tmp_path / "models.yaml"),
         LOOM_PROFILE="p",
         LOOM_CORPUS=str(mini_corpus(tmp_path / "corpus").folder),
@@ -52,8 +50,8 @@ def test_a_page_has_figures_of_both_kinds_and_costs_of_the_papers_numbers(
 
 
 def test_settings_that_are_not_there_are_one_sentence(tmp_path: Path) -> None:
-    module = "dagster_project.dialogue_shape"
-    done = command(module, tmp_path / "home", "--settings", str(tmp_path / "none.yaml"))
+    settings = str(tmp_path / "none.yaml")
+    done = command(tmp_path / "home", "dialogue-shape", "--settings", settings)
 
     assert done.returncode == 2 and "none.yaml" in done.stderr
     assert done.stderr.count("\n") == 1
@@ -63,5 +61,5 @@ def test_the_page_in_the_guides_is_of_the_settings_in_the_guides() -> None:
     page = (REPO_ROOT / "docs" / "guides" / "dialogue-shape.md").read_text()
 
     assert page.startswith("# Dialogues at the paper's shape, and what they cost\n")
-    assert "`paper.yaml`" in page and "PROFILE=openai" in page
+    assert "`paper.yaml`" in page and "--profile openai" in page
     assert "110 dialogues (benchmark)" in page and "45,000 dialogues (instruction)" in page

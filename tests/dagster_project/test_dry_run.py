@@ -6,7 +6,6 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from dagster_project import dry_run
 from dagster_project.dry_run import copied_home
 from resources.home import home
 from tests.assets.corpus import mini_corpus
@@ -43,7 +42,7 @@ def fresh(
     models.write_text(REGISTRY)
     corpus = mini_corpus(folder / "corpus").folder
     settings = {"LOOM_MODELS": str(models), "LOOM_PROFILE": "p", "LOOM_CORPUS": str(corpus)}
-    return folder / "home", commanded(dry_run.main, folder / "home", **settings)
+    return folder / "home", commanded(folder / "home", "dry-run", **settings)
 
 
 def test_it_needs_no_key_asks_nobody_and_leaves_nothing_behind(fresh) -> None:
@@ -111,7 +110,7 @@ def test_it_tells_calls_tokens_and_dollars_by_stage_and_model(fresh) -> None:
 
 
 def test_a_wrong_setting_is_one_sentence(tmp_path: Path, commanded: Commanded) -> None:
-    done = commanded(dry_run.main, tmp_path / "home", LOOM_PROFILE="nope")
+    done = commanded(tmp_path / "home", "dry-run", LOOM_PROFILE="nope")
 
     assert done.returncode == 2
     assert done.stderr == "There is no profile 'nope' in models.yaml; the nearest is openai.\n"
@@ -121,7 +120,7 @@ def test_a_wrong_setting_is_one_sentence(tmp_path: Path, commanded: Commanded) -
 def test_a_folder_of_prompts_that_is_not_there_is_one_sentence(
     tmp_path: Path, commanded: Commanded
 ) -> None:
-    done = commanded(dry_run.main, tmp_path / "home", LOOM_PROMPTS=str(tmp_path / "promts"))
+    done = commanded(tmp_path / "home", "dry-run", LOOM_PROMPTS=str(tmp_path / "promts"))
 
     assert done.returncode == 2
     assert done.stderr.startswith(
@@ -147,7 +146,7 @@ def test_a_wrong_file_of_the_home_is_named_where_it_is_and_no_table_follows(
     loom_home.mkdir()
     (loom_home / name).write_text(text)
 
-    done = commanded(dry_run.main, loom_home)
+    done = commanded(loom_home, "dry-run")
 
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert f"{loom_home}/{said}" in done.stderr

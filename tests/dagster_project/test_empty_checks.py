@@ -94,8 +94,9 @@ def test_nothing_fails_and_says_what_to_do(warehouse: Warehouse) -> None:
     assert not sets.passed
     assert counted(sets) == {f"{SETS}, benchmark": 0, f"{SETS}, instruction": 0}
     assert sets.description == (
-        "There are no image sets in cluster.image_sets. Ingest more shards or lower tau of "
-        "cluster/clusters; table cluster.set_counts says why each missing set is missing."
+        "There are no image sets in cluster.image_sets. Ingest more shards, lower tau of "
+        "cluster/clusters, or let a set have several pictures of a page (repeat_pages of "
+        "cluster/image_sets); table cluster.set_counts says why each missing set is missing."
     )
 
     # What was released earlier does not pass for what is released now.
@@ -105,7 +106,7 @@ def test_nothing_fails_and_says_what_to_do(warehouse: Warehouse) -> None:
     assert not dialogues.passed
     assert dialogues.description == (
         "There are no items of the releases in force in release.items. Review what was generated "
-        "(make review) or demand fewer decisions (setting require of review/approved), then "
+        "(vlm-loom review demo) or demand fewer decisions (setting require of review/approved), then "
         "materialize review/approved and release/releases again."
     )
 
@@ -117,7 +118,7 @@ def test_what_was_never_made_is_made_by_the_job_build_and_no_setting_is_at_fault
     """As in the backup of a home that was being built when it was taken."""
     result = not_empty(asset, warehouse, made=False)
     assert not result.passed and (result.description or "").endswith(
-        f" This home has never made {asset}: launch the job build (make run JOB=build), which goes on "
+        f" This home has never made {asset}: launch the job build (vlm-loom run build), which goes on "
         "with what there is."
     )
 

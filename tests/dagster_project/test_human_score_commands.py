@@ -9,7 +9,7 @@ import pytest
 
 from assets.common.tables import rows_to_arrow
 from assets.evaluate.human_scores import imported_scores
-from dagster_project import human_scores, releases
+from dagster_project.cli import main as loom
 from methods.evaluation.judge_quality import AnswerKey
 from resources.warehouse import Warehouse
 
@@ -30,8 +30,8 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LOOM_HOME", str(folder / "home"))
         patch.setenv("DAGSTER_HOME", str(folder / "home" / "dagster"))
-        wanted = ["--benchmark", "alignmmbench", "--file", str(folder / "metadata.jsonl")]
-        assert releases.main(["import", *wanted]) == 0
+        wanted = [str(folder / "metadata.jsonl"), "--benchmark", "alignmmbench"]
+        assert loom(["release", "import", *wanted]) == 0
     warehouse = warehouse_of(folder)
     (released,) = warehouse.sql("SELECT release_id FROM release.releases").to_pylist()
     answers = [
@@ -57,7 +57,7 @@ def warehouse_of(folder: Path) -> Warehouse:
 
 
 def imported(file: Path) -> int:
-    return human_scores.main(["--release", RELEASE, "--file", str(file)])
+    return loom(["result", "import-scores", RELEASE, str(file)])
 
 
 def scores(folder: Path) -> dict[tuple[str, str], float]:
@@ -133,6 +133,6 @@ def test_a_file_that_cannot_be_taken_is_one_sentence(
 
 
 def test_what_is_not_said_is_asked_for(folder: Path, capsys) -> None:
-    assert human_scores.main([]) == 2
+    assert loom(["result", "import-scores"]) == 2
     told = capsys.readouterr().err
-    assert told == "Say on which release and from which file: RELEASE=<name> FILE=<path>.\n"
+    assert told == "vlm-loom result import-scores: say RELEASE and FILE, too.\n"

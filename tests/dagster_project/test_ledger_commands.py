@@ -1,4 +1,4 @@
-"""`make ledger-check` and `make ledger-salvage`: what they say, and what they leave."""
+"""`vlm-loom home check-ledger` and `salvage-ledger`: what they say, and what they leave."""
 
 import subprocess
 import sys
@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from dagster_project import home
+from dagster_project.cli import main as loom
 from resources.home import REPO_ROOT
 from resources.llm.ledger import Ledger
+from tests.e2e.running import CLI
 from tests.resources.llm.damaged_ledgers import HARMS, fill
 
 
@@ -24,8 +25,8 @@ def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_sound_ledger_is_counted_and_not_salvaged(path: Path, capsys) -> None:
     before = path.read_bytes()
 
-    assert home.main(["ledger-check"]) == 0
-    assert home.main(["ledger-salvage"]) == 0
+    assert loom(["home", "check-ledger"]) == 0
+    assert loom(["home", "salvage-ledger"]) == 0
 
     assert capsys.readouterr().out == (
         f"{path} is sound: 102 calls and 18 charges.\n"
@@ -39,37 +40,41 @@ def test_a_damaged_ledger_is_named_and_salvaged_and_what_was_read_is_counted(
 ) -> None:
     HARMS["a page of calls is overwritten"](path)
 
-    assert home.main(["ledger-check"]) == 2
+    assert loom(["home", "check-ledger"]) == 2
     said = capsys.readouterr()
-    assert said.out and f"{path} is damaged (" in said.err and "make ledger-salvage" in said.err
+    assert (
+        said.out
+        and f"{path} is damaged (" in said.err
+        and "`vlm-loom home salvage-ledger`" in said.err
+    )
 
-    assert home.main(["ledger-salvage"]) == 0
+    assert loom(["home", "salvage-ledger"]) == 0
     first, missing, kept = capsys.readouterr().out.splitlines()
     assert first.startswith(f"{path} is a new ledger of what could be read: ")
     assert missing.startswith("Missing between those that were read: ")
     aside = Path(kept.removeprefix("The damaged file is ").split(":")[0])
     assert aside.exists() and aside.name.startswith("ledger.sqlite.damaged-")
 
-    assert home.main(["ledger-check"]) == 0
+    assert loom(["home", "check-ledger"]) == 0
 
 
 def test_where_there_is_no_ledger_one_sentence_says_so(path: Path, capsys) -> None:
     path.unlink()
 
-    for command in ("ledger-check", "ledger-salvage"):
-        assert home.main([command]) == 2
+    for command in ("check-ledger", "salvage-ledger"):
+        assert loom(["home", command]) == 2
         assert capsys.readouterr().err == (
             f"There is no ledger at {path} that can be read: set LOOM_HOME to your home.\n"
         )
 
 
-@pytest.mark.parametrize("command", ["ledger-check", "ledger-salvage"])
+@pytest.mark.parametrize("command", ["check-ledger", "salvage-ledger"])
 def test_both_are_refused_while_a_process_uses_the_home(command: str, path: Path) -> None:
     ledger = Ledger(path)
     assert len(ledger) == 102
 
     done = subprocess.run(
-        [sys.executable, "-m", "dagster_project.home", command],
+        [sys.executable, "-m", CLI, "home", command],
         cwd=REPO_ROOT,
         capture_output=True,
         text=True,

@@ -1,9 +1,6 @@
-"""`make ask` and `make check-model`: one question; what a model can do, and the setting to change."""
+"""`vlm-loom model ask` and `check`: one question; what a model can do, and the setting to change."""
 
 import io
-import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,8 +9,9 @@ import pytest
 import yaml
 from PIL import Image as Picture
 
-from dagster_project.models import main, shown
-from resources.home import REPO_ROOT, images_path, ledger_path
+from dagster_project.cli import main as loom
+from methods.errors import printable
+from resources.home import images_path, ledger_path
 from resources.images.store import ImageStore
 from resources.llm.ledger import Ledger
 from tests.doubles.openai_api import ScriptedApi, scripted
@@ -68,7 +66,7 @@ def test_an_answer_is_printed_with_its_tokens_its_cost_and_its_place_in_the_ledg
 ) -> None:
     api.answers(content="Four.", reasoning="Two and two.")
 
-    assert main(["ask", "it", "What is 2+2?"]) == 0
+    assert loom(["model", "ask", "it", "What is 2+2?"]) == 0
 
     (call,) = kept()
     assert capsys.readouterr().out == (
@@ -85,7 +83,7 @@ def test_an_answer_is_printed_with_its_tokens_its_cost_and_its_place_in_the_ledg
 
 def test_the_same_question_again_is_answered_from_the_ledger(api: ScriptedApi, capsys) -> None:
     for _ in range(2):
-        assert main(["ask", "it", "What is 2+2?"]) == 0
+        assert loom(["model", "ask", "it", "What is 2+2?"]) == 0
 
     assert "(it was asked before, nothing is paid now)" in capsys.readouterr().out
     assert len(api.received) == 1
@@ -95,7 +93,7 @@ def test_an_image_goes_into_the_store_and_to_the_model(write: Made, tmp_path: Pa
     images = [str(photo(tmp_path / name)) for name in ("one.png", "two words.jpg")]
     with running(Vllm("it")) as (_, url):
         write(url)
-        code = main(["ask", "it", f"--image={images[0]}", f"--image={images[1]}", "What?"])
+        code = loom(["model", "ask", "it", f"--image={images[0]}", f"--image={images[1]}", "What?"])
 
     assert code == 0
     assert capsys.readouterr().out.startswith("I see 2 pictures: 30 by 20, 30 by 20.\n")
@@ -109,7 +107,7 @@ def test_a_reply_without_an_answer_says_why_and_where_its_charge_is(
 ) -> None:
     api.answers(content=None, refusal="I would rather not.")
 
-    assert main(["ask", "it", "Why?"]) == 1
+    assert loom(["model", "ask", "it", "Why?"]) == 1
 
     said = capsys.readouterr().out
     assert "outcome    refused: I would rather not.\n" in said
@@ -121,7 +119,7 @@ def test_a_reply_that_was_cut_off_is_kept_with_the_setting_to_raise(
 ) -> None:
     api.answers("length", content="Fo")
 
-    assert main(["ask", "it", "Why?"]) == 1
+    assert loom(["model", "ask", "it", "Why?"]) == 1
 
     said = capsys.readouterr().out
     assert "outcome    truncated: " in said and "raise token_limit.tokens" in said
@@ -131,7 +129,7 @@ def test_a_reply_that_was_cut_off_is_kept_with_the_setting_to_raise(
 def test_a_refused_field_names_the_setting(write: Made, capsys) -> None:
     with running(OpenAIReasoning("it")) as (_, url):
         write(url, api_key_env="IT_KEY")
-        assert main(["ask", "it", "Why?"]) == 1
+        assert loom(["model", "ask", "it", "Why?"]) == 1
 
     said = capsys.readouterr().out
     assert (
@@ -144,27 +142,43 @@ def test_a_refused_field_names_the_setting(write: Made, capsys) -> None:
 def test_what_a_model_says_cannot_steer_the_terminal(api: ScriptedApi, capsys) -> None:
     api.answers(content="\x1b]0;owned\x07 a\u202eb\r\nfine \U0001f469\u200d\U0001f680")
 
-    assert main(["ask", "it", "Why?"]) == 0
+    assert loom(["model", "ask", "it", "Why?"]) == 0
 
     said = capsys.readouterr().out
     assert said.startswith(
         "\\u001b]0;owned\\u0007 a\\u202eb\\u000d\nfine \U0001f469\u200d\U0001f680\n"
     )
-    assert shown("tab\there, ümläut, 中文") == "tab\there, ümläut, 中文"
+    assert printable("tab\there, ümläut, 中文") == "tab\there, ümläut, 中文"
 
 
 def test_a_batch_model_is_asked_at_once(write: Made) -> None:
     with running(Vllm("it")) as (_, url):
         write(url, mode="batch")
-        assert main(["ask", "it", "Why?"]) == 0
+        assert loom(["model", "ask", "it", "Why?"]) == 0
     assert kept()[0].via == "live"
 
 
 def test_the_offline_model_answers(loom_home: Path, tmp_path: Path, capsys) -> None:
     image = photo(tmp_path / "red.png")
 
-    assert main(["ask", "offline-careful", f"--image={image}", "What is this?"]) == 0
+    assert loom(["model", "ask", "offline-careful", f"--image={image}", "What is this?"]) == 0
     assert "outcome    answered" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        """It's "so": `date` $HOME $(HOME) $$ costs $5? # \\ %s; rm -rf /\nTwo lines.""",
+        "--image=/etc/passwd",
+    ],
+)
+def test_the_question_is_asked_as_it_is(api: ScriptedApi, tmp_path: Path, question: str) -> None:
+    image = photo(tmp_path / 'it\'s $5 "now".png')
+    assert loom(["model", "ask", "it", "--image", str(image), "--", question]) == 0
+
+    parts = api.received[0]["messages"][0]["content"]
+    assert [part["type"] for part in parts] == ["image_url", "text"]
+    assert parts[1]["text"] == question
 
 
 # --- What cannot be asked -------------------------------------------------------------------------
@@ -179,27 +193,20 @@ def test_what_is_wrong_is_one_sentence_and_nothing_is_asked(
     whole = io.BytesIO()
     Picture.effect_noise((64, 64), 90).save(whole, "PNG")
     cut.write_bytes(whole.getvalue()[:200])
+    no_file = "There is no file {}: give the path of an image."
     wrong = {
         ("nobody", "Why?"): "There is no model 'nobody' in models.yaml; there is it.",
-        ("", "Why?"): "Say MODEL=name.",
-        ("", ""): 'Say MODEL=name Q="question".',
-        ("it", " \n"): 'Say Q="question".',
-        (
-            "it",
-            "--image=/no/such.png",
-            "Why?",
-        ): "There is no file /no/such.png: say IMAGE=path of an",
-        ("it", f"--image={tmp_path}", "Why?"): f"There is no file {tmp_path}: say IMAGE=path of an",
-        (
-            "it",
-            "--image=/dev/zero",
-            "Why?",
-        ): "There is no file /dev/zero: say IMAGE=path of an image.",
+        ("Why?",): "vlm-loom model ask: say QUESTION, too.",
+        (): "vlm-loom model ask: say NAME and QUESTION, too.",
+        ("it", " \n"): "The question is empty: say what is to be asked.",
+        ("it", "--image=/no/such.png", "Why?"): no_file.format("/no/such.png"),
+        ("it", f"--image={tmp_path}", "Why?"): no_file.format(tmp_path),
+        ("it", "--image=/dev/zero", "Why?"): no_file.format("/dev/zero"),
         ("it", f"--image={text}", "Why?"): f"{text} cannot be used (",
         ("it", f"--image={cut}", "Why?"): f"{cut} cannot be used (",
     }
     for arguments, sentence in wrong.items():
-        assert main(["ask", *arguments]) == 2, arguments
+        assert loom(["model", "ask", *arguments]) == 2, arguments
         said = capsys.readouterr()
         assert said.err.startswith(sentence) and said.err.count("\n") == 1, said.err
         assert said.out == ""
@@ -211,7 +218,7 @@ def test_without_its_key_nothing_is_asked(write: Made, monkeypatch, capsys, tmp_
     with running(Gpt4o("it")) as (double, url):
         write(url, api_key_env="IT_KEY")
         for command in (["ask", "it", "Why?"], ["check", "it"]):
-            assert main(command) == 2
+            assert loom(["model", *command]) == 2
             assert capsys.readouterr().err == (
                 "it needs a key: set IT_KEY, or choose the profile 'offline'.\n"
             )
@@ -223,9 +230,9 @@ def test_a_key_that_is_refused_is_a_sentence(write: Made, monkeypatch, capsys) -
     monkeypatch.setenv("IT_KEY", "sk-wrong-0123456789")
     with running(Gpt4o("it")) as (_, url):
         write(url, api_key_env="IT_KEY")
-        assert main(["ask", "it", "Why?"]) == 2
+        assert loom(["model", "ask", "it", "Why?"]) == 2
         said = capsys.readouterr().err
-        assert main(["check", "it"]) == 1
+        assert loom(["model", "check", "it"]) == 1
         checked = capsys.readouterr().out
 
     assert "Incorrect API key provided" in said and "sk-wrong" not in said + checked
@@ -237,7 +244,7 @@ def test_a_key_that_is_refused_is_a_sentence(write: Made, monkeypatch, capsys) -
 def test_the_budget_bounds_the_commands(api: ScriptedApi, monkeypatch, capsys, command) -> None:
     monkeypatch.setenv("LOOM_BUDGET_USD", "0")
 
-    assert main(command) == 2
+    assert loom(["model", *command]) == 2
 
     assert "budget" in capsys.readouterr().err.lower()
     assert api.received == []
@@ -250,7 +257,7 @@ def checked(write: Made, capsys, double: Provider, **fields: Any) -> tuple[int, 
     """The exit code, and what is said of each check by its name."""
     with running(double) as (_, url):
         write(url, api_key_env="IT_KEY", **fields)
-        code = main(["check", "it"])
+        code = loom(["model", "check", "it"])
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("it: it at http://127.0.0.1:")
     return code, {line[:14].strip(): line[15:] for line in lines[1:-1]}
@@ -309,7 +316,7 @@ def test_each_check_asks_anew_and_leaves_no_pictures(write: Made, capsys, monkey
     with running(double) as (_, url):
         write(url)
         for _ in range(2):
-            main(["check", "it"])
+            loom(["model", "check", "it"])
 
     assert len(double.received) == 10 and {call.stage for call in kept()} == {"check-model"}
     assert not images_path().exists()
@@ -317,42 +324,11 @@ def test_each_check_asks_anew_and_leaves_no_pictures(write: Made, capsys, monkey
 
 
 def test_the_offline_model_is_checked(loom_home: Path, capsys) -> None:
-    assert main(["check", "offline-careful"]) == 0
+    assert loom(["model", "check", "offline-careful"]) == 0
     assert capsys.readouterr().out.startswith("offline-careful: offline-careful at offline\ntext ")
 
 
-# --- make -----------------------------------------------------------------------------------------
-
-QUESTIONS = [
-    """It's "so": `date` $HOME $(HOME) $$ costs $5? # \\ %s; rm -rf /\nTwo lines.""",
-    "--image=/etc/passwd",
-]
-
-
-@pytest.mark.parametrize("question", QUESTIONS)
-def test_make_hands_the_question_on_as_it_is(
-    api: ScriptedApi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, question: str
-) -> None:
-    image = photo(tmp_path / 'it\'s $5 "now".png')
-    make = ["make", "--old-file=setup", f"BIN={Path(sys.executable).parent}"]
-    done = subprocess.run(
-        [*make, "ask", "MODEL=it", f"IMAGE={image}", f"Q={question}"],
-        cwd=REPO_ROOT,
-        capture_output=True,
-        text=True,
-        env=dict(os.environ),
-    )
-
-    assert done.returncode == 0, done.stdout + done.stderr
-    parts = api.received[0]["messages"][0]["content"]
-    assert [part["type"] for part in parts] == ["image_url", "text"]
-    assert parts[1]["text"] == question
-
-
-def test_make_without_settings_says_what_is_missing(write: Made) -> None:
+def test_without_a_name_it_says_what_is_missing(write: Made, capsys) -> None:
     write("http://127.0.0.1:9/v1")
-    make = ["make", "--old-file=setup", f"BIN={Path(sys.executable).parent}"]
-    done = subprocess.run(
-        [*make, "check-model"], cwd=REPO_ROOT, capture_output=True, text=True, env=dict(os.environ)
-    )
-    assert done.returncode == 2 and "Say which model: MODEL=name, one of it." in done.stderr
+    assert loom(["model", "check"]) == 2
+    assert capsys.readouterr().err == "vlm-loom model check: say NAME, too.\n"

@@ -11,11 +11,11 @@ from PIL import Image, ImageDraw, ImageOps
 
 from assets.common.tables import rows_to_arrow
 from assets.release.built import Built
-from assets.release.in_force import ReleaseError
 from assets.release.overlap import Cleared, blocking, left_out, shared_in_force, without_shared
 from dagster_project.definitions import defs
 from methods.release import Edition, ReviewPolicy, frozen
 from resources.images.store import ImageStore
+from resources.releases import ReleaseError
 from resources.warehouse import Warehouse
 
 RELEASES = {"mmdu-1": "benchmark", "mmdu-instruct-1": "instruction"}
@@ -377,7 +377,7 @@ def test_beside_an_imported_benchmark_an_instruction_set_loses_the_pair_unless_i
         home.cleared(built("mmdu", item("v", STOCK)), mmdu_instruct=pinned)
     assert str(refused.value) == (
         f"Nothing is frozen: {pinned}, which is pinned, has answers (1) of {imported}, of item t: "
-        "take t out of b.json and import that as before (make import-release), or let "
-        'mmdu-instruct be made anew (make releases CMD="unpin mmdu-instruct"), and run the job release '
+        "take t out of b.json and import that as before (vlm-loom release import), or let "
+        "mmdu-instruct be made anew (vlm-loom release unpin mmdu-instruct), and run the job release "
         "again."
     )

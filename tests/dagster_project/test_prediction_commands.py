@@ -1,8 +1,6 @@
 """The commands on predictions, as a person types them."""
 
-import os
 import shutil
-import subprocess
 from pathlib import Path
 
 import dagster as dg
@@ -10,9 +8,8 @@ import pytest
 from dagster._core.definitions.data_version import DATA_VERSION_TAG
 from PIL import Image
 
-from dagster_project import predictions, releases
+from dagster_project.cli import main as loom
 from dagster_project.definitions import defs
-from resources.home import REPO_ROOT
 from resources.warehouse import Warehouse
 
 
@@ -28,8 +25,8 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LOOM_HOME", str(folder / "home"))
         patch.setenv("DAGSTER_HOME", str(folder / "home" / "dagster"))
-        wanted = ["--benchmark", "mmbench", "--file", str(folder / "q.tsv")]
-        assert releases.main(["import", *wanted]) == 0
+        wanted = [str(folder / "q.tsv"), "--benchmark", "mmbench"]
+        assert loom(["release", "import", *wanted]) == 0
     return folder
 
 
@@ -46,18 +43,18 @@ def n_rows(folder: Path) -> int:
 
 
 def test_a_file_is_imported_and_removed_by_runs_that_the_ui_lists(folder: Path, capsys) -> None:
-    of = ["--release", "mmbench-imported", "--model", "mine"]
-    assert predictions.main(["import", *of, "--file", str(folder / "preds.csv")]) == 0
+    given = ["mmbench-imported", str(folder / "preds.csv"), "mine"]
+    assert loom(["result", "import-predictions", *given]) == 0
     said = capsys.readouterr().out.splitlines()[-1]
     assert said.startswith("file:mine has predictions for 2 items of mmbench-imported-")
     assert said.endswith("Run the job evaluate next, which scores them.")
     assert "from 3 records. 1 records are said again." in said
     assert n_rows(folder) == 2
 
-    assert predictions.main(["remove", *of]) == 0
+    assert loom(["result", "remove-predictions", "mmbench-imported", "mine"]) == 0
     assert "mine has no predictions on mmbench-imported-" in capsys.readouterr().out
     assert n_rows(folder) == 0
-    assert predictions.main(["remove", *of]) == 2
+    assert loom(["result", "remove-predictions", "mmbench-imported", "mine"]) == 2
     assert (
         capsys.readouterr()
         .err.splitlines()[-1]
@@ -68,36 +65,17 @@ def test_a_file_is_imported_and_removed_by_runs_that_the_ui_lists(folder: Path, 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["import"], "Say RELEASE=name FILE=path MODEL=name."),
-        (["remove", "--release", "x"], "Say MODEL=name."),
-        (["import", "--release", "x", "--model", "m"], "Say FILE=path."),
+        (["import-predictions"], "import-predictions: say RELEASE and FILE and MODEL, too."),
+        (["remove-predictions", "x"], "remove-predictions: say MODEL, too."),
+        (["import-predictions", "x", "."], "import-predictions: say MODEL, too."),
     ],
 )
 def test_what_is_not_said_is_asked_for(
     arguments: list[str], said: str, folder: Path, capsys
 ) -> None:
-    assert predictions.main(arguments) == 2
+    assert loom(["result", *arguments]) == 2
     told = capsys.readouterr().err
-    assert told.startswith(said) and told.count("\n") == 1
-
-
-def test_make_hands_on_names_with_spaces_and_dollars() -> None:
-    """Nothing is run: make prints what it would hand to the shell, which reads the variables."""
-    done = subprocess.run(
-        [
-            *("make", "--dry-run", "import-predictions", "RELEASE=mmbench-dev"),
-            *("FILE=my preds.xlsx", "MODEL=a $b"),
-        ],
-        cwd=REPO_ROOT,
-        env={**os.environ, "MAKEFLAGS": ""},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    last = done.stdout.splitlines()[-1]
-    assert last.endswith(
-        'predictions import --release="$RELEASE" --file="$FILE" --model="$MODEL"'
-    ), last
+    assert told == f"vlm-loom result {said}\n"
 
 
 def test_answers_follow_new_predictions_and_do_not_wait_for_any() -> None:

@@ -11,14 +11,17 @@ from dagster._core.utils import make_new_run_id
 
 from dagster_project import demo, jobs
 from dagster_project.check_results import result
+from dagster_project.cli import JOBS
+from dagster_project.cli import main as loom
 from dagster_project.jobs import DESCRIPTIONS
 from dagster_project.live_runs import marked, marks_folder
 from dagster_project.progress import MADE, progress_logger
-from dagster_project.run import JOBS, main
+from dagster_project.resources import SAMPLE_CORPUS
 from dagster_project.run_tags import BUILD
+from resources.corpus.corpus import Corpus
+from resources.warehouse import Warehouse
+from tests.assets.filled import put
 from tests.e2e.running import command
-
-RUN = "dagster_project.run"
 
 
 def test_every_stage_but_that_of_shards_can_be_run_by_itself_and_the_build_of_all() -> None:
@@ -27,31 +30,43 @@ def test_every_stage_but_that_of_shards_can_be_run_by_itself_and_the_build_of_al
 
 @pytest.mark.parametrize("name", ["", "ingest", "evaluat"])
 def test_another_name_is_one_sentence_and_makes_no_home(tmp_path: Path, name: str) -> None:
-    done = command(RUN, tmp_path / "home", "--job", name)
+    done = command(tmp_path / "home", "run", name)
 
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(f"There is no job '{name}' that runs by itself: say JOB=name; ")
+    assert done.stderr.startswith(f"vlm-loom run: JOB: there is no {name!r}; ")
     assert name != "evaluat" or done.stderr.endswith("; the nearest is evaluate.\n")
     assert done.stderr.count("\n") == 1 and not (tmp_path / "home").exists()
 
 
 def test_a_job_runs_and_says_what_it_made(tmp_path: Path) -> None:
-    done = command(RUN, tmp_path / "home", "--job", "ledger")
+    done = command(tmp_path / "home", "run", "ledger")
 
     assert done.returncode == 0, done.stdout + done.stderr
     assert "ledger/costs" in done.stdout
 
 
 def test_all_checks_are_a_job_that_fails_where_one_does(tmp_path: Path) -> None:
-    done = command(RUN, tmp_path / "home", "--job", "checks")
+    done = command(tmp_path / "home", "run", "checks")
 
     # An empty home has no image sets, and no release in force.
     assert done.returncode == 1, done.stdout + done.stderr
     said = (
         "CHECK FAILED cluster/image_sets not_empty: There are no image sets in cluster.image_sets. "
-        "This home has never made cluster/image_sets: launch the job build (make run JOB=build)"
+        "This home has never made cluster/image_sets: launch the job build (vlm-loom run build)"
     )
     assert said in done.stdout and "whole" not in done.stdout
+
+
+def test_the_sample_is_not_built_into_a_home_of_another_corpus(tmp_path: Path) -> None:
+    warehouse = Warehouse(tmp_path / "warehouse.duckdb")
+    sample = Corpus(SAMPLE_CORPUS, tmp_path)
+    jobs.require_corpus_of_home(sample, warehouse, ["sample-a"])
+    put(warehouse, {"ingest.shards": [{"wit_shard": "mine"}]})
+    with pytest.raises(dg.Failure, match=r"another corpus \(mine\).*say --corpus"):
+        jobs.require_corpus_of_home(sample, warehouse, ["sample-a"])
+    jobs.require_corpus_of_home(Corpus(tmp_path, tmp_path), warehouse, ["new"])
+    put(warehouse, {"ingest.shards": [{"wit_shard": "sample-a"}]})
+    jobs.require_corpus_of_home(sample, warehouse, ["sample-a"])
 
 
 def test_a_build_waits_for_one_that_began_earlier_and_says_so(
@@ -98,11 +113,14 @@ def test_a_build_whose_process_is_gone_is_not_waited_for(instance: dg.DagsterIns
 
 
 def test_a_job_that_fails_is_said(tmp_path: Path) -> None:
-    done = command(RUN, tmp_path / "home", "--job", "cluster")
+    done = command(tmp_path / "home", "run", "cluster")
 
     assert done.returncode == 1
     assert "There are no entries" in done.stdout
-    assert done.stderr == "The run of cluster failed; the log above and the UI (make ui) say why.\n"
+    assert (
+        done.stderr
+        == "The run of cluster failed; the log above and the UI (vlm-loom ui) say why.\n"
+    )
 
 
 @pytest.mark.parametrize(
@@ -113,7 +131,7 @@ def test_a_job_that_fails_is_said(tmp_path: Path) -> None:
             "ERROR",
             1,
             "The run of build came to its end, and of its checks failed: numbers few; the log above "
-            "and the UI (make ui) say why.\n",
+            "and the UI (vlm-loom ui) say why.\n",
         ),
     ],
 )
@@ -152,11 +170,9 @@ def test_a_check_that_fails_in_a_stage_of_a_build_and_stops_nothing_is_not_done(
     def build() -> None:
         run_stages()
 
-    monkeypatch.setattr(
-        "dagster_project.definitions.build_defs", lambda: dg.Definitions(jobs=[build])
-    )
+    monkeypatch.setattr("dagster_project.run.build_defs", lambda: dg.Definitions(jobs=[build]))
     monkeypatch.setenv("LOOM_HOME", str(tmp_path / "home"))
-    assert main(["--job", "build"]) == code
+    assert loom(["run", "build"]) == code
     printed = capsys.readouterr()
     says = "FAILED" if code else "WARNS"
     assert f"CHECK {says} numbers few: There are 3 numbers: add some." in printed.out

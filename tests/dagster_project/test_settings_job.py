@@ -9,7 +9,7 @@ import yaml
 
 # The assets say which settings there are when they are imported.
 from dagster_project import definitions  # noqa: F401
-from dagster_project.interrupts import handlers_kept
+from dagster_project.job_runs import handlers_kept
 from dagster_project.settings_job import EVERYDAY, settings_job
 
 

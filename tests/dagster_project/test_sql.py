@@ -1,4 +1,4 @@
-"""`make sql`: a copy of the tables to read, and nobody who writes waits for who reads it."""
+"""`vlm-loom sql`: a copy of the tables to read, and nobody who writes waits for who reads it."""
 
 import os
 import re
@@ -11,12 +11,14 @@ import duckdb
 import pytest
 
 from dagster_project import resources, sql
+from dagster_project.cli import main as loom
 from resources import home
 from resources import warehouse as warehouse_module
 from resources.home import REPO_ROOT
 from resources.migrations import current_version
 from resources.warehouse import Warehouse
 from resources.warehouse_schema import MIGRATIONS
+from tests.e2e.running import CLI
 from tests.resources.test_warehouse import TABLE, answers
 
 
@@ -33,17 +35,17 @@ def left_behind() -> list[str]:
 
 
 def test_one_query_is_printed(warehouse, capsys):
-    assert sql.main([f"SELECT count(*) AS n_rows FROM {TABLE}"]) == 0
+    assert loom(["sql", f"SELECT count(*) AS n_rows FROM {TABLE}"]) == 0
     printed = capsys.readouterr().out
     assert "n_rows" in printed and "3" in printed
     assert left_behind() == []
 
 
 def test_of_several_queries_each_is_printed_up_to_a_wrong_one(warehouse, capsys):
-    assert sql.main(["SELECT 'first' AS a; SELECT 'second' AS a;"]) == 0
+    assert loom(["sql", "SELECT 'first' AS a; SELECT 'second' AS a;"]) == 0
     printed = capsys.readouterr().out
     assert printed.index("first") < printed.index("second")
-    assert sql.main(["SELECT 'first' AS a; SELECT nothing; SELECT 'third' AS a"]) == 2
+    assert loom(["sql", "SELECT 'first' AS a; SELECT nothing; SELECT 'third' AS a"]) == 2
     printed = capsys.readouterr()
     assert "first" in printed.out and "third" not in printed.out and "nothing" in printed.err
 
@@ -60,12 +62,12 @@ def test_of_several_queries_each_is_printed_up_to_a_wrong_one(warehouse, capsys)
 )
 def test_no_statement_reaches_files_outside_the_tables(warehouse, tmp_path, capsys, statement):
     outside = tmp_path / "outside"
-    assert sql.main([statement.format(outside)]) == 2
+    assert loom(["sql", statement.format(outside)]) == 2
     assert capsys.readouterr().err and not outside.exists()
 
 
 def test_a_wrong_query_says_what_is_wrong(warehouse, capsys):
-    assert sql.main(["SELECT nothing FROM nowhere"]) == 2
+    assert loom(["sql", "SELECT nothing FROM nowhere"]) == 2
     assert "nowhere" in capsys.readouterr().err
 
 
@@ -80,7 +82,7 @@ def test_a_wrong_query_says_what_is_wrong(warehouse, capsys):
 def test_a_table_that_there_is_not_is_answered_with_the_nearest_of_ours(
     warehouse, capsys, wanted, nearest
 ):
-    assert sql.main([f"SELECT * FROM {wanted}"]) == 2
+    assert loom(["sql", f"SELECT * FROM {wanted}"]) == 2
     said = capsys.readouterr().err
     assert re.match(rf"There is no table \S+; the nearest (is|are) {nearest}\b", said)
     assert "pg_" not in said and said.count("\n") == 1
@@ -91,7 +93,7 @@ def test_tables_of_a_later_version_are_read_and_it_is_said(warehouse, capsys):
     with duckdb.connect(str(warehouse.path)) as connection:
         connection.execute(f"UPDATE main.schema_version SET version = {known + 3}, declared = 'x'")
         connection.execute("ALTER TABLE dialogue.answers ADD COLUMN later VARCHAR DEFAULT 'new'")
-    assert sql.main([f"SELECT later FROM {TABLE}"]) == 0
+    assert loom(["sql", f"SELECT later FROM {TABLE}"]) == 0
     printed = capsys.readouterr()
     assert "new" in printed.out
     assert printed.err == (
@@ -115,7 +117,7 @@ def test_a_copy_is_read_while_the_tables_are_written_and_nothing_can_be_written_
 def test_the_prompt_answers_each_query_and_goes_on_after_a_wrong_one(warehouse):
     typed = f".tables\nSELECT\n  answer FROM {TABLE}\nLIMIT 1;\nnonsense;\n\nSELECT 41 + 1\n"
     prompt = subprocess.run(
-        [sys.executable, "-m", "dagster_project.sql"],
+        [sys.executable, "-m", CLI, "sql"],
         input=typed,
         capture_output=True,
         text=True,
@@ -131,8 +133,8 @@ def test_the_prompt_answers_each_query_and_goes_on_after_a_wrong_one(warehouse):
 
 def test_a_home_without_tables_is_one_sentence(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("LOOM_HOME", str(tmp_path))
-    assert sql.main([]) == 2
-    said = "There are no tables yet: run make demo or a job first.\n"
+    assert loom(["sql"]) == 2
+    said = "There are no tables yet: run `vlm-loom demo` or a job first.\n"
     assert capsys.readouterr() == ("", said)
     assert list(tmp_path.iterdir()) == []
 
@@ -168,7 +170,7 @@ def test_a_run_that_waits_for_a_reader_says_so_in_its_log(warehouse, monkeypatch
         run = dg.materialize([rows], instance=instance, resources=resources.make_resources())
         assert run.success and run.output_for_node("rows") == 3
         logged = [entry.user_message for entry in instance.all_logs(run.run_id)]
-    assert any("Waiting for 0 s" in line and "make sql" in line for line in logged)
+    assert any("Waiting for 0 s" in line and "vlm-loom sql" in line for line in logged)
 
 
 def _then(goes_on, act):

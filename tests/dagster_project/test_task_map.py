@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from assets.common.tables import rows_to_arrow
-from dagster_project.task_map import main
+from dagster_project.cli import main as loom
 from resources.home import reports_path, warehouse_path
 from resources.warehouse import Warehouse
 from tests.resources.reports.report_rows import Page
@@ -25,7 +25,7 @@ def vectors(tmp_path: Path) -> Path:
 def test_a_map_is_a_page_and_a_table(
     vectors: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["weights", "--out", str(tmp_path / "map.html"), str(vectors)]) == 0
+    assert loom(["result", "task-map", "--out", str(tmp_path / "map.html"), str(vectors)]) == 0
     said = capsys.readouterr().out
     # Pairs of adapters that differ in scale alone; names are in the order of their signs.
     assert "4 tasks in 2 clusters, by LoRA adapters of tiny:" in said
@@ -44,7 +44,7 @@ def test_a_map_is_a_page_and_a_table(
 
 @pytest.mark.usefixtures("loom_home")
 def test_by_default_the_page_stands_among_the_reports(vectors: Path) -> None:
-    assert main(["weights", str(vectors)]) == 0
+    assert loom(["result", "task-map", str(vectors)]) == 0
     assert (reports_path() / "task-map.html").is_file()
     assert (reports_path() / "task-map.csv").is_file()
 
@@ -52,18 +52,18 @@ def test_by_default_the_page_stands_among_the_reports(vectors: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        (["weights", ""], "VECTORS=folder"),
-        (["weights", "nowhere"], "nowhere is no folder"),
-        (["weights", "--out", "map.pdf", "."], "end it with .html"),
-        (["difficulty", "", "mmiu"], "ACCURACY=file.csv RELEASE=name"),
-        (["difficulty", "a.csv", ""], "ACCURACY=file.csv RELEASE=name"),
+        (["task-map"], "vlm-loom result task-map: say VECTORS, too."),
+        (["task-map", "nowhere"], "nowhere is no folder"),
+        (["task-map", "--out", "map.pdf", "."], "end it with .html"),
+        (["difficulty"], "vlm-loom result difficulty: say ACCURACIES and RELEASE, too."),
+        (["difficulty", "a.csv"], "vlm-loom result difficulty: say RELEASE, too."),
         (["difficulty", "a.csv", "mmiu"], "a.csv cannot be read"),
     ],
 )
 def test_what_is_lacking_is_one_sentence(
     arguments: list[str], why: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(arguments) == 2
+    assert loom(["result", *arguments]) == 2
     said = capsys.readouterr().err
     assert why in said and said.count("\n") == 1
 
@@ -106,7 +106,7 @@ def test_difficulty_ranks_tasks_and_correlates(
 ) -> None:
     scored("mmiu-1")
     (tmp_path / "after.csv").write_text("task,accuracy\na,0.1\nb,0.2\nc,0.6\nd,0.9\nz,1\n")
-    assert main(["difficulty", str(tmp_path / "after.csv"), "mmiu"]) == 0
+    assert loom(["result", "difficulty", str(tmp_path / "after.csv"), "mmiu"]) == 0
     said = capsys.readouterr().out
     lines = [line.split() for line in said.splitlines()]
     assert ["1", "b", "20.00", "0.2"] in lines and ["4", "c", "80.00", "0.6"] in lines
@@ -123,5 +123,5 @@ def test_a_release_without_scores_by_task_is_said(
     warehouse = Warehouse(warehouse_path())
     warehouse.replace("evaluate.task_map", rows_to_arrow("evaluate.task_map", []))
     (tmp_path / "after.csv").write_text("task,accuracy\na,0.1\n")
-    assert main(["difficulty", str(tmp_path / "after.csv"), "mmiu-1"]) == 2
+    assert loom(["result", "difficulty", str(tmp_path / "after.csv"), "mmiu-1"]) == 2
     assert "mmiu-1 has no scores by task: run the job evaluate" in capsys.readouterr().err

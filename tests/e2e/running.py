@@ -12,13 +12,15 @@ from resources.home import REPO_ROOT
 from resources.llm.ledger import Ledger
 from resources.warehouse import Warehouse
 
+CLI = "dagster_project.cli"
+"""The module of `vlm-loom`."""
 ONE_OF_THE_WHOLE_RUNS = pytest.mark.sample(1, of="whole runs")
 """Tests that run the whole job or most of it once more, a minute each: a commit has one."""
 
 
 @dataclass
 class Run:
-    """One finished `make demo`: where it wrote, what it printed."""
+    """One finished `vlm-loom demo`: where it wrote, what it printed."""
 
     home: Path
     output: str
@@ -39,16 +41,14 @@ def environment(home: Path, **settings: str) -> dict[str, str]:
 
 
 def demo(home: Path, **settings: str) -> subprocess.CompletedProcess[str]:
-    """What `make demo` runs once everything is set up."""
-    return command("dagster_project.demo", home, **settings)
+    """What `vlm-loom demo` runs once everything is set up."""
+    return command(home, "demo", **settings)
 
 
-def command(
-    module: str, home: Path, *arguments: str, **settings: str
-) -> subprocess.CompletedProcess[str]:
-    """A command of the project's on `home`."""
+def command(home: Path, *arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
+    """`vlm-loom` with these arguments on `home`."""
     return subprocess.run(
-        [sys.executable, "-m", module, *arguments],
+        [sys.executable, "-m", CLI, *arguments],
         cwd=REPO_ROOT,
         env=environment(home, **settings),
         capture_output=True,

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from resources.home import REPO_ROOT
-from tests.e2e.running import environment
+from tests.e2e.running import CLI, environment
 
 PATIENCE = 900.0
 """Seconds after which a test gives up waiting: what it waits for takes a fraction of that."""
@@ -44,12 +44,12 @@ class Started:
 
 @contextmanager
 def started(
-    module: str, home: Path, log: Path, root: Path = REPO_ROOT, **settings: str
+    name: str, home: Path, log: Path, root: Path = REPO_ROOT, **settings: str
 ) -> Iterator[Started]:
-    """A command of the project's, which is stopped at the end of the block."""
+    """`vlm-loom` with one command, which is stopped at the end of the block."""
     with log.open("wb") as output:
         process = subprocess.Popen(
-            [sys.executable, "-m", module],
+            [sys.executable, "-m", CLI, name],
             cwd=root,
             env=environment(home, PYTHONPATH=str(root), **settings),
             stdout=output,

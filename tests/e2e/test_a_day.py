@@ -150,10 +150,10 @@ def test_the_morning(day: Day, ui: Ui, page: Page, tmp_path: Path) -> None:
 
     # Two releases, side by side; the earlier one is put in force again by its id.
     newest = in_force(ui)["mmdu"]
-    told = command("dagster_project.releases", day.home, "diff", releases["mmdu"], newest)
+    told = command(day.home, "release", "diff", releases["mmdu"], newest)
     assert told.returncode == 0, told.stderr
     assert releases["mmdu"] in told.stdout and newest in told.stdout
-    pinned = command("dagster_project.releases", day.home, "pin", releases["mmdu"])
+    pinned = command(day.home, "release", "pin", releases["mmdu"])
     assert pinned.returncode == 0, pinned.stderr
     assert in_force(ui)["mmdu"] == releases["mmdu"]
     page.goto(f"{ui.address}/assets/release/releases")

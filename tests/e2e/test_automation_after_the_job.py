@@ -10,7 +10,7 @@ from dagster._core.definitions.asset_daemon_cursor import AssetDaemonCursor
 from dagster._core.definitions.data_version import DATA_VERSION_TAG
 
 from dagster_project.definitions import build_defs
-from dagster_project.jobs import run_job
+from dagster_project.job_runs import run_job
 from tests.e2e.running import Run
 
 pytestmark = [

@@ -52,7 +52,7 @@ def test_runs_of_a_killed_demo_and_of_a_killed_build_end_as_failed_and_the_next_
     # Both are first starts on a new home.
     home = tmp_path / "home"
     with (
-        started("dagster_project.demo", home, tmp_path / "demo.log") as demo,
+        started("demo", home, tmp_path / "demo.log") as demo,
         serving(home, tmp_path / "ui.log") as ui,
     ):
         demo.wait_for(lambda: ui.runs(statuses=["STARTED"]))

@@ -10,7 +10,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from dagster_project.demo import main
+from dagster_project.cli import main as loom
 from dagster_project.run_tags import BUILD
 from resources.home import REPO_ROOT
 from resources.llm.ledger import Ledger
@@ -47,7 +47,7 @@ def stages_of_the_newest_build(run: Run) -> list[str]:
 
 def test_another_first_start_at_the_same_time_is_refused_in_one_sentence(main_job: Run) -> None:
     assert re.fullmatch(
-        f"2: Another make demo is at work on {main_job.home} \\(process \\d+\\): wait until it has "
+        f"2: Another demo is at work on {main_job.home} \\(process \\d+\\): wait until it has "
         "ended.\n",
         (main_job.home.parent / "refused.txt").read_text(),
     )
@@ -61,7 +61,7 @@ def test_it_ends_with_the_leaderboard_and_where_things_are(main_job: Run) -> Non
     assert len(ranked) >= 4
     report = next(line for line in lines if line.startswith("Report:")).split(maxsplit=1)[1]
     assert "offline model server" in Path(report).read_text()
-    assert any("make ui" in line for line in lines)
+    assert any("vlm-loom ui" in line for line in lines)
 
 
 def test_careful_beats_careless_on_every_dimension_with_intervals_apart(main_job: Run) -> None:
@@ -338,7 +338,7 @@ def test_a_dry_run_after_the_job_has_nothing_left_to_ask_and_changes_nothing(
     warehouse = (main_job.home / "warehouse.duckdb").read_bytes()
     n_calls = len(main_job.ledger)
 
-    done = command("dagster_project.dry_run", main_job.home)
+    done = command(main_job.home, "dry-run")
 
     assert done.returncode == 0, done.stdout + done.stderr
     (totals,) = [line.split() for line in done.stdout.splitlines() if line.startswith("all ")]
@@ -398,7 +398,7 @@ def test_after_one_row_changes_only_what_depends_on_it_is_asked_again(
     lost = {row["dialogue_id"] for row in rows(copied, dialogues) if row["set_id"] in touched}
 
     for job in jobs.split():
-        again = command("dagster_project.run", copied.home, "--job", job, LOOM_CORPUS=str(corpus))
+        again = command(copied.home, "run", job, "--corpus", str(corpus))
         assert again.returncode == 0, again.stdout[-2000:]
 
     # Two shards, and the stages after ingestion.
@@ -452,6 +452,6 @@ def test_a_wrong_setting_is_one_sentence(
 ) -> None:
     monkeypatch.setenv(setting, value)
     monkeypatch.setenv("DAGSTER_HOME", "set by the command")
-    assert main() == 2
+    assert loom(["demo"]) == 2
     said = capsys.readouterr().err
     assert sentence in said and said.count("\n") == 1

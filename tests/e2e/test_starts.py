@@ -1,4 +1,4 @@
-"""Starts of `make ui` and `make demo`: on new homes, side by side, after a kill, on taken ports."""
+"""Starts of `vlm-loom ui` and `vlm-loom demo`: new homes, side by side, after a kill, taken ports."""
 
 import os
 import signal
@@ -10,7 +10,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from dagster_project.ui import main
+from dagster_project.cli import main as loom
 from tests.e2e.running import ONE_OF_THE_WHOLE_RUNS, Run
 from tests.e2e.starting import free_port, processes_of, started
 from tests.e2e.ui import ENDED, Ui, answering, serving
@@ -35,11 +35,11 @@ def taken_port() -> Iterator[int]:
 def refused(
     home: Path, port: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> str:
-    """What `make ui` says when it does not start."""
+    """What `vlm-loom ui` says when it does not start."""
     monkeypatch.setenv("LOOM_HOME", str(home))
     monkeypatch.setenv("PORT", port)
     monkeypatch.setenv("DAGSTER_HOME", "set by the command")
-    assert main() == 2
+    assert loom(["ui"]) == 2
     said = capsys.readouterr()
     assert said.out == ""
     return said.err
@@ -52,8 +52,8 @@ def test_a_taken_port_is_one_sentence_and_nothing_is_started(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert refused(loom_home, str(taken_port), monkeypatch, capsys) == (
-        f"The port {taken_port} of 127.0.0.1 cannot be used (Address already in use): set PORT to "
-        "another.\n"
+        f"The port {taken_port} of 127.0.0.1 cannot be used (Address already in use): choose another "
+        "with --port.\n"
     )
     assert not (loom_home / "dagster" / "history").exists()
 
@@ -66,7 +66,7 @@ def test_what_is_no_port_is_one_sentence(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert refused(loom_home, port, monkeypatch, capsys) == (
-        f"PORT={port} is no port: set it to a number from 1 to 65535.\n"
+        f"vlm-loom ui: PORT: {port} is no port; say a number from 1 to 65535.\n"
     )
 
 
@@ -80,9 +80,7 @@ def test_of_two_first_starts_one_works_and_the_next_start_ends_what_was_killed(
     home, ports = tmp_path / "home", [free_port(), free_port()]
     with ExitStack() as stack:
         begun = {
-            port: stack.enter_context(
-                started("dagster_project.ui", home, tmp_path / f"{port}.log", PORT=str(port))
-            )
+            port: stack.enter_context(started("ui", home, tmp_path / f"{port}.log", PORT=str(port)))
             for port in ports
         }
         first = begun[ports[0]]
@@ -123,7 +121,7 @@ def test_of_two_first_starts_one_works_and_the_next_start_ends_what_was_killed(
 
 def killed_demo(home: Path, log: Path) -> set[str]:
     """The runs that a demo leaves that is killed in the middle of a stage."""
-    with started("dagster_project.demo", home, log) as demo:
+    with started("demo", home, log) as demo:
         demo.wait_for(lambda: "ingest/wit_rows" in demo.printed)
         os.kill(demo.process.pid, signal.SIGKILL)
         demo.process.wait()

@@ -1,4 +1,4 @@
-"""The UI for tests: web server, daemon and code location on one home, as `make ui` starts them."""
+"""The UI for tests: web server, daemon and code location on one home, as `vlm-loom ui` starts them."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -165,7 +165,7 @@ def serving(
     home.mkdir(parents=True, exist_ok=True)
     port = settings.setdefault("PORT", str(free_port()))
     address = f"http://127.0.0.1:{port}"
-    with started("dagster_project.ui", home, log or home / "ui.log", root, **settings) as begun:
+    with started("ui", home, log or home / "ui.log", root, **settings) as begun:
         yield answering(Ui(Run(home, ""), address, begun))
 
 

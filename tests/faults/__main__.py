@@ -68,7 +68,9 @@ class Fault(NamedTuple):
 
     def planted(self, root: Path) -> tuple[str, int]:
         """The file's text with the fault in it, and its line. Raises ValueError."""
-        path = root / self.file
+        path = (root / self.file).resolve()
+        if not path.is_relative_to(root.resolve()):
+            raise ValueError(f"{self.id}: {self.file} is not in the checkout.")
         text = path.read_text() if path.is_file() else ""
         starts = [found.start() for found in re.finditer(re.escape(self.was), text)]
         far = sorted((abs(text.count("\n", 0, at) + 1 - self.line), at) for at in starts)
@@ -102,9 +104,12 @@ def _parse(path: Path, text: str) -> None:
 
 
 def read_faults() -> list[Fault]:
-    """The faults of the list beside this module."""
-    listed = tomllib.loads((HERE.parent / "faults.toml").read_text())["fault"]
-    return [Fault(**each) for each in listed]
+    """The faults of the list beside this module. Ends the process where it has another form."""
+    path = HERE.parent / "faults.toml"
+    try:
+        return [Fault(**each) for each in tomllib.loads(path.read_text())["fault"]]
+    except (tomllib.TOMLDecodeError, KeyError, TypeError) as error:
+        sys.exit(f"{path} is no list of faults: {error}.")
 
 
 def check(root: Path) -> int:
@@ -228,6 +233,9 @@ def file_of(test: str) -> str:
 
 def cover(paths: Sequence[str], n_workers: int) -> int:
     """Run the tests under coverage; 0 where all passed. What an earlier run found is thrown away."""
+    if missing := [path for path in paths if not (ROOT / file_of(path)).exists()]:
+        print(f"There is no {', '.join(missing)}.", file=sys.stderr)
+        return 2
     shutil.rmtree(DATA, ignore_errors=True)
     DATA.mkdir(parents=True)
     head = ["git", "rev-parse", "--short=10", "HEAD"]
@@ -570,6 +578,9 @@ def run(
     faults = [each for each in read_faults() if not ids or each.id in ids]
     if unknown := set(ids) - {each.id for each in faults}:
         print(f"There is no fault {', '.join(sorted(unknown))}.", file=sys.stderr)
+        return 2
+    if not (DATA / ".coverage").exists():
+        print("Which test runs which line is not known: run `cover` to its end.", file=sys.stderr)
         return 2
     covered = Covered()
     noticed = json.loads(earlier.read_text()) if earlier else []

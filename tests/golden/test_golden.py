@@ -25,7 +25,12 @@ def test_a_difference_is_shown_with_what_to_do(pytester: pytest.Pytester, known:
     result = pytester.runpytest_inprocess()
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
-        ["it.txt is not what it was:", "-two", "+three", "If this is meant, run 'make golden'*"]
+        [
+            "it.txt is not what it was:",
+            "-two",
+            "+three",
+            "If this is meant, run 'pytest tests/golden --regenerate-golden'*",
+        ]
     )
     assert known.read_text() == "one\ntwo\n"
 

@@ -29,7 +29,8 @@ INTRODUCTION = """\
 # Behaviours of servers
 
 What becomes of each behaviour of a server. This page is written by a test, from requests through the
-real gateway to servers that behave so (`make golden` writes it anew). The reasons are explained in
+real gateway to servers that behave so (`pytest tests/golden --regenerate-golden` writes it anew).
+The reasons are explained in
 [Asking models](asking-models.md#reasons-of-failures); [Models](models.md) has an entry for each kind of
 server.
 

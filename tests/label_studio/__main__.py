@@ -1,4 +1,4 @@
-"""`make test-label-studio`: the tests against a real Label Studio, in an environment of its own.
+"""`python -m tests.label_studio`: the tests against a real Label Studio, in an environment of its own.
 
 The tests' file has no name that pytest collects by itself: the default tests install no server.
 """

@@ -7,11 +7,11 @@ import httpx
 import pytest
 from PIL import Image
 
+from dagster_project.cli import main as loom
 from methods.review import KINDS
 from resources.images.store import ImageStore
 from resources.review.store import ReviewStore
-from review import __main__ as cli
-from review.commands import label_studio as commands
+from review import commands
 from review.import_export import import_records
 from review.label_studio.client import LabelStudio, LabelStudioError
 from review.label_studio.config import labelling_config
@@ -56,7 +56,7 @@ class Team:
 
     def run(self, way, kind, reviewer, round=1):
         where = ["--url", self.server.url, "--kind", kind, "--round", str(round)]
-        return cli.main(["label-studio", way, *where, "--reviewer", reviewer])
+        return loom(["review", "label-studio", way, *where, "--reviewer", reviewer])
 
     def project(self, kind, reviewer, round=1):
         with LabelStudio(self.server.url, self.server.token) as client:

@@ -1,4 +1,4 @@
-"""`make test-mediawiki`: the tests of other wikis against a real MediaWiki, with PHP and SQLite.
+"""`python -m tests.mediawiki`: the tests of other wikis against a real MediaWiki, with PHP and SQLite.
 
 With RECORD=yes what it answered is written down for the ordinary tests, which need no such server.
 """

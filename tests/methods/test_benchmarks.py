@@ -121,6 +121,10 @@ def returns(observations: object) -> Any:
             {"judge": returns([Observation("wrong", "plain", 1, "judged", 1.0)])},
             "cannot be judged (`judge` observes 'wrong', which is none of `dimensions`)",
         ),
+        (
+            {"judge": returns([Observation("right", "", 1, "judged", 1.0)])},
+            "cannot be judged (`judge` judges the trial '', which `ask` never asks)",
+        ),
         ({"judge": lambda item, transcript: 1 / 0}, "cannot be judged (ZeroDivisionError: "),
     ],
 )

@@ -195,6 +195,14 @@ def test_what_the_releases_were_made_by_is_compared_value_by_value() -> None:
     ]
 
 
+def test_what_one_of_two_releases_alone_was_made_by_is_compared_with_nothing() -> None:
+    checked = contents({}, {"quality": {"pass": 3, "drop": 1}})
+    for first, second, place in ((checked, contents({}), 1), (contents({}), checked, 2)):
+        rows = {row[0]: row for row in difference(first, second).made_by}
+        assert "75" in rows["Checks of pairs"][place]
+        assert rows["Checks of pairs"][3 - place] == "–"
+
+
 def test_a_release_of_an_earlier_version_is_unknown_where_it_does_not_say() -> None:
     unknown = dict.fromkeys(("settings", "corpus", "writers"))
     found = difference(contents({}, unknown), contents({}))

@@ -41,7 +41,7 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
             shown = "\n".join(lines)
             pytest.fail(
                 f"{name} is not what it was:\n{shown}\n"
-                "If this is meant, run 'make golden' and commit the file.",
+                "If this is meant, run 'pytest tests/golden --regenerate-golden' and commit the file.",
                 pytrace=False,
             )
 

@@ -82,6 +82,19 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
         def _split_scope(self, nodeid: str) -> str:
             return unit(nodeid, split)
 
+        def remove_node(self, node: Any) -> str | None:
+            # The test that ended its worker has failed; no other worker is given it.
+            pending = [
+                (units, test)
+                for units in self.assigned_work.get(node, {}).values()
+                for test, done in units.items()
+                if not done
+            ]
+            ended = super().remove_node(node)
+            for units, test in pending[:1]:
+                units[test] = True
+            return ended
+
         def _assign_work_unit(self, node: Any) -> None:
             last = {
                 n: file_of(next(reversed(units)))

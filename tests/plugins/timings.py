@@ -1,15 +1,16 @@
 """What each test and each fixture cost: wall, CPU and waiting time, in a report of the run.
 
 What belongs here: the measurement, the report `.timings/report.json` that every run writes, and what
-`make durations` renews from it: the record `tests/durations.json` and the figures of the guide. The CPU
-time of a test is that of its process and of all processes below it, so a command that a test starts
-counts, and a server that a fixture keeps counts for the tests that it works for. Waiting is wall time
-less CPU time.
+`python -m tests.plugins.timings` renews from it: the record `tests/durations.json` and the figures of
+the guide. The CPU time of a test is that of its process and of all processes below it, so a command
+that a test starts counts, and a server that a fixture keeps counts for the tests that it works for.
+Waiting is wall time less CPU time.
 """
 
 import json
 import os
 import resource
+import sys
 from collections import defaultdict
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
@@ -24,6 +25,8 @@ from tests.plugins.tiers import RECORD, ROOT
 REPORT = ROOT / ".timings" / "report.json"
 GUIDE = ROOT / "docs" / "guides" / "testing.md"
 BEGIN, END = "<!-- figures of the last recorded run -->", "<!-- end of figures -->"
+WHOLE_RUN = 5_000
+"""Tests of a run that the record may be renewed from, at least."""
 TICKS = os.sysconf("SC_CLK_TCK")
 Seconds = tuple[float, float]
 """Wall and CPU time."""
@@ -218,6 +221,8 @@ def figures(report: dict[str, Any]) -> str:
 def main() -> None:
     """Renew the record and the guide's figures from the report of the last run."""
     report = json.loads(REPORT.read_text())
+    if report["tier"] != "all" or len(report["tests"]) < WHOLE_RUN:
+        sys.exit(f"{REPORT} is of {len(report['tests'])} tests: run make test-all first.")
     record = recorded(report, json.loads(RECORD.read_text()))
     RECORD.write_text(json.dumps(record, indent=1) + "\n")
     before, _, rest = GUIDE.read_text().partition(BEGIN)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from resources.accuracy_file import AccuracyFileError, read_accuracies
+from resources.rows_file import AccuracyFileError, read_accuracies
 
 
 def written(tmp_path: Path, text: str | bytes) -> Path:

@@ -1,53 +1,182 @@
-"""Arguments of commands: what is wrong is one sentence, without argparse's usage."""
+"""The form of every command: what is wrong is one sentence, and help shows how each is used."""
 
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
 import pytest
 
-from methods.errors import UserError
-from resources.command_line import CommandParser, require_said
+from dagster_project.cli import NAME, vlm_loom
+from dagster_project.cli import main as loom
+from resources import command_line
+from resources.command_line import Choice, Command, Group
+from tests.command_lines import fault_of
 
 
-def parser() -> CommandParser:
-    made = CommandParser(prog="python -m releases")
-    commands = made.add_subparsers(required=True, metavar="command")
-    commands.add_parser("list")
-    pin = commands.add_parser("pin")
-    pin.add_argument("id")
-    pin.add_argument("name")
-    pin.add_argument("--language", choices=("english", "chinese"))
-    return made
+def commands(command: click.Command = vlm_loom, *path: str) -> Iterator[tuple[str, ...]]:
+    """The words of each command that does something."""
+    if not isinstance(command, click.Group):
+        yield path
+        return
+    for name, below in command.commands.items():
+        yield from commands(below, *path, name)
+
+
+def command_of(words: tuple[str, ...]) -> click.Command:
+    found: click.Command = vlm_loom
+    for word in words:
+        assert isinstance(found, click.Group)
+        found = found.commands[word]
+    return found
+
+
+ALL = list(commands())
+
+
+# --- A command that is wrong ---------------------------------------------------------------------
+
+
+@click.group("some", cls=Group)
+def some() -> None:
+    """Some commands."""
+
+
+@some.command("list")
+def list_() -> int:
+    """List."""
+    return 0
+
+
+@some.command()
+@click.argument("id")
+@click.argument("name")
+@click.option("--language", type=Choice(("english", "chinese")), required=True)
+@click.option("--port", type=command_line.PORT, default=80, envvar="PORT")
+@click.option("--round", "round_", type=click.IntRange(1, 2))
+def pin(**given: object) -> int:
+    """Pin."""
+    print(json.dumps(given))
+    return 1
 
 
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (["lst"], "releases: there is no command 'lst'; the nearest is list."),
-        ([], "releases: say command, too."),
-        (["pin"], "pin: say id, name, too."),
-        (["pin", "a"], "pin: say name, too."),
+        ("lst", "some: there is no command 'lst'; the nearest is list."),
+        ("pin", "some pin: say ID and NAME and --language, too."),
+        ("pin a", "some pin: say NAME and --language, too."),
+        ("pin --language=english a", "some pin: say NAME, too."),
+        ("pin a b", "some pin: say --language, too."),
         (
-            ["pin", "a", "b", "--languge", "english"],
-            "releases: there is no argument --languge; the nearest is --language.",
+            "pin a b --languge english",
+            "some pin: there is no option --languge; the nearest is --language.",
+        ),
+        ("--languge pin", "some: there is no option --languge; the nearest is --language."),
+        (
+            "pin a b --language englich",
+            "some pin: --language: there is no 'englich'; the nearest is english.",
         ),
         (
-            ["pin", "a", "b", "--language", "englich"],
-            "pin: there is no --language 'englich'; the nearest is english.",
+            "pin a b --language english --port 0",
+            "some pin: --port: 0 is no port; say a number from 1 to 65535.",
         ),
+        (
+            "pin a b --language english --round 3",
+            "some pin: --round: 3 is not in the range 1<=x<=2.",
+        ),
+        ("list all", "some list: got unexpected extra argument (all)."),
     ],
 )
 def test_what_is_wrong_is_one_sentence(
-    given: list[str], said: str, capsys: pytest.CaptureFixture[str]
+    given: str, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(SystemExit, match="2"):
-        parser().parse_args(given)
-    assert capsys.readouterr().err == f"{said}\n"
+    assert command_line.run(some, "some", given.split()) == 2
+    assert capsys.readouterr() == ("", f"{said}\n")
 
 
-def test_what_is_right_is_read() -> None:
-    read = parser().parse_args(["pin", "a", "b", "--language", "chinese"])
-    assert (read.id, read.name, read.language) == ("a", "b", "chinese")
+def test_a_variable_that_is_wrong_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PORT", "http")
+    assert command_line.run(some, "some", ["pin", "a", "b", "--language", "english"]) == 2
+    said = "some pin: PORT: http is no port; say a number from 1 to 65535.\n"
+    assert capsys.readouterr().err == said
 
 
-def test_all_that_is_missing_is_named_at_once() -> None:
-    require_said({"FILE=path": "x"})
-    with pytest.raises(UserError, match=r"^Say RELEASE=name MODEL=name\.$"):
-        require_said({"RELEASE=name": "", "FILE=path": "x", "MODEL=name": None})
+def test_what_is_right_is_read_and_its_code_is_that_of_the_command(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert command_line.run(some, "some", ["pin", "a", "--language", "chinese", "b"]) == 1
+    read = {"id": "a", "name": "b", "language": "chinese", "port": 80, "round_": None}
+    assert json.loads(capsys.readouterr().out) == read
+    assert command_line.run(some, "some", ["list"]) == 0
+
+
+def test_the_nearest_of_the_projects_own(capsys: pytest.CaptureFixture[str]) -> None:
+    for given, nearest in (
+        (["relase", "list"], "release"),
+        (["release", "lst"], "list"),
+        (["run", "evaluat"], "evaluate"),
+        (["review", "export", "--out", "x", "--kind", "dialog"], "dialogue"),
+    ):
+        assert loom(given) == 2
+        said = capsys.readouterr().err
+        assert said.startswith("vlm-loom") and said.count("\n") == 1
+        assert said.endswith(f"; the nearest is {nearest}.\n")
+
+
+# --- Help and completion -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("words", ALL, ids=" ".join)
+def test_help_says_what_each_does_and_has_an_example_that_can_be_typed(
+    words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = command_of(words)
+    assert isinstance(command, Command)
+    assert loom([*words, "--help"]) == 0
+    help_ = capsys.readouterr().out
+    assert command.help and "--home" in help_
+    example = help_.partition("\n  Example: ")[2].rstrip("\n")
+    assert f"{NAME} {' '.join(words)}" in example and "\n" not in example
+    assert fault_of(example.partition(f"{NAME} ")[2].removesuffix(')"')) is None
+
+
+@pytest.mark.parametrize("words", ALL, ids=" ".join)
+def test_every_command_works_on_the_home_that_is_given(
+    words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert command_line.HOME in command_of(words).params
+    monkeypatch.setenv("LOOM_HOME", "another")
+    context = click.Context(command_of(words))
+    command_line.HOME.handle_parse_result(context, {"home": str(tmp_path / "here")}, [])
+    assert os.environ["LOOM_HOME"] == str(tmp_path / "here")
+
+
+def test_without_a_command_the_commands_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert loom([]) == 2
+    said = capsys.readouterr().out
+    assert all(f"\n  {name} " in said for name in vlm_loom.commands)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_script_of_completion_is_printed(
+    shell: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert loom(["completion", shell]) == 0
+    said = capsys.readouterr().out
+    assert "_VLM_LOOM_COMPLETE" in said and f"{shell}_complete" in said
+
+
+# --- JSON ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("words", [["release", "list"], ["result", "show"]])
+def test_lists_are_json_for_programs(
+    words: list[str], loom_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    loom_home.mkdir()
+    assert loom([*words, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == []

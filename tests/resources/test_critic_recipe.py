@@ -48,7 +48,7 @@ def recipe(monkeypatch: pytest.MonkeyPatch) -> dict[str, ModuleType]:
 
 @pytest.fixture
 def exported(tmp_path: Path) -> Path:
-    """Forty short pairs, four of them to test on, as `make export-critic` writes them."""
+    """Forty short pairs, four of them to test on, as `vlm-loom result export-critic` writes them."""
     pairs = [
         {"pair_id": f"{n}", "side": "test" if n % 10 == 0 else "train", "category": "none"}
         | {"system": "Rate.", "prompt": f"<answer>{n} cats</answer>", "block": f"{n}"}

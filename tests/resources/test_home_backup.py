@@ -374,7 +374,7 @@ def test_of_two_restores_at_once_to_a_new_home_one_is_made(home: Path, tmp_path:
     refused, done = two_at_once(restore, tmp_path / "backup", tmp_path / "again")
 
     assert done == "done"
-    assert refused.startswith(f"{tmp_path / 'again'} has a home already: say OVERWRITE=yes")
+    assert refused.startswith(f"{tmp_path / 'again'} has a home already: say --overwrite")
     assert content(tmp_path / "again") == content(home)
     assert not list(tmp_path.glob(".*"))
 
@@ -461,7 +461,7 @@ def test_a_home_that_is_there_is_not_written_over_unless_told_so_and_kept_even_t
     before = content(home)
     (home / "reports" / "mmdu.html").write_text("newer")
 
-    with pytest.raises(BackupError, match="has a home already: say OVERWRITE=yes"):
+    with pytest.raises(BackupError, match="has a home already: say --overwrite"):
         restore(tmp_path / "backup", home)
     assert (home / "reports" / "mmdu.html").read_text() == "newer"
 

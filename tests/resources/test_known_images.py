@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from resources.known_images import KnownImagesError, known_images
+from resources.rows_file import KnownImagesError, known_images
 
 ONE, OTHER = "0a" * 32, "f" * 64
 

@@ -219,7 +219,7 @@ def test_a_store_of_a_later_version_is_refused_in_one_sentence_and_not_touched(
 
     assert str(refusal(tmp_path / name)) == (
         f"{tmp_path / name} has version 999 and this version of vlm-loom knows versions up to {known}: "
-        "update vlm-loom, or restore a backup of the earlier version (make restore)."
+        "update vlm-loom, or restore a backup of the earlier version (vlm-loom home restore)."
     )
 
 

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from resources.retry_after import retry_after
+from resources.host_pauses import retry_after
 
 
 @pytest.mark.parametrize(

@@ -640,7 +640,9 @@ def test_a_reader_at_the_duckdb_prompt_is_waited_for_and_the_log_names_it(
     assert foreign_reader.stdout.readline() == "closed\n"
     assert warehouse.count(TABLE) == 2
     assert 1 <= len(said) < 10
-    holder = rf"is open in .*python.* \(process {foreign_reader.pid}\); close it there.*make sql"
+    holder = (
+        rf"is open in .*python.* \(process {foreign_reader.pid}\); close it there.*vlm-loom sql"
+    )
     assert all(re.search(rf"^Waiting for \d+ s: .*{holder}", line) for line in said)
 
 
@@ -674,7 +676,7 @@ def test_what_is_no_duckdb_file_is_said_at_once_and_not_touched(warehouse, conte
     warehouse.path.write_bytes(content)
 
     with pytest.raises(
-        WarehouseError, match=r"is no DuckDB file.*restore a backup \(make restore\)"
+        WarehouseError, match=r"is no DuckDB file.*restore a backup \(vlm-loom home restore\)"
     ):
         warehouse.count(TABLE)
 

@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 from assets.common.tables import rows_to_arrow
+from dagster_project.cli import main as loom
 from methods.ids import canonical_json, content_id
 from methods.review.kinds import KINDS
 from resources.home import warehouse_path
 from resources.review.accounts import Accounts
 from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse
-from review.__main__ import main
-from review.commands import demo
+from review import commands
 from review.samples import MARK, samples
 
 
@@ -27,8 +27,8 @@ def test_samples_are_valid_items_marked_as_samples() -> None:
 
 
 def test_the_demo_says_what_it_needs(loom_home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["demo"]) == 2
-    assert capsys.readouterr().err == "There is nothing to review yet: run `make demo` first.\n"
+    assert loom(["review", "demo"]) == 2
+    assert capsys.readouterr().err == "There is nothing to review yet: run `vlm-loom demo` first.\n"
 
 
 def test_the_demo_queues_its_items_and_samples_and_prints_links_that_sign_in(
@@ -47,10 +47,10 @@ def test_the_demo_queues_its_items_and_samples_and_prints_links_that_sign_in(
     loom_home.mkdir()
     Warehouse(warehouse_path()).replace("review.queue", rows_to_arrow("review.queue", [row]))
     served: list[tuple[ReviewStore, Accounts, int]] = []
-    monkeypatch.setattr(demo, "serve", lambda *given: served.append(given) or 0)
+    monkeypatch.setattr(commands, "_serve", lambda *given: served.append(given) or 0)
 
-    assert main(["demo", "--port", "8123"]) == 0
-    assert main(["demo", "--port", "8123"]) == 0  # Again: nothing new, and new links.
+    assert loom(["review", "demo", "--port", "8123"]) == 0
+    assert loom(["review", "demo", "--port", "8123"]) == 0  # Again: nothing new, and new links.
 
     said = capsys.readouterr().out
     assert "The review queue has 9 new items and 0 changed ones." in said  # 1 and 7 samples.
@@ -61,4 +61,6 @@ def test_the_demo_queues_its_items_and_samples_and_prints_links_that_sign_in(
     assert port == 8123 and len(links) == 6
     invited = [accounts.invited(token) for token in links]
     # The first three are void since there are newer ones.
-    assert [each and (each.name, each.role) for each in invited] == [None] * 3 + list(demo.PEOPLE)
+    assert [each and (each.name, each.role) for each in invited] == [None] * 3 + list(
+        commands.PEOPLE
+    )

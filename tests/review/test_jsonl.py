@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from dagster_project.cli import main as loom
 from methods.ids import content_id
 from resources.images.store import ImageStore
 from resources.review.store import ReviewStore
-from review import __main__ as cli
-from review.commands import files
+from review import commands
 from review.import_export import import_records
 from review.jsonl import read_jsonl, write_jsonl
 from tests.review.jsonl_folder import Folder, edited, png, queued
@@ -179,7 +179,7 @@ class TestCommandLine:
         monkeypatch.setenv("LOOM_HOME", str(tmp_path))
 
     def test_without_a_warehouse_it_says_so(self, tmp_path, capsys):
-        assert cli.main(["export", "--out", str(tmp_path / "out.jsonl")]) == 2
+        assert loom(["review", "export", "--out", str(tmp_path / "out.jsonl")]) == 2
         assert "materialize review/queue first" in capsys.readouterr().err
 
     def test_out_and_back(self, tmp_path, monkeypatch, capsys):
@@ -188,29 +188,29 @@ class TestCommandLine:
             queued(number, kind) | {"image_ids": [picture.image_id]}
             for number, kind in enumerate(("dialogue", "rewrite", "dialogue"))
         ]
-        monkeypatch.setattr(files, "read_queue", lambda: queue)
+        monkeypatch.setattr(commands, "read_queue", lambda: queue)
         out = tmp_path / "out.jsonl"
-        export = ["export", "--kind", "dialogue", "--out", str(out)]
-        back = ["import", str(out), "--reviewer", "ann", "--round", "1"]
+        export = ["review", "export", "--kind", "dialogue", "--out", str(out)]
+        back = ["review", "import", str(out), "--reviewer", "ann", "--round", "1"]
 
-        assert cli.main(export) == 0
+        assert loom(export) == 0
         assert "2 of 2 items need a decision in round 1" in capsys.readouterr().out
-        assert cli.main(export) == 2
+        assert loom(export) == 2
         assert "may have been filled in" in capsys.readouterr().err
 
         lines = [json.loads(line) | {"verdict": "accept"} for line in out.read_text().splitlines()]
         # The path leads to the very picture.
         assert Path(lines[0]["image_paths"][0]).read_bytes() == png()
         out.write_text("".join(json.dumps(line) + "\n" for line in lines))
-        assert cli.main(back) == 0
+        assert loom(back) == 0
         assert capsys.readouterr().out.startswith("2 decisions added, 0 known already")
         out.write_text("not json\n")
-        assert cli.main(back) == 1
+        assert loom(back) == 1
         assert capsys.readouterr().err.startswith("line 1: not JSON")
 
     def test_a_missing_file_is_said_to_be_missing(self, tmp_path, monkeypatch, capsys):
-        monkeypatch.setattr(files, "read_queue", list)
+        monkeypatch.setattr(commands, "read_queue", list)
         missing = str(tmp_path / "none.jsonl")
 
-        assert cli.main(["import", missing, "--reviewer", "ann", "--round", "1"]) == 2
+        assert loom(["review", "import", missing, "--reviewer", "ann", "--round", "1"]) == 2
         assert "none.jsonl" in capsys.readouterr().err

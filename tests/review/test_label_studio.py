@@ -8,11 +8,11 @@ from xml.etree.ElementTree import fromstring
 import pytest
 from PIL import Image
 
+from dagster_project.cli import main as loom
 from methods.review import KINDS, REASONS
 from resources.images.store import ImageStore
 from resources.review.store import ReviewStore
-from review import __main__ as cli
-from review.commands import files
+from review import commands
 from review.import_export import import_records
 from review.label_studio.annotations import records_of
 from review.label_studio.config import labelling_config
@@ -202,10 +202,12 @@ class TestFiles:
     @pytest.fixture(autouse=True)
     def home(self, tmp_path, monkeypatch):
         monkeypatch.setenv("LOOM_HOME", str(tmp_path))
-        monkeypatch.setattr(files, "read_queue", lambda: [item_of("rewrite"), item_of("category")])
+        monkeypatch.setattr(
+            commands, "read_queue", lambda: [item_of("rewrite"), item_of("category")]
+        )
 
     def run(self, *words):
-        return cli.main([*words, "--format", "label-studio", "--round", "1"])
+        return loom(["review", *words, "--format", "label-studio", "--round", "1"])
 
     def test_out_and_back(self, tmp_path, capsys):
         out = tmp_path / "out" / "tasks.json"

@@ -3,9 +3,9 @@
 import httpx
 import pytest
 
+from dagster_project.cli import main as loom
 from resources.images.store import ImageStore
-from review import __main__ as cli
-from review.commands import label_studio as commands
+from review import commands
 from review.label_studio import client
 from review.label_studio.client import LabelStudio, LabelStudioError
 from tests.review.items_of_every_kind import item_of
@@ -107,7 +107,7 @@ class TestCommands:
 
     def run(self, way):
         where = ["--url", URL, "--kind", "rewrite", "--round", "1", "--reviewer", "ann"]
-        return cli.main(["label-studio", way, *where])
+        return loom(["review", "label-studio", way, *where])
 
     def test_without_a_token_nothing_is_asked(self, studio, monkeypatch, capsys):
         monkeypatch.delenv("LABEL_STUDIO_TOKEN")

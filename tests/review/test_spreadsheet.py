@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dagster_project.cli import main as loom
 from methods.review import KINDS
 from resources.review.store import ReviewStore
-from review import __main__ as cli
-from review.commands import files
+from review import commands
 from review.import_export import import_records, items_to_export
 from review.item_texts import item_texts, with_changed_texts
 from review.spreadsheet import (
@@ -239,17 +239,19 @@ class TestImport:
 
 def test_out_and_back_from_a_shell(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("LOOM_HOME", str(tmp_path))
-    monkeypatch.setattr(files, "read_queue", lambda: [item_of("rewrite"), item_of("dialogue")])
+    monkeypatch.setattr(commands, "read_queue", lambda: [item_of("rewrite"), item_of("dialogue")])
     out = tmp_path / "out.csv"
-    back = ["import", str(out), "--format", "csv", "--reviewer", "ann", "--round", "1"]
+    back = ["review", "import", str(out), "--format", "csv", "--reviewer", "ann", "--round", "1"]
 
-    assert cli.main(["export", "--format", "csv", "--out", str(out), "--kind", "rewrite"]) == 0
+    assert (
+        loom(["review", "export", "--format", "csv", "--out", str(out), "--kind", "rewrite"]) == 0
+    )
     text = out.read_text(encoding="utf-8-sig")
     out.write_text(text.replace("(to read),,,", "(to read),accept,,"), encoding="utf-8-sig")
-    assert cli.main(back) == 0
+    assert loom(back) == 0
     assert capsys.readouterr().out.splitlines()[1].startswith("1 decisions added, 0 known")
     out.write_text(text.replace("(to read),,,", "(to read),skip,,"), encoding="utf-8-sig")
-    assert cli.main(back) == 1
+    assert loom(back) == 1
     out.write_text("nothing")
-    assert cli.main(back) == 2
+    assert loom(back) == 2
     assert "lacks the columns" in capsys.readouterr().err

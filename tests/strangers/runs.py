@@ -11,16 +11,18 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+import click
 import yaml
 
+from dagster_project.cli import NAME, vlm_loom
 from methods.markdown import table
 from resources.home import REPO_ROOT
 from resources.warehouse import Warehouse
-from tests.e2e.running import environment
+from tests.e2e.running import CLI, environment
 from tests.strangers.corpora import write_corpus
 from tests.strangers.odd_models import OddModels, odd_models
 from tests.strangers.packages import FOLDER
@@ -40,13 +42,11 @@ MOST_TRIES = 4
 _FAILED = re.compile(r"^\[.*?\] (FAILED .*)$", re.MULTILINE)
 _NOT_MADE = re.compile(r"^(evaluate\.[a-z_]+ failed: .*)$", re.MULTILINE)
 _CHECK_FAILED = re.compile(r"^\[.*?\] (CHECK FAILED .*)$", re.MULTILINE)
-_TARGETS = re.findall(r"^([a-z-]+):", (REPO_ROOT / "Makefile").read_text(), re.MULTILINE)
 _SHOWING = {"ui", "calls", "review", "sql", "demo"}
 """Commands that show something, and the main job: no advice to follow."""
-_MAKE = re.compile(
-    rf"make ((?:{'|'.join(sorted({*_TARGETS} - _SHOWING, reverse=True))})\b"
-    r"(?: [A-Z]+=(?:\"[^\"]*\"|[^\s\"',;:)]+))*)"
-)
+_COMMAND = re.compile(rf"{NAME} ([^`'()\n]+)")
+_WORD = re.compile(r"\"[^\"]*\"|[^\s\"]+")
+_STOPS = ".,;:"
 _AGAIN = re.compile(r"\bagain\b")
 _MEND = re.compile(r"the model's server|its entry in models\.yaml")
 
@@ -65,8 +65,37 @@ class Advice:
 
 def advice_of(said: str) -> Advice:
     """The advice in the sentences that a run ended with."""
-    commands = tuple(dict.fromkeys(_MAKE.findall(said)))
+    commands = tuple(dict.fromkeys(_commands(said)))
     return Advice(bool(_MEND.search(said)), commands, bool(_AGAIN.search(said)))
+
+
+def _commands(said: str) -> Iterator[str]:
+    """The arguments of the commands in sentences, up to the word that goes on with the sentence."""
+    for found in _COMMAND.findall(said):
+        command: click.Command = vlm_loom
+        taken: list[str] = []
+        wanted = 0
+        for word in _WORD.findall(found):
+            name = word.rstrip(_STOPS)
+            if isinstance(command, click.Group):
+                if name not in command.commands:
+                    break
+                command = command.commands[name]
+                wanted = sum(isinstance(each, click.Argument) for each in command.params)
+            elif name.startswith("--"):
+                option = next((each for each in command.params if name in each.opts), None)
+                if not isinstance(option, click.Option):
+                    break
+                wanted += not option.is_flag
+            elif wanted:
+                wanted -= 1
+            else:
+                break
+            taken.append(name)
+            if name != word:
+                break
+        if taken and taken[0] not in _SHOWING and not isinstance(command, click.Group):
+            yield " ".join(taken)
 
 
 def sentences(output: str) -> str:
@@ -136,7 +165,7 @@ def _until_done(
         log = home / f"output-{n_try}.txt"
         with log.open("w") as output:
             code = subprocess.run(
-                [sys.executable, "-m", "dagster_project.demo"],
+                [sys.executable, "-m", CLI, "demo"],
                 cwd=REPO_ROOT,
                 env=environment(home, **settings),
                 stdout=output,
@@ -168,13 +197,13 @@ def _follow(
     for line in advice.commands:
         with (home / "commands.txt").open("a") as output:
             failed = subprocess.run(
-                ["make", *shlex.split(line)],
+                [sys.executable, "-m", CLI, *shlex.split(line)],
                 cwd=REPO_ROOT,
                 env=environment(home, **settings),
                 stdout=output,
                 stderr=subprocess.STDOUT,
             ).returncode
-        outcome.done.append(f"`make {line}`{' (it failed)' if failed else ''}")
+        outcome.done.append(f"`{NAME} {line}`{' (it failed)' if failed else ''}")
     outcome.done.append("ran it again")
 
 

@@ -225,23 +225,34 @@ def test_all_models_are_in_the_profile() -> None:
             Advice(True, (), True),
         ),
         (
-            "Ask anew with 'make ask-anew MODEL=judge STAGE=evaluate/judgments', then run this again.",
-            Advice(False, ("ask-anew MODEL=judge STAGE=evaluate/judgments",), True),
+            "Ask anew with 'vlm-loom model ask-anew --model judge --stage evaluate/judgments', "
+            "then run this again.",
+            Advice(False, ("model ask-anew --model judge --stage evaluate/judgments",), True),
         ),
         (
-            'Run make releases CMD="retire mmdu-1" first.',
-            Advice(False, ('releases CMD="retire mmdu-1"',), False),
+            "Run vlm-loom release retire mmdu-1 first.",
+            Advice(False, ("release retire mmdu-1",), False),
+        ),
+        (
+            "evaluate.judgments: 3 replies could not be read; vlm-loom model ask-anew --stage "
+            "evaluate/judgments --unread asks again for them.",
+            Advice(False, ("model ask-anew --stage evaluate/judgments --unread",), True),
+        ),
+        (
+            "Launch the job build (vlm-loom run build), which goes on; vlm-loom home backup --to "
+            '"a b" first.',
+            Advice(False, ("run build", 'home backup --to "a b"'), False),
         ),
         (
             "Run the job again: re-execution would make this check alone.",
             Advice(False, (), True),
         ),
         (
-            "Correct the model's server (make calls shows each call), and run again.",
+            "Correct the model's server (vlm-loom calls shows each call), and run again.",
             Advice(True, (), True),
         ),
         (
-            "The run of build failed; the log above and the UI (make ui) say why.",
+            "The run of build failed; the log above and the UI (vlm-loom ui) say why.",
             Advice(False, (), False),
         ),
     ],

@@ -3,7 +3,8 @@
     python docs/guides/critic/train.py --config docs/guides/critic/config.yaml \
         --data_folder data/critic/RELEASE --model_name_or_path MODEL --output_dir FOLDER
 
-`--data_folder` is what `make export-critic` wrote. The config has any setting of TRL's SFTConfig and
+`--data_folder` is what `vlm-loom result export-critic` wrote. The config has any setting of TRL's
+SFTConfig and
 ModelConfig and those below; what stands on the command line comes first. The loss is of the reply
 alone. `--output_dir` gets the model, or the adapter, with `card.json`, and `losses.json`.
 docs/guides/critic.md says how to serve it.

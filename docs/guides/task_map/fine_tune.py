@@ -4,7 +4,8 @@
 
 The method of MMIU, C.1: the model learns the multiple-choice items of one task at a time by LoRA, from
 the same weights each time; of all epochs the one with the smallest loss is kept. `--out` gets a folder
-with the adapter of each task, for `make task-map`, and `accuracy.csv`, for `make learning-difficulty`:
+with the adapter of each task, for `vlm-loom result task-map`, and `accuracy.csv`, for `vlm-loom
+result difficulty`:
 accuracy on the items that were learned, as in the paper (4.3.3), and on those that were held out.
 docs/guides/task-map.md says what it was run on.
 """

@@ -12,9 +12,9 @@ from typing import NamedTuple
 from methods.ids import content_id
 from methods.mmiu.converting import NoQuestion
 from methods.mmiu.derived.comparing import quality, similarity, spot_the_difference
+from methods.mmiu.derived.drawing import Pictures, Subject
 from methods.mmiu.derived.retrieval import image_to_image, shared_title, text_to_image
 from methods.mmiu.derived.spatial import homography, jigsaw, spatial_text, transformation
-from methods.mmiu.derived.subjects import Pictures, Subject
 from methods.mmiu.metadata import Sample
 
 Derive = Callable[[Subject, Sequence[Subject], Pictures, int], Sample]

@@ -9,7 +9,7 @@ from functools import partial
 from methods.ids import content_id
 from methods.mmiu.converting import NoQuestion
 from methods.mmiu.derived import drawing
-from methods.mmiu.derived.subjects import Pictures, Subject, drawn, others
+from methods.mmiu.derived.drawing import Pictures, Subject, drawn, others
 from methods.mmiu.metadata import Sample, TaskInfo
 
 LESS_DETAIL = 0.5

@@ -10,7 +10,7 @@ from functools import partial
 
 from methods.ids import content_id
 from methods.mmiu.converting import NoQuestion, n_choices
-from methods.mmiu.derived.subjects import Pictures, Subject, others
+from methods.mmiu.derived.drawing import Pictures, Subject, others
 from methods.mmiu.metadata import Sample, TaskInfo
 from methods.prompts.messages import IMAGE_HERE
 

@@ -12,7 +12,7 @@ from math import cos, radians, sin
 from methods.ids import content_id
 from methods.mmiu.converting import NoQuestion
 from methods.mmiu.derived import drawing
-from methods.mmiu.derived.subjects import Pictures, Subject, drawn, others
+from methods.mmiu.derived.drawing import Pictures, Subject, drawn, others
 from methods.mmiu.metadata import Sample, TaskInfo
 
 ALIKE = 10.0

@@ -20,7 +20,7 @@ from resources.llm.ledger.calls import readable
 from resources.llm.ledger.file import CLASSES, LedgerFile
 from resources.migrations import StoreError
 from resources.sqlite_connection import DAMAGED, result_code
-from resources.sqlite_file import BUSY_TIMEOUT, size_of
+from resources.sqlite_file import BUSY_TIMEOUT, size_of, unwritable, writable
 
 WALKED_EACH_TIME = 64 * 2**20
 """Bytes of a ledger whose pages are all walked each time: that takes 60 ms."""
@@ -70,6 +70,8 @@ def check_all(path: Path) -> Findings:
             found = connection.execute(f"PRAGMA integrity_check({_SHOWN})").fetchall()
             wrong += [_one_line(text) for (text,) in found if text != "ok"]
         except sqlite3.DatabaseError as error:
+            if not writable(path):
+                raise StoreError(unwritable(path, error)) from error
             return Findings(0, 0, [str(error)])
         for table in counts:
             try:

@@ -22,6 +22,7 @@ class LedgerFile(SqliteFile):
 
     SCHEMA = (Path(__file__).with_name("schema.sql"),)
     IF_DAMAGED = (
-        "restore a backup (make restore), or move it away to begin without it, or make a new one of "
-        "what can be read of it (make ledger-salvage)"
+        "restore a backup (vlm-loom home restore), or move it away to begin without it, or make "
+        "a new one of "
+        "what can be read of it (vlm-loom home salvage-ledger)"
     )

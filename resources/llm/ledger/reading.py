@@ -2,23 +2,159 @@
 
 What belongs here: what a person asks of calls and charges, without changing anything. A ledger may
 have a million calls, so no question reads all of them: how many rows are looked at is bounded, and the
-answer says where it stopped. What the answers are made of is `entries.py`; what a process asks of the
-ledger is `ledger.py`.
+answer says where it stopped. What a process asks of the ledger is `ledger.py`.
 """
 
 import heapq
+import json
 import sqlite3
 import time
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
+from methods.json_text import from_json
 from resources.llm.ledger.calls import readable, why_no_answer
-from resources.llm.ledger.entries import Entry, Filter, Listed, Name, Page, Place
 from resources.llm.ledger.file import LedgerFile
-from resources.llm.ledger.text_search import add_text_search
 from resources.llm.request import KEPT_KINDS
 from resources.migrations import StoreError
+
+NAME = "holds"
+"""`holds(text, reply, reasoning, detail, request)`: 1 where one of them has the text, else 0."""
+
+
+def add_text_search(connection: sqlite3.Connection) -> None:
+    """Give the connection the function; upper and lower case are one."""
+    connection.create_function(NAME, 5, _holds, deterministic=True)
+
+
+def texts_of(request: Mapping[str, object]) -> Iterator[str]:
+    """The texts of a canonical request's messages; what has another form has none."""
+    messages = request.get("messages")
+    for message in messages if isinstance(messages, list) else ():
+        parts = message.get("parts") if isinstance(message, dict) else None
+        yield from (part for part in parts or () if isinstance(part, str))
+
+
+def _holds(text: str, reply: str, reasoning: str | None, detail: str, packed: bytes | None) -> bool:
+    wanted = text.casefold()
+    if any(wanted in (each or "").casefold() for each in (reply, reasoning, detail)):
+        return True
+    return packed is not None and _in_request(text, packed)
+
+
+def _in_request(text: str, packed: bytes) -> bool:
+    try:
+        request = zlib.decompress(packed).decode()
+        # As JSON has the text: most requests are done with here, unparsed.
+        if json.dumps(text, ensure_ascii=False)[1:-1].casefold() not in request.casefold():
+            return False
+        return any(text.casefold() in each.casefold() for each in texts_of(from_json(request)))
+    except (zlib.error, ValueError, AttributeError):
+        return False
+
+
+class Filter(NamedTuple):
+    """Which calls are listed; None is any. `run` is the beginning of a run's id, `cost_usd` the least.
+
+    `text` stands in the request, the reply, the reasoning or the detail, in upper or lower case.
+    """
+
+    stage: str | None = None
+    model: str | None = None
+    endpoint: str | None = None
+    outcome: str | None = None
+    run: str | None = None
+    cost_usd: float | None = None
+    text: str | None = None
+
+
+class Place(NamedTuple):
+    """Where a page begins: below this `seq` of calls and this one of charges; None is at the newest."""
+
+    call: int | None = None
+    charge: int | None = None
+
+
+class Name(NamedTuple):
+    """A row of the ledger: the call of a key, or one of the charges, by its `seq`."""
+
+    key: str
+    charge: int | None = None
+
+    def __str__(self) -> str:
+        return self.key if self.charge is None else f"{self.key}-{self.charge}"
+
+
+class Listed(NamedTuple):
+    """A row of a page.
+
+    `opening` has the first characters of the reply, `reasoning` those of the reasoning where there is
+    no reply. `seconds` is None for a charge, `detail` for a call.
+    """
+
+    name: Name
+    stage: str
+    model: str
+    endpoint: str
+    outcome: str
+    prompt_tokens: int
+    completion_tokens: int
+    cost_usd: float
+    run: str
+    created_at: str
+    opening: str
+    reasoning: str | None
+    seconds: float | None
+    detail: str | None
+
+
+class Page(NamedTuple):
+    """Rows, the newest first. `n_looked` rows were looked at for them, back to `looked_back_to`.
+
+    `older` is where the next page begins; None when there is nothing older.
+    """
+
+    rows: list[Listed]
+    n_looked: int
+    looked_back_to: str | None
+    older: Place | None
+
+
+class Entry(NamedTuple):
+    """One call or charge with its texts; `n_reply` and `n_reasoning` are the characters that there are.
+
+    `request` is None where its row is damaged. `seconds` and `attempts` are None, and
+    `detail` says why, for what brought no answer. `answered_as` and `claimed_tokens` are what the reply
+    says of itself, where it names another model and where its token counts are not believed.
+    """
+
+    name: Name
+    provider: str
+    endpoint: str
+    model: str
+    prompt_version: str
+    stage: str
+    run: str
+    via: str
+    outcome: str
+    finish_reason: str
+    prompt_tokens: int
+    completion_tokens: int
+    cost_usd: float
+    created_at: str
+    reply: str
+    n_reply: int
+    reasoning: str | None
+    n_reasoning: int
+    answered_as: str | None
+    claimed_tokens: int | None
+    request: dict[str, object] | None
+    seconds: float | None
+    attempts: int | None
+    detail: str | None
+
 
 LOOKED_THROUGH = 200_000
 """Rows that one page looks at, at most."""
@@ -147,7 +283,8 @@ class LedgerReader:
     def _ask(self, question: Callable[[sqlite3.Connection], T]) -> T:
         if not self.path.exists():
             raise StoreError(
-                f"There is no ledger {self.path} yet: the first call to a model makes it (make demo)."
+                f"There is no ledger {self.path} yet: the first call to a model makes it "
+                "(vlm-loom demo)."
             )
         try:
             return LedgerFile.look(self.path, question)

@@ -89,7 +89,8 @@ def _write(draft: Path, path: Path) -> None:
     if not any(rows[name] for name in _NUMBERED):
         _remove(draft)
         raise StoreError(
-            f"Nothing can be read of {path}: restore a backup (make restore), or move it away to begin "
+            f"Nothing can be read of {path}: restore a backup (vlm-loom home restore), or move "
+            "it away to begin "
             "without it."
         )
     os.sync()

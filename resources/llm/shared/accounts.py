@@ -11,8 +11,8 @@ from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 from uuid import uuid4
 
-from resources.llm.byte_locks import ByteLocks
 from resources.llm.ledger import Ledger, now
+from resources.llm.request_locks import ByteLocks
 from resources.llm.shared.file import LimitsFile
 from resources.migrations import StoreError
 
@@ -20,7 +20,7 @@ AHEAD = 0.05
 """Part of the rest of a budget that a run is granted beyond what it needs at the moment: so it does not
 have to ask for each call."""
 _FIRST_OFFSET = 2**62
-"""Beyond the offsets of places (`places.py`)."""
+"""Beyond the offsets of places (`shared_limits.py`)."""
 _KEPT = timedelta(days=30)
 """How long an account without a living run is known; what its runs spent is in the ledger, too."""
 

@@ -1,20 +1,133 @@
 """What a process shares with others while it asks models; nothing is opened before it is needed.
 
-What belongs here: one open file of locks, one of tables, and what is known of a model under its
-endpoint and name. Without them, as for a run's own offline server, limits hold in one process.
+What belongs here: one open file of locks, one of tables, places of requests in flight, what was taken
+of limits per minute, and what is known of a model under its endpoint and name. Without them, as for a
+run's own offline server, limits hold in one process.
 """
 
-from collections.abc import Sequence
+import hashlib
+import random
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
-from resources.llm.byte_locks import ByteLocks
 from resources.llm.ledger import Ledger
 from resources.llm.model_spec import ModelSpec
+from resources.llm.request_locks import ByteLocks
 from resources.llm.shared.accounts import Account
 from resources.llm.shared.file import LimitsFile
-from resources.llm.shared.minute_log import MinuteLog
-from resources.llm.shared.places import Places
+
+_FIRST_OFFSET = 2**61
+"""Beyond the offsets of requests; the bytes of a model begin at one of 2^40 multiples of a span."""
+_MOST_PLACES = 2**16
+_SPAN = 2 * _MOST_PLACES
+"""A model's places, and as many bytes by which waiting processes are known."""
+
+
+class Places:
+    """The places of the model `name`, which are numbered; this process has `n` at most."""
+
+    def __init__(self, locks: ByteLocks, name: str, n: int):
+        digest = hashlib.sha256(name.encode()).digest()
+        self._first = _FIRST_OFFSET + int.from_bytes(digest[:5]) * _SPAN
+        self._locks = locks
+        # The place that was left last is the first to be tried: it is free unless another process was
+        # quicker, while those at the other end may be held by others for long.
+        self._left = list(range(min(n, _MOST_PLACES)))
+        self._mark: int | None = None
+
+    def take(self) -> int | None:
+        """A place; None if other processes have all that this one has not."""
+        for index in range(len(self._left) - 1, -1, -1):
+            if self._locks.take(self._first + self._left[index]):
+                return self._left.pop(index)
+        return None
+
+    def leave(self, place: int) -> None:
+        """Leave a place."""
+        self._locks.release(self._first + place)
+        self._left.append(place)
+
+    def wait(self) -> None:
+        """Let other processes know that this one waits for a place."""
+        while self._mark is None:
+            mark = self._first + _MOST_PLACES + random.randrange(_MOST_PLACES)
+            if self._locks.take(mark):
+                self._mark = mark
+
+    def wait_no_more(self) -> None:
+        """This process has what it needs."""
+        if self._mark is not None:
+            self._locks.release(self._mark)
+            self._mark = None
+
+    def others_wait(self) -> bool:
+        """Whether another process waits for a place."""
+        return self._locks.held_by_others(self._first + _MOST_PLACES, _MOST_PLACES)
+
+
+_CLEAN_EVERY = 200
+"""Turns after which rows are removed that no window has any more."""
+
+
+class Taken(NamedTuple):
+    """Units taken at a time; or, with `of`, the correction of an earlier row by so many units."""
+
+    seq: int
+    of: int | None
+    at: float
+    units: float
+
+
+class Turn:
+    """A transaction in which no other process takes anything."""
+
+    def __init__(self, connection: sqlite3.Connection, minute: str, news: list[Taken]):
+        self.news = news
+        """What others have written since this process's last turn."""
+        self.last: int | None = None
+        self._connection, self._minute = connection, minute
+
+    def write(self, at: float, units: float, of: int | None = None) -> int:
+        """Add a row; returns its number."""
+        added = self._connection.execute(
+            "INSERT INTO taken (of, minute, at, units) VALUES (?, ?, ?, ?)",
+            [of, self._minute, at, units],
+        )
+        self.last = int(added.lastrowid or 0)
+        return self.last
+
+
+class MinuteLog:
+    """The log of the limit `minute`, whose window is some seconds long, as this process reads it."""
+
+    def __init__(self, file: LimitsFile, minute: str, window: float):
+        self._file, self._minute, self._window = file, minute, window
+        self._read = 0
+        self._turns = 0
+
+    @contextmanager
+    def turn(self, now: float) -> Iterator[Turn]:
+        """This process's turn."""
+        with self._file.transaction() as connection:
+            if self._turns % _CLEAN_EVERY == 0:
+                # What is later than now was taken before the machine was restarted.
+                connection.execute(
+                    "DELETE FROM taken WHERE minute = ? AND (at <= ? OR at > ?)",
+                    [self._minute, now - self._window, now],
+                )
+            self._turns += 1
+            rows = connection.execute(
+                "SELECT seq, of, at, units FROM taken WHERE minute = ? AND seq > ? ORDER BY seq",
+                [self._minute, self._read],
+            )
+            turn = Turn(connection, self._minute, [Taken(*row) for row in rows])
+            yield turn
+        read = turn.last or (turn.news[-1].seq if turn.news else 0)
+        self._read = max(self._read, read)
 
 
 class SharedLimits:

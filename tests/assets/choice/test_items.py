@@ -12,9 +12,8 @@ import pytest
 
 from assets.common.tables import rows_to_arrow
 from methods.choice.lettered import LETTERS
-from methods.mmbench.abilities import ENCYCLOPEDIC
 from methods.mmbench.published import read_published
-from methods.mmbench.taxonomy import abilities
+from methods.mmbench.taxonomy import ENCYCLOPEDIC, abilities
 from resources.reports.parquet_table import tsv_lines_of
 from resources.reports.release_import import ReleaseFolderError, import_release
 from tests.assets.conftest import MakeWorld
@@ -346,7 +345,7 @@ def test_a_folder_without_answers_is_not_taken_for_the_release(world: World) -> 
         import_release(exported, world.home / "releases", world.warehouse, world.images)
     assert str(caught.value) == (
         f"{exported} is a split whose answers stayed in the home that built it, so it cannot be that "
-        "release anywhere else: import its published file instead (BENCHMARK=name FILE=file)."
+        "release anywhere else: import its published file instead (--benchmark)."
     )
 
 
@@ -411,7 +410,7 @@ def test_the_name_of_a_split_that_is_built_is_refused_to_an_import(
     image = base64.b64encode(b"x").decode()
     file.write_text(f"index\tquestion\tA\tB\timage\n1\tWhat?\ta\tb\t{image}\n")
     given = {"benchmark": "mmbench", "file": str(file), "split": "dev"}
-    run = world.run("import_release", {"import_published": {"config": given}})
+    run = world.run("import_release", {"release_import": {"config": given}})
     assert "mmbench-dev is the name of other releases" in sentence(run)
 
 

@@ -318,7 +318,7 @@ def test_imported_files_in_two_languages_are_compared_where_their_items_are_alik
         ]
         file.write_text("\n".join(["index\thint\tquestion\tA\tB\tanswer\timage", *lines]) + "\n")
         given = {"benchmark": "mmbench", "file": str(file), "split": "dev", "language": language}
-        assert world.run("import_release", {"import_published": {"config": given}}).success
+        assert world.run("import_release", {"release_import": {"config": given}}).success
 
     run = world.run(ANY_ASSETS, assets=ASKING | SCORING | GAPS)
 

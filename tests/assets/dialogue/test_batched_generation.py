@@ -9,7 +9,6 @@ import dagster as dg
 import pytest
 
 from resources.llm.ledger.batch_state import BatchState
-from resources.offline.process import OfflineServer
 from tests.assets.conftest import MakeWorld
 from tests.assets.world import (
     ANY_ASSETS,
@@ -20,12 +19,13 @@ from tests.assets.world import (
     models_yaml,
     sentence,
 )
+from tests.doubles.batch_api import BatchServer
 
 
 @pytest.fixture(scope="module")
 def provider() -> Iterator[str]:
     """A model server that outlives the runs."""
-    with OfflineServer() as server:
+    with BatchServer() as server:
         yield server.base_url
 
 
@@ -152,7 +152,7 @@ def test_an_evaluation_runs_again_with_its_config_and_asks_nothing_twice(
 
 
 def test_a_run_that_waits_for_the_batch_of_another_run_is_run_again_too(world: World) -> None:
-    with OfflineServer(batch_seconds=8) as slow:
+    with BatchServer(batch_seconds=8) as slow:
         world.write_models(in_batches(slow.base_url, "writer"))
         first, second = world.generate(), world.generate()
         assert not first.success and not second.success

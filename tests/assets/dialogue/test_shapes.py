@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from methods.mmdu.angles import ON_ONE, ON_SEVERAL
+from methods.mmdu.reading import ON_ONE, ON_SEVERAL
 from tests.assets.conftest import MakeWorld
 from tests.assets.world import Result, World, copy_of, sentence
 

@@ -18,9 +18,8 @@ from typing import Any
 from methods.ingest.image_check import ImageRejected
 from resources.images.store import ImageStore
 from resources.offline.careful_answers import careful_answer
-from resources.offline.image_cache import picture_facts
-from resources.offline.image_facts import Facts
-from resources.offline.questions import SEVERAL, SINGLE
+from resources.offline.dialogue_texts import SEVERAL, SINGLE
+from resources.offline.image_facts import Facts, picture_facts
 from tests.assets.corpus import SAMPLE
 from tests.assets.world import MAX_SIDE
 

@@ -67,7 +67,7 @@ def models(offline: str) -> Row:
 
 def imported(world: World, file: Path):
     config = {"benchmark": "alignmmbench", "file": str(file)}
-    return world.run("import_release", {"import_published": {"config": config}})
+    return world.run("import_release", {"release_import": {"config": config}})
 
 
 def write_rows(folder: Path) -> Path:
@@ -157,7 +157,9 @@ def test_without_the_pictures_no_model_is_asked_and_responses_from_a_file_are_ra
     responses = tmp_path / "responses.jsonl"
     responses.write_text("".join(json.dumps(row) + "\n" for row in answers))
     config = {"release": "alignmmbench-imported", "file": str(responses), "model": "careful"}
-    assert world.run("import_predictions", {"take_predictions": {"config": config}}).success
+    assert world.run(
+        "import_predictions", {"result_import_predictions": {"config": config}}
+    ).success
     world.write_settings({"evaluate": {"scores": {"n_resamples": 100}}})
     assert world.run(ANY_ASSETS, assets=ASKING | SCORING).success
     found = scores(world)

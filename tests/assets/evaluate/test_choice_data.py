@@ -7,7 +7,7 @@ import pytest
 
 from assets.common.tables import rows_to_arrow
 from assets.evaluate.choice_data import choice_data
-from methods.choice.early_stop import PassCounts
+from methods.choice.passes import PassCounts
 from methods.mmbench import Mmbench
 from resources.warehouse import Warehouse
 from tests.methods.choice.questions import item

@@ -37,7 +37,7 @@ def compared(make_world: MakeWorld, offline: str, root: Path, folder: Path) -> W
     world.write_models(models(offline))
     world.write_settings({"evaluate": {"scores": {"n_resamples": 300}}})
     config = {"benchmark": "convbench", "file": str(folder)}
-    assert world.run("import_release", {"import_published": {"config": config}}).success
+    assert world.run("import_release", {"release_import": {"config": config}}).success
     assert world.run(ANY_ASSETS, assets=ASKING | SCORING).success
     return world
 

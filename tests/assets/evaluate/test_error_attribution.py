@@ -7,7 +7,7 @@ import pytest
 
 from assets.release.published import write_imported
 from methods.convbench.attribution import BOTH_GIVEN, LATER_TURN, PERCEPTION_GIVEN, REASONING_GIVEN
-from methods.convbench.settings import CREATION, PERFECT_PERCEPTION, REASONING
+from methods.convbench.scores import CREATION, PERFECT_PERCEPTION, REASONING
 from methods.evaluation.items import Item, Turn
 from methods.prompts.messages import IMAGE_HERE
 from methods.release import Edition

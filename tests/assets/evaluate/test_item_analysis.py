@@ -189,7 +189,7 @@ def test_a_cleaned_release_lacks_what_people_rejected(
 ) -> None:
     copy_of(analysed.root, tmp_path)
     world = make_world(tmp_path, analysed.corpus)
-    clean = {"clean": {"config": {"release": "mmbench-dev-en"}}}
+    clean = {"release_clean": {"config": {"release": "mmbench-dev-en"}}}
     nothing = world.run("clean_release", clean)
     assert not nothing.success
     assert "People have rejected no flagged item of mmbench-dev-en-" in sentence(nothing)

@@ -30,7 +30,7 @@ def probed(
     world = make_world(root, Corpus(root / "corpus"))
     world.write_models(models(offline))
     config = {"benchmark": "alignmmbench", "file": str(write_rows(root))}
-    assert world.run("import_release", {"import_published": {"config": config}}).success
+    assert world.run("import_release", {"release_import": {"config": config}}).success
     assert world.run(ANY_ASSETS, assets=ASKING | OBSERVED).success
     assert probe(world, n_answers=N_ANSWERS).success
     yield world

@@ -55,7 +55,7 @@ def read(make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory) -> Ite
     world.write_models(models)
     config = {"benchmark": "mmbench", "file": str(questions(root)), "split": "dev"}
     config["language"] = "en"
-    imported = world.run("import_release", {"import_published": {"config": config}})
+    imported = world.run("import_release", {"release_import": {"config": config}})
     assert imported.success, sentence(imported)
     world.proxy.rewrite(lambda asked: extracts(asked, 2), WRONG)
     world.proxy.rewrite(lambda asked: extracts(asked, 3), NO_LETTER)

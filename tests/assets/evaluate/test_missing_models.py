@@ -7,8 +7,8 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from dagster_project import run
 from dagster_project.checks import RUN_AGAIN
+from dagster_project.cli import main as loom
 from methods.prompts.template import as_data
 from tests.assets.conftest import MakeWorld
 from tests.assets.world import (
@@ -244,9 +244,9 @@ def test_a_judge_that_fails_for_half_of_all_turns_leaves_all_judgments_and_the_a
     assert not world.run(ANY_ASSETS, assets=judgments).success
     assert len(world.proxy.requests) == asked
     # What the sentence says asks again for that, and for nothing that was read.
-    advice = re.search(r"make ask-anew STAGE=(\S+) UNREAD=yes", sentence(run))
+    advice = re.search(r"vlm-loom model ask-anew --stage (\S+) --unread ", sentence(run))
     assert advice is not None
-    config = {"renew": {"config": {"stage": advice[1], "unread": True}}}
+    config = {"model_ask_anew": {"config": {"stage": advice[1], "unread": True}}}
     n_unread = world.ledger.count_unread()["evaluate.judgments"]
     assert world.run("ask_anew", config).success
     assert world.run(ANY_ASSETS, assets=judgments).success
@@ -269,7 +269,7 @@ def test_from_a_terminal_evaluation_ends_with_what_there_is_and_what_has_failed(
     copy_of(evaluated.root, tmp_path)
     world = make_world(tmp_path, evaluated.corpus)
     with world.environment():
-        assert run.main(["--job", "evaluate"]) == 1
+        assert loom(["run", "evaluate"]) == 1
 
     printed = capsys.readouterr()
     said = "ValueError (Input contains NaN.) in tests/assets/evaluate/test_missing_models.py, line "

@@ -40,7 +40,7 @@ def whole(
     n_dialogues = ALL_DIALOGUES if pytestconfig.getoption("tier") == "nightly" else FEW_DIALOGUES
     file = write_dialogues(root / "published", n_dialogues, N_TURNS)
     config = {"benchmark": "mmdu", "file": str(file)}
-    assert world.run("import_release", {"import_published": {"config": config}}).success
+    assert world.run("import_release", {"release_import": {"config": config}}).success
     lose_some(world)
     fewer = {"n_resamples": 1000}
     world.write_settings({"evaluate": {"scores": fewer, "comparisons": fewer}})

@@ -51,7 +51,7 @@ def chosen(make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory) -> I
 
 def take(world: World, benchmark: str, file: Path, **config: str) -> None:
     given = {"benchmark": benchmark, "file": str(file), **config}
-    assert world.run("import_release", {"import_published": {"config": given}}).success
+    assert world.run("import_release", {"release_import": {"config": given}}).success
 
 
 def picture(colour: str) -> bytes:

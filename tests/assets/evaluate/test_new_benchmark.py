@@ -9,6 +9,7 @@ import dagster as dg
 import pytest
 from PIL import Image
 
+from assets.common.apart import not_made
 from assets.evaluate import observations
 from assets.release.published import write_imported
 from dagster_project.definitions import build_defs
@@ -160,6 +161,8 @@ def test_without_the_benchmark_its_answers_stay_and_are_left_out(toy: World) -> 
         "There is no benchmark here for toy-test-"
     )
     assert toy.warehouse.count("evaluate.observations") == 0
+    (reason,) = not_made(toy.warehouse)["evaluate.observations"]
+    assert "There is no benchmark toy here: install its package" in reason
     assert toy.warehouse.count("evaluate.answers") == n_answers
     with_it = {**resources, "benchmarks": {"toy": Toy()}}
     assert dg.materialize([observations], resources=with_it).success

@@ -45,7 +45,7 @@ def answered(
         }
     )
     config = {"benchmark": "alignmmbench", "file": str(write_rows(root))}
-    assert world.run("import_release", {"import_published": {"config": config}}).success
+    assert world.run("import_release", {"release_import": {"config": config}}).success
     assert world.run(ANY_ASSETS, assets=ANSWERS).success
     yield world
 

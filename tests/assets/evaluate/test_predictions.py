@@ -91,16 +91,16 @@ def evaluate(world: World, **config: object) -> Result:
 
 def imported(world: World, release: str, file: Path, model: str) -> Result:
     config = {"release": release, "file": str(file), "model": model}
-    return world.run("import_predictions", {"take_predictions": {"config": config}})
+    return world.run("import_predictions", {"result_import_predictions": {"config": config}})
 
 
 def removed(world: World, release: str, model: str) -> Result:
     config = {"release": release, "model": model}
-    return world.run("remove_predictions", {"drop_predictions": {"config": config}})
+    return world.run("remove_predictions", {"result_remove_predictions": {"config": config}})
 
 
 def told(result: Result) -> str:
-    said: str = result.output_for_node("take_predictions")
+    said: str = result.output_for_node("result_import_predictions")
     return said
 
 

@@ -26,7 +26,7 @@ N_DIALOGUES, N_TURNS = 8, 2
 def import_dialogues(world: World, n_dialogues: int) -> None:
     file = write_dialogues(world.root / "published", n_dialogues, N_TURNS)
     config = {"benchmark": "mmdu", "file": str(file)}
-    assert world.run("import_release", {"import_published": {"config": config}}).success
+    assert world.run("import_release", {"release_import": {"config": config}}).success
 
 
 def with_models(world: World, evaluate: list[str]) -> World:

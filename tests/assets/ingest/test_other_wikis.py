@@ -1,6 +1,6 @@
 """A corpus out of a wiki that is not Wikimedia's, from its pages to entries.
 
-The wiki is what a real MediaWiki answered; `make test-mediawiki` runs the same tests against it.
+The wiki is what a real MediaWiki answered; `python -m tests.mediawiki` runs the same tests against it.
 """
 
 import hashlib

@@ -5,6 +5,7 @@ import gzip
 import hashlib
 import math
 from collections import Counter
+from collections.abc import Callable
 
 import pytest
 
@@ -25,20 +26,31 @@ DEFAULT_LIMITS = (
 SAMPLE = REPO_ROOT.parent / "shared" / "data" / "wit_sample"
 
 
+Ingest = Callable[[dict[str, object]], tuple[World, Result]]
+
+
 @pytest.fixture(scope="module")
-def ingested(
-    make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[World, Result]:
-    """The sample with all its pictures, whatever is to be seen on them."""
+def ingest(make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory) -> Ingest:
+    """The sample in a home of its own, with these settings of its pictures."""
     if not SAMPLE.is_dir():
         pytest.skip(f"the WIT sample is not at {SAMPLE}: only made-up corpora can be tested")
-    root = tmp_path_factory.mktemp("sample")
-    corpus = Corpus(root / "corpus")
-    write_settings(corpus.folder, images={"limits": dict.fromkeys(DEFAULT_LIMITS)})
-    for name in ("wit_sample.tsv.gz", "categories.jsonl", "images"):
-        (corpus.folder / name).symlink_to(SAMPLE / name)
-    world = make_world(root, corpus)
-    return world, world.ingest("wit_sample")
+
+    def run(images: dict[str, object]) -> tuple[World, Result]:
+        root = tmp_path_factory.mktemp("sample")
+        corpus = Corpus(root / "corpus")
+        write_settings(corpus.folder, images=images)
+        for name in ("wit_sample.tsv.gz", "categories.jsonl", "images"):
+            (corpus.folder / name).symlink_to(SAMPLE / name)
+        world = make_world(root, corpus)
+        return world, world.ingest("wit_sample")
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def ingested(ingest: Ingest) -> tuple[World, Result]:
+    """The sample with all its pictures, whatever is to be seen on them."""
+    return ingest({"limits": dict.fromkeys(DEFAULT_LIMITS)})
 
 
 @pytest.fixture(scope="module")
@@ -106,11 +118,9 @@ def test_every_page_with_each_of_its_images_is_an_entry(
     assert metadata(run, "ingest/entries")["rows left out"] == 0
 
 
-def test_the_default_limits_leave_out_what_shows_nothing(ingested: tuple[World, Result]) -> None:
+def test_the_default_limits_leave_out_what_shows_nothing(ingest: Ingest) -> None:
     """Ten pictures of 148, which docs/guides/image-limits.md lists; their rows are accounted for."""
-    world, _ = ingested
-    write_settings(world.corpus.folder)
-    run = world.ingest("wit_sample")
+    world, run = ingest({})
     assert run.success
     found = {url.rpartition("/")[2]: reason for url, reason in rejected(world, "image").items()}
     assert Counter(found.values()) == {"faint": 6, "blurred": 2, "blank": 1, "too_long": 1}

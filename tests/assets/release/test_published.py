@@ -77,13 +77,19 @@ def empty(make_world: MakeWorld, tmp_path: Path) -> World:
 
 def take(world: World, file: Path, **config: str) -> Result:
     given = {"benchmark": "mmdu", "file": str(file), **config}
-    return world.run("import_release", {"import_published": {"config": given}})
+    return world.run("import_release", {"release_import": {"config": given}})
 
 
 def taken(world: World, file: Path, **config: str) -> str:
+    """The id of the release that a file is imported as."""
     run = take(world, file, **config)
     assert run.success
-    return str(run.output_for_node("import_published"))
+    (output,) = [event for event in run.all_events if event.event_type_value == "STEP_OUTPUT"]
+    release_id = str(output.step_output_data.metadata["release"].value)
+    assert run.output_for_node("release_import").startswith(
+        f"Release {release_id} is imported and "
+    )
+    return release_id
 
 
 def current(world: World) -> dict[str, str]:
@@ -114,13 +120,13 @@ def test_a_picture_whose_file_was_lost_is_named_with_its_release_and_comes_with_
     run = empty.run("release")
     assert sentence(run) == (
         f"The folder of release {release_id} was not written, as the file of picture {image_id} of "
-        f"{item} is missing or damaged: import mine again (make import-release)."
+        f"{item} is missing or damaged: import mine again (vlm-loom release import)."
     )
     # No answer of the dialogue is made up: it is lost, and the sentence says what to do.
     empty.run(ANY_ASSETS, assets=ASKING)
     [why] = [row["reason"] for row in empty.rows("SELECT reason FROM evaluate.not_made")]
     assert f"on {release_id} (1 no_image, 1 not_asked; of {item}: The" in why and image_id in why
-    assert "import its release again (make import-release)" in why
+    assert "import its release again (vlm-loom release import)" in why
 
     assert taken(empty, folder / "benchmark.json", name="mine") == release_id
     assert empty.run("release").success
@@ -249,11 +255,13 @@ def test_another_file_is_another_release_that_comes_into_force_unless_one_is_pin
     # The first one again is in force again; a pin decides.
     taken(empty, folder / "benchmark.json")
     assert current(empty) == {"mmdu-imported": first}
-    assert empty.run("pin_release", {"pin": {"config": {"release_id": second}}}).success
+    assert empty.run("pin_release", {"release_pin": {"config": {"release": second}}}).success
     taken(empty, folder / "benchmark.json")
     assert current(empty) == {"mmdu-imported": second}
     # It is pinned no more once it is retired.
-    assert empty.run("retire_release", {"retire": {"config": {"name": "mmdu-imported"}}}).success
+    assert empty.run(
+        "retire_release", {"release_retire": {"config": {"name": "mmdu-imported"}}}
+    ).success
     taken(empty, folder / "benchmark.json")
     assert current(empty) == {"mmdu-imported": first}
 
@@ -288,7 +296,7 @@ def test_what_an_import_shares_costs_the_instruction_set_a_pair_or_is_named_to_b
     imported = taken(world, file)
 
     # An instruction set that is pinned cannot lose the pair: the row is named, and the advice works.
-    assert world.run("pin_release", {"pin": {"config": {"release_id": learned}}}).success
+    assert world.run("pin_release", {"release_pin": {"config": {"release": learned}}}).success
     refused = world.release()
     assert not refused.success
     assert f"Nothing is frozen: {learned}, which is pinned, has answers (1)" in sentence(refused)
@@ -300,7 +308,9 @@ def test_what_an_import_shares_costs_the_instruction_set_a_pair_or_is_named_to_b
     # So does the other one: one that is made anew is without the pair.
     file.write_text(json.dumps([dialogue("d1"), leaked]))
     taken(world, file)
-    assert world.run("unpin_release", {"unpin": {"config": {"name": "mmdu-instruct"}}}).success
+    assert world.run(
+        "unpin_release", {"release_unpin": {"config": {"name": "mmdu-instruct"}}}
+    ).success
     assert world.release().success
     lost = world.rows("FROM release.overlaps")
     # Other answers about the same pictures say the same, too.
@@ -381,7 +391,7 @@ def test_who_only_evaluates_needs_no_writer_review_or_ingestion(empty: World, fo
 def test_a_file_of_no_named_benchmark_is_told_which_there_are(empty: World, folder: Path) -> None:
     file = folder / "benchmark.json"
     assert sentence(take(empty, file, benchmark="")) == (
-        f"Say which benchmark {file} is of: BENCHMARK=<name>; there are {', '.join(importable())}."
+        f"Say which benchmark {file} is of (--benchmark); there are {', '.join(importable())}."
     )
 
 

@@ -49,11 +49,11 @@ def everything(world: World) -> dict[str, list[Row]]:
 
 
 def pin(world: World, release_id: str) -> Result:
-    return world.run("pin_release", {"pin": {"config": {"release_id": release_id}}})
+    return world.run("pin_release", {"release_pin": {"config": {"release": release_id}}})
 
 
 def unpin(world: World, name: str) -> Result:
-    return world.run("unpin_release", {"unpin": {"config": {"name": name}}})
+    return world.run("unpin_release", {"release_unpin": {"config": {"name": name}}})
 
 
 @pytest.fixture
@@ -465,23 +465,23 @@ def test_the_leaderboard_names_models_of_the_profile_without_scores(
 
 
 def test_the_job_shows_a_comparison(twice: Made) -> None:
-    ids = {"a": twice.first["mmdu"], "b": twice.second["mmdu"]}
-    run = twice.world.run("compare_releases", {"compare": {"config": ids}})
+    ids = {"release": twice.first["mmdu"], "other": twice.second["mmdu"]}
+    run = twice.world.run("compare_releases", {"release_diff": {"config": ids}})
     assert run.success
     (output,) = [event for event in run.all_events if event.event_type_value == "STEP_OUTPUT"]
     told = output.step_output_data.metadata
-    page = f"reports/diff/{ids['a']}/{ids['b']}.html"
+    page = f"reports/diff/{ids['release']}/{ids['other']}.html"
     assert told["page"].value == f"/loom/{page}"
     assert (twice.world.home / page).is_file()
-    assert told["difference"].value.startswith(f"# From {ids['a']} to {ids['b']}")
+    assert told["difference"].value.startswith(f"# From {ids['release']} to {ids['other']}")
     counts = {name: told[name].value for name in ("added", "removed", "changed", "the same")}
     # Every dialogue was approved by another policy.
-    n_items = card(twice.world, ids["a"])["n_items"]
+    n_items = card(twice.world, ids["release"])["n_items"]
     assert counts == {"added": 0, "removed": 0, "changed": n_items, "the same": 0}
 
 
 def test_the_job_compares_a_release_with_its_parent(twice: Made) -> None:
-    run = twice.world.run("compare_releases", {"compare": {"config": {"a": "mmdu"}}})
+    run = twice.world.run("compare_releases", {"release_diff": {"config": {"release": "mmdu"}}})
     assert run.success
     ids = [twice.first["mmdu"], twice.second["mmdu"]]
     assert twice.world.home.joinpath("reports", "diff", ids[0], f"{ids[1]}.html").is_file()

@@ -8,7 +8,7 @@ import dagster as dg
 import pytest
 
 from methods.review import QueueItem
-from review.commands.files import read_queue
+from review.commands import read_queue
 from review.import_export import ImportResult, import_records, items_to_export
 from review.jsonl import read_jsonl, write_jsonl
 from tests.assets.conftest import MakeWorld

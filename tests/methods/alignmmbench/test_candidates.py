@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from methods.alignmmbench.candidates import Candidate, Pictured, Removed, candidates, drawn
-from methods.alignmmbench.keywords import KEYWORDS, found_keywords
-from methods.alignmmbench.tasks import CATEGORIES
+from methods.alignmmbench.tasks import CATEGORIES, KEYWORDS, found_keywords
 from methods.words import is_chinese
 
 WORDS = {"Counting": ("two", "三只"), "Recognition": ("butterfly", "fruit")}

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from methods.alignmmbench import seen_keywords as module
-from methods.alignmmbench.seen_keywords import cosines, phrase, seen_keywords
+from methods.alignmmbench import tasks
+from methods.alignmmbench.tasks import cosines, phrase, seen_keywords
 
 WORDS = {"Chart": ("bar chart", "map"), "Recognition": ("fruit",)}
 PHRASES = np.array([[1, 0], [0.6, 0.8], [0, 1]], dtype=np.float32)
@@ -32,7 +32,7 @@ def test_a_higher_bar_leaves_fewer_and_a_picture_with_none_is_absent() -> None:
 
 def test_many_pictures_are_compared_in_parts_with_the_same_result(monkeypatch) -> None:
     whole = seen_keywords(["a", "b", "c"], cosines(PICTURES, PHRASES), WORDS, 0.6)
-    monkeypatch.setattr(module, "AT_ONCE", 2)
+    monkeypatch.setattr(tasks, "AT_ONCE", 2)
     parts = cosines(PICTURES, PHRASES)
 
     assert [len(part) for part in parts] == [2, 1]

@@ -1,6 +1,6 @@
 """Letters of a release's baselines, worked by hand."""
 
-from methods.choice.baselines import (
+from methods.choice.letter_shares import (
     most_frequent_letter,
     most_frequent_letters,
     random_letter,

@@ -1,6 +1,6 @@
 """Passes that the early stop saved, worked by hand."""
 
-from methods.choice.early_stop import Asked, PassCounts, pass_counts, passes_by_item
+from methods.choice.passes import Asked, PassCounts, pass_counts, passes_by_item
 from methods.mmbench import Mmbench
 from methods.mmiu import Mmiu
 from tests.methods.choice.questions import item

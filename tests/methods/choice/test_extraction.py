@@ -2,7 +2,7 @@
 
 import pytest
 
-from methods.choice.extraction import EXTRACT_PROMPT, extract_data, letter_reader
+from methods.choice.passes import EXTRACT_PROMPT, extract_data, letter_reader
 from methods.prompts.parsing import ParseError
 from resources.prompts import prompt
 

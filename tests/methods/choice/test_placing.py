@@ -6,8 +6,7 @@ from typing import NamedTuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.choice.lettered import LETTERS
-from methods.choice.placing import placed
+from methods.choice.lettered import LETTERS, placed
 
 
 class Choices(NamedTuple):

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.choice.compat import compat
 from methods.choice.lettered import LETTERS
+from methods.choice.read_answers import compat
 from methods.choice.strict import strict
 from tests.methods.choice.answer_texts import CHOICES, TABLE
 

@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from methods.choice.languages import LANGUAGES
-from methods.choice.translation_checks import check_text, check_translation
-from methods.choice.written_numbers import written_numbers
+from methods.choice.translation_checks import check_text, check_translation, written_numbers
 from methods.prompts.parsing import ParseError
 
 ZH = LANGUAGES["zh"]

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from methods.clustering.communities import threshold_communities
-from methods.clustering.density import density_communities
+from methods.clustering.communities import density_communities, threshold_communities
 from methods.clustering.incremental import Clustering, Communities
 from methods.clustering.two_passes import (
     HOW,

@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from methods.clustering.changes import CHANGES, compare_communities
+from methods.clustering.incremental import CHANGES, compare_communities
 
 NOBODY = "."
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from methods.clustering.density import density_communities
+from methods.clustering.communities import density_communities
 from methods.clustering.neighbours import ThresholdError
 from tests.methods.clustering.vectors import at_angles, clustered_vectors, unit
 

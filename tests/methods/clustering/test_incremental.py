@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from methods.clustering.changes import CHANGES
-from methods.clustering.incremental import Clustering, extend, recluster
+from methods.clustering.incremental import CHANGES, Clustering, extend, recluster
 from methods.clustering.two_passes import Detectors, Entries, PriorClustering
 from tests.methods.clustering.clustered import (
     TAU,

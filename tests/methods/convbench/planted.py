@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from methods.convbench.settings import (
+from methods.convbench.scores import (
     CREATION,
     N_GIVEN,
     OF_TURN,

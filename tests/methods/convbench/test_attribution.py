@@ -20,7 +20,7 @@ from methods.convbench.attribution import (
     Change,
     attribution_rows,
 )
-from methods.convbench.settings import CREATION, PERCEPTION, PERFECT_PERCEPTION, REASONING
+from methods.convbench.scores import CREATION, PERCEPTION, PERFECT_PERCEPTION, REASONING
 from methods.evaluation.asking import PLAIN
 from methods.evaluation.metrics import Scored
 from tests.methods.convbench.planted import Values, model, scored

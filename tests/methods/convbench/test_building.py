@@ -8,7 +8,7 @@ from methods.convbench.building import (
     Written,
     build_conversations,
 )
-from methods.convbench.settings import TASK_LABELS
+from methods.convbench.scores import TASK_LABELS
 from methods.release import Edition, Origin, Release, ReviewPolicy
 from methods.release_items import items_of_release
 

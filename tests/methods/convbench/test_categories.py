@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.convbench.categories import Named, categories_of, task_name
+from methods.convbench.drafting import Named, categories_of, task_name
 from methods.errors import UserError
 
 

@@ -6,8 +6,7 @@ from dataclasses import replace
 import pytest
 
 from methods.convbench import Convbench
-from methods.convbench.scores import DIFFERENCES, METRICS
-from methods.convbench.settings import PERFECT_PERCEPTION, PERFECT_REASONING
+from methods.convbench.scores import DIFFERENCES, METRICS, PERFECT_PERCEPTION, PERFECT_REASONING
 from methods.evaluation.asking import PLAIN, Answer, Ask, Given, Limits, Transcript, Unasked
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.judging import AskJudge, Judging, Observation, Place

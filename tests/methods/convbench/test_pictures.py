@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.convbench.pictures import Pictured, drawn
+from methods.convbench.drafting import Pictured, drawn
 
 ENTRIES = [Pictured(f"e{n}", f"i{n}", f"g{n // 2}") for n in range(20)]
 

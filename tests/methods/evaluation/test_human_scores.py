@@ -109,7 +109,7 @@ def test_nothing_matches_is_one_sentence_with_the_counts():
         human_scores_of(RATED, rows(record("x"), record("y"), record(score="")))
     assert str(caught.value) == (
         "None of its 3 records is a score of an answer on the release (1 are without a score; 2 are of "
-        "an item that the release does not have): say the release that was scored (RELEASE=...)."
+        "an item that the release does not have): say the release that was scored."
     )
 
 

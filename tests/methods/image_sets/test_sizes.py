@@ -10,7 +10,7 @@ from methods.image_sets import (
     SetSizeError,
     size_weights,
 )
-from methods.image_sets.sizes import Packing, apportion, apportion_more, max_sets
+from methods.image_sets.spec import Packing, apportion, apportion_more, max_sets
 from tests.methods.image_sets.sampled import (
     LIKE_MMDU,
 )

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.ingest.wit import Rejection, WitRow
-from methods.ingest.wit_base import COLUMNS_READ, rows_of_record
+from methods.ingest.wit import COLUMNS_READ, Rejection, WitRow, rows_of_record
 
 OWL = {
     "language": "en",

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.licences.sources import Stated, licence_of
+from methods.licences.reading import Stated, licence_of
 from methods.licences.terms import TERMS, reason, shares, terms_of
 
 ANY = ["CC0-1.0", "CC-BY-4.0", "CC-BY-SA-4.0", "LicenseRef-CC-BY-NC-ND", "GFDL-1.2-or-later", "MIT"]

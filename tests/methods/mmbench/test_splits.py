@@ -5,7 +5,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.mmbench.splits import DEV, TEST, sides
+from methods.mmbench.building import DEV, TEST, sides
 
 LEAVES = st.dictionaries(
     st.text("abcdef0123456789", min_size=1, max_size=4), st.sampled_from("uvwxyz"), max_size=60

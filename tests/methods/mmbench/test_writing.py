@@ -7,10 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.choice.lettered import LETTERS
-from methods.choice.placing import Placed, placed
-from methods.mmbench.abilities import DESCRIPTIONS, ENCYCLOPEDIC
-from methods.mmbench.taxonomy import LEVEL_3
+from methods.choice.lettered import LETTERS, Placed, placed
+from methods.mmbench.taxonomy import DESCRIPTIONS, ENCYCLOPEDIC, LEVEL_3
 from methods.mmbench.writing import Written, assigned, item_id, read_item
 from methods.prompts.parsing import ParseError
 

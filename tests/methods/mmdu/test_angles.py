@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.mmdu.angles import ON_ONE, ON_SEVERAL, assigned
+from methods.mmdu.reading import ON_ONE, ON_SEVERAL, assigned
 
 BOTH = pytest.mark.parametrize("angles", [ON_ONE, ON_SEVERAL], ids=["one", "several"])
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.mmdu.parts import even_parts, halves, that_fit
+from methods.mmdu.reading import even_parts, halves, that_fit
 
 
 def test_twelve_answers_of_500_words_are_asked_for_in_three_parts_of_a_reply_of_4096_tokens() -> (

@@ -5,7 +5,7 @@ from statistics import mean
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.mmdu.shapes import Together, drawn, shape_of
+from methods.mmdu.composing import Together, drawn, shape_of
 
 ranges = st.tuples(st.integers(0, 5), st.integers(0, 5)).map(lambda each: (min(each), max(each)))
 

@@ -13,7 +13,7 @@ from PIL import Image
 from methods.mmiu.converting import NoQuestion, form_of, n_choices, question_of, wrong_choices
 from methods.mmiu.derived import DERIVED, derived
 from methods.mmiu.derived import drawing as draw
-from methods.mmiu.derived.subjects import Subject, others
+from methods.mmiu.derived.drawing import Subject, others
 from methods.mmiu.metadata import Sample
 from methods.mmiu.taxonomy import TASKS
 from methods.mmiu.unanswerable_tasks import STRATEGIES_OF

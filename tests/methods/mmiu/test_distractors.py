@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from methods.mmiu.distractors import distractors_data, read_distractors
+from methods.mmiu.converting import distractors_data, read_distractors
 from methods.mmiu.metadata import Sample, TaskInfo
 from methods.prompts.parsing import ParseError
 

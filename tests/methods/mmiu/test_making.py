@@ -5,17 +5,19 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.choice.lettered import LETTERS, MOST
-from methods.choice.placing import Placed
+from methods.choice.lettered import LETTERS, MOST, Placed
 from methods.mmiu.building import (
     ApprovedQuestion,
+    Asked,
+    MadeItem,
     build_questions,
+    finished,
     item_id,
     labels_of,
+    made_unanswerable,
     shown,
 )
 from methods.mmiu.converting import NoQuestion, Question, question_of
-from methods.mmiu.making import Asked, MadeItem, finished, made_unanswerable
 from methods.mmiu.metadata import Sample, TaskInfo
 from methods.mmiu.unanswerable_tasks import CANNOT
 from methods.release import Edition, ReviewPolicy

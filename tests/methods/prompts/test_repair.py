@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.prompts import repair as repairing
+from methods.prompts import parsing
 from methods.prompts.messages import Image, Message, Text
-from methods.prompts.repair import REPAIR_VERSION, repair_messages
+from methods.prompts.parsing import REPAIR_VERSION, repair_messages
 
 FIRST = (
     Message.of("system", "Role: writer."),
@@ -93,7 +93,7 @@ def test_no_reason_breaks_out(reason):
 
 def with_words(change: tuple[str, str]) -> ModuleType:
     """The module as it is when its source says something else."""
-    source = Path(repairing.__file__).read_text()
+    source = Path(parsing.__file__).read_text()
     assert change[0] in source
     spec = importlib.util.spec_from_loader("edited", loader=None)
     assert spec

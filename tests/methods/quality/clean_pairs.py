@@ -5,11 +5,11 @@ What belongs here: the texts that faults are planted into, and pairs that look l
 
 from collections.abc import Sequence
 
-from methods.quality.pairs import Dialogue, Pair, Source
+from methods.quality.outcome import Dialogue, Pair, Source
 from resources.offline import vocabulary
 from resources.offline.careful_answers import careful_answer
+from resources.offline.dialogue_texts import SEVERAL, SINGLE
 from resources.offline.image_facts import Facts
-from resources.offline.questions import SEVERAL, SINGLE
 
 N_DIALOGUES = 12
 SOURCES = [

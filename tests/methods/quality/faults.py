@@ -7,7 +7,7 @@ here finds. Where they are planted is `planted.py`.
 from collections.abc import Callable
 from typing import NamedTuple
 
-from methods.quality.checks import (
+from methods.quality.outcome import (
     LANGUAGE,
     LEAK,
     LEFTOVER,

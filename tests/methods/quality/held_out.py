@@ -6,15 +6,16 @@ and no rule was changed for them; what a rule gets wrong here stays in the table
 
 from typing import NamedTuple
 
-from methods.quality.checks import (
+from methods.quality.outcome import (
     LANGUAGE,
     LEFTOVER,
     MATERIAL,
     PERSONAL_DATA,
     REFUSAL,
     TRUNCATION,
+    Dialogue,
+    Pair,
 )
-from methods.quality.pairs import Dialogue, Pair
 from methods.quality.rules import Limits, by_rules
 from tests.methods.quality.planted import Found
 

@@ -6,8 +6,7 @@ What belongs here: planting, and precision and recall of each rule.
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from methods.quality.checks import NEAR_DUPLICATE, REPEATED, RULES
-from methods.quality.pairs import Dialogue
+from methods.quality.outcome import NEAR_DUPLICATE, REPEATED, RULES, Dialogue
 from methods.quality.rules import Limits, by_rules
 from tests.methods.quality.clean_pairs import clean, dialogue
 from tests.methods.quality.faults import FAULTS

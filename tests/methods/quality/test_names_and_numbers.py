@@ -4,7 +4,7 @@ import pytest
 
 from methods.quality.languages import language_fault
 from methods.quality.leaks import Told, leak_in
-from methods.quality.pairs import Source
+from methods.quality.outcome import Source
 from methods.quality.personal_data import personal_data_in
 
 

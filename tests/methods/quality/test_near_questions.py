@@ -11,7 +11,7 @@ from methods.quality.near_questions import (
     without_numbers,
     word_pairs,
 )
-from methods.quality.pairs import Dialogue, Pair
+from methods.quality.outcome import Dialogue, Pair
 from methods.quality.rules import Limits, by_rules
 
 WORDS = st.lists(st.sampled_from(["red", "blue", "mill", "sky", "snow"]), max_size=7).map(" ".join)

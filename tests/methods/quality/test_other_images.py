@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.quality.other_images import other_images
+from methods.quality.outcome import other_images
 
 DIALOGUES = st.dictionaries(
     st.text("abcdef", min_size=1, max_size=3),

@@ -1,8 +1,16 @@
 """From what checks found to pass, review or drop."""
 
-from methods.quality.checks import DROPPED, REASONS, REVIEWED
-from methods.quality.notes import line_of, note_of
-from methods.quality.outcome import Outcome, Policy, counts, outcome_of
+from methods.quality.outcome import (
+    DROPPED,
+    REASONS,
+    REVIEWED,
+    Outcome,
+    Policy,
+    counts,
+    line_of,
+    note_of,
+    outcome_of,
+)
 
 POLICY = Policy(DROPPED, REVIEWED, 6)
 

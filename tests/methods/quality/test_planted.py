@@ -2,7 +2,7 @@
 
 import pytest
 
-from methods.quality.checks import RULES
+from methods.quality.outcome import RULES
 from methods.quality.rules import Limits, by_rules
 from tests.methods.quality import held_out
 from tests.methods.quality.clean_pairs import clean

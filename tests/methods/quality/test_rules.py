@@ -5,7 +5,7 @@ import pytest
 from methods.quality.languages import SCRIPTS_OF, language_fault
 from methods.quality.leaks import Told, leak_in
 from methods.quality.leftovers import leftover_in
-from methods.quality.pairs import Dialogue, Pair, Source
+from methods.quality.outcome import Dialogue, Pair, Source
 from methods.quality.personal_data import personal_data_in
 from methods.quality.refusals import refusal_in
 from methods.quality.rules import Limits, by_rules

@@ -244,7 +244,7 @@ def test_a_damaged_ledger_is_one_sentence(home: Path, port: int) -> None:
     (home / "ledger.sqlite").write_bytes(b"no database at all" * 100)
     answer, text = ask(port, CALLS)
     assert answer.status == 503
-    assert "file is not a database" in text and "restore a backup (make restore)" in text
+    assert "file is not a database" in text and "restore a backup (vlm-loom home restore)" in text
 
 
 def test_a_ledger_that_was_cut_short_is_one_sentence(home: Path, port: int) -> None:

@@ -303,7 +303,7 @@ def test_very_many_rows_are_cut_and_said(home: Path, port: int) -> None:
 def test_without_tables_the_page_says_so_and_makes_none(home: Path, port: int) -> None:
     one = call(1)
     keep(home, one)
-    assert "There are no tables yet: run make demo" in page(port, f"{CALLS}/{one.key}")
+    assert "There are no tables yet: run vlm-loom demo" in page(port, f"{CALLS}/{one.key}")
     assert not [path for path in home.iterdir() if "warehouse" in path.name]
 
 

@@ -19,8 +19,7 @@ from hypothesis import strategies as st
 from methods.ingest import wit_records
 from methods.ingest.wit import COLUMNS, MAX_LINE_BYTES, Rejection
 from methods.ingest.wit_records import parse_records
-from resources.corpus import lines as cutting
-from resources.corpus import plain_rows, tsv
+from resources.corpus import tsv
 from resources.corpus.settings import CorpusError
 from resources.corpus.staging import Staged
 from resources.corpus.tsv import TsvShard, stage_tsv
@@ -241,8 +240,8 @@ def test_it_does_not_matter_where_a_block_ends_or_that_lines_are_long(
     body = b"".join(lines)
     body = body[: data.draw(st.integers(0, len(body)) | st.just(len(body)))]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cutting, "BLOCK_BYTES", block_bytes)
-        for module in (cutting, plain_rows, wit_records):
+        patch.setattr(tsv, "BLOCK_BYTES", block_bytes)
+        for module in (tsv, wit_records):
             patch.setattr(module, "MAX_LINE_BYTES", 1000)
         assert_alike(tmp_path_factory.mktemp("blocks"), body)
 
@@ -254,9 +253,9 @@ def test_it_does_not_matter_where_a_block_ends_or_that_lines_are_long(
 def test_lines_are_cut_at_line_feeds_alone_and_numbered(content, data):
     limit, block_bytes = data.draw(st.tuples(st.integers(1, 10), st.integers(1, 10)))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cutting, "BLOCK_BYTES", block_bytes)
-        patch.setattr(cutting, "MAX_LINE_BYTES", limit)
-        batches = list(cutting.line_batches(io.BytesIO(content), first_number=7))
+        patch.setattr(tsv, "BLOCK_BYTES", block_bytes)
+        patch.setattr(tsv, "MAX_LINE_BYTES", limit)
+        batches = list(tsv.line_batches(io.BytesIO(content), first_number=7))
     cut = [row for batch in batches for row in batch.to_pylist()]
     lines = content.split(b"\n")[: None if content[-1:] not in (b"", b"\n") else -1]
     assert [row["number"] for row in cut] == list(range(7, 7 + len(lines)))
@@ -297,7 +296,7 @@ def test_plain_lines_are_not_judged_one_by_one(tmp_path, monkeypatch):
 
 def test_records_over_several_lines_are_put_together_across_blocks(tmp_path, monkeypatch):
     """Several blocks are read at a time; the lines come to be judged in the file's order."""
-    monkeypatch.setattr(cutting, "BLOCK_BYTES", 1 << 14)
+    monkeypatch.setattr(tsv, "BLOCK_BYTES", 1 << 14)
     n_records = 6000
     body = (changed(4, '"a\nb"') + b"\n") * n_records
     rows, rejected = staged_content(tmp_path, body)
@@ -370,7 +369,8 @@ def test_a_folder_may_have_a_quote_in_its_name(tmp_path):
 MEASURED = """
 import resource, sys
 from pathlib import Path
-from resources.corpus import plain_rows, tsv
+from resources.corpus import tsv
+from resources.corpus import tsv
 
 folder = Path(sys.argv[1])
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

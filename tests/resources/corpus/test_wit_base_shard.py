@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from methods.ingest.wit_base import COLUMNS_READ
+from methods.ingest.wit import COLUMNS_READ
 from resources.corpus import shard as fetching
 from resources.corpus.settings import CorpusError
 from resources.corpus.shard import READER

@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from resources.images import file_states
+from resources.images import store as image_store
 from resources.images import store as store_module
-from resources.images.file_states import FileStates
-from resources.images.store import ImageDamaged, ImageStore
+from resources.images.store import FileStates, ImageDamaged, ImageStore
 from tests.resources.images.upload_double import PICTURE
 
 Damage = Callable[[Path], None]
@@ -62,8 +61,10 @@ def test_a_damaged_file_is_one_sentence_that_names_it(store, damage, anew):
             use(image_id)
         said = str(caught.value)
         assert str(path) in said and f"its {path.stat().st_size} bytes" in said
-        assert "(make run JOB=build), which fetches it anew" in said and "\n" not in said
-        assert said.endswith("import its release again (make import-release) if that was imported.")
+        assert "(vlm-loom run build), which fetches it anew" in said and "\n" not in said
+        assert said.endswith(
+            "import its release again (vlm-loom release import) if that was imported."
+        )
         assert caught.value.image_id == image_id
     assert not reader.has(image_id)
 
@@ -97,10 +98,10 @@ def test_a_file_is_checked_once_and_again_when_its_state_has_changed(store, monk
 
 
 def test_states_are_bounded(monkeypatch):
-    monkeypatch.setattr(file_states, "REMEMBERED", 2)
+    monkeypatch.setattr(image_store, "REMEMBERED", 2)
     states = FileStates()
     for number in range(3):
-        states.remember({f"{number}": file_states.FileState(number, 0, 0)})
+        states.remember({f"{number}": image_store.FileState(number, 0, 0)})
     assert list(states.of(["0", "1", "2"])) == ["1", "2"]
 
 

@@ -13,8 +13,7 @@ from resources import ssrf_guard as guarded_network
 from resources.home import REPO_ROOT
 from resources.images import fetcher as image_source
 from resources.images import host_queue as fetch_schedule
-from resources.images.buffer import BoundedBuffer
-from resources.images.fetcher import CONCURRENCY, ImageFetcher
+from resources.images.fetcher import CONCURRENCY, BoundedBuffer, ImageFetcher
 from resources.images.host_queue import HOST_CONNECTIONS
 from tests.resources.images.upload_double import (
     PICTURE,

@@ -7,7 +7,7 @@ from resources import host_pauses
 from resources.host_pauses import HostPauses, host_name
 from resources.images import host_queue
 from resources.images.host_queue import HostQueues, Job
-from resources.wikipedia import policy as wikimedia_policy
+from resources.wikipedia import api_client
 from tests.doubles.virtual_time import VirtualTime
 
 UPLOAD = "https://upload.wikimedia.org/wikipedia/commons/a/ab/Owl.png"
@@ -51,8 +51,8 @@ def test_wikimedia_is_asked_for_two_images_at_once(clock):
 
 def test_wikimedia_is_asked_for_25_megabits_a_second(clock, monkeypatch):
     """Or here for 10,000 bytes: after an image of 2,000 the next may begin 0.2 seconds later."""
-    assert wikimedia_policy.BYTES_PER_SECOND * 8 == 25_000_000
-    monkeypatch.setattr(wikimedia_policy, "BYTES_PER_SECOND", 10_000)
+    assert api_client.BYTES_PER_SECOND * 8 == 25_000_000
+    monkeypatch.setattr(api_client, "BYTES_PER_SECOND", 10_000)
 
     async def scenario() -> list[float]:
         start = anyio.current_time()

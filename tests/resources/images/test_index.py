@@ -14,8 +14,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from resources.home import REPO_ROOT
-from resources.images.file_states import FileState
 from resources.images.index import Entry, Fetched, ImageIndex
+from resources.images.store import FileState
 from tests.shared import PROCESSES
 
 IMAGE, OTHER = "a" * 64, "b" * 64

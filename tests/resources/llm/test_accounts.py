@@ -145,7 +145,7 @@ def test_what_ancestors_spent_is_known_where_the_file_was_deleted(runs, tmp_path
 
 
 def test_work_that_is_finished_leaves_the_next_a_budget_of_its_own(runs):
-    label = ["make demo"]
+    label = ["vlm-loom demo"]
     with pytest.raises(BudgetReached):
         runs.spend("demo-1", 200, TEXTS[:8], ancestors=label)
     with pytest.raises(BudgetReached):

@@ -14,8 +14,7 @@ import pytest
 from methods.prompts.messages import Message
 from resources.images.store import ImageStore
 from resources.llm import batches
-from resources.llm.batch_results import read_results
-from resources.llm.batches import BatchError, poll_open_batches
+from resources.llm.batches import BatchError, poll_open_batches, read_results
 from resources.llm.budget import BudgetReached
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Call, Ledger
@@ -25,6 +24,7 @@ from resources.llm.model_spec import ModelSpec, RegistryError
 from resources.llm.registry import load_registry
 from resources.llm.request import ChatRequest, Completion, Failure
 from resources.offline.process import OfflineServer
+from tests.doubles.batch_api import BatchServer
 from tests.resources.llm.entries import charges_of
 
 REGISTRY = """
@@ -41,9 +41,9 @@ models:
 
 
 class Api:
-    """The offline server as a provider of batches: what it was asked from now on, its bad days."""
+    """A provider of batches: what it was asked from now on, its bad days."""
 
-    def __init__(self, server: OfflineServer):
+    def __init__(self, server: BatchServer):
         self.url = server.base_url
         self._http = httpx2.Client(
             base_url=self.url.removesuffix("/v1"), trust_env=False, verify=False
@@ -53,15 +53,15 @@ class Api:
 
     def counts(self) -> tuple[int, int]:
         """Requests answered live, and in batches."""
-        stats = self._stats()
-        return tuple(stats[name] - self._before[name] for name in ("calls", "batched"))
+        live, batched = self._stats()
+        return live - self._before[0], batched - self._before[1]
 
     def batches(self) -> list[dict]:
         """The newest first."""
         return [batch for batch in self._list() if batch["id"] not in self._batches_before]
 
-    def _stats(self) -> dict:
-        return self._http.get("/stats").json()
+    def _stats(self) -> tuple[int, int]:
+        return self._http.get("/stats").json()["calls"], self._http.get("/batched").json()
 
     def _list(self) -> list[dict]:
         return self._http.get("/v1/batches?limit=100").json()["data"]
@@ -89,14 +89,14 @@ class Api:
 
 @pytest.fixture(scope="module")
 def server():
-    with OfflineServer() as running:
+    with BatchServer() as running:
         yield running
 
 
 @pytest.fixture(scope="module")
 def slow_server():
     """None of its batches ends during a test."""
-    with OfflineServer(batch_seconds=3600) as running:
+    with BatchServer(batch_seconds=3600) as running:
         yield running
 
 
@@ -548,11 +548,11 @@ def test_a_server_that_is_away_is_a_sentence_and_the_batch_still_waits(tmp_path,
     assert len(state(tmp_path).batches(still_open=True)) == 1
 
 
-def test_a_runs_own_offline_server_takes_no_batches(tmp_path):
+def test_the_offline_server_takes_no_batches(tmp_path):
     path = tmp_path / "models.yaml"
     path.write_text(
         "profiles: {p: {writer: m, judge: m, evaluate: [m]}}\n"
         "models: {m: {provider: offline, mode: batch}}\n"
     )
-    with pytest.raises(RegistryError, match="make offline-server"):
+    with pytest.raises(RegistryError, match="the offline server has no batch API"):
         load_registry(path)

@@ -107,7 +107,10 @@ def test_a_damaged_ledger_is_refused_before_a_request_is_sent_and_when_a_command
 
     for begin in (lambda: make_gateway(path, api).ask("s", questions(1)), bring_home_up_to_date):
         said = refused(path, begin)
-        assert "restore a backup (make restore)" in said and "make ledger-salvage" in said
+        assert (
+            "restore a backup (vlm-loom home restore)" in said
+            and "vlm-loom home salvage-ledger" in said
+        )
 
     assert api.n_heard == 0
 
@@ -225,7 +228,7 @@ def test_a_ledger_damaged_while_a_stage_runs_ends_it_with_one_sentence(
 
     said = refused(path, lambda: gateway.ask("s", questions(2000)))
 
-    assert "is damaged (" in said and "make ledger-salvage" in said
+    assert "is damaged (" in said and "vlm-loom home salvage-ledger" in said
 
 
 def test_an_answer_that_can_never_be_kept_stops_all_requests(path: Path, api: WatchedApi) -> None:

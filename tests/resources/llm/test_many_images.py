@@ -9,14 +9,12 @@ from pathlib import Path
 import pytest
 from PIL import Image as Picture
 
-from methods.prompts.many_images import evenly
-from methods.prompts.messages import Image, Message, Text
+from methods.prompts.messages import Image, Message, Text, evenly
 from resources.images.store import ImageStore
 from resources.llm.estimate import highest_cost, prompt_tokens
 from resources.llm.model_spec import ModelSpec
 from resources.llm.request import ChatRequest, request_key
-from resources.llm.unsendable import unsendable
-from resources.llm.wire import wire_body
+from resources.llm.request_body import unsendable, wire_body
 
 COLOURS = [(20 + 11 * n, 255 - 11 * n, 40 + 5 * n) for n in range(20)]
 

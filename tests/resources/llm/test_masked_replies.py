@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from methods.prompts.messages import Message
-from resources.llm.batch_results import read_results
+from resources.llm.batches import read_results
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Call, Ledger
 from resources.llm.ledger.batch_state import Item, Lost

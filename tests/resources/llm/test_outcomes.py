@@ -7,16 +7,15 @@ from typing import Any
 
 import pytest
 
-from resources.llm.batch_results import read_results
+from resources.llm.batches import read_results
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Call
 from resources.llm.ledger.batch_state import Item, Lost
 from resources.llm.ledger.calls import KEPT_CHARACTERS
 from resources.llm.ledger_entries import Asked, entry_from_reply
 from resources.llm.model_spec import ModelSpec, Price
-from resources.llm.reply import reply_of
+from resources.llm.reply import reply_of, says_nothing, without_thinking
 from resources.llm.request import Completion, Failure, Outcome
-from resources.llm.thinking import says_nothing, without_thinking
 from tests.doubles.openai_api import ScriptedApi, scripted
 from tests.resources.llm.entries import change_entries, charges_of
 from tests.resources.llm.test_gateway import make_gateway, question

@@ -11,9 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from resources.llm import usage as module
-from resources.llm.pace import Mark, Pace
 from resources.llm.request import Completion, Failure
-from resources.llm.usage import ALL_MODELS, Progress, ProgressReport, Usage
+from resources.llm.usage import ALL_MODELS, Mark, Pace, Progress, ProgressReport, Usage
 from tests.doubles.virtual_time import VirtualTime
 
 clock = VirtualTime()

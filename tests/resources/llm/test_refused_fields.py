@@ -8,7 +8,7 @@ import pytest
 
 from methods.prompts.messages import Message
 from resources.images.store import ImageStore
-from resources.llm.batch_results import read_results
+from resources.llm.batches import read_results
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Ledger
 from resources.llm.ledger.batch_state import BatchState, Item

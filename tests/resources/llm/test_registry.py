@@ -97,7 +97,7 @@ def test_an_entry_may_not_be_called_like_what_stands_beside_the_models(refused, 
     assert f"{name} is no name for a model" in refused(GOOD.replace("  idle:", f'  "{name}":'))
 
 
-def test_an_offline_server_that_outlives_its_runs_takes_batches(load):
+def test_what_listens_at_the_address_of_an_offline_entry_may_take_batches(load):
     started = 'provider: offline, mode: batch, base_url: "http://127.0.0.1:9/v1"'
 
     assert load(GOOD.replace("provider: offline", started)).model("stand-in").mode == "batch"

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 from resources.home import REPO_ROOT
 from resources.llm import limits, sliding_minute
-from resources.llm.byte_locks import ByteLocks
 from resources.llm.limits import ModelLimits
 from resources.llm.model_spec import ModelSpec
+from resources.llm.request_locks import ByteLocks
 from resources.llm.shared import SharedLimits
-from resources.llm.shared.places import Places
+from resources.llm.shared.shared_limits import Places
 from resources.llm.sliding_minute import SLACK, SlidingMinute
 from tests.doubles.openai_api import Api, completion_by_rule, http_reply, serving
 from tests.doubles.virtual_time import VirtualTime
@@ -84,8 +84,8 @@ def test_places_of_a_killed_process_are_free(tmp_path):
     program = """
         import sys, time
         from pathlib import Path
-        from resources.llm.byte_locks import ByteLocks
-        from resources.llm.shared.places import Places
+        from resources.llm.request_locks import ByteLocks
+        from resources.llm.shared.shared_limits import Places
         places = Places(ByteLocks(Path(sys.argv[1])), "it", 2)
         print(places.take(), places.take(), flush=True)
         time.sleep(600)

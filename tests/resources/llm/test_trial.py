@@ -96,7 +96,8 @@ def test_a_judge_that_answers_rubbish_is_not_asked_81_times(tmp_path, api, concu
     assert str(caught.value) == (
         "evaluate.judgments stopped asking judge, as its first 20 results all failed with no_json "
         "(The reply holds no JSON): correct what this names (the model's server, its entry in "
-        "models.yaml or the prompt), run make ask-anew STAGE=evaluate/judgments UNREAD=yes, and run "
+        "models.yaml or the prompt), run vlm-loom model ask-anew --stage evaluate/judgments "
+        "--unread, and run "
         "again; what was answered is kept and costs nothing."
     )
     # Until it is decided no more are begun than decide it, or than may be in flight.

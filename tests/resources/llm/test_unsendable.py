@@ -13,7 +13,7 @@ from resources.llm.ledger import Ledger
 from resources.llm.ledger.batch_state import BatchState
 from resources.llm.model_calls import WaitingForBatch
 from resources.llm.request import ChatRequest, Completion, Failure, Outcome
-from resources.offline.process import OfflineServer
+from tests.doubles.batch_api import BatchServer
 from tests.doubles.odd_api import Asked, answering
 from tests.resources.llm.loopback import gateway_of, questions
 
@@ -24,7 +24,7 @@ TOO_LARGE = ChatRequest("it", (Message.of("user", "Why? " * 1000),), "q@1")
 
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
-    with OfflineServer() as server:
+    with BatchServer() as server:
         yield server.base_url
 
 
@@ -56,7 +56,7 @@ def test_it_stops_no_other_request_and_its_failure_says_why(
 
     assert kinds(outcomes) == ["answered", "no_image", "answered", "too_long", "answered"]
     details = [each.detail for each in outcomes if isinstance(each, Failure)]
-    assert MISSING in details[0] and "make run JOB=build" in details[0]
+    assert MISSING in details[0] and "vlm-loom run build" in details[0]
     assert "max_request_bytes of it allows 2000" in details[1]
     assert len(list(Ledger(tmp_path / "ledger.sqlite"))) == 3
 

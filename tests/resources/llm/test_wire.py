@@ -10,7 +10,7 @@ from methods.prompts.messages import Image, Message, Text
 from resources.images.store import ImageNotStored, ImageStore
 from resources.llm.model_spec import ModelSpec
 from resources.llm.request import ChatRequest
-from resources.llm.wire import wire_body
+from resources.llm.request_body import wire_body
 from resources.prompts import PromptError
 
 SCHEMA = {"type": "object", "properties": {"Q1": {"type": "string"}}}

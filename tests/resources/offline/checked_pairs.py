@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from methods.prompts.messages import Image, Message
 from methods.prompts.parsing import parse_numbered
-from methods.quality.checks import (
+from methods.quality.outcome import (
     BY_MODEL,
     CONTRADICTIONS,
     NEEDS_NO_PICTURE,
@@ -20,10 +20,10 @@ from methods.quality.checks import (
     UNSUPPORTED,
 )
 from methods.quality.reading import read_lists, read_marks, read_reread
+from resources.offline.agreement import KNOWN
+from resources.offline.chat_completion import answer
 from resources.offline.chat_request import read_chat
-from resources.offline.pair_checks import KNOWN
-from resources.offline.questions import SEVERAL, SINGLE
-from resources.offline.tasks import answer
+from resources.offline.dialogue_texts import SEVERAL, SINGLE
 from resources.prompts import prompt
 from tests.methods.quality.planted import Found
 from tests.resources.offline.offline_drawings import DRAWN, draw, picture_part, text_part

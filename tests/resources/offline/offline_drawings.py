@@ -1,7 +1,5 @@
 """Pictures with known colours and shapes, and requests, for the offline server's tests."""
 
-from __future__ import annotations
-
 import base64
 import io
 from typing import Any

@@ -1,14 +1,11 @@
 """The offline candidates: whose pictures they speak of, their skills, and their choices."""
 
-from __future__ import annotations
-
 import pytest
 
+from resources.offline.chat_completion import answer
 from resources.offline.chat_request import read_chat
 from resources.offline.image_facts import analyse
-from resources.offline.stated_facts import correctness, stated_facts
-from resources.offline.tasks import answer
-from resources.offline.vocabulary import stated
+from resources.offline.vocabulary import correctness, stated, stated_facts
 from tests.resources.offline.offline_drawings import (
     DRAWN,
     chat_messages,

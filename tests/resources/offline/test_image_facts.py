@@ -1,16 +1,11 @@
 """The offline server's facts on drawn pictures with known colours and shapes."""
 
-from __future__ import annotations
-
 import io
 
 import pytest
 from PIL import Image, ImageDraw
 
-from resources.offline.colours import NAMES
-from resources.offline.errors import BadRequest
-from resources.offline.image_cache import picture_facts
-from resources.offline.image_facts import analyse
+from resources.offline.image_facts import COLOUR_NAMES, analyse, picture_facts
 from tests.resources.offline.offline_drawings import DRAWN, RGB, data_url, draw, encoded
 
 
@@ -28,7 +23,7 @@ def test_facts_of_drawn_pictures(drawn: tuple) -> None:
     assert facts.vividness == "vivid"
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", COLOUR_NAMES)
 def test_plain_fields_are_named(name: str) -> None:
     facts = analyse(Image.new("RGB", (64, 64), RGB[name]))
     assert facts.colours == ((name, 1.0),)
@@ -79,12 +74,12 @@ def test_cached_facts_are_the_same_object() -> None:
         "data:text/plain;base64,aGVsbG8=",
     ],
 )
-def test_unreadable_pictures_are_bad_requests(url: str) -> None:
-    with pytest.raises(BadRequest):
+def test_unreadable_pictures_are_refused_in_a_sentence(url: str) -> None:
+    with pytest.raises(ValueError, match=r"^(image_url must be|The base64|The image data)"):
         picture_facts(url)
 
 
-def test_truncated_picture_is_a_bad_request() -> None:
+def test_truncated_picture_is_refused() -> None:
     data = encoded(draw("blue", "white"))
-    with pytest.raises(BadRequest):
+    with pytest.raises(ValueError, match=r"^(image_url must be|The base64|The image data)"):
         picture_facts(data_url(data[: len(data) // 2]))

@@ -1,15 +1,13 @@
 """The offline judge: its form, its order of the candidates, and what it remarks on."""
 
-from __future__ import annotations
-
 import ast
 from statistics import mean
 
 import pytest
 
+from resources.offline.chat_completion import answer
 from resources.offline.chat_request import read_chat
-from resources.offline.stated_facts import StatedFact, stated_facts
-from resources.offline.tasks import answer
+from resources.offline.vocabulary import StatedFact, stated_facts
 from tests.resources.offline.offline_drawings import (
     DRAWN,
     chat_messages,

@@ -1,7 +1,5 @@
 """The offline server as a process: the real client's round trip, errors, faults and its end."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -16,8 +14,8 @@ import openai
 import pytest
 
 from resources.offline import process
+from resources.offline.fault_injection import OFFER
 from resources.offline.process import ROOT, OfflineServer, OfflineServerError
-from resources.offline.writing_faults import OFFER
 from tests.resources.offline.offline_drawings import chat_messages, draw
 
 HELLO = [{"role": "user", "content": "Hello"}]
@@ -89,6 +87,11 @@ def test_unknown_model_is_404(client: openai.OpenAI) -> None:
     with pytest.raises(openai.NotFoundError) as caught:
         chat(client, "gpt-4o")
     assert caught.value.code == "model_not_found"
+
+
+@pytest.mark.parametrize("path", ["/v1/batches", "/v1/files", "/v1/embeddings"])
+def test_what_it_does_not_have_is_404(http: httpx2.Client, path: str) -> None:
+    assert http.get(path).status_code == http.post(path, json={}).status_code == 404
 
 
 @pytest.mark.parametrize(

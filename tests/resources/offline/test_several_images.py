@@ -3,8 +3,6 @@
 The questions are those that the project makes of pictures (`methods/mmiu/derived`).
 """
 
-from __future__ import annotations
-
 import json
 
 import numpy as np
@@ -13,8 +11,8 @@ from PIL import Image
 
 from methods.mmiu.derived import drawing
 from methods.mmiu.unanswerable_tasks import CANNOT
+from resources.offline.chat_completion import answer
 from resources.offline.chat_request import read_chat
-from resources.offline.tasks import answer
 from tests.resources.offline.offline_drawings import chat_messages, draw, prompt_messages
 
 LETTERS = "ABCDEFGH"

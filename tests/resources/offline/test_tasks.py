@@ -1,24 +1,16 @@
 """The form of the offline server's answer to each task, and how a request names its task."""
 
-from __future__ import annotations
-
-import json
 import re
 
 import pytest
 
-from methods.choice.lettered import lettered
-from methods.mmbench.abilities import DESCRIPTIONS
-from resources.offline.chat_request import read_chat
-from resources.offline.errors import BadRequest
-from resources.offline.stated_facts import stated_facts
-from resources.offline.tasks import answer
+from resources.offline.chat_completion import answer
+from resources.offline.chat_request import BadRequest, read_chat
+from resources.offline.vocabulary import stated_facts
 from tests.resources.offline.offline_drawings import (
     DRAWN,
-    chat_messages,
     draw,
     labelled_parts,
-    picture_part,
     prompt_messages,
     text_part,
 )
@@ -178,26 +170,3 @@ def test_extract_names_the_one_choice_that_the_answer_names(answer: str, letter:
     choices = "A. red\nB. green\nC. blue"
     asked = f"<choices>{choices}</choices>\n<answer>{answer}</answer>"
     assert ask("extract", asked) == letter
-
-
-def written(ability: str, images: list) -> dict:
-    parts = [text_part(f"<ability>{ability}</ability>"), *map(picture_part, images)]
-    parts.append(text_part("<caption>Zanzibar</caption>\n<summary>Quokka</summary>"))
-    return json.loads(ask("item", parts))
-
-
-@pytest.mark.parametrize("ability", sorted(DESCRIPTIONS))
-def test_an_items_right_choice_is_what_the_careful_model_finds(ability: str) -> None:
-    for image in IMAGES:
-        item = written(ability, [image])
-        choices = sorted([item["answer"], *item["distractors"]])
-        assert 2 <= len(set(choices)) == len(choices) <= 4
-        assert "Zanzibar" not in str(item) and "Quokka" not in str(item)
-        question = f"{item['question']}\n{lettered(choices)}\nWhich is it?"
-        chat = {"model": "offline-careful", "messages": chat_messages([image], question)}
-        assert answer(read_chat(chat)) == f"The answer is {'ABCD'[choices.index(item['answer'])]}."
-
-
-def test_without_a_picture_there_is_an_item_still() -> None:
-    item = written("image_quality", [])
-    assert {item["answer"], *item["distractors"]} == {"vivid", "muted"}

@@ -195,4 +195,4 @@ def test_a_file_that_cannot_be_read_is_one_sentence(folder: Path, store: ImageSt
     with pytest.raises(PublishedFileError, match=r"no\.json cannot be imported: it cannot be read"):
         read_items(published, folder / "no.json", None, store)
     said = refused(folder, store, [record("red.png")], folder / "nowhere")
-    assert said == f"{folder}/nowhere is no folder of pictures: say IMAGES=folder."
+    assert said == f"{folder}/nowhere is no folder of pictures: give one with --images."

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from methods.convbench.attribution import PERCEPTION_GIVEN, REASONING_GIVEN, TERMS, TOO_FEW
-from methods.convbench.settings import CREATION, REASONING
+from methods.convbench.scores import CREATION, REASONING
 from resources.reports.benchmark_report import render_report
 from resources.reports.report_attribution import attributions_of
 from resources.reports.report_attribution import sentence as sentence_of

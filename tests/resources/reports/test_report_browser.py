@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from methods.choice.early_stop import PassCounts
 from methods.choice.letter_shares import LetterShares
+from methods.choice.passes import PassCounts
 from methods.evaluation.statistics.estimates import Estimate
 from methods.release_diff_text import Repeated
 from resources.images.store import ImageStore

@@ -3,8 +3,8 @@
 from collections import Counter
 from typing import Any
 
-from methods.choice.early_stop import PassCounts
 from methods.choice.letter_shares import LetterShares
+from methods.choice.passes import PassCounts
 from methods.evaluation.statistics.estimates import Estimate
 from resources.reports.benchmark_report import render_report
 from resources.reports.report_letters import letters_of

@@ -54,7 +54,9 @@ def test_agreement_with_people_stands_with_its_intervals_and_by_task_below(data,
 def test_without_people_the_page_says_how_they_score(data, store):
     data["findings"]["judge_quality"] = [figure("mae", 0.8, other="other-judge")]
     words = words_of(data, store)
-    assert "No person has scored these answers" in words and "make import-scores" in words
+    assert (
+        "No person has scored these answers" in words and "vlm-loom result import-scores" in words
+    )
     assert f"{JUDGE} other-judge answers" in words
 
 

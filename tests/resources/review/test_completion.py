@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from methods.review import QueueItem
-from resources.review.completion import Completion
-from resources.review.store import ReviewStore
+from resources.review.store import Completion, ReviewStore
 from tests.resources.review.review_queue import item, queue, with_rules, work
 
 

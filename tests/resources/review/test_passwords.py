@@ -6,8 +6,7 @@ from contextlib import closing
 import pytest
 from argon2 import PasswordHasher
 
-from resources.review.accounts import Account
-from resources.review.passwords import HASHER, hash_password, verify_password
+from resources.review.accounts import HASHER, Account, hash_password, verify_password
 from tests.resources.review.account_clock import CHEAP, RIGHT, WRONG, Clock, accounts_at, text_of
 
 

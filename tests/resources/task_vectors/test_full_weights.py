@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from methods.evaluation.task_map.clustering import Floats
-from resources.task_vectors.full_weights import _parts, products_of_weights
-from resources.task_vectors.products import read_products
+from resources.task_vectors.products import _parts, products_of_weights, read_products
 from resources.task_vectors.tensor_files import TaskVectorError, TensorFiles
 from tests.resources.task_vectors.weights import change, factors, save, save_adapter, weights
 
@@ -212,7 +211,7 @@ def test_a_folder_without_weights_is_named(models: Path) -> None:
 
 
 def test_whole_weights_need_a_base(models: Path) -> None:
-    with pytest.raises(TaskVectorError, match=r"those before the fine-tuning, too \(BASE=folder\)"):
+    with pytest.raises(TaskVectorError, match=r"those before the fine-tuning, too \(--base\)"):
         read_products(models / "tasks")
     with pytest.raises(TaskVectorError, match="nowhere is no folder"):
         read_products(models / "tasks", models / "nowhere")

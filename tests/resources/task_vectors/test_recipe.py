@@ -10,8 +10,8 @@ import pytest
 from PIL import Image
 
 from methods.evaluation.task_map.vectors import cosine_distances
-from resources.accuracy_file import read_accuracies
 from resources.home import REPO_ROOT
+from resources.rows_file import read_accuracies
 from resources.task_vectors.products import read_products
 
 pytestmark = pytest.mark.slow

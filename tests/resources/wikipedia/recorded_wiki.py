@@ -1,4 +1,4 @@
-"""A wiki that is not Wikimedia's: what a real MediaWiki 1.39 answered to `make test-mediawiki`.
+"""A wiki that is not Wikimedia's: what a real MediaWiki 1.39 answered to `python -m tests.mediawiki`.
 
     with RecordedWiki() as wiki:
         Wikipedia("me@example.org", api=wiki.api(PLAIN), folder=tmp_path)
@@ -55,7 +55,7 @@ class AnsweringWiki:
 
     def __exit__(self, *_: object) -> None:
         self._serving.close()
-        assert not self.unexpected, f"Not recorded (make test-mediawiki): {self.unexpected}"
+        assert not self.unexpected, f"Not recorded (python -m tests.mediawiki): {self.unexpected}"
 
     def api(self, path: str) -> str:
         """The address to configure."""
@@ -91,7 +91,7 @@ class RecordedWiki(AnsweringWiki):
 
 
 open_wiki: list[Callable[[], AnsweringWiki]] = [RecordedWiki]
-"""What the tests open; `make test-mediawiki` puts the real one there."""
+"""What the tests open; `python -m tests.mediawiki` puts the real one there."""
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -1,6 +1,6 @@
 """Wikis without Wikimedia's services: no media lists, with and without TextExtracts, at any path.
 
-The wiki is what a real MediaWiki answered; `make test-mediawiki` runs the same tests against it.
+The wiki is what a real MediaWiki answered; `python -m tests.mediawiki` runs the same tests against it.
 """
 
 from collections.abc import Iterator

@@ -1,0 +1,370 @@
+"""`vlm-loom`: every command of the project.
+
+What belongs here: the commands, their arguments and help. What each does stands in the module that its
+function imports, when it is called; the form of commands is `resources/command_line.py`.
+"""
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dagster_project.actions import ACTIONS, Action, Argument
+from resources.command_line import (
+    AS_JSON,
+    CORPUS,
+    FILE,
+    NOT_DONE,
+    PORT,
+    PROFILE,
+    Choice,
+    Command,
+    Group,
+    HomeCommand,
+    HomeGroup,
+    run,
+)
+from review.commands import review
+
+if TYPE_CHECKING:
+    from resources.warehouse import Warehouse
+
+JOBS = (
+    *("build", "cluster", "dialogue", "rewrite", "choice", "quality"),
+    *("review", "release", "evaluate", "ledger", "checks"),
+)
+"""Jobs that need no argument; `build` runs `ingest` for each shard."""
+NAME = "vlm-loom"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command line; 0: done, 1: done in part, 2: not done."""
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    return run(vlm_loom, NAME, argv)
+
+
+@click.group(NAME, cls=Group)
+@click.version_option(package_name=NAME)
+def vlm_loom() -> None:
+    """Vision-language dialogue data, and scores of models on it, each followed back to its source."""
+
+
+# --- The whole -------------------------------------------------------------------------------------
+
+
+@vlm_loom.command(params=[CORPUS, PROFILE], example="vlm-loom demo --corpus wit --profile openai")
+def demo() -> int:
+    """Everything: build the corpus into releases, evaluate the profile's models, show leaderboards."""
+    from dagster_project.demo import demo
+
+    return demo()
+
+
+@vlm_loom.command("run", params=[CORPUS, PROFILE], example="vlm-loom run evaluate --profile openai")
+@click.argument("job", type=Choice(JOBS))
+def run_one(job: str) -> int:
+    """Run one job on the home: a stage, build, or checks."""
+    from dagster_project.run import run_alone
+
+    return run_alone(job)
+
+
+@vlm_loom.command("dry-run", params=[CORPUS, PROFILE], example="vlm-loom dry-run --profile openai")
+def dry_run() -> int:
+    """What demo would ask of models and what that would cost; nothing is asked."""
+    from dagster_project.dry_run import dry_run
+
+    return dry_run()
+
+
+@vlm_loom.command(params=[CORPUS, PROFILE], example="vlm-loom ui --port 3001")
+@click.option("--port", type=PORT, default=3000, envvar="PORT", show_default=True)
+def ui(port: int) -> int:
+    """The Dagster UI with its daemon, on loopback, until it is stopped."""
+    from dagster_project.ui import serve
+
+    return serve(port)
+
+
+@vlm_loom.command(example="vlm-loom calls --port 8096")
+@click.option("--port", type=PORT, default=8095, envvar="PORT", show_default=True)
+def calls(port: int) -> int:
+    """What was asked of models, what came and what it cost, in a browser."""
+    from dagster_project.calls import serve
+
+    return serve(port)
+
+
+@vlm_loom.command(example='vlm-loom sql "SELECT count(*) FROM ingest.entries"')
+@click.argument("query", required=False)
+def sql(query: str | None) -> int:
+    """A prompt on a copy of the tables, or the answer to one query; runs go on meanwhile."""
+    from dagster_project.sql import answer
+
+    return answer(query)
+
+
+@vlm_loom.command(example='eval "$(vlm-loom completion bash)"')
+@click.argument("shell", type=Choice(("bash", "zsh", "fish")))
+def completion(shell: str) -> None:
+    """The script by which a shell completes commands; evaluate it in the shell's profile."""
+    from click.shell_completion import get_completion_class
+
+    of_shell = get_completion_class(shell)
+    assert of_shell is not None
+    print(of_shell(vlm_loom, {}, NAME, "_VLM_LOOM_COMPLETE").source())
+
+
+vlm_loom.add_command(review)
+
+
+# --- Groups, and the actions in them ---------------------------------------------------------------
+
+
+@vlm_loom.group(cls=HomeGroup)
+def release() -> None:
+    """Frozen data: list, show, compare, put in force, import."""
+
+
+@vlm_loom.group(cls=HomeGroup)
+def result() -> None:
+    """Scores: leaderboards, predictions and scores made elsewhere, maps of tasks."""
+
+
+@vlm_loom.group()
+def model() -> None:
+    """Models: try one, ask it, ask it anew."""
+
+
+@vlm_loom.group()
+def home() -> None:
+    """The folder with everything: back it up, restore it, mend its ledger, clean it."""
+
+
+def _parameter(argument: Argument) -> click.Parameter:
+    is_path = argument.kind == "path"
+    kind = click.Path(exists=True, resolve_path=True) if is_path else click.STRING
+    if argument.kind == "flag":
+        return click.Option([f"--{argument.name}"], is_flag=True, help=argument.help)
+    if argument.option:
+        return click.Option([f"--{argument.name}"], type=kind, help=argument.help)
+    default = {} if argument.required else {"default": ""}
+    return click.Argument(
+        [argument.name], type=kind, required=argument.required, help=argument.help, **default
+    )
+
+
+def _command(action: Action) -> click.Command:
+    """The subcommand of an action."""
+
+    def perform(**given: Any) -> int:
+        from resources.releases import release_meant
+
+        # What is wrong with a name needs no run, which takes seconds to begin.
+        for argument in action.arguments:
+            if argument.kind == "release" and given[argument.name]:
+                release_meant(_warehouse(), given[argument.name])
+        from dagster_project.action_jobs import perform_as_run
+
+        # A path that is left out has no default: click would make "" the folder that one is in.
+        said = {name: "" if each is None else each for name, each in given.items()}
+        told = perform_as_run(action, said)
+        if told is None:
+            return NOT_DONE
+        print(told)
+        return 0
+
+    return HomeCommand(
+        action.command,
+        callback=perform,
+        params=[_parameter(each) for each in action.arguments],
+        help=action.does,
+        example=action.example,
+    )
+
+
+for _action in ACTIONS:
+    _group = vlm_loom.commands[_action.group]
+    assert isinstance(_group, click.Group)
+    _group.add_command(_command(_action))
+
+
+# --- Releases and results --------------------------------------------------------------------------
+
+
+@release.command("list", params=[AS_JSON], example="vlm-loom release list")
+def list_releases(as_json: bool) -> None:
+    """Every release, * before those in force."""
+    from dagster_project.release_texts import listed, rows_of
+
+    warehouse = _warehouse()
+    _show(rows_of(warehouse)) if as_json else print(listed(warehouse), end="")
+
+
+@release.command("show", example="vlm-loom release show mmdu")
+@click.argument("release")
+def show_release(release: str) -> None:
+    """The card of a release, and the scores on it."""
+    from dagster_project.release_texts import shown
+
+    print(shown(_warehouse(), release), end="")
+
+
+@result.command("show", params=[AS_JSON, PROFILE], example="vlm-loom result show --json")
+def show_leaderboards(as_json: bool) -> None:
+    """The leaderboard of each release in force, what is missing and why, paths of reports."""
+    from dagster_project.results import leaderboard_rows, show_reports, show_results
+    from resources.llm.registry import active_profile, load_registry
+
+    if as_json:
+        _show(leaderboard_rows())
+    else:
+        show_results(load_registry().profile(active_profile()).judges)
+        show_reports()
+
+
+@result.command("export-critic", example="vlm-loom result export-critic mmdu")
+@click.argument("release")
+def export_critic(release: str) -> None:
+    """Write what a critic is trained on, as files."""
+    from dagster_project.critic import export
+
+    print(export(release))
+
+
+@result.command(
+    "task-map", cls=Command, example="vlm-loom result task-map vectors --base base --out map.html"
+)
+@click.argument("vectors", type=FILE)
+@click.option("--base", type=FILE, help="Weights before the fine-tuning; not of adapters.")
+@click.option("--out", type=FILE, help="The page; task-map.html among the home's reports without.")
+def task_map(vectors: Path, base: Path | None, out: Path | None) -> None:
+    """A map of tasks from fine-tuned weights, a folder of safetensors for each task: page and CSV."""
+    from dagster_project.task_map import map_of_weights
+
+    print(map_of_weights(vectors, base, out))
+
+
+@result.command("difficulty", example="vlm-loom result difficulty accuracies.csv mmiu-imported")
+@click.argument("accuracies", type=FILE)
+@click.argument("release")
+def difficulty(accuracies: Path, release: str) -> None:
+    """Accuracies after fine-tuning (CSV: task, accuracy) beside the scores of models, by task."""
+    from dagster_project.task_map import difficulty_of
+
+    print(difficulty_of(accuracies, release))
+
+
+@vlm_loom.command(
+    "dialogue-shape",
+    params=[CORPUS, PROFILE],
+    example="vlm-loom dialogue-shape --profile openai --out shape.md",
+)
+@click.option("--settings", type=FILE, help="As settings.yaml; those of the paper's shape without.")
+@click.option("--out", type=FILE, help="The page; it is printed without.")
+def dialogue_shape(settings: Path | None, out: Path | None) -> None:
+    """What dialogues at the paper's shape are like and would cost; nothing is asked."""
+    from dagster_project.dialogue_shape import show_shape
+
+    show_shape(settings, out)
+
+
+# --- Models ----------------------------------------------------------------------------------------
+
+
+@model.command(
+    "ask", cls=HomeCommand, example='vlm-loom model ask gpt-4o "What is this?" --image owl.jpg'
+)
+@click.argument("name")
+@click.argument("question")
+@click.option("--image", "images", type=FILE, multiple=True, help="A file; may be repeated.")
+def ask(name: str, question: str, images: Sequence[Path]) -> int:
+    """Ask a model one question; it is paid for like any call."""
+    from dagster_project.models import ask
+
+    return ask(name, question, images)
+
+
+@model.command("check", cls=HomeCommand, example="vlm-loom model check gpt-4o")
+@click.argument("name")
+def check(name: str) -> int:
+    """What a model can do, and the setting for what it cannot; it is paid for, too."""
+    from dagster_project.models import check_model
+
+    return check_model(name)
+
+
+@model.command("offline-server", example="vlm-loom model offline-server --port 8099")
+@click.option("--port", type=PORT, default=8099, envvar="PORT", show_default=True)
+def offline_server(port: int) -> int:
+    """The server of the offline models by itself: a stand-in for a paid API, until it is stopped."""
+    import subprocess
+
+    return subprocess.call([sys.executable, "-m", "resources.offline", "--port", str(port)])
+
+
+# --- The home --------------------------------------------------------------------------------------
+
+
+@home.command(example="vlm-loom home backup --to /mnt/backup")
+@click.option("--to", type=FILE, help="A new folder; backups/<time> beside the home without.")
+def backup(to: Path | None) -> None:
+    """Copy the home while it is in use."""
+    from dagster_project.home import back_up_home
+
+    print(back_up_home(to))
+
+
+@home.command(example="vlm-loom home restore backups/20261124-120000")
+@click.argument("source", type=FILE)
+@click.option("--overwrite", is_flag=True, help="Put an earlier home aside.")
+def restore(source: Path, overwrite: bool) -> None:
+    """Make a backup the home."""
+    from dagster_project.home import restore_home
+
+    print(restore_home(source, overwrite))
+
+
+@home.command("check-ledger", example="vlm-loom home check-ledger")
+def check_ledger() -> None:
+    """Read every page and row of the ledger; says what is wrong with it."""
+    from dagster_project.home import check_ledger
+
+    print(check_ledger())
+
+
+@home.command("salvage-ledger", example="vlm-loom home salvage-ledger")
+def salvage_ledger() -> None:
+    """Make a new ledger of what can be read of a damaged one, which is kept."""
+    from dagster_project.home import salvage_ledger
+
+    print(salvage_ledger())
+
+
+@home.command("clean", example="vlm-loom home clean")
+@click.option("--all", "everything", is_flag=True, help="Remove the whole home.")
+def clean_home(everything: bool) -> None:
+    """Remove what can be made again: reports, downloads, caches."""
+    from dagster_project.home import clean_home
+
+    print(clean_home(everything))
+
+
+def _warehouse() -> "Warehouse":
+    from resources.home import warehouse_path
+    from resources.warehouse import Warehouse
+
+    return Warehouse(warehouse_path())
+
+
+def _show(rows: Sequence[Mapping[str, Any]]) -> None:
+    from methods.ids import canonical_json
+
+    print(canonical_json(rows))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

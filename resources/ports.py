@@ -1,0 +1,52 @@
+"""The port on loopback that a server of this project listens on.
+
+What belongs here: whether it can be used, looked at before the server starts.
+"""
+
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from methods.errors import UserError
+
+HOST = "127.0.0.1"
+
+
+class PortError(UserError):
+    """The server cannot listen on the port; the message says why."""
+
+
+def require_free(port: int) -> None:
+    """Raise PortError unless a server can listen on the port."""
+    with socket.socket() as trial, _refusals_of(port):
+        # As the server listens: a port whose connections have just ended is free.
+        trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        trial.bind((HOST, port))
+
+
+def reserve_for_ui(port: int) -> socket.socket:
+    """Look whether the port is free, and keep other UIs off it. Raises PortError.
+
+    The webserver listens seconds later only. Until then a name of the kernel's, which goes with this
+    process, says that the port is taken.
+    """
+    reserved = socket.socket(socket.AF_UNIX)
+    try:
+        with _refusals_of(port):
+            reserved.bind(f"\0vlm-loom-ui-{port}")
+        require_free(port)
+    except PortError:
+        reserved.close()
+        raise
+    return reserved
+
+
+@contextmanager
+def _refusals_of(port: int) -> Iterator[None]:
+    """Raise PortError, one sentence, for what the operating system refuses."""
+    try:
+        yield
+    except OSError as error:
+        raise PortError(
+            f"The port {port} of {HOST} cannot be used ({error.strerror}): choose another with --port."
+        ) from None

@@ -1,0 +1,405 @@
+"""`vlm-loom review`: the app, accounts, and review in files or in a team's own Label Studio.
+
+What belongs here: the commands, their arguments and help, and what is printed. What each does stands in
+the modules that its function imports, when it is called. A password is read from a prompt or from
+standard input and a token from the environment, never from an argument: other users of the machine can
+see arguments, and shells store them.
+"""
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from methods.errors import UserError
+from methods.review import KINDS, ROUNDS, QueueItem
+from resources import command_line
+from resources.command_line import FILE, Choice, HomeGroup
+from resources.ports import HOST, require_free
+from resources.review.accounts import ROLES
+
+if TYPE_CHECKING:
+    from resources.review.accounts import Accounts
+    from resources.review.store import ReviewStore
+    from review.import_export import ImportResult
+
+PORT = 8090
+ADDRESS = f"http://{HOST}:{PORT}"
+TOKEN = "LABEL_STUDIO_TOKEN"
+PEOPLE = (("anna", "annotator"), ("ben", "annotator"), ("eva", "expert"))
+"""The accounts of `review demo`."""
+FORMATS = ("jsonl", "csv", "label-studio")
+QUEUES = (
+    "review/queue",
+    "evaluate/score_queue",
+    "evaluate/extraction_queue",
+    "evaluate/item_queue",
+)
+
+_port = click.option(
+    "--port", type=command_line.PORT, default=PORT, envvar="PORT", show_default=True
+)
+_address = click.option(
+    "--address", default=ADDRESS, show_default=True, help="Of the app for its users."
+)
+_format = click.option(
+    "--format",
+    "form",
+    type=Choice(FORMATS),
+    default="jsonl",
+    help="csv is for spreadsheets; label-studio for a server that cannot be reached from here.",
+)
+_kind = click.option("--kind", type=Choice(list(KINDS)), required=True)
+_ROUND = click.IntRange(min(ROUNDS), max(ROUNDS))
+_round = click.option("--round", "round_", type=_ROUND, required=True)
+_reviewer = click.option("--reviewer", required=True, help="The name on the decisions.")
+
+
+@click.group("review", cls=HomeGroup)
+def review() -> None:
+    """Review by people: the app, accounts, files, Label Studio."""
+
+
+# --- The app ---------------------------------------------------------------------------------------
+
+
+@review.command(example="vlm-loom review serve --port 8091")
+@_port
+def serve(port: int) -> None:
+    """Serve the review app on loopback."""
+    accounts = _accounts()
+    if not accounts.all():
+        print("Nobody can sign in yet: run vlm-loom review account add NAME --role annotator")
+    require_free(port)
+    _serve(_store(), accounts, port)
+
+
+@review.command(example="vlm-loom review demo")
+@_port
+def demo(port: int) -> None:
+    """Serve what the demo put before people, with three accounts to try it."""
+    from resources.home import images_path, warehouse_path
+    from resources.images.store import ImageStore
+    from review.samples import samples
+
+    if not warehouse_path().exists():
+        raise UserError("There is nothing to review yet: run `vlm-loom demo` first.")
+    # New links replace earlier ones, which people may be about to use.
+    require_free(port)
+    queue = read_queue()
+    accounts, store = _accounts(), _store()
+    image_ids = sorted({image_id for item in queue for image_id in item["image_ids"]})
+    images = ImageStore(images_path())
+    stored = [image_id for image_id in image_ids if images.has(image_id)]
+    # Samples stand for the kinds that the data lacks.
+    changes = store.update_queue([*samples(stored, {item["kind"] for item in queue}), *queue])
+    print(f"The review queue has {changes.new} new items and {changes.changed} changed ones.")
+    print("Sign-in links, each for one use:")
+    for name, role in PEOPLE:
+        account = accounts.get(name) or accounts.add(name, role)
+        token = accounts.link(account.name)
+        print(f"  {name} ({account.role}): http://{HOST}:{port}/link/{token}")
+    _serve(store, accounts, port)
+
+
+def _serve(store: "ReviewStore", accounts: "Accounts", port: int) -> None:
+    """Serve until Ctrl-C."""
+    import uvicorn
+
+    from resources.home import images_path
+    from resources.images.store import ImageStore
+    from review.app import create_app
+
+    print(f"Review on http://{HOST}:{port} (Ctrl-C stops it)", flush=True)
+    app = create_app(store, accounts, ImageStore(images_path()))
+    uvicorn.run(app, host=HOST, port=port, log_level="warning")
+
+
+# --- Accounts --------------------------------------------------------------------------------------
+
+
+@review.group()
+def account() -> None:
+    """Add and change the accounts of reviewers."""
+
+
+@account.command(example="vlm-loom review account add ann --role annotator")
+@click.argument("name")
+@click.option("--role", type=Choice(ROLES), required=True)
+@click.option("--password", is_flag=True, help="Ask for a password instead of printing a link.")
+@_address
+def add(name: str, role: Any, password: bool, address: str) -> None:
+    """Add an account; prints a link that signs in once."""
+    accounts = _accounts()
+    given = _read_password() if password else None
+    added = accounts.add(name, role, given)
+    print(f"{added.name} may review as {added.role}.")
+    if given is None:
+        _print_link(accounts, added.name, address)
+
+
+@account.command("list", example="vlm-loom review account list")
+def list_accounts() -> None:
+    """Every account."""
+    for each in _accounts().all():
+        signs_in = "disabled" if each.disabled else "by link"
+        if each.has_password and not each.disabled:
+            signs_in = "by password or link"
+        print(f"{each.name:<40}  {each.role:<9}  {signs_in}")
+
+
+@account.command(example="vlm-loom review account role ann expert")
+@click.argument("name")
+@click.argument("role", type=Choice(ROLES))
+def role(name: str, role: Any) -> None:
+    """Give an account another role."""
+    _accounts().set_role(name, role)
+    print(f"{name} may review as {role}.")
+
+
+@account.command(example="vlm-loom review account password ann")
+@click.argument("name")
+def password(name: str) -> None:
+    """Ask for an account's new password (a line of standard input where that is no terminal)."""
+    from resources.review.accounts import AccountError
+
+    accounts = _accounts()
+    if accounts.get(name) is None:
+        raise AccountError(f"There is no account {name!r}.")
+    accounts.set_password(name, _read_password())
+    print(f"{name} has a new password, and is signed out everywhere.")
+
+
+@account.command(example="vlm-loom review account link ann")
+@click.argument("name")
+@_address
+def link(name: str, address: str) -> None:
+    """Print a link that signs in once."""
+    _print_link(_accounts(), name, address)
+
+
+@account.command(example="vlm-loom review account disable ann")
+@click.argument("name")
+def disable(name: str) -> None:
+    """Sign an account out and refuse further sign-ins."""
+    _accounts().disable(name)
+    print(f"{name} is signed out everywhere and cannot sign in any more.")
+
+
+@account.command(example="vlm-loom review account enable ann")
+@click.argument("name")
+def enable(name: str) -> None:
+    """Let a disabled account sign in again."""
+    _accounts().enable(name)
+    print(f"{name} can sign in again.")
+
+
+def _print_link(accounts: "Accounts", name: str, address: str) -> None:
+    from resources.review.accounts import LINK_LASTS
+
+    token = accounts.link(name)
+    print(f"This link signs {name} in once, within {LINK_LASTS.days} days:")
+    print(f"{address.rstrip('/')}/link/{token}")
+
+
+def _read_password() -> str:
+    """Ask twice at a terminal; elsewhere read a line of standard input."""
+    import getpass
+
+    from resources.review.accounts import AccountError
+
+    if not sys.stdin.isatty():
+        return sys.stdin.readline().rstrip("\r\n")
+    password = getpass.getpass("Password: ")
+    if password != getpass.getpass("The same again: "):
+        raise AccountError("The two passwords differ.")
+    return password
+
+
+# --- Files -----------------------------------------------------------------------------------------
+
+
+@review.command(example="vlm-loom review export --out round1.csv --format csv")
+@click.option("--out", type=FILE, required=True, help="The file to write; it must not exist.")
+@click.option("--kind", type=Choice(list(KINDS)), help="Only items of this kind.")
+@click.option("--round", "round_", type=_ROUND, default=1, show_default=True)
+@click.option("--reviewer", help="Only items that this person may decide.")
+@click.option("--early", is_flag=True, help="Round 2: also items whose round 1 is open.")
+@_format
+def export(
+    out: Path, kind: str | None, round_: int, reviewer: str | None, early: bool, form: str
+) -> None:
+    """Write the items that need a decision to a file."""
+    from resources.home import images_path
+    from resources.images.store import ImageStore
+    from review.import_export import items_to_export
+    from review.jsonl import write_jsonl
+    from review.label_studio.files import write_tasks
+    from review.spreadsheet import write_csv
+
+    store = _store()
+    if form == "label-studio" and kind is None:
+        raise UserError(
+            "A Label Studio project has one labelling config: name the kind with --kind."
+        )
+    images = ImageStore(images_path())
+    items: list[QueueItem] = [
+        {**item, "image_paths": [str(images.path(each)) for each in item["image_ids"]]}
+        for item in read_queue()
+        if kind in (None, item["kind"])
+    ]
+    exported = items_to_export(items, store, round_, reviewer, early)
+    try:
+        if form == "label-studio":
+            config = write_tasks(exported, str(kind), round_, out, images)
+            print(f"The labelling config of the project is {config}.")
+        else:
+            {"jsonl": write_jsonl, "csv": write_csv}[form](exported, round_, out)
+    except FileExistsError as error:
+        raise UserError(
+            f"{error.filename} exists already and may have been filled in: give another name."
+        ) from None
+    print(f"{len(exported)} of {len(items)} items need a decision in round {round_}: {out}")
+
+
+@review.command("import", example="vlm-loom review import round1.csv --reviewer ann --round 1")
+@click.argument("file", type=FILE)
+@_reviewer
+@_round
+@_format
+def import_(file: Path, reviewer: str, round_: int, form: str) -> int:
+    """Store the decisions of a filled-in file."""
+    from review.import_export import import_records
+    from review.jsonl import read_jsonl
+    from review.label_studio.files import read_tasks
+    from review.spreadsheet import read_csv
+
+    read = {"jsonl": read_jsonl, "csv": read_csv, "label-studio": read_tasks}[form]
+    store = _store()
+    return _report(import_records(read_queue(), store, read(file), reviewer, round_))
+
+
+def read_queue() -> list[QueueItem]:
+    """The items that the assets put before people. Raises UserError when there are none yet."""
+    from methods.review import queue_item
+    from resources.home import warehouse_path
+    from resources.warehouse import Warehouse
+
+    path = warehouse_path()
+    if not path.exists():
+        raise UserError(f"There is no warehouse at {path}: materialize review/queue first.")
+    warehouse = Warehouse(path)
+    return [queue_item(row) for query in QUEUES for row in warehouse.read(query).to_pylist()]
+
+
+def _report(result: "ImportResult") -> int:
+    """Print the result of an import; 1 where records were at fault."""
+    for problem in result.problems:
+        print(problem, file=sys.stderr)
+    print(
+        f"{result.added} decisions added, {result.known} known already, "
+        f"{result.left_open} left open, {len(result.problems)} at fault"
+    )
+    return 1 if result.problems else 0
+
+
+# --- Label Studio ----------------------------------------------------------------------------------
+
+
+@review.group("label-studio")
+def label_studio() -> None:
+    """Review in Label Studio; its token is in LABEL_STUDIO_TOKEN."""
+
+
+_url = click.option("--url", required=True, help="Of the server, such as http://127.0.0.1:8080.")
+_PUSH = "vlm-loom review label-studio push --url http://127.0.0.1:8080 --kind dialogue --round 1"
+
+
+@label_studio.command(example=f"{_PUSH} --reviewer ann")
+@_url
+@_kind
+@_round
+@_reviewer
+def push(url: str, kind: str, round_: int, reviewer: str) -> None:
+    """Add the items that a person may decide to their project."""
+    from resources.home import images_path
+    from resources.images.store import ImageStore
+    from review.import_export import items_to_export
+    from review.label_studio.client import LabelStudio
+    from review.label_studio.config import labelling_config
+    from review.label_studio.tasks import task_of
+
+    with LabelStudio(url, _token(url)) as server:
+        open_items = items_to_export(_items_of(kind), _store(), round_, reviewer)
+        name = project_name(kind, round_, reviewer)
+        project = server.project(name)
+        present: set[tuple[str, str]] = set()
+        if project is None:
+            title = f"{kind.replace('_', ' ')}, round {round_}: {reviewer}"
+            project = server.new_project(name, title, labelling_config(kind))
+        else:
+            data = [task["data"] for task in server.tasks(project)]
+            present = {(each.get("item_id"), each.get("content_hash")) for each in data}
+        images = ImageStore(images_path())
+        new = [
+            item for item in open_items if (item["item_id"], item["content_hash"]) not in present
+        ]
+        server.add_tasks(project, [task_of(item, round_, images) for item in new])
+    print(
+        f"{len(new)} tasks added to project {project}, {len(open_items) - len(new)} were there already"
+    )
+
+
+@label_studio.command(example=f"{_PUSH.replace('push', 'pull')} --reviewer ann")
+@_url
+@_kind
+@_round
+@_reviewer
+def pull(url: str, kind: str, round_: int, reviewer: str) -> int:
+    """Store the decisions that were made there."""
+    from review.import_export import import_records
+    from review.label_studio.annotations import records_of
+    from review.label_studio.client import LabelStudio, LabelStudioError
+
+    with LabelStudio(url, _token(url)) as server:
+        project = server.project(project_name(kind, round_, reviewer))
+        if project is None:
+            raise LabelStudioError(
+                f"{url} has no project of this kind, round and reviewer: push it first."
+            )
+        records = records_of(server.tasks(project))
+        return _report(import_records(_items_of(kind), _store(), records, reviewer, round_))
+
+
+def project_name(kind: str, round_: int, reviewer: str) -> str:
+    """The name by which a person's project is found; it holds only items that they may decide."""
+    return f"vlm-loom: {kind}, round {round_}, by {reviewer}"
+
+
+def _token(url: str) -> str:
+    token = os.environ.get(TOKEN)
+    if not token:
+        raise UserError(f"{TOKEN} is not set: set it to your access token of {url}.")
+    return token
+
+
+def _items_of(kind: str) -> list[QueueItem]:
+    return [item for item in read_queue() if item["kind"] == kind]
+
+
+def _store() -> "ReviewStore":
+    """The events of review."""
+    from resources.home import review_path
+    from resources.review.store import ReviewStore
+
+    return ReviewStore(review_path())
+
+
+def _accounts() -> "Accounts":
+    """The accounts of reviewers."""
+    from resources.home import review_path
+    from resources.review.accounts import Accounts
+
+    return Accounts(review_path())

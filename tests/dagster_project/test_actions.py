@@ -1,0 +1,74 @@
+"""Each action is a subcommand, a job and an op, and a wrong name is said before a run begins."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import dagster as dg
+import pytest
+
+from dagster_project.action_jobs import ACTION_JOBS, job_of
+from dagster_project.actions import ACTIONS, Action
+from dagster_project.cli import main as loom
+from dagster_project.cli import vlm_loom
+from dagster_project.instance import open_instance
+from resources.home import REPO_ROOT
+
+WRONG = [
+    ["release", "lst"],
+    ["release", "show", "x"],
+    ["release", "pin", "x"],
+    ["release", "diff", "x", "y"],
+    ["result", "remove-predictions", "x", "m"],
+    ["result", "import-scores", "x", "."],
+    ["run", "evaluat"],
+]
+"""Command lines that need no run to be refused."""
+
+
+@pytest.mark.parametrize("action", ACTIONS, ids=lambda action: action.job)
+def test_command_and_job_take_the_same(action: Action) -> None:
+    group = vlm_loom.commands[action.group]
+    assert isinstance(group, click.Group)
+    command = group.commands[action.command]
+    taken = {each.name for each in command.params} - {"home"}
+    job = job_of(action)
+    (op,) = job.graph.node_defs
+    assert isinstance(op, dg.OpDefinition)
+    assert set(op.config_field.config_type.fields) == taken == {a.name for a in action.arguments}
+    assert (op.name, job.name) == (action.op, action.job)
+    # What has to be said has to be said to both.
+    fields = op.config_field.config_type.fields
+    assert {each.name for each in command.params if each.required} == {
+        name for name, field in fields.items() if field.is_required
+    }
+    assert command.help == job.description == action.does
+
+
+def test_there_is_a_job_for_each() -> None:
+    assert [job.name for job in ACTION_JOBS] == [action.job for action in ACTIONS]
+    assert len({action.op for action in ACTIONS}) == len(ACTIONS)
+
+
+@pytest.mark.parametrize("words", WRONG, ids=" ".join)
+def test_what_is_wrong_with_a_name_is_said_without_a_run(
+    words: list[str], loom_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert loom(words) == 2
+    said = capsys.readouterr()
+    assert (said.out, said.err.count("\n")) == ("", 1)
+    with open_instance() as instance:
+        assert instance.get_runs_count() == 0
+
+
+def test_neither_dagster_nor_pandas_is_loaded_for_that(loom_home: Path) -> None:
+    """Each takes seconds to load."""
+    lines = "\n".join(f"main({words})" for words in [*WRONG, ["release", "list"], ["--help"]])
+    script = f"import sys\nfrom dagster_project.cli import main\n{lines}\n"
+    script += "print(*({'dagster', 'pandas', 'torch', 'ray', 'uvicorn'} & set(sys.modules)))"
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=REPO_ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1] == "", done.stdout
+    assert len(done.stderr.splitlines()) == len(WRONG)

@@ -1,0 +1,161 @@
+"""Runs in this process: the origin by which the UI finds their jobs, and handlers of signals."""
+
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import dagster as dg
+import pytest
+from dagster._core.storage.tags import REPOSITORY_LABEL_TAG
+
+from dagster_project.instance import open_instance
+from dagster_project.job_runs import handlers_kept, run_job
+from resources.home import REPO_ROOT
+
+# --- The origin ----------------------------------------------------------------------------------
+
+
+@dg.op
+def inner_op() -> None:
+    pass
+
+
+@dg.job
+def inner() -> None:
+    inner_op()
+
+
+@dg.op
+def outer_op(context: dg.OpExecutionContext) -> None:
+    assert run_job(inner, context.instance).success
+
+
+@dg.op
+def failing_op() -> None:
+    raise dg.Failure
+
+
+@dg.job
+def outer() -> None:
+    outer_op()
+
+
+@dg.job
+def failing() -> None:
+    failing_op()
+
+
+@pytest.fixture
+def instance(loom_home: Path) -> Iterator[dg.DagsterInstance]:
+    with open_instance() as opened:
+        yield opened
+
+
+def origins(instance: dg.DagsterInstance) -> list[tuple[str, str, str]]:
+    """Location, repository and job of each run's origin, the newest run first."""
+    found = [run.remote_job_origin for run in instance.get_runs()]
+    return [
+        (origin.location_name, origin.repository_origin.repository_name, origin.job_name)
+        for origin in found
+        if origin
+    ]
+
+
+@pytest.mark.slow
+def test_a_run_within_a_run_has_an_origin_of_its_own(instance: dg.DagsterInstance) -> None:
+    assert run_job(outer, instance).success
+    assert origins(instance) == [
+        ("vlm-loom", "__repository__", "inner"),
+        ("vlm-loom", "__repository__", "outer"),
+    ]
+    # What a job's page asks for.
+    of_location = dg.RunsFilter(tags={REPOSITORY_LABEL_TAG: "__repository__@vlm-loom"})
+    assert instance.get_runs_count(of_location) == 2
+
+
+@pytest.mark.slow
+def test_a_run_that_fails_has_it_too_and_no_daemon_executes_it_again(
+    instance: dg.DagsterInstance,
+) -> None:
+    assert not run_job(failing, instance).success
+    assert origins(instance) == [("vlm-loom", "__repository__", "failing")]
+    assert not instance.run_retries_enabled
+
+
+@pytest.mark.slow
+def test_runs_made_otherwise_are_left_as_they_are(instance: dg.DagsterInstance) -> None:
+    assert run_job(inner, instance).success
+    assert inner.execute_in_process(instance=instance).success
+    assert instance.get_runs_count() == 2
+    assert len(origins(instance)) == 1
+
+
+# --- Handlers of signals, where SIGINT is ignored as in a shell's background job -----------------
+
+TERMINATED = """
+import multiprocessing, signal, time
+import dagster as dg
+from dagster_project.job_runs import handlers_kept
+
+@dg.asset
+def one():
+    return 1
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with handlers_kept():
+        assert dg.materialize([one]).success
+    child = multiprocessing.get_context("spawn").Process(target=time.sleep, args=(60,))
+    child.start()
+    child.terminate()
+    child.join(30)
+    print(child.exitcode)
+    child.kill()
+"""
+
+
+@dg.asset
+def one() -> int:
+    return 1
+
+
+@pytest.fixture
+def ignored() -> Iterator[None]:
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+def test_dagster_alone_leaves_sigterm_ignored(ignored: None) -> None:
+    # When this fails, Dagster restores what it sets, and `handlers_kept` may go.
+    assert dg.materialize([one]).success
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_IGN
+
+
+def test_with_the_handlers_kept_sigterm_is_as_before(ignored: None) -> None:
+    with handlers_kept():
+        assert dg.materialize([one]).success
+    assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+
+def test_they_are_kept_when_the_run_raises(ignored: None) -> None:
+    with pytest.raises(RuntimeError), handlers_kept():
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        raise RuntimeError
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+
+def test_a_child_started_after_a_run_ends_by_sigterm(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(REPO_ROOT))
+    script = tmp_path / "terminated.py"
+    script.write_text(TERMINATED)
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == str(-signal.SIGTERM), done.stderr

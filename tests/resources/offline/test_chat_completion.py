@@ -1,0 +1,157 @@
+"""The offline server keeps the form that a request asks for: token limit, JSON schema, context."""
+
+import json
+from typing import Any
+
+import pytest
+
+from methods.mmdu.judging import GRADES_SCHEMA, parse_grades
+from methods.mmdu.reading import read_answers, read_questions
+from methods.prompts.parsing import numbered_schema, object_schema
+from resources.llm.server_errors import kind_of, read_error
+from resources.offline.chat_completion import chat_body
+from resources.offline.chat_request import BadRequest
+from resources.offline.fault_injection import REFUSAL, WRITING_FAULTS
+from tests.resources.offline.offline_drawings import (
+    draw,
+    labelled_parts,
+    prompt_messages,
+    text_part,
+)
+
+PICTURES = [draw("red", "white"), draw("blue", "yellow")]
+QUESTIONS = (
+    "<questions>\nQ1: Describe <image-1>.\nQ2: Compare <image-1> and <image-2>.\n</questions>"
+)
+
+
+def asked(task: str, fault: str | None = None, context: int = 128_000, **more: Any) -> dict:
+    """The body of the reply to a request of a task about two pictures."""
+    said = {
+        "answers": QUESTIONS,
+        "judge": "<question>What is it?</question>\n<reference>Red.</reference>\n"
+        "<answer>It is red, and round.</answer>",
+    }.get(task, "")
+    messages = prompt_messages(
+        "Write exactly 2 questions.", [*labelled_parts(PICTURES), text_part(said)]
+    )
+    payload = {"model": "offline-writer", "messages": messages, "metadata": {"task": task}, **more}
+    return chat_body(payload, fault, context)
+
+
+def text_of(body: dict) -> str:
+    return body["choices"][0]["message"]["content"]
+
+
+def held_to(schema: object) -> dict[str, object]:
+    shape = {"name": "reply", "schema": schema, "strict": True}
+    return {"response_format": {"type": "json_schema", "json_schema": shape}}
+
+
+# --- The token limit -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["max_tokens", "max_completion_tokens"])
+def test_a_reply_ends_at_the_limit_and_says_so(name: str) -> None:
+    whole = asked("answers")
+    used = whole["usage"]["completion_tokens"]
+    short = asked("answers", **{name: 20})
+
+    assert whole["choices"][0]["finish_reason"] == "stop"
+    assert short["choices"][0]["finish_reason"] == "length"
+    # Four characters are a token.
+    assert text_of(short) == text_of(whole)[:80]
+    assert short["usage"]["completion_tokens"] == 20
+    assert short["usage"]["total_tokens"] == short["usage"]["prompt_tokens"] + 20
+    assert text_of(asked("answers", **{name: used})) == text_of(whole), "a limit that is enough"
+
+
+@pytest.mark.parametrize("limit", [0, -1, 2.5, "many", True])
+def test_a_limit_that_is_none_is_refused(limit: object) -> None:
+    with pytest.raises(BadRequest, match="max_tokens"):
+        asked("answers", max_tokens=limit)
+
+
+# --- The schema ----------------------------------------------------------------------------------
+
+
+def test_numbered_texts_are_the_schemas_object() -> None:
+    for task, letter, read in (("questions", "Q", read_questions), ("answers", "A", read_answers)):
+        plain = text_of(asked(task))
+        structured = text_of(asked(task, **held_to(numbered_schema(letter, 2))))
+
+        assert list(json.loads(structured)) == [f"{letter}1", f"{letter}2"]
+        assert read(structured, 2, 2) == read(plain, 2, 2), "the same texts in another form"
+
+
+def test_a_judges_explanation_and_scores_are_one_object() -> None:
+    structured = text_of(asked("judge", **held_to(GRADES_SCHEMA)))
+
+    plain = parse_grades(text_of(asked("judge")))
+    assert list(json.loads(structured)) == list(GRADES_SCHEMA["properties"])
+    assert parse_grades(structured) == plain
+
+
+def test_a_schema_that_no_task_fills_is_refused_by_name() -> None:
+    with pytest.raises(BadRequest, match="fills no schema with height"):
+        asked("answers", **held_to(object_schema({"height": {"type": "integer"}})))
+    with pytest.raises(BadRequest, match="must be that of an object"):
+        asked("answers", **held_to({"type": "array"}))
+
+
+def test_a_cut_off_object_is_no_object() -> None:
+    short = asked("answers", max_tokens=20, **held_to(numbered_schema("A", 2)))
+
+    assert short["choices"][0]["finish_reason"] == "length"
+    with pytest.raises(ValueError):
+        json.loads(text_of(short))
+
+
+# --- The context ---------------------------------------------------------------------------------
+
+
+def test_a_prompt_that_is_too_long_is_refused_in_the_words_that_the_gateway_knows() -> None:
+    used = asked("answers")["usage"]["prompt_tokens"]
+    asked("answers", context=used + 100, max_tokens=100)
+
+    with pytest.raises(BadRequest) as caught:
+        asked("answers", context=used - 1)
+    assert f"maximum context length is {used - 1} tokens" in str(caught.value)
+    assert kind_of(read_error(400, caught.value.body())) == "too_long"
+
+    with pytest.raises(
+        BadRequest, match=rf"requested {used + 101} tokens \({used} in the messages"
+    ):
+        asked("answers", context=used + 100, max_tokens=101)
+
+
+# --- Faults of a text ----------------------------------------------------------------------------
+
+
+def test_what_models_put_around_a_text_is_read_as_if_it_were_not_there() -> None:
+    plain = read_answers(text_of(asked("answers")), 2, 2)
+
+    for fault in ("labels", "fence", "closing_offer", "plain_image"):
+        faulty = text_of(asked("answers", fault))
+        assert faulty != text_of(asked("answers"))
+        assert read_answers(faulty, 2, 2) == plain, fault
+
+
+def test_what_is_wrong_with_a_text_is_found_when_it_is_read() -> None:
+    found = {}
+    for fault in ("cut_off", "wrong_image", "added_image", "refusal"):
+        body = asked("answers", fault)
+        try:
+            read_answers(text_of(body), 2, 2)
+        except ValueError as error:
+            found[fault] = error.reason
+    assert found == {
+        "wrong_image": "unknown_image",
+        "added_image": "forged_image",
+        "refusal": "wrong_numbering",
+    }
+    assert asked("answers", "cut_off")["choices"][0]["finish_reason"] == "length"
+    assert text_of(asked("answers", "refusal")) == REFUSAL
+    assert {*found, "cut_off", "labels", "fence", "closing_offer", "plain_image"} == set(
+        WRITING_FAULTS
+    )

@@ -3,7 +3,9 @@
 import base64
 import io
 import json
+import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,7 @@ from tests.assets.world import (
     Row,
     World,
     check,
+    copy_of,
     made,
     metadata,
     models_yaml,
@@ -70,6 +73,15 @@ def read(make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory) -> Ite
     run = world.run(ANY_ASSETS, assets=dg.AssetSelection.groups("evaluate"))
     assert run.success and "evaluate/extraction_quality" in made(run)
     yield world
+
+
+@pytest.fixture
+def changed(read: World, tmp_path: Path) -> World:
+    """A copy of `read` that a test may change."""
+    copy_of(read.root, tmp_path)
+    world = replace(read, root=tmp_path)
+    shutil.copy(read.root / "models.yaml", tmp_path)
+    return world
 
 
 def extracts(asked: Any, number: int) -> bool:
@@ -164,11 +176,11 @@ def test_the_queue_has_every_stratum_and_is_blind(read: World) -> None:
         assert state is not None and state.status.name == "round_1"
 
 
-def test_what_people_read_is_compared_with_every_reader(read: World) -> None:
-    (read.home / "review.yaml").write_text("default: {annotators: 2, expert: none}")
+def test_what_people_read_is_compared_with_every_reader(changed: World) -> None:
+    (changed.home / "review.yaml").write_text("default: {annotators: 2, expert: none}")
     planted = {
         item["item_id"]: item
-        for item in read.review_store.items(["extraction"])
+        for item in changed.review_store.items(["extraction"])
         if item["content"]["output"] in PLANTED.values()
     }
     decisions = []
@@ -177,24 +189,26 @@ def test_what_people_read_is_compared_with_every_reader(read: World) -> None:
         # Two people read two letters in the answers that nobody else has read.
         other = "Z" if item["content"]["output"] == PLANTED[3] else red
         decisions += [decision(item, "ann", "edit", red), decision(item, "bob", "edit", other)]
-    read.review_store.append(decisions)
-    run = read.run(ANY_ASSETS, assets=dg.AssetSelection.assets(["evaluate", "extraction_quality"]))
+    changed.review_store.append(decisions)
+    run = changed.run(
+        ANY_ASSETS, assets=dg.AssetSelection.assets(["evaluate", "extraction_quality"])
+    )
     assert run.success
     n_apart = sum(item["content"]["output"] == PLANTED[3] for item in planted.values())
     told = metadata(run, "evaluate/extraction_quality")
     assert told["people disagree"] == n_apart > 0
     assert told["read by people"] == len(planted) - n_apart
     # People read red; where the readings differ, VLMEvalKit's D is red in one pass of four at most.
-    differ = figure(read, "careful", "raw", "strict", "people", subset="differ")
+    differ = figure(changed, "careful", "raw", "strict", "people", subset="differ")
     assert differ["value"] == 1 and differ["n"] > 0
-    assert figure(read, "careful", "raw", "compat", "people", subset="differ")["value"] == 0
-    extractor = figure(read, "careful", "raw", "extractor", "people")
+    assert figure(changed, "careful", "raw", "compat", "people", subset="differ")["value"] == 0
+    extractor = figure(changed, "careful", "raw", "extractor", "people")
     assert 0 < extractor["value"] < 1, "it was made to misread question 2"
-    assert figure(read, "careful", "raw", "rule", "people")["reason"]
+    assert figure(changed, "careful", "raw", "rule", "people")["reason"]
     # A blank item has no verdict worth comparing.
     review = dg.AssetSelection.assets(["review", "agreement"])
-    assert read.run(ANY_ASSETS, assets=review).success
-    rows = read.rows("SELECT DISTINCT dimension FROM review.agreement WHERE kind = 'extraction'")
+    assert changed.run(ANY_ASSETS, assets=review).success
+    rows = changed.rows("SELECT DISTINCT dimension FROM review.agreement WHERE kind = 'extraction'")
     assert rows == [{"dimension": "choice"}]
 
 
@@ -202,26 +216,26 @@ def test_what_people_read_is_compared_with_every_reader(read: World) -> None:
 
 
 def test_other_rules_read_the_answers_again_and_ask_nobody(
-    read: World, monkeypatch: pytest.MonkeyPatch
+    changed: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = read.rows("FROM evaluate.extractions ORDER BY ALL")
-    n_calls, n_asked = len(read.ledger), asked(read)
+    before = changed.rows("FROM evaluate.extractions ORDER BY ALL")
+    n_calls, n_asked = len(changed.ledger), asked(changed)
     monkeypatch.setattr(strict, "VERSION", "changed")
-    run = read.run(ANY_ASSETS, assets=CALLING)
+    run = changed.run(ANY_ASSETS, assets=CALLING)
     assert run.success
-    assert (len(read.ledger), asked(read)) == (n_calls, n_asked)
-    assert read.rows("FROM evaluate.extractions ORDER BY ALL") == before
+    assert (len(changed.ledger), asked(changed)) == (n_calls, n_asked)
+    assert changed.rows("FROM evaluate.extractions ORDER BY ALL") == before
     assert check(run, "evaluate/second_readings", "schema").passed
 
 
-def test_a_sample_of_nothing_asks_nothing_and_says_so(read: World) -> None:
-    n_asked = asked(read)
+def test_a_sample_of_nothing_asks_nothing_and_says_so(changed: World) -> None:
+    n_asked = asked(changed)
     only = dg.AssetSelection.assets(["evaluate", "second_readings"])
-    run = read.run(
+    run = changed.run(
         ANY_ASSETS, {"evaluate__second_readings": {"config": {"n_answers": 0}}}, assets=only
     )
-    assert run.success and asked(read) == n_asked
-    assert read.rows("FROM evaluate.second_readings") == []
+    assert run.success and asked(changed) == n_asked
+    assert changed.rows("FROM evaluate.second_readings") == []
     assert metadata(run, "evaluate/second_readings")["note"]
 
 

@@ -47,10 +47,11 @@ def _check(folder: Path) -> None:
         raise PromptError(
             f"LOOM_PROMPTS is '{folder}', but there is no such folder: make it or unset LOOM_PROMPTS."
         )
-    known = sorted(
-        f"{path.parent.parent.name}/{path.name}" for path in PROMPTS_ROOT.glob("*/prompts/*.md")
-    )
-    for path in sorted(folder.glob("*/*.md")):
+    replacements = sorted(folder.glob("*/*.md"))
+    methods = {path.parent.name for path in PROMPTS_ROOT.glob("*/prompts")}
+    methods |= {path.parent.name for path in replacements}
+    known = sorted(f"{name}/{path.name}" for name in methods for path in _folder(name).glob("*.md"))
+    for path in replacements:
         name = f"{path.parent.name}/{path.name}"
         # Hidden files are those of editors and file systems.
         if name in known or name.startswith(".") or path.name.startswith("."):

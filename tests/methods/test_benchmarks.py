@@ -17,7 +17,7 @@ from methods.evaluation.judging import Observation
 from methods.evaluation.rehearsal import RehearsalError, rehearse
 from methods.published_forms import published_forms
 from resources.home import REPO_ROOT
-from resources.prompts import prompt
+from resources.prompts import PromptError, check_own_prompts, prompt
 
 TEMPLATE = REPO_ROOT / "docs" / "guides" / "own-benchmark"
 
@@ -79,7 +79,7 @@ def test_two_of_one_name_are_one_and_a_refusal(counting: ModuleType) -> None:
     assert "two packages have a benchmark of this name" in found.refused["counting"]
 
 
-def test_its_prompts_stand_beside_its_module(
+def test_its_prompts_stand_beside_its_module_and_a_users_file_replaces_them(
     counting: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
 ) -> None:
     monkeypatch.setitem(BENCHMARKS, "counting", counting.benchmark)  # type: ignore[arg-type]
@@ -88,6 +88,18 @@ def test_its_prompts_stand_beside_its_module(
     text = "---\ntask: grade\n---\n=== system ===\nGrade.\n=== user ===\n{{ answer }}\n"
     (tmp_path / "prompts" / "by_people.md").write_text(text)
     assert "Grade." in prompt("counting/by_people").text
+
+    (tmp_path / "mine" / "counting").mkdir(parents=True)
+    replaced = tmp_path / "mine" / "counting" / "by_people.md"
+    replaced.write_text(text.replace("Grade.", "Be strict."))
+    monkeypatch.setenv("LOOM_PROMPTS", str(tmp_path / "mine"))
+    assert "Be strict." in prompt("counting/by_people").text
+    misnamed = replaced.rename(replaced.with_name("by_person.md"))
+    with pytest.raises(
+        PromptError, match="the nearest is counting/by_people.md: rename it"
+    ) as said:
+        prompt("counting/by_people")
+    assert str(misnamed) in str(said.value)
 
 
 ITEM = Item("pears", (Turn(1, "<ImageHere>How many?", (1,), {"answer": "1"}),), ("ab",))

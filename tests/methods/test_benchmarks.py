@@ -98,7 +98,7 @@ def test_its_prompts_stand_beside_its_module_and_a_users_file_replaces_them(
     with pytest.raises(
         PromptError, match="the nearest is counting/by_people.md: rename it"
     ) as said:
-        prompt("counting/by_people")
+        check_own_prompts()
     assert str(misnamed) in str(said.value)
 
 

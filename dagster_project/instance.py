@@ -28,28 +28,39 @@ DATABASES = {
 }
 """The instance's databases, and tables that each of them has in every version of Dagster."""
 DRAFT = ".being-made"
+IN_A_TERMINAL = "terminal.yaml"
+"""The same settings for runs in a terminal, to which what they print belongs: Dagster would write it
+into files and start two processes a run that show it."""
+NOT_CAPTURED = b"""
+compute_logs:
+  module: dagster._core.storage.noop_compute_log_manager
+  class: NoOpComputeLogManager
+"""
 
 
 def prepare_dagster_home() -> Path:
     """Make `DAGSTER_HOME` point under the home folder, with the project's settings in it."""
     folder = home() / "dagster"
     folder.mkdir(parents=True, exist_ok=True)
-    target = folder / SETTINGS.name
-    if not target.exists() or target.read_bytes() != SETTINGS.read_bytes():
-        write_atomically(target, SETTINGS.read_bytes())
+    settings = SETTINGS.read_bytes()
+    for name, content in ((SETTINGS.name, settings), (IN_A_TERMINAL, settings + NOT_CAPTURED)):
+        target = folder / name
+        if not target.exists() or target.read_bytes() != content:
+            write_atomically(target, content)
     os.environ["DAGSTER_HOME"] = str(folder)
     return folder
 
 
 def open_instance() -> dg.DagsterInstance:
-    """The instance that the UI shows, made when it is not there yet or was left half-made."""
+    """The instance that the UI shows, for runs in this process; made when it is not there yet or was
+    left half-made."""
     folder = prepare_dagster_home()
     with FileLock(folder / "opening.lock"):
         if any(_is_half_made(folder / path, tables) for path, tables in DATABASES.items()):
             _put_aside(folder)
         if not all((folder / path).exists() for path in DATABASES):
             _make(folder)
-        return dg.DagsterInstance.get()
+        return dg.DagsterInstance.from_config(str(folder), IN_A_TERMINAL)
 
 
 @contextmanager

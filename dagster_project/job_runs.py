@@ -17,11 +17,13 @@ from assets.common.dagster_internals import (
     SINGLETON_REPOSITORY_NAME,
     RegisteredCodeLocationOrigin,
     RemoteRepositoryOrigin,
+    RunFailureReason,
 )
 from dagster_project.live_runs import marked
 from dagster_project.progress import SHOW_PROGRESS
 from dagster_project.run_tags import LOCATION
 
+INTERRUPTED = "Interrupted: what was made until then is kept, and the same command goes on from it."
 REPOSITORY = RemoteRepositoryOrigin(
     RegisteredCodeLocationOrigin(LOCATION), SINGLETON_REPOSITORY_NAME
 )
@@ -43,10 +45,13 @@ def run_job(
     ops: Mapping[str, object] | None = None,
     console: Mapping[str, object] = SHOW_PROGRESS,
 ) -> dg.ExecuteInProcessResult:
-    """Run a job here and now. `console` is the run config of what it prints."""
+    """Run a job here and now. `console` is the run config of what it prints.
+
+    Raises KeyboardInterrupt when the run was interrupted, which Dagster makes a failure of the run.
+    """
     run_id = str(uuid4())
     with handlers_kept(), marked(instance, run_id), in_location(instance, job.name):
-        return job.execute_in_process(
+        result = job.execute_in_process(
             instance=instance,
             run_id=run_id,
             run_config={**console, "ops": dict(ops or {})},
@@ -56,6 +61,19 @@ def run_job(
             resources=dict(resources or {}),
             raise_on_error=False,
         )
+    if any(map(_is_interrupt, result.all_events)):
+        raise KeyboardInterrupt(INTERRUPTED)
+    return result
+
+
+def _is_interrupt(event: dg.DagsterEvent) -> bool:
+    """Whether a run ended with this event because a signal ended it."""
+    if event.event_type == dg.DagsterEventType.RUN_CANCELED:
+        return True
+    return (
+        event.event_type == dg.DagsterEventType.RUN_FAILURE
+        and event.job_failure_data.failure_reason == RunFailureReason.UNEXPECTED_TERMINATION
+    )
 
 
 @contextmanager

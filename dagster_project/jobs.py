@@ -121,8 +121,6 @@ def build_job(resolve_job: ResolveJob) -> dg.JobDefinition:
                 tags={BUILD: context.run_id},
                 partition=shard,
             )
-            if _canceled(result):
-                raise _failed_stage("ingest", result)
             if not result.success:
                 failed[shard] = why_failed(result)
                 context.log.warning(f"shard {shard} is left out; the others go on")
@@ -226,11 +224,6 @@ def _wait_for_earlier_builds(context: dg.OpExecutionContext) -> None:
 
 def _failed_stage(name: str, result: dg.ExecuteInProcessResult) -> dg.Failure:
     return dg.Failure(f"The stage {name} failed; see its run {result.run_id}.", allow_retries=False)
-
-
-def _canceled(result: dg.ExecuteInProcessResult) -> bool:
-    """Whether somebody ended the run, so that no other is to begin."""
-    return any(event.event_type == dg.DagsterEventType.RUN_CANCELED for event in result.all_events)
 
 
 def all_jobs(resolve_job: ResolveJob) -> list[Job]:

@@ -161,9 +161,12 @@ def _name(check: dg.AssetCheckEvaluation) -> str:
 def why_step_failed(event: dg.DagsterEvent) -> str | None:
     """The sentence of a step's failure: its own, or its error's; None of any other event.
 
-    A check that failed has said it itself before its step fails.
+    A check that failed has said it itself before its step fails; an interrupt is no failure.
     """
     if not (event.is_step_failure and event.step_failure_data.error) or event.step_key == MADE:
+        return None
+    source = event.step_failure_data.error_source
+    if source is not None and source.name == "INTERRUPT":
         return None
     if event.step_failure_data.error.cls_name == DagsterAssetCheckFailedError.__name__:
         return None

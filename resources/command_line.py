@@ -139,7 +139,9 @@ def run(group: click.Group, name: str, argv: Sequence[str] | None = None) -> int
     """Run a command line; its exit code."""
     try:
         done = group.main(argv, prog_name=name, standalone_mode=False)
-    except click.Abort:
+    except click.Abort as error:
+        # What follows from it, where the interrupted says so.
+        print(str(error.__cause__ or ""), file=sys.stderr)
         return 130
     except click.exceptions.NoArgsIsHelpError as error:
         print(error.format_message())

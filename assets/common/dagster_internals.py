@@ -35,6 +35,9 @@ from dagster._core.definitions.unresolved_asset_job_definition import (
 # A failed check has said itself why its step fails: waits for a public class of this error.
 from dagster._core.errors import DagsterAssetCheckFailedError as DagsterAssetCheckFailedError
 
+# Whether a run was interrupted: waits for a public name of the reason that a failed run has.
+from dagster._core.events import RunFailureReason as RunFailureReason
+
 # An executor that marks its run: waits for public types of what dg.Executor has as abstract.
 from dagster._core.execution.context.system import (
     PlanOrchestrationContext as PlanOrchestrationContext,

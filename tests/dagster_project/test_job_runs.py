@@ -47,6 +47,26 @@ def failing() -> None:
     failing_op()
 
 
+@dg.op
+def interrupted_op() -> None:
+    raise KeyboardInterrupt
+
+
+@dg.job
+def interrupted() -> None:
+    interrupted_op()
+
+
+@dg.op
+def outer_of_interrupted_op(context: dg.OpExecutionContext) -> None:
+    run_job(interrupted, context.instance)
+
+
+@dg.job
+def outer_of_interrupted() -> None:
+    outer_of_interrupted_op()
+
+
 @pytest.fixture
 def instance(loom_home: Path) -> Iterator[dg.DagsterInstance]:
     with open_instance() as opened:
@@ -90,6 +110,18 @@ def test_runs_made_otherwise_are_left_as_they_are(instance: dg.DagsterInstance) 
     assert inner.execute_in_process(instance=instance).success
     assert instance.get_runs_count() == 2
     assert len(origins(instance)) == 1
+
+
+@pytest.mark.slow
+def test_an_interrupt_ends_a_run_and_what_runs_it_and_neither_is_called_a_failure(
+    instance: dg.DagsterInstance, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(KeyboardInterrupt, match="the same command goes on from it"):
+        run_job(outer_of_interrupted, instance)
+    runs = instance.get_runs()
+    assert [run.job_name for run in runs] == ["interrupted", "outer_of_interrupted"]
+    assert {run.status for run in runs} == {dg.DagsterRunStatus.FAILURE}
+    assert "FAILED" not in capsys.readouterr().out
 
 
 # --- Handlers of signals, where SIGINT is ignored as in a shell's background job -----------------

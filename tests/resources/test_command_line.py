@@ -105,6 +105,17 @@ def test_a_variable_that_is_wrong_is_named(
     assert capsys.readouterr().err == said
 
 
+def test_an_interrupt_has_its_own_code_and_what_it_says(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted() -> None:
+        raise KeyboardInterrupt("What was made is kept.")
+
+    monkeypatch.setattr(some.commands["list"], "callback", interrupted)
+    assert command_line.run(some, "some", ["list"]) == 130
+    assert capsys.readouterr().err.strip() == "What was made is kept."
+
+
 def test_what_is_right_is_read_and_its_code_is_that_of_the_command(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -140,7 +140,8 @@ def build_job(resolve_job: ResolveJob) -> dg.JobDefinition:
         run_stage(context, "cluster", resources={"embedder": embedder})
 
     @dg.op(
-        description="Generate dialogues, rewrites, open questions and multiple-choice items; checks.",
+        description="Generate dialogues, rewrites, open questions and multiple-choice items; checks. A "
+        "stage that fails does not stop the others, and nothing is released then.",
         ins={"after": dg.In(dg.Nothing)},
     )
     def generate_dialogues(
@@ -148,8 +149,14 @@ def build_job(resolve_job: ResolveJob) -> dg.JobDefinition:
         llm: dg.ResourceParam[Gateway],
         embedder: dg.ResourceParam[Embedder],
     ) -> None:
+        failed = []
         for stage in ("dialogue", "rewrite", "choice", "quality"):
-            run_stage(context, stage, resources={"llm": llm, "embedder": embedder})
+            try:
+                run_stage(context, stage, resources={"llm": llm, "embedder": embedder})
+            except dg.Failure as failure:
+                failed.append(str(failure.description))
+        if failed:
+            raise dg.Failure(" ".join(failed), allow_retries=False)
 
     @dg.op(
         description="Take what was generated through review and freeze what is approved.",

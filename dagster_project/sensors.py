@@ -77,7 +77,8 @@ def shards(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReas
     context.update_cursor(json.dumps({**before, **found}))
     if not new and not changed:
         return dg.SkipReason(f"No shard is new or changed; the corpus has {len(names)}.")
-    done = f"new: {', '.join(new) or 'none'}; changed: {', '.join(changed) or 'none'}"
+    others = [shard for shard in changed if shard not in new]
+    done = f"new: {', '.join(new) or 'none'}; changed: {', '.join(others) or 'none'}"
     context.log.info(done)
     return dg.SensorResult(
         # The tick shows it; without a run Dagster would say that the sensor did nothing.

@@ -109,7 +109,7 @@ def test_a_new_shard_becomes_a_partition_and_its_content_its_data_version(
     assert added(found) == ["next"]
     assert observed(found) == {"next": fingerprint(corpus, "next")}
     assert found.run_requests == [], "ingesting it is up to a person, the schedule or automation"
-    assert found.skip_message == "new: next; changed: next", "the tick says what it did"
+    assert found.skip_message == "new: next; changed: none", "the tick says what it did"
     record = watcher.instance.fetch_observations(SHARDS, limit=1).records[0]
     assert record.partition_key == "next"
     again = watcher.tick()

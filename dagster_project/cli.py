@@ -56,11 +56,14 @@ def vlm_loom() -> None:
 
 
 @vlm_loom.command(params=[CORPUS, PROFILE], example="vlm-loom demo --corpus wit --profile openai")
-def demo() -> int:
-    """Everything: build the corpus into releases, evaluate the profile's models, show leaderboards."""
+@click.option("--all", "everything", is_flag=True, help="Run also what is up to date.")
+def demo(everything: bool) -> int:
+    """Everything: build the corpus into releases, evaluate the profile's models, show leaderboards.
+
+    Shards are ingested, and of what follows all that is out of date is run."""
     from dagster_project.demo import demo
 
-    return demo()
+    return demo(everything)
 
 
 @vlm_loom.command("run", params=[CORPUS, PROFILE], example="vlm-loom run evaluate --profile openai")

@@ -49,7 +49,10 @@ def build_defs(
     specs = [
         spec for asset in assets if isinstance(asset, dg.AssetsDefinition) for spec in asset.specs
     ]
-    all_jobs = jobs.all_jobs(lambda name: definitions.resolve_job_def(name))
+    all_jobs = jobs.all_jobs(
+        lambda name: definitions.resolve_job_def(name),
+        lambda: definitions.get_repository_def().asset_graph,
+    )
     definitions = dg.Definitions(
         assets=assets,
         asset_checks=make_checks(specs),

@@ -17,6 +17,7 @@ from dagster_project.definitions import build_defs
 from dagster_project.held_file import hold
 from dagster_project.instance import databases_kept_open, open_instance, prepare_dagster_home
 from dagster_project.job_runs import run_job
+from dagster_project.outdated import of_assets, outdated
 from dagster_project.progress import (
     MADE,
     console_of,
@@ -28,18 +29,23 @@ from dagster_project.progress import (
 )
 from dagster_project.resources import corpus_folder, image_fetcher, make_gateway
 from dagster_project.results import show_reports, show_results
+from dagster_project.run_tags import ONLY_OUTDATED
 from dagster_project.shard_failures import only_shards_failed
 from resources import home
 from resources.stores import bring_home_up_to_date, usable_home
+from resources.warehouse import Warehouse
 
 UNFINISHED = ["demo"]
 """What stands for earlier demos that did not finish: the next one goes on with what is left of their
 budget, and one that follows a finished demo has a budget of its own."""
 
 
-def demo() -> int:
-    """Run the main job; 0 when everything succeeded, 1 when a run or a check failed, a shard was not
-    ingested or a step of evaluation made not all. Raises UserError for a wrong setting."""
+def demo(everything: bool = False) -> int:
+    """Run the main job: what is out of date after ingestion, or `everything`.
+
+    Returns 0 when everything succeeded, 1 when a run or a check failed, a shard was not ingested or a
+    step of evaluation made not all. Raises UserError for a wrong setting.
+    """
     bring_home_up_to_date()
     with usable_home():
         held = hold(
@@ -56,7 +62,7 @@ def demo() -> int:
         with held, open_instance() as instance:
             end_dead_runs(instance)
             with databases_kept_open():
-                ended = _run(definitions, instance)
+                ended = _run(definitions, instance, everything)
         # What a spent budget stopped goes on with what is left of it.
         if not ended.failed and ended.made_all:
             gateway.budget.finish(UNFINISHED)
@@ -92,15 +98,24 @@ class _Ended:
     checks: dict[str, list[str]] = field(default_factory=dict)
 
 
-def _run(definitions: dg.Definitions, instance: dg.DagsterInstance) -> _Ended:
+def _run(definitions: dg.Definitions, instance: dg.DagsterInstance, everything: bool) -> _Ended:
     """Run the jobs in order, up to the first that failed.
 
     A build that only lacks some shards is gone on from, and an evaluation of which some steps failed.
     """
     ended = _Ended()
+    graph = definitions.get_repository_def().asset_graph
     for name in ("build", "evaluate", "ledger"):
         print(f"== {name}", flush=True)
-        result = run_job(definitions.resolve_job_def(name), instance, console=console_of(name))
+        job = definitions.resolve_job_def(name)
+        if name != "build" and not everything:
+            assets = outdated(instance, graph, Warehouse(home.warehouse_path()), name)
+            if not assets:
+                print(f"stage {name} is up to date")
+                continue
+            job = of_assets(job, graph, assets)
+        tags = {} if everything else {ONLY_OUTDATED: "true"}
+        result = run_job(job, instance, tags=tags, console=console_of(name))
         if result.success:
             if wrong := failed_checks(instance, result.run_id):
                 ended.checks[name] = wrong

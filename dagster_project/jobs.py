@@ -13,15 +13,16 @@ from collections.abc import Callable, Mapping, Sequence
 import dagster as dg
 from dagster import AssetSelection, DagsterRunStatus
 
-from assets.common.dagster_internals import UnresolvedAssetJobDefinition
+from assets.common.dagster_internals import AssetGraph, UnresolvedAssetJobDefinition
 from assets.common.partitions import wit_shards
 from assets.common.tables import plain_errors
 from dagster_project.action_jobs import ACTION_JOBS
 from dagster_project.dead_runs import end_dead_runs
 from dagster_project.job_runs import run_job
+from dagster_project.outdated import of_assets, outdated
 from dagster_project.progress import progress_logger
 from dagster_project.resources import SAMPLE_CORPUS
-from dagster_project.run_tags import BUILD, LOST_SHARDS
+from dagster_project.run_tags import BUILD, LOST_SHARDS, ONLY_OUTDATED
 from dagster_project.settings_job import settings_job
 from dagster_project.shard_failures import NAME_FAILED_SHARDS, failed_shards, why_failed
 from dagster_project.shards import observation
@@ -29,6 +30,7 @@ from methods.naming import listed
 from resources.corpus.corpus import Corpus
 from resources.corpus.observation import observe
 from resources.embedder import Embedder
+from resources.home import warehouse_path
 from resources.llm.gateway import Gateway
 from resources.waiting import Waiting
 from resources.warehouse import Warehouse
@@ -66,11 +68,12 @@ ASK_MODELS = ("dialogue", "rewrite", "choice", "quality", "evaluate")
 """Stages that may stop to wait for a batch of model calls."""
 
 
-def build_job(resolve_job: ResolveJob) -> dg.JobDefinition:
+def build_job(resolve_job: ResolveJob, asset_graph: Callable[[], AssetGraph]) -> dg.JobDefinition:
     """The job `build`: ingest every shard of the corpus, cluster, generate, release, and show what it
     cost.
 
-    `resolve_job` gives the stages' jobs by name; it is called when the build runs.
+    `resolve_job` gives the stages' jobs by name and `asset_graph` all assets; both are called when the
+    build runs.
     """
 
     def run_stage(
@@ -78,11 +81,17 @@ def build_job(resolve_job: ResolveJob) -> dg.JobDefinition:
         name: str,
         resources: Mapping[str, object] | None = None,
     ) -> None:
-        """Run a stage's job. Raises dg.Failure when it fails."""
+        """Run a stage's job, or what is out of date of it. Raises dg.Failure when it fails."""
+        job = resolve_job(name)
+        if ONLY_OUTDATED in context.run.tags:
+            graph = asset_graph()
+            assets = outdated(context.instance, graph, Warehouse(warehouse_path()), name)
+            if not assets:
+                context.log.info(f"stage {name} is up to date")
+                return
+            job = of_assets(job, graph, assets)
         context.log.info(f"stage {name}")
-        result = run_job(
-            resolve_job(name), context.instance, tags={BUILD: context.run_id}, resources=resources
-        )
+        result = run_job(job, context.instance, tags={BUILD: context.run_id}, resources=resources)
         if not result.success:
             raise _failed_stage(name, result)
 
@@ -233,12 +242,12 @@ def _failed_stage(name: str, result: dg.ExecuteInProcessResult) -> dg.Failure:
     return dg.Failure(f"The stage {name} failed; see its run {result.run_id}.", allow_retries=False)
 
 
-def all_jobs(resolve_job: ResolveJob) -> list[Job]:
-    """Every job of the project; `resolve_job` as for `build_job`."""
+def all_jobs(resolve_job: ResolveJob, asset_graph: Callable[[], AssetGraph]) -> list[Job]:
+    """Every job of the project; the parameters are those of `build_job`."""
     return [
         *STAGES.values(),
         CHECKS,
-        build_job(resolve_job),
+        build_job(resolve_job, asset_graph),
         settings_job(),
         *ACTION_JOBS,
     ]

@@ -5,6 +5,8 @@ What belongs here: the names of tags that the project sets. Dagster's own stand 
 
 BUILD = "loom/build"
 """Tag of a stage's run: the run of `build` or of `vlm-loom demo` that it is part of."""
+ONLY_OUTDATED = "loom/only_outdated"
+"""Tag of a run of `build` that runs no asset after ingestion which is up to date."""
 CHAIN = "loom/chain"
 """Tag of a run that goes on for others which stopped to wait: their ids, one after another."""
 WAITED = "loom/waited"

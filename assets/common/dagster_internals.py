@@ -12,6 +12,9 @@ from dagster._config import ConfigType as ConfigType
 from dagster._config import ConfigTypeKind as ConfigTypeKind
 from dagster._config.errors import PostProcessingError as PostProcessingError
 
+# Which assets are stale, as the UI shows it: waits for a method of DagsterInstance or of the definitions.
+from dagster._core.definitions.assets.graph.asset_graph import AssetGraph as AssetGraph
+
 # Runs of assets selected by hand: waits for a property of DagsterRun that says so.
 from dagster._core.definitions.assets.job.asset_job import (
     IMPLICIT_ASSET_JOB_NAME as IMPLICIT_ASSET_JOB_NAME,
@@ -21,6 +24,12 @@ from dagster._core.definitions.assets.job.asset_job import (
 # AssetObservation, as MaterializeResult has them.
 from dagster._core.definitions.data_version import CODE_VERSION_TAG as CODE_VERSION_TAG
 from dagster._core.definitions.data_version import DATA_VERSION_TAG as DATA_VERSION_TAG
+
+# With AssetGraph.
+from dagster._core.definitions.data_version import (
+    CachingStaleStatusResolver as CachingStaleStatusResolver,
+)
+from dagster._core.definitions.data_version import StaleStatus as StaleStatus
 
 # The origin of runs that our processes execute: waits for a parameter of execute_in_process.
 from dagster._core.definitions.repository_definition import (
@@ -47,6 +56,9 @@ from dagster._core.execution.retries import RetryMode as RetryMode
 from dagster._core.execution.step_dependency_config import (
     StepDependencyConfig as StepDependencyConfig,
 )
+
+# With AssetGraph.
+from dagster._core.loader import LoadingContext as LoadingContext
 
 # Like SINGLETON_REPOSITORY_NAME.
 from dagster._core.remote_origin import RegisteredCodeLocationOrigin as RegisteredCodeLocationOrigin

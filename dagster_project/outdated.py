@@ -1,0 +1,123 @@
+"""What is out of date in a home: the assets that `vlm-loom demo` runs again, and no others.
+
+What belongs here: why an asset is run again. Whether its code, settings, prompts, models or data have
+changed is for Dagster's data versions (`code_versions.py`); the other reasons are outside of its graph.
+"""
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import dagster as dg
+
+from assets.common.dagster_internals import (
+    AssetGraph,
+    CachingStaleStatusResolver,
+    LoadingContext,
+    StaleStatus,
+)
+from assets.common.tables import ROW_COUNT
+from dagster_project.progress import is_wrong
+from resources.home import ledger_path, releases_path, reports_path, review_path
+from resources.llm.ledger import Ledger
+from resources.warehouse import Warehouse
+
+
+def outdated(
+    instance: dg.DagsterInstance, graph: AssetGraph, warehouse: Warehouse, stage: str
+) -> list[dg.AssetKey]:
+    """Assets of a stage that are out of date, with all of the stage that is made of them.
+
+    An asset is out of date if it is stale or was never made, has another number of rows than it
+    recorded, lost calls, was not made of every release, failed a check, or its files are gone.
+    """
+    group = dg.AssetSelection.groups(stage)
+    keys = group.resolve(graph)
+    stale = CachingStaleStatusResolver(instance, graph, _Loading(instance))
+    not_made = stage == "evaluate" and warehouse.count("evaluate.not_made") > 0
+    failed = _failed(instance, graph, keys)
+    roots = {
+        key
+        for key in keys
+        if not_made
+        or key in failed
+        or stale.get_status(key) != StaleStatus.FRESH
+        or _has_changed(instance, graph, warehouse, key)
+    }
+    found = (
+        (dg.AssetSelection.assets(*roots).downstream() & group).resolve(graph) if roots else set()
+    )
+    found |= {key for key in keys if _reviewed_since(instance, graph, key)}
+    return sorted(found)
+
+
+def of_assets(
+    job: dg.JobDefinition, graph: AssetGraph, assets: Sequence[dg.AssetKey]
+) -> dg.JobDefinition:
+    """The job of these assets alone. Dagster's own selection refuses resources that a run brings."""
+    only = dg.define_asset_job(job.name, dg.AssetSelection.assets(*assets))
+    resolved = only.resolve(graph, job.executor_def, job.resource_defs)
+    return resolved.with_logger_defs(job.loggers)
+
+
+def _failed(
+    instance: dg.DagsterInstance, graph: AssetGraph, keys: Collection[dg.AssetKey]
+) -> set[dg.AssetKey]:
+    """Assets of which a check failed when it was last made."""
+    found = set()
+    for check in graph.asset_check_keys:
+        if check.asset_key in keys:
+            record = instance.get_latest_asset_check_evaluation_record(check)
+            event = record.event.dagster_event if record and record.event else None
+            if event is None or is_wrong(event.asset_check_evaluation_data):
+                found.add(check.asset_key)
+    return found
+
+
+def _has_changed(
+    instance: dg.DagsterInstance, graph: AssetGraph, warehouse: Warehouse, key: dg.AssetKey
+) -> bool:
+    """Whether an asset lacks something that its latest materialization has, or that it lost."""
+    event = instance.get_latest_materialization_event(key)
+    if event is None or event.asset_materialization is None:
+        return True
+    metadata = {name: each.value for name, each in event.asset_materialization.metadata.items()}
+    folder = {"release/exports": releases_path(), "evaluate/reports": reports_path()}
+    table = graph.get(key).metadata.get("dagster/table_name")
+    path = key.to_user_string()
+    return (
+        # What was not answered is asked again.
+        bool(metadata.get("failed calls"))
+        or (table is not None and warehouse.count(table) != metadata.get(ROW_COUNT))
+        or (path in folder and not folder[path].exists())
+        or (path == "ledger/calls" and len(Ledger(ledger_path())) != metadata.get(ROW_COUNT))
+    )
+
+
+def _reviewed_since(instance: dg.DagsterInstance, graph: AssetGraph, key: dg.AssetKey) -> bool:
+    """Whether an asset reads the review store, and that was written to after the asset was made."""
+    if "review_store" not in graph.get(key).assets_def.required_resource_keys:
+        return False
+    event = instance.get_latest_materialization_event(key)
+    store = review_path()
+    return event is not None and any(
+        path.exists() and path.stat().st_mtime > event.timestamp
+        for path in (store, store.with_name(f"{store.name}-wal"))
+    )
+
+
+class _Loading(LoadingContext):
+    """Reads events of the instance in batches, and each once."""
+
+    def __init__(self, instance: dg.DagsterInstance):
+        self._instance = instance
+        self._loaders: dict[type, Any] = {}
+
+    @property
+    def instance(self) -> dg.DagsterInstance:
+        """Where the events are."""
+        return self._instance
+
+    @property
+    def loaders(self) -> dict[type, Any]:
+        """What Dagster keeps of them, by type."""
+        return self._loaders

@@ -5,6 +5,7 @@ changed is for Dagster's data versions (`code_versions.py`); the other reasons a
 """
 
 from collections.abc import Collection, Sequence
+from contextlib import closing
 from typing import Any
 
 import dagster as dg
@@ -89,8 +90,14 @@ def _has_changed(
         bool(metadata.get("failed calls"))
         or (table is not None and warehouse.count(table) != metadata.get(ROW_COUNT))
         or (path in folder and not folder[path].exists())
-        or (path == "ledger/calls" and len(Ledger(ledger_path())) != metadata.get(ROW_COUNT))
+        or (path == "ledger/calls" and _n_calls() != metadata.get(ROW_COUNT))
     )
+
+
+def _n_calls() -> int:
+    """How many calls the ledger has by now."""
+    with closing(Ledger(ledger_path())) as ledger:
+        return len(ledger)
 
 
 def _reviewed_since(instance: dg.DagsterInstance, graph: AssetGraph, key: dg.AssetKey) -> bool:

@@ -5,6 +5,7 @@ import hashlib
 import json
 import re
 import shutil
+from datetime import datetime
 from pathlib import Path
 
 import dagster as dg
@@ -358,12 +359,82 @@ def test_a_second_run_calls_no_model_and_changes_no_id(copied: Run) -> None:
         UNION ALL SELECT entry_id FROM ingest.entries ORDER BY ALL
     """
     before, calls = rows(copied, ids), len(copied.ledger)
-    again = demo(copied.home)
+    again = command(copied.home, "demo", "--all")
     assert again.returncode == 0, again.stdout[-2000:]
     assert rows(copied, ids) == before
     assert len(copied.ledger) == calls
     assert " calls" not in again.stdout
     assert "cache hits" in again.stdout
+
+
+def with_a_changed_row(run: Run, folder: Path) -> dict:
+    """Copy the sample corpus to `folder` and change the text of one entry that is in an image set."""
+    shutil.copytree(SAMPLE, folder, ignore=shutil.ignore_patterns("*.py", "__pycache__"))
+    entry = rows(
+        run,
+        "SELECT e.* FROM ingest.entries AS e JOIN cluster.image_sets USING (entry_id) "
+        "WHERE e.wit_shard = 'sample-a' ORDER BY e.entry_id LIMIT 1",
+    )[0]
+    shard = folder / "shards" / "sample-a.tsv"
+    with shard.open(newline="") as file:
+        table = list(csv.reader(file, delimiter="\t"))
+    changed = next(row for row in table if row[1] == entry["page_url"])
+    changed[-2] = "It was repainted lately, in a colour nobody had asked for. " + changed[-2]
+    with shard.open("w", newline="") as file:
+        csv.writer(file, delimiter="\t", lineterminator="\n").writerows(table)
+    return entry
+
+
+@ONE_OF_THE_WHOLE_RUNS
+@pytest.mark.slow
+def test_what_is_out_of_date_is_run_and_gives_what_a_run_of_everything_gives(
+    copied: Run, tmp_path: Path
+) -> None:
+    with_a_changed_row(copied, tmp_path / "corpus")
+    corpus = ("--corpus", str(tmp_path / "corpus"))
+    changed = command(copied.home, "demo", *corpus)
+    assert changed.returncode == 0, changed.stdout[-2000:]
+    assert (
+        "stage dialogue\n" in changed.stdout
+        and "stage evaluate is up to date" not in changed.stdout
+    )
+    of_outdated, calls = content(copied), len(copied.ledger)
+
+    everything = command(copied.home, "demo", "--all", *corpus)
+    assert everything.returncode == 0 and "up to date" not in everything.stdout
+    assert content(copied) == of_outdated
+    assert len(copied.ledger) == calls
+
+    unchanged = command(copied.home, "demo", *corpus)
+    assert unchanged.returncode == 0, unchanged.stdout[-2000:]
+    stages = ("cluster", "dialogue", "rewrite", "choice", "quality", "evaluate", "ledger")
+    for stage in stages:
+        assert f"stage {stage} is up to date" in unchanged.stdout
+    assert leaderboards(unchanged.stdout) == leaderboards(everything.stdout)
+
+
+def content(run: Run) -> dict[str, list[dict]]:
+    """Every row of every table, but for times and the pages that say when they were made."""
+    tables = rows(
+        run,
+        "SELECT table_schema || '.' || table_name AS name FROM information_schema.tables "
+        "WHERE table_type = 'BASE TABLE' AND table_schema <> 'main' ORDER BY name",
+    )
+    return {
+        table["name"]: [
+            {
+                name: value
+                for name, value in row.items()
+                if name != "sha256" and not isinstance(value, datetime)
+            }
+            for row in rows(run, f"FROM {table['name']} ORDER BY ALL")
+        ]
+        for table in tables
+    }
+
+
+def leaderboards(printed: str) -> str:
+    return printed[printed.index("Leaderboard (") : printed.index("Done in")]
 
 
 @ONE_OF_THE_WHOLE_RUNS
@@ -373,19 +444,7 @@ def test_after_one_row_changes_only_what_depends_on_it_is_asked_again(
     jobs: str, copied: Run, tmp_path: Path
 ) -> None:
     corpus = tmp_path / "corpus"
-    shutil.copytree(SAMPLE, corpus, ignore=shutil.ignore_patterns("*.py", "__pycache__"))
-    entry = rows(
-        copied,
-        "SELECT e.* FROM ingest.entries AS e JOIN cluster.image_sets USING (entry_id) "
-        "WHERE e.wit_shard = 'sample-a' ORDER BY e.entry_id LIMIT 1",
-    )[0]
-    shard = corpus / "shards" / "sample-a.tsv"
-    with shard.open(newline="") as file:
-        table = list(csv.reader(file, delimiter="\t"))
-    changed = next(row for row in table if row[1] == entry["page_url"])
-    changed[-2] = "It was repainted lately, in a colour nobody had asked for. " + changed[-2]
-    with shard.open("w", newline="") as file:
-        csv.writer(file, delimiter="\t", lineterminator="\n").writerows(table)
+    entry = with_a_changed_row(copied, corpus)
     known = {call.key for call in copied.ledger}
     dialogues = "SELECT dialogue_id, set_id FROM dialogue.dialogues"
     before = {row["dialogue_id"] for row in rows(copied, dialogues)}

@@ -7,6 +7,7 @@ function imports, when it is called; the form of commands is `resources/command_
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,7 @@ from resources.command_line import (
     HomeGroup,
     run,
 )
+from resources.extras import extras
 from review.commands import review
 
 if TYPE_CHECKING:
@@ -364,6 +366,15 @@ def _show(rows: Sequence[Mapping[str, Any]]) -> None:
     from methods.ids import canonical_json
 
     print(canonical_json(rows))
+
+
+for _extra in extras():
+    if _extra.commands:
+        for _of, _more in import_module(_extra.commands).COMMANDS.items():
+            _group = vlm_loom.commands[_of]
+            assert isinstance(_group, click.Group)
+            for _each in _more:
+                _group.add_command(_each)
 
 
 if __name__ == "__main__":

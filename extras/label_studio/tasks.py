@@ -6,11 +6,11 @@ annotators' browsers would have to reach the review app, which shows its picture
 
 from typing import Any
 
+from extras.label_studio.config import CHOOSES
 from methods.review import QueueItem
 from methods.review.kinds import NONE_FITS
 from resources.images.store import ImageStore
 from review.item_texts import ItemText, context_texts, item_texts
-from review.label_studio.config import CHOOSES
 
 PICTURE_SIDE = 768
 """Pixels: enough to judge a picture; a task with twenty such pictures has some 2 MB."""

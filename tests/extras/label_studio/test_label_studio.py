@@ -9,16 +9,16 @@ import pytest
 from PIL import Image
 
 from dagster_project.cli import main as loom
+from extras.label_studio.annotations import records_of
+from extras.label_studio.config import labelling_config
+from extras.label_studio.tasks import PICTURE_SIDE, task_of
 from methods.review import KINDS, REASONS
 from resources.images.store import ImageStore
 from resources.review.store import ReviewStore
 from review import commands
 from review.import_export import import_records
-from review.label_studio.annotations import records_of
-from review.label_studio.config import labelling_config
-from review.label_studio.tasks import PICTURE_SIDE, task_of
+from tests.extras.label_studio.label_studio_results import NOON, annotated, filled_in
 from tests.review.items_of_every_kind import EDITS, HOSTILE, item_of
-from tests.review.label_studio_results import NOON, annotated, filled_in
 
 URL, TOKEN, ACCESS = "http://studio.test/sub", "f" * 40, "a.b.c"
 

@@ -7,9 +7,9 @@ trusted: texts are looked up by the names that the task has, and are checked lik
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from extras.label_studio.config import CHOOSES, NOTE, OPTION, REASON, SCORE, TEXT, VERDICT
 from methods.review import KINDS
 from review.import_export import Record
-from review.label_studio.config import CHOOSES, NOTE, OPTION, REASON, SCORE, TEXT, VERDICT
 
 _VALUES = {"textarea": "text", "choices": "choices", "number": "number"}
 """The key of the value in the result of each type of control."""

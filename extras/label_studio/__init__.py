@@ -4,3 +4,10 @@
 annotation as a record. `client.py`: the server's API. `files.py`: tasks and annotations in files.
 Records are imported by `review/import_export.py`.
 """
+
+from resources.extras import Extra
+
+EXTRA = Extra(
+    commands="extras.label_studio.commands",
+    review_formats={"label-studio": "extras.label_studio.files"},
+)

@@ -8,19 +8,19 @@ import pytest
 from PIL import Image
 
 from dagster_project.cli import main as loom
+from extras.label_studio import commands
+from extras.label_studio.client import LabelStudio, LabelStudioError
+from extras.label_studio.config import labelling_config
+from extras.label_studio.files import read_records
 from methods.review import KINDS
 from resources.images.store import ImageStore
 from resources.review.store import ReviewStore
-from review import commands
 from review.import_export import import_records
-from review.label_studio.client import LabelStudio, LabelStudioError
-from review.label_studio.config import labelling_config
-from review.label_studio.files import read_tasks
 from tests.browser import FLAGS
-from tests.label_studio.__main__ import VENV
-from tests.label_studio.server import running
+from tests.extras.label_studio.__main__ import VENV
+from tests.extras.label_studio.label_studio_results import filled_in
+from tests.extras.label_studio.server import running
 from tests.review.items_of_every_kind import EDITS, HOSTILE, item_of
-from tests.review.label_studio_results import filled_in
 
 
 @pytest.fixture(scope="session")
@@ -204,7 +204,7 @@ def test_what_the_server_exports_as_a_file_is_read_as_well(team, tmp_path):
     (tmp_path / "export.json").write_bytes(exported.content)
 
     store = ReviewStore(team.home / "review.sqlite")
-    result = import_records(team.items, store, read_tasks(tmp_path / "export.json"), "by file", 1)
+    result = import_records(team.items, store, read_records(tmp_path / "export.json"), "by file", 1)
 
     assert (result.added, result.problems) == (2, [])
     assert [event.verdict for event in store.decisions()] == ["edit", "skip"]

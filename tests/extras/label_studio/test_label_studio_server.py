@@ -4,12 +4,11 @@ import httpx
 import pytest
 
 from dagster_project.cli import main as loom
+from extras.label_studio import client, commands
+from extras.label_studio.client import LabelStudio, LabelStudioError
 from resources.images.store import ImageStore
-from review import commands
-from review.label_studio import client
-from review.label_studio.client import LabelStudio, LabelStudioError
+from tests.extras.label_studio.label_studio_results import annotated
 from tests.review.items_of_every_kind import item_of
-from tests.review.label_studio_results import annotated
 
 URL, TOKEN, ACCESS = "http://studio.test/sub", "f" * 40, "a.b.c"
 

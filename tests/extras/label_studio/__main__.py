@@ -1,4 +1,4 @@
-"""`python -m tests.label_studio`: the tests against a real Label Studio, in an environment of its own.
+"""`python -m tests.extras.label_studio`: the tests against a real Label Studio, in an own environment.
 
 The tests' file has no name that pytest collects by itself: the default tests install no server.
 """
@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.label_studio.server import install
+from tests.extras.label_studio.server import install
 
 FOLDER = Path(__file__).resolve().parent
-VENV = FOLDER.parent.parent / ".venv-label-studio"
+VENV = FOLDER.parent.parent.parent / ".venv-label-studio"
 
 if __name__ == "__main__":
     install(VENV)

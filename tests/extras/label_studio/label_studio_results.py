@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from review.label_studio.config import CHOOSES
-from review.label_studio.tasks import task_of
+from extras.label_studio.config import CHOOSES
+from extras.label_studio.tasks import task_of
 
 NOON = "2026-07-01T12:00:00.000001Z"
 

@@ -22,7 +22,6 @@ from resources.command_line import (
     PORT,
     PROFILE,
     Choice,
-    Command,
     Group,
     HomeCommand,
     HomeGroup,
@@ -235,29 +234,6 @@ def export_critic(release: str) -> None:
     from dagster_project.critic import export
 
     print(export(release))
-
-
-@result.command(
-    "task-map", cls=Command, example="vlm-loom result task-map vectors --base base --out map.html"
-)
-@click.argument("vectors", type=FILE)
-@click.option("--base", type=FILE, help="Weights before the fine-tuning; not of adapters.")
-@click.option("--out", type=FILE, help="The page; task-map.html among the home's reports without.")
-def task_map(vectors: Path, base: Path | None, out: Path | None) -> None:
-    """A map of tasks from fine-tuned weights, a folder of safetensors for each task: page and CSV."""
-    from dagster_project.task_map import map_of_weights
-
-    print(map_of_weights(vectors, base, out))
-
-
-@result.command("difficulty", example="vlm-loom result difficulty accuracies.csv mmiu-imported")
-@click.argument("accuracies", type=FILE)
-@click.argument("release")
-def difficulty(accuracies: Path, release: str) -> None:
-    """Accuracies after fine-tuning (CSV: task, accuracy) beside the scores of models, by task."""
-    from dagster_project.task_map import difficulty_of
-
-    print(difficulty_of(accuracies, release))
 
 
 @vlm_loom.command(

@@ -30,7 +30,6 @@ from assets.evaluate.score_queue import score_queue
 from assets.evaluate.scores import scores
 from assets.evaluate.second_readings import second_readings
 from assets.evaluate.smallest_subsets import smallest_subsets
-from assets.evaluate.task_map import task_map
 from assets.evaluate.wording_effects import wording_effects
 
 ASSETS = [
@@ -57,7 +56,6 @@ ASSETS = [
     second_readings,
     extraction_queue,
     extraction_quality,
-    task_map,
     flagged_items,
     item_statistics,
     smallest_subsets,

@@ -227,15 +227,6 @@ def show_leaderboards(as_json: bool) -> None:
         show_reports()
 
 
-@result.command("export-critic", example="vlm-loom result export-critic mmdu")
-@click.argument("release")
-def export_critic(release: str) -> None:
-    """Write what a critic is trained on, as files."""
-    from dagster_project.critic import export
-
-    print(export(release))
-
-
 @vlm_loom.command(
     "dialogue-shape",
     params=[CORPUS, PROFILE],

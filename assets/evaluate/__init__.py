@@ -5,7 +5,6 @@ One module an asset.
 
 from assets.evaluate.answers import answers
 from assets.evaluate.comparisons import comparisons
-from assets.evaluate.critic_pairs import critic_pairs
 from assets.evaluate.error_attribution import error_attribution
 from assets.evaluate.extraction_quality import extraction_quality
 from assets.evaluate.extraction_queue import extraction_queue
@@ -50,7 +49,6 @@ ASSETS = [
     score_queue,
     judge_agreement,
     human_scores,
-    critic_pairs,
     judge_quality,
     judge_probes,
     second_readings,

@@ -450,15 +450,6 @@ COMMENT ON COLUMN evaluate.critic_pairs.reply IS 'The reply that the critic lear
 COMMENT ON COLUMN evaluate.critic_pairs.prompt_version IS 'Version of the judge''s prompt.';
 COMMENT ON COLUMN evaluate.critic_pairs.judge_version IS 'Version of the judging that the critic learns, as in evaluate.judgments.';
 
-COMMENT ON COLUMN evaluate.critic_left_out.benchmark IS 'Benchmark of the release.';
-COMMENT ON COLUMN evaluate.critic_left_out.release_id IS 'Release that the answer is on.';
-COMMENT ON COLUMN evaluate.critic_left_out.model IS 'Who answered.';
-COMMENT ON COLUMN evaluate.critic_left_out.item_id IS 'Item of release.items.';
-COMMENT ON COLUMN evaluate.critic_left_out.trial IS 'Trial of the answer.';
-COMMENT ON COLUMN evaluate.critic_left_out.turn IS 'Turn of the answer, from 1.';
-COMMENT ON COLUMN evaluate.critic_left_out.part IS 'Which of several judgments of the turn it is; empty where there is none.';
-COMMENT ON COLUMN evaluate.critic_left_out.reason IS 'Why no training pair is made of it.';
-
 COMMENT ON COLUMN evaluate.error_attribution.benchmark IS 'Benchmark that the release is of.';
 COMMENT ON COLUMN evaluate.error_attribution.release_id IS 'Release that was answered.';
 COMMENT ON COLUMN evaluate.error_attribution.judge IS 'Judge: a model, or panel.';

@@ -554,7 +554,8 @@ CREATE TABLE IF NOT EXISTS evaluate.judge_probes (
 
 -- Training pairs of a critic: what the judge is sent about an answer, without images, and the reply that a
 -- person's score and reason make. `raters` scored the answer, `chosen` gave the middle score. What hangs together
--- (group, image, question) is a block, and on one side.
+-- (group, image, question) is a block, and on one side. The extra `critic` fills it; it stands here because
+-- `evaluate.judge_quality` reads the sides, none without the extra.
 CREATE TABLE IF NOT EXISTS evaluate.critic_pairs (
     benchmark VARCHAR NOT NULL,
     release_id VARCHAR NOT NULL,
@@ -584,21 +585,6 @@ CREATE TABLE IF NOT EXISTS evaluate.critic_pairs (
     judge_version VARCHAR NOT NULL,
     PRIMARY KEY (release_id, pair_id),
     UNIQUE (release_id, side, ordinal)
-);
-
--- Scored answers of which no training pair is made.
-CREATE TABLE IF NOT EXISTS evaluate.critic_left_out (
-    benchmark VARCHAR NOT NULL,
-    release_id VARCHAR NOT NULL,
-    model VARCHAR NOT NULL,
-    item_id VARCHAR NOT NULL,
-    trial VARCHAR NOT NULL,
-    turn INTEGER NOT NULL CHECK (turn > 0),
-    part VARCHAR NOT NULL,
-    reason VARCHAR NOT NULL CHECK (reason IN (
-        'no_reason', 'not_whole', 'lacks_a_dimension', 'not_judged', 'unreadable', 'names_a_model', 'same_prompt'
-    )),
-    PRIMARY KEY (release_id, model, item_id, trial, turn, part)
 );
 
 -- ConvBench: of the errors of a turn, how many go when earlier turns are given, and how many right answers are

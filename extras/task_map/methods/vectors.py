@@ -5,7 +5,7 @@
 
 All distances follow from the products of every two vectors, and these are sums over tensors: whoever
 reads weights adds up the products of one tensor, or of a part of it, at a time. What belongs here: the
-products of one part, and the distances. Reading weights is `resources/task_vectors`.
+products of one part, and the distances. Reading weights is `resources/products.py`.
 """
 
 from collections.abc import Sequence

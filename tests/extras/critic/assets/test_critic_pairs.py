@@ -7,10 +7,10 @@ from typing import Any
 import dagster as dg
 import pytest
 
-from assets.evaluate.critic_export import CriticError, export_critic
-from assets.evaluate.critic_pairs import NO_SCORES, critic_pairs
 from assets.evaluate.judge_quality import judge_quality
-from dagster_project.checks import critic_check
+from extras.critic.assets.critic_export import CriticError, export_critic
+from extras.critic.assets.critic_pairs import NO_SCORES, critic_pairs
+from extras.critic.definitions import critic_check
 from methods.benchmarks import BENCHMARKS
 from methods.evaluation.rating import RATING
 from tests.assets.review.desk import Desk

@@ -5,9 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from methods.alignmmbench import Alignmmbench
-from methods.evaluation.asking import Answer, Transcript
-from methods.evaluation.critic.pairs import (
+from extras.critic.methods.pairs import (
     Given,
     LeftOut,
     Pair,
@@ -16,6 +14,8 @@ from methods.evaluation.critic.pairs import (
     names_pattern,
     pairs_of,
 )
+from methods.alignmmbench import Alignmmbench
+from methods.evaluation.asking import Answer, Transcript
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.judge_quality import AnswerKey
 from methods.evaluation.judging import AskJudge

@@ -9,8 +9,8 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
+from extras.critic.methods.contamination import Asked, near, plain_question
 from methods.components import components
-from methods.evaluation.critic.contamination import Asked, near, plain_question
 from methods.ids import content_id
 
 Side = Literal["train", "test"]

@@ -1,7 +1,7 @@
 """Training pairs of a critic: answers that people scored, as the judge is sent them.
 
 What belongs here: which scores there are, the sides that pairs are on, and the two tables. What makes a
-pair, and what is on one side, is `methods/evaluation/critic`; the files are `critic_export.py`.
+pair, and what is on one side, is in `methods/`; the files are `critic_export.py`.
 """
 
 from collections import Counter
@@ -22,11 +22,11 @@ from assets.evaluate.released import Released, items_of, releases_named
 from assets.evaluate.score_queue import score_queue, scorings_by_people
 from assets.evaluate.transcripts import transcripts_of
 from assets.review import approved
+from extras.critic.methods.contamination import Asked
+from extras.critic.methods.pairs import Given, LeftOut, Pair, ScoredAnswer, pairs_of
+from extras.critic.methods.split import Side, Unit, placed
 from methods.benchmarks import Benchmarks
 from methods.evaluation.asking import PLAIN
-from methods.evaluation.critic.contamination import Asked
-from methods.evaluation.critic.pairs import Given, LeftOut, Pair, ScoredAnswer, pairs_of
-from methods.evaluation.critic.split import Side, Unit, placed
 from methods.evaluation.items import Item
 from methods.evaluation.judge_quality import EXTERNAL, INTERNAL, AnswerKey
 from methods.evaluation.judging import AskJudge

@@ -10,7 +10,7 @@ import pytest
 import yaml
 from huggingface_hub import constants
 
-from methods.evaluation.critic.export import card, chat_lines
+from extras.critic.methods.export import card, chat_lines
 from resources.home import REPO_ROOT
 
 pytestmark = pytest.mark.slow

@@ -1,6 +1,6 @@
 """A critic's training files: chat rows, and the card that says what they are.
 
-What belongs here: their form. Writing them is `assets/evaluate/critic_export.py`.
+What belongs here: their form. Writing them is `assets/critic_export.py`.
 """
 
 import hashlib

@@ -1,7 +1,7 @@
 """The files that a critic is trained on: the pairs of one release, and their card.
 
 What belongs here: reading the pairs and refusing those that no critic should be trained on. The files'
-form is `methods/evaluation/critic/export.py`.
+form is `methods/export.py`.
 """
 
 import json
@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from extras.critic.methods.contamination import Asked, Shared, shared
+from extras.critic.methods.export import card, chat_lines
 from methods.errors import UserError
-from methods.evaluation.critic.contamination import Asked, Shared, shared
-from methods.evaluation.critic.export import card, chat_lines
 from resources.atomic_file import write_atomically
 from resources.releases import release_meant
 from resources.warehouse import Warehouse

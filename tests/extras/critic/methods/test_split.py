@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.evaluation.critic.contamination import Asked, Shared, near, plain_question, shared
-from methods.evaluation.critic.split import Unit, placed
+from extras.critic.methods.contamination import Asked, Shared, near, plain_question, shared
+from extras.critic.methods.split import Unit, placed
 
 WORDS = (
     "tower",

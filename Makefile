@@ -47,7 +47,7 @@ test-all: check ## All checks and all tests but the exhaustive ones, as CI runs 
 
 test-nightly: check ## Every case of each law, and the tests on Label Studio and MediaWiki (hours)
 	@$(PYTEST) --tier=nightly $(ARGS)
-	@$(BIN)/python -m tests.label_studio
+	@$(BIN)/python -m tests.extras.label_studio
 	@$(BIN)/python -m tests.mediawiki
 
 strangers: setup ## The main job on real corpora and odd models that it was not made for (ONLY="sky flags"; about 15 minutes)

@@ -5,6 +5,7 @@ What belongs here: the form of op and job, and the event by which assets that fo
 
 import sys
 from collections.abc import Mapping
+from importlib import import_module
 from typing import Any
 
 import dagster as dg
@@ -54,6 +55,8 @@ def perform_as_run(action: Action, given: Mapping[str, Any]) -> str | None:
     failed."""
     from dagster_project.resources import make_resources
 
+    # `settings.yaml` is checked whole, so the settings of every asset have to be known.
+    import_module("dagster_project.definitions")
     resources = make_resources()
     with open_instance() as instance:
         result = run_job(

@@ -1,4 +1,4 @@
-"""Asset checks: the schema of every table, licences, tables without rows, the ledger, critics.
+"""Asset checks: the schema of every table, licences, tables without rows, the ledger.
 
 What belongs here: the factory that makes schema checks from `sql/`, and checks of stages with few of
 them. A blocking check that fails stops what follows. What a step may lose is a limit of the step: it
@@ -13,7 +13,6 @@ import dagster as dg
 from assets.common.apart import STAGES, not_made
 from assets.common.settings import used
 from assets.common.tables import SIDE_TABLES
-from assets.evaluate.critic_export import shared_by_sides
 from assets.ingest.entries import EntriesSettings
 from assets.release.built_dialogues import NAMES
 from dagster_project.check_results import N_SHOWN, result
@@ -184,30 +183,6 @@ def ledger_checks() -> list[dg.AssetChecksDefinition]:
     return [calls_known, answered_once]
 
 
-def critic_check() -> dg.AssetChecksDefinition:
-    """Blocking: nothing that a critic is tested on is among what it is trained on."""
-
-    @dg.asset_check(
-        asset=dg.AssetKey(["evaluate", "critic_pairs"]),
-        name="not_contaminated",
-        blocking=True,
-        description="No group, image, question or nearly the same question is on both sides.",
-    )
-    def check(warehouse: dg.ResourceParam[Warehouse]) -> dg.AssetCheckResult:
-        found = shared_by_sides(warehouse.read("evaluate/critic_pairs").to_pylist())
-        first = [f"{each.kind}: {each.what}"[:200] for each in found]
-        wrong = (
-            f"evaluate.critic_pairs has on both sides {listed(first, 3)}: materialize "
-            "evaluate/critic_pairs again."
-        )
-        return result(
-            wrong if found else None,
-            {**Counter(each.kind for each in found), "first of them": first[:N_SHOWN]},
-        )
-
-    return check
-
-
 RUN_AGAIN = "Then run the job evaluate again: re-execution from failure runs this check alone."
 
 
@@ -282,5 +257,4 @@ def make_checks(specs: Sequence[dg.AssetSpec]) -> list[dg.AssetChecksDefinition]
         no_overlap,
         *review_checks(),
         *ledger_checks(),
-        critic_check(),
     ]

@@ -7,6 +7,7 @@ function imports, when it is called; the form of commands is `resources/command_
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,12 +22,12 @@ from resources.command_line import (
     PORT,
     PROFILE,
     Choice,
-    Command,
     Group,
     HomeCommand,
     HomeGroup,
     run,
 )
+from resources.extras import extras
 from review.commands import review
 
 if TYPE_CHECKING:
@@ -229,38 +230,6 @@ def show_leaderboards(as_json: bool) -> None:
         show_reports()
 
 
-@result.command("export-critic", example="vlm-loom result export-critic mmdu")
-@click.argument("release")
-def export_critic(release: str) -> None:
-    """Write what a critic is trained on, as files."""
-    from dagster_project.critic import export
-
-    print(export(release))
-
-
-@result.command(
-    "task-map", cls=Command, example="vlm-loom result task-map vectors --base base --out map.html"
-)
-@click.argument("vectors", type=FILE)
-@click.option("--base", type=FILE, help="Weights before the fine-tuning; not of adapters.")
-@click.option("--out", type=FILE, help="The page; task-map.html among the home's reports without.")
-def task_map(vectors: Path, base: Path | None, out: Path | None) -> None:
-    """A map of tasks from fine-tuned weights, a folder of safetensors for each task: page and CSV."""
-    from dagster_project.task_map import map_of_weights
-
-    print(map_of_weights(vectors, base, out))
-
-
-@result.command("difficulty", example="vlm-loom result difficulty accuracies.csv mmiu-imported")
-@click.argument("accuracies", type=FILE)
-@click.argument("release")
-def difficulty(accuracies: Path, release: str) -> None:
-    """Accuracies after fine-tuning (CSV: task, accuracy) beside the scores of models, by task."""
-    from dagster_project.task_map import difficulty_of
-
-    print(difficulty_of(accuracies, release))
-
-
 @vlm_loom.command(
     "dialogue-shape",
     params=[CORPUS, PROFILE],
@@ -367,6 +336,15 @@ def _show(rows: Sequence[Mapping[str, Any]]) -> None:
     from methods.ids import canonical_json
 
     print(canonical_json(rows))
+
+
+for _extra in extras():
+    if _extra.commands:
+        for _of, _more in import_module(_extra.commands).COMMANDS.items():
+            _group = vlm_loom.commands[_of]
+            assert isinstance(_group, click.Group)
+            for _each in _more:
+                _group.add_command(_each)
 
 
 if __name__ == "__main__":

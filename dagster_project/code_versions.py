@@ -29,7 +29,7 @@ from resources.llm.model_spec import ModelSpec
 from resources.llm.registry import Role, active_profile, load_registry
 from resources.prompts import PROMPTS_ROOT, prompt
 from resources.settings import read_sections
-from resources.warehouse import SQL_ROOT, declared_columns, sql_text
+from resources.warehouse import declared_columns, sql_files, sql_text
 
 COMMENT = re.compile(r"--[^\n]*")
 PATH = re.compile(r"""(?<=["'])\w+(?:/\w+)+(?=["'])""")
@@ -88,23 +88,24 @@ def code_version(spec: dg.AssetSpec, benchmarks: Benchmarks = BENCHMARKS) -> str
         source.version,
         [list(column) for column in declared_columns()[table]],
         settings,
-        sorted(_named_in(source.module)) if source.module else [],
+        sorted(_named_in(source.module, spec.key.path[0])) if source.module else [],
         MADE_BY[table](benchmarks) if table in MADE_BY else [],
     )
 
 
-def _named_in(module: ModuleType) -> Iterator[list[str]]:
+def _named_in(module: ModuleType, stage: str) -> Iterator[list[str]]:
     """Names and versions of the prompts and SQL files whose names are texts in the module's code, or in
     that of a module of its stage whose functions it uses."""
     own = {source.module for source in SOURCES.values()}
     used = {
         inspect.getmodule(value) for value in vars(module).values() if inspect.isfunction(value)
     }
-    package = module.__name__.rpartition(".")[0]
-    of_stage = {each for each in used - own if each and each.__name__.startswith(f"{package}.")}
+    of_stage = {
+        each for each in used - own if each and each.__name__.startswith(f"assets.{stage}.")
+    }
     for name in chain.from_iterable(map(_paths_in, (module, *of_stage))):
         folder, _, task = name.rpartition("/")
-        if (SQL_ROOT / f"{name}.sql").is_file():
+        if sql_files(name):
             yield [name, " ".join(COMMENT.sub("", sql_text(name)).split())]
         elif (PROMPTS_ROOT / folder / "prompts" / f"{task}.md").is_file():
             yield [name, _prompt_version(name)]

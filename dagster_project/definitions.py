@@ -4,6 +4,7 @@ What belongs here: putting together what the modules beside this one define.
 """
 
 from collections.abc import Mapping
+from importlib import import_module
 
 import dagster as dg
 
@@ -28,11 +29,13 @@ from dagster_project.resources import make_resources
 from dagster_project.schedules import SCHEDULES
 from dagster_project.sensors import SENSORS, batch_sensors
 from methods.benchmarks import BENCHMARKS, Benchmarks
+from resources.extras import extras
 
 STAGES = (
     *(ingest, cluster, dialogue, rewrite, choice, quality),
     *(review, release, evaluate, ledger),
 )
+OF_EXTRAS = [import_module(each.definitions) for each in extras() if each.definitions]
 
 
 def build_defs(
@@ -44,7 +47,10 @@ def build_defs(
     resources by name."""
     assets = dg.map_asset_specs(
         lambda spec: spec.replace_attributes(code_version=code_version(spec, benchmarks)),
-        [asset for stage in STAGES for asset in stage.ASSETS],
+        [
+            *(asset for stage in STAGES for asset in stage.ASSETS),
+            *(asset for each in OF_EXTRAS for asset in each.ASSETS),
+        ],
     )
     specs = [
         spec for asset in assets if isinstance(asset, dg.AssetsDefinition) for spec in asset.specs
@@ -55,7 +61,7 @@ def build_defs(
     )
     definitions = dg.Definitions(
         assets=assets,
-        asset_checks=make_checks(specs),
+        asset_checks=[*make_checks(specs), *(check for each in OF_EXTRAS for check in each.CHECKS)],
         jobs=all_jobs,
         schedules=SCHEDULES,
         sensors=[*SENSORS, *batch_sensors(all_jobs)],

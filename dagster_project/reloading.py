@@ -13,6 +13,7 @@ import httpx
 
 from dagster_project.run_tags import LOCATION
 from methods.json_text import from_json
+from resources.extras import folders
 from resources.home import settings_path
 from resources.llm.registry import registry_path
 from resources.prompts import PROMPTS_ROOT
@@ -56,7 +57,8 @@ def _files() -> Iterator[Path]:
     yield from PROMPTS_ROOT.glob("*/prompts/*.md")
     if os.environ.get("LOOM_PROMPTS"):
         yield from Path(os.environ["LOOM_PROMPTS"]).glob("*/*.md")
-    yield from SQL_ROOT.rglob("*.sql")
+    for folder in (SQL_ROOT, *folders("sql")):
+        yield from folder.rglob("*.sql")
 
 
 def reload_when_changed(address: str, loaded: State, stop: threading.Event) -> None:

@@ -59,11 +59,6 @@ def reports_path() -> Path:
     return home() / "reports"
 
 
-def critic_path() -> Path:
-    """What a critic is trained on, one folder a release, and what was trained."""
-    return home() / "critic"
-
-
 def relative_to_home(path: Path) -> str:
     """A path below the home as tables keep it, so that it is still right when the home has moved."""
     return path.relative_to(home()).as_posix()

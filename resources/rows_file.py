@@ -1,11 +1,9 @@
 """Files of rows, into or out of the warehouse, that may be larger than memory.
 
 What belongs here: writing such a file in portions, reading one in portions, the staging folder for such
-files; and small files that a person made: accuracies by task, lists of pictures by digest.
+files; and lists of pictures by digest, which a person made.
 """
 
-import csv
-import math
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -20,52 +18,6 @@ from methods.errors import UserError
 from methods.ids import content_id
 from methods.ingest.image_filters import parse_exclusions
 from resources.home import staging_path
-
-COLUMNS = ("task", "accuracy")
-
-
-class AccuracyFileError(UserError):
-    """The file is not such a table; the message names the line."""
-
-
-def read_accuracies(path: Path) -> dict[str, float]:
-    """Accuracy by task, on whatever scale the file has; other columns do not matter.
-
-    Raises AccuracyFileError.
-    """
-    try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            lines = csv.DictReader(file)
-            lacking = [name for name in COLUMNS if name not in (lines.fieldnames or ())]
-            if lacking:
-                raise AccuracyFileError(
-                    f"{path} has no column {lacking[0]}: its first line must name task and accuracy."
-                )
-            return _accuracies(path, lines)
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise AccuracyFileError(f"{path} cannot be read as CSV ({error}).") from None
-
-
-def _accuracies(path: Path, lines: "csv.DictReader[str]") -> dict[str, float]:
-    found: dict[str, float] = {}
-    for line in lines:
-        task, said = (line["task"] or "").strip(), line["accuracy"] or ""
-        where = f"Line {lines.line_num} of {path}"
-        if not task:
-            raise AccuracyFileError(f"{where} names no task.")
-        if task in found:
-            raise AccuracyFileError(f"{where} has {task} once more: give each task one line.")
-        try:
-            found[task] = float(said)
-        except ValueError:
-            found[task] = math.nan
-        if not math.isfinite(found[task]):
-            raise AccuracyFileError(f"{where} has the accuracy {said!r}, which is no number.")
-    if not found:
-        raise AccuracyFileError(
-            f"{path} has no line below its first one: give a line for each task."
-        )
-    return found
 
 
 class KnownImagesError(UserError):

@@ -33,6 +33,7 @@ from resources.warehouse_schema import (
     columns_of,
     declared_columns,
     later_version,
+    sql_files,
     sql_text,
     upgrade_steps,
 )
@@ -52,6 +53,7 @@ __all__ = [
     "arrow_schema",
     "column_descriptions",
     "declared_columns",
+    "sql_files",
     "sql_text",
 ]
 

@@ -5,7 +5,7 @@ not: opening the file and who may write it (`warehouse.py`), what a migration do
 
 The version stands in `main.schema_version`, beside the hash of the declarations that the file was last
 compared with. Each migration is one transaction with its number; views are made anew with the last one,
-or by themselves when `sql/` declares others.
+or by themselves when `sql/` declares others, and so are tables of extras that a file lacks.
 """
 
 import hashlib
@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from resources.extras import folders
 from resources.home import REPO_ROOT
 from resources.migrations import (
     Migration,
@@ -58,10 +59,19 @@ class WarehouseError(StoreError):
     """The warehouse cannot be opened or refuses what it was given; the message says what to do."""
 
 
+def sql_files(name: str) -> list[Path]:
+    """The files `<name>.sql` in `sql/` and in the like folders of extras."""
+    paths = (folder / f"{name}.sql" for folder in (SQL_ROOT, *folders("sql")))
+    return [path for path in paths if path.is_file()]
+
+
 @cache
 def sql_text(name: str) -> str:
-    """Text of `sql/<name>.sql`, for example `cluster/entries`."""
-    return (SQL_ROOT / f"{name}.sql").read_text()
+    """Text of `sql/<name>.sql`, for example `cluster/entries`; what a stage declares is in several."""
+    files = sql_files(name)
+    if not files:
+        raise FileNotFoundError(f"There is no {name}.sql.")
+    return "\n".join(path.read_text() for path in files)
 
 
 @cache
@@ -73,9 +83,14 @@ def schema_ddl() -> str:
 @cache
 def views_ddl() -> str:
     """Every stage's views, in the same order."""
-    return "\n".join(
-        sql_text(f"{stage}/views") for stage in STAGES if (SQL_ROOT / stage / "views.sql").exists()
-    )
+    return "\n".join(sql_text(f"{stage}/views") for stage in STAGES if sql_files(f"{stage}/views"))
+
+
+@cache
+def extras_ddl() -> str:
+    """The tables of extras, made where they are missing: an extra comes without a migration."""
+    paths = (path for folder in folders("sql") for path in sorted(folder.glob("*/schema.sql")))
+    return "\n".join(path.read_text() for path in paths)
 
 
 @cache
@@ -265,7 +280,7 @@ def _transaction(
         for statement in connection.extract_statements(script):
             connection.execute(statement)
     if finish:
-        for statement in connection.extract_statements(views_ddl()):
+        for statement in connection.extract_statements(extras_ddl() + views_ddl()):
             connection.execute(statement)
         _require_form(connection, declared_columns(), path, version)
     for statement in connection.extract_statements(sql_text("version_write")):
@@ -290,6 +305,7 @@ def _rehearse(
                 like_it.execute(statement)
             for step in steps:
                 like_it.execute(step.text())
+            like_it.execute(extras_ddl())
             _require_form(like_it, _declared_tables(), path, version)
             like_it.execute(views_ddl())
         except duckdb.Error as error:

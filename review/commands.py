@@ -1,13 +1,13 @@
-"""`vlm-loom review`: the app, accounts, and review in files or in a team's own Label Studio.
+"""`vlm-loom review`: the app, accounts, and review in files.
 
 What belongs here: the commands, their arguments and help, and what is printed. What each does stands in
 the modules that its function imports, when it is called. A password is read from a prompt or from
-standard input and a token from the environment, never from an argument: other users of the machine can
-see arguments, and shells store them.
+standard input, never from an argument: other users of the machine can see arguments, and shells store
+them.
 """
 
-import os
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from methods.errors import UserError
 from methods.review import KINDS, ROUNDS, QueueItem
 from resources import command_line
 from resources.command_line import FILE, Choice, HomeGroup
+from resources.extras import extras
 from resources.ports import HOST, require_free
 from resources.review.accounts import ROLES
 
@@ -27,10 +28,10 @@ if TYPE_CHECKING:
 
 PORT = 8090
 ADDRESS = f"http://{HOST}:{PORT}"
-TOKEN = "LABEL_STUDIO_TOKEN"
 PEOPLE = (("anna", "annotator"), ("ben", "annotator"), ("eva", "expert"))
 """The accounts of `review demo`."""
-FORMATS = ("jsonl", "csv", "label-studio")
+OF_EXTRAS = {form: of for extra in extras() for form, of in extra.review_formats.items()}
+"""Further formats of files, and the modules that write and read them."""
 QUEUES = (
     "review/queue",
     "evaluate/score_queue",
@@ -47,14 +48,13 @@ _address = click.option(
 _format = click.option(
     "--format",
     "form",
-    type=Choice(FORMATS),
+    type=Choice(("jsonl", "csv", *OF_EXTRAS)),
     default="jsonl",
     help="csv is for spreadsheets; label-studio for a server that cannot be reached from here.",
 )
-_kind = click.option("--kind", type=Choice(list(KINDS)), required=True)
 _ROUND = click.IntRange(min(ROUNDS), max(ROUNDS))
-_round = click.option("--round", "round_", type=_ROUND, required=True)
-_reviewer = click.option("--reviewer", required=True, help="The name on the decisions.")
+round_option = click.option("--round", "round_", type=_ROUND, required=True)
+reviewer_option = click.option("--reviewer", required=True, help="The name on the decisions.")
 
 
 @click.group("review", cls=HomeGroup)
@@ -73,7 +73,7 @@ def serve(port: int) -> None:
     if not accounts.all():
         print("Nobody can sign in yet: run vlm-loom review account add NAME --role annotator")
     require_free(port)
-    _serve(_store(), accounts, port)
+    _serve(review_store(), accounts, port)
 
 
 @review.command(example="vlm-loom review demo")
@@ -89,7 +89,7 @@ def demo(port: int) -> None:
     # New links replace earlier ones, which people may be about to use.
     require_free(port)
     queue = read_queue()
-    accounts, store = _accounts(), _store()
+    accounts, store = _accounts(), review_store()
     image_ids = sorted({image_id for item in queue for image_id in item["image_ids"]})
     images = ImageStore(images_path())
     stored = [image_id for image_id in image_ids if images.has(image_id)]
@@ -236,14 +236,9 @@ def export(
     from resources.images.store import ImageStore
     from review.import_export import items_to_export
     from review.jsonl import write_jsonl
-    from review.label_studio.files import write_tasks
     from review.spreadsheet import write_csv
 
-    store = _store()
-    if form == "label-studio" and kind is None:
-        raise UserError(
-            "A Label Studio project has one labelling config: name the kind with --kind."
-        )
+    store = review_store()
     images = ImageStore(images_path())
     items: list[QueueItem] = [
         {**item, "image_paths": [str(images.path(each)) for each in item["image_ids"]]}
@@ -252,9 +247,8 @@ def export(
     ]
     exported = items_to_export(items, store, round_, reviewer, early)
     try:
-        if form == "label-studio":
-            config = write_tasks(exported, str(kind), round_, out, images)
-            print(f"The labelling config of the project is {config}.")
+        if form in OF_EXTRAS:
+            print(import_module(OF_EXTRAS[form]).write_items(exported, kind, round_, out, images))
         else:
             {"jsonl": write_jsonl, "csv": write_csv}[form](exported, round_, out)
     except FileExistsError as error:
@@ -266,19 +260,19 @@ def export(
 
 @review.command("import", example="vlm-loom review import round1.csv --reviewer ann --round 1")
 @click.argument("file", type=FILE)
-@_reviewer
-@_round
+@reviewer_option
+@round_option
 @_format
 def import_(file: Path, reviewer: str, round_: int, form: str) -> int:
     """Store the decisions of a filled-in file."""
     from review.import_export import import_records
     from review.jsonl import read_jsonl
-    from review.label_studio.files import read_tasks
     from review.spreadsheet import read_csv
 
-    read = {"jsonl": read_jsonl, "csv": read_csv, "label-studio": read_tasks}[form]
-    store = _store()
-    return _report(import_records(read_queue(), store, read(file), reviewer, round_))
+    own = {"jsonl": read_jsonl, "csv": read_csv}
+    read = own.get(form) or import_module(OF_EXTRAS[form]).read_records
+    store = review_store()
+    return report_import(import_records(read_queue(), store, read(file), reviewer, round_))
 
 
 def read_queue() -> list[QueueItem]:
@@ -294,7 +288,7 @@ def read_queue() -> list[QueueItem]:
     return [queue_item(row) for query in QUEUES for row in warehouse.read(query).to_pylist()]
 
 
-def _report(result: "ImportResult") -> int:
+def report_import(result: "ImportResult") -> int:
     """Print the result of an import; 1 where records were at fault."""
     for problem in result.problems:
         print(problem, file=sys.stderr)
@@ -305,91 +299,7 @@ def _report(result: "ImportResult") -> int:
     return 1 if result.problems else 0
 
 
-# --- Label Studio ----------------------------------------------------------------------------------
-
-
-@review.group("label-studio")
-def label_studio() -> None:
-    """Review in Label Studio; its token is in LABEL_STUDIO_TOKEN."""
-
-
-_url = click.option("--url", required=True, help="Of the server, such as http://127.0.0.1:8080.")
-_PUSH = "vlm-loom review label-studio push --url http://127.0.0.1:8080 --kind dialogue --round 1"
-
-
-@label_studio.command(example=f"{_PUSH} --reviewer ann")
-@_url
-@_kind
-@_round
-@_reviewer
-def push(url: str, kind: str, round_: int, reviewer: str) -> None:
-    """Add the items that a person may decide to their project."""
-    from resources.home import images_path
-    from resources.images.store import ImageStore
-    from review.import_export import items_to_export
-    from review.label_studio.client import LabelStudio
-    from review.label_studio.config import labelling_config
-    from review.label_studio.tasks import task_of
-
-    with LabelStudio(url, _token(url)) as server:
-        open_items = items_to_export(_items_of(kind), _store(), round_, reviewer)
-        name = project_name(kind, round_, reviewer)
-        project = server.project(name)
-        present: set[tuple[str, str]] = set()
-        if project is None:
-            title = f"{kind.replace('_', ' ')}, round {round_}: {reviewer}"
-            project = server.new_project(name, title, labelling_config(kind))
-        else:
-            data = [task["data"] for task in server.tasks(project)]
-            present = {(each.get("item_id"), each.get("content_hash")) for each in data}
-        images = ImageStore(images_path())
-        new = [
-            item for item in open_items if (item["item_id"], item["content_hash"]) not in present
-        ]
-        server.add_tasks(project, [task_of(item, round_, images) for item in new])
-    print(
-        f"{len(new)} tasks added to project {project}, {len(open_items) - len(new)} were there already"
-    )
-
-
-@label_studio.command(example=f"{_PUSH.replace('push', 'pull')} --reviewer ann")
-@_url
-@_kind
-@_round
-@_reviewer
-def pull(url: str, kind: str, round_: int, reviewer: str) -> int:
-    """Store the decisions that were made there."""
-    from review.import_export import import_records
-    from review.label_studio.annotations import records_of
-    from review.label_studio.client import LabelStudio, LabelStudioError
-
-    with LabelStudio(url, _token(url)) as server:
-        project = server.project(project_name(kind, round_, reviewer))
-        if project is None:
-            raise LabelStudioError(
-                f"{url} has no project of this kind, round and reviewer: push it first."
-            )
-        records = records_of(server.tasks(project))
-        return _report(import_records(_items_of(kind), _store(), records, reviewer, round_))
-
-
-def project_name(kind: str, round_: int, reviewer: str) -> str:
-    """The name by which a person's project is found; it holds only items that they may decide."""
-    return f"vlm-loom: {kind}, round {round_}, by {reviewer}"
-
-
-def _token(url: str) -> str:
-    token = os.environ.get(TOKEN)
-    if not token:
-        raise UserError(f"{TOKEN} is not set: set it to your access token of {url}.")
-    return token
-
-
-def _items_of(kind: str) -> list[QueueItem]:
-    return [item for item in read_queue() if item["kind"] == kind]
-
-
-def _store() -> "ReviewStore":
+def review_store() -> "ReviewStore":
     """The events of review."""
     from resources.home import review_path
     from resources.review.store import ReviewStore

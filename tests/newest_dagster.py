@@ -12,7 +12,7 @@ from pathlib import Path
 
 from resources.home import REPO_ROOT
 
-FOLDERS = ("assets", "dagster_project")
+FOLDERS = ("assets", "dagster_project", "extras")
 TRY = """
 import dagster, sys
 for line in sys.stdin:

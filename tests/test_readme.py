@@ -7,7 +7,7 @@ from pathlib import Path
 from resources.home import REPO_ROOT
 from tests.command_lines import fault_of, lines_in
 
-CODE = ("dagster_project", "assets", "resources", "methods", "review")
+CODE = ("dagster_project", "assets", "resources", "methods", "review", "extras")
 FILES = (REPO_ROOT / "Makefile", REPO_ROOT / "tests" / "conftest.py")
 VARIABLES = REPO_ROOT / "docs" / "guides" / "running.md"
 MOST_WORDS = 900

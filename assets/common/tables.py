@@ -22,6 +22,7 @@ from assets.common.previews import PREVIEW_ROWS, preview
 from assets.common.settings import SECTIONS, choose, config_fields, last_reported
 from methods.errors import UserError
 from methods.ids import content_id
+from resources.extras import tables_before
 from resources.images.store import ImageStore
 from resources.llm.usage import Usage
 from resources.reports.addresses import calls_of
@@ -117,6 +118,7 @@ def table_asset(
     version: str = "1",
     kinds: AbstractSet[str] = frozenset(),
     side_tables: Sequence[str] = (),
+    deps: Sequence[Any] = (),
     **spec: Any,
 ) -> Callable[[Callable[..., dg.MaterializeResult]], dg.AssetsDefinition]:
     """Decorator for an asset that fills one table; its docstring is what the UI shows.
@@ -130,11 +132,13 @@ def table_asset(
         side_tables = [*side_tables, NOT_MADE]
 
     def decorate(function: Callable[..., dg.MaterializeResult]) -> dg.AssetsDefinition:
+        of_extras = [dg.AssetKey(each.split(".")) for each in tables_before(table)]
         asset_spec = table_spec(
             table,
             kinds=kinds,
             side_tables=side_tables,
             description=inspect.getdoc(function),
+            deps=[*deps, *of_extras],
             **spec,
         )
         SOURCES[table] = Source(inspect.getmodule(function), version)

@@ -5,7 +5,6 @@ One module an asset.
 
 from assets.evaluate.answers import answers
 from assets.evaluate.comparisons import comparisons
-from assets.evaluate.critic_pairs import critic_pairs
 from assets.evaluate.error_attribution import error_attribution
 from assets.evaluate.extraction_quality import extraction_quality
 from assets.evaluate.extraction_queue import extraction_queue
@@ -30,7 +29,6 @@ from assets.evaluate.score_queue import score_queue
 from assets.evaluate.scores import scores
 from assets.evaluate.second_readings import second_readings
 from assets.evaluate.smallest_subsets import smallest_subsets
-from assets.evaluate.task_map import task_map
 from assets.evaluate.wording_effects import wording_effects
 
 ASSETS = [
@@ -51,13 +49,11 @@ ASSETS = [
     score_queue,
     judge_agreement,
     human_scores,
-    critic_pairs,
     judge_quality,
     judge_probes,
     second_readings,
     extraction_queue,
     extraction_quality,
-    task_map,
     flagged_items,
     item_statistics,
     smallest_subsets,

@@ -13,7 +13,6 @@ from pydantic import Field
 
 from assets.common.apart import Apart
 from assets.common.automation import WHEN_EVALUATED
-from assets.evaluate.critic_pairs import critic_pairs
 from assets.evaluate.findings import Found, Row, analysis, rows_of
 from assets.evaluate.human_scores import human_scores, imported_scores
 from assets.evaluate.observations import observations
@@ -92,7 +91,7 @@ class JudgeQualitySettings(ScoringSettings):
     settings=JudgeQualitySettings,
     kinds={"scipy"},
     # `review/approved` is materialized after decisions of people.
-    deps=[observations, score_queue, approved, human_scores, critic_pairs],
+    deps=[observations, score_queue, approved, human_scores],
     automation_condition=WHEN_EVALUATED,
 )
 def judge_quality(

@@ -26,6 +26,7 @@ from methods.release_statistics import distributions, shares
 from resources.llm.estimate import text_tokens
 from resources.llm.registry import Profile
 from resources.reports.release_rows import rows_of_release
+from resources.reports.report_extras import extra_sections
 from resources.warehouse import Warehouse
 
 Row = dict[str, Any]
@@ -38,7 +39,7 @@ BOARD = (
     *("missing", "not_made", "unjudgeable"),
 )
 SECTIONS = (
-    *("failures", "task_map", "task_distances", "findings"),
+    *("failures", "findings"),
     *("error_attribution", "judge_probes", "page_categories"),
 )
 """What the page shows beside the board as it stands in the tables."""
@@ -61,9 +62,10 @@ def report_data(
     rows = rows_of_release(warehouse, release["release_id"])
     items = items_of_release(rows)
     benchmark = benchmarks.get(release["benchmark"])
+    of_extras = [table for section in extra_sections() for table in section.rows]
     read = warehouse.read_rows(
         "evaluate/{}_of",
-        (*SECTIONS, *PAIRWISE.values()),
+        (*SECTIONS, *PAIRWISE.values(), *of_extras),
         {**where, "n_categories": N_CATEGORIES},
     )
     by_analysis: dict[str, list[Row]] = {}
@@ -74,6 +76,7 @@ def report_data(
         "choice": choice_data(warehouse, benchmark, items, release["release_id"]),
         "above": abilities_above(items, benchmark.abilities if benchmark else ()),
         **{section: read[section] for section in SECTIONS},
+        "of_extras": {table: read[table] for table in of_extras},
         "findings": by_analysis,
         "languages": _languages(warehouse, by_analysis.get("language_gaps", [])),
         "attribution_terms": TERMS,

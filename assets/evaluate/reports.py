@@ -24,7 +24,6 @@ from assets.evaluate.pair_ratings import pair_ratings
 from assets.evaluate.provenance import provenance
 from assets.evaluate.report_data import board_data, report_data
 from assets.evaluate.smallest_subsets import smallest_subsets
-from assets.evaluate.task_map import task_map
 from assets.evaluate.wording_effects import wording_effects
 from methods.benchmarks import Benchmarks
 from resources.home import relative_to_home, reports_path
@@ -45,7 +44,6 @@ INDEX = "index.html"
     deps=[
         leaderboard,
         provenance,
-        task_map,
         extraction_quality,
         item_decisions,
         smallest_subsets,

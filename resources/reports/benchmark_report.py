@@ -19,6 +19,7 @@ from resources.reports.page import render
 from resources.reports.report_attribution import attributions_of
 from resources.reports.report_board import Pane, panes_of, side_by_side
 from resources.reports.report_examples import example
+from resources.reports.report_extras import extra_sections
 from resources.reports.report_items import item_section
 from resources.reports.report_languages import languages
 from resources.reports.report_lengths import lengths_of
@@ -33,14 +34,12 @@ from resources.reports.report_shape import (
     noun_of,
     share_chart,
 )
-from resources.reports.report_task_map import task_maps_of
 from resources.reports.report_trust import trust
 from resources.reports.report_wordings import wordings
 
 _OFFLINE = "offline"
 _SECTIONS = {
     "readings": ("second_readings", "extraction_queue", "extraction_quality"),
-    "task-map": ("task_map",),
     "languages": ("language_gaps",),
     "attribution": ("error_attribution",),
     "pairwise": ("pairs", "pair_ratings"),
@@ -70,7 +69,7 @@ def render_report(data: Mapping[str, Any], image_store: ImageStore) -> str:
       of the tables of these names; `above`: finest ability -> the one that it is part of;
       `unscored`: models of the profile without scores; `unjudgeable`: contestants that answered where
       the release has no reference
-    - `task_map`, `task_distances`: rows of the tables of these names
+    - `of_extras`: rows of tables that extras have, by table
     - `findings`: rows of `evaluate.findings` by analysis, also where another release is compared with
       this one; `languages`: those of the releases that are compared
     - `error_attribution`: rows of the table of this name, none where no turns are given;
@@ -109,7 +108,7 @@ def render_report(data: Mapping[str, Any], image_store: ImageStore) -> str:
         panel=PANEL,
         rule=RULE,
         sides=side_by_side(panes),
-        task_maps=task_maps_of(data, panes),
+        of_extras=[(each, each.html(data, panes)) for each in extra_sections()],
         attributions=attributions_of(data, panes),
         lengths=lengths_of(data, panes),
         pairwise=pairwise_of(data),
@@ -167,8 +166,9 @@ def _offline(data: Mapping[str, Any]) -> str | None:
 
 def _not_made(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
     """What steps did not make of the release, and why, by the section where it would stand."""
-    section_of = {f"evaluate.{name}": of for of, names in _SECTIONS.items() for name in names}
-    found: dict[str, list[Mapping[str, Any]]] = {_LEADERBOARD: [], **{of: [] for of in _SECTIONS}}
+    sections = {**_SECTIONS, **{each.id: each.steps for each in extra_sections()}}
+    section_of = {f"evaluate.{name}": of for of, names in sections.items() for name in names}
+    found: dict[str, list[Mapping[str, Any]]] = {_LEADERBOARD: [], **{of: [] for of in sections}}
     for row in rows:
         found[section_of.get(row["step"], _LEADERBOARD)].append(row)
     return found

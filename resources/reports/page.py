@@ -1,7 +1,7 @@
 """The environment of the templates that a report's pages are made of.
 
 What belongs here: what the page of a release and the index have in common. The templates are in
-`templates/`.
+`templates/`, those of extras in theirs.
 """
 
 from pathlib import Path
@@ -9,9 +9,11 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from resources.extras import folders
+
 # autoescape is on for everything: nearly all of a page's text comes from outside.
 _ENVIRONMENT = Environment(
-    loader=FileSystemLoader(Path(__file__).parent / "templates"),
+    loader=FileSystemLoader([Path(__file__).parent / "templates", *folders("templates")]),
     autoescape=True,
     undefined=StrictUndefined,
     trim_blocks=True,

@@ -250,29 +250,6 @@ COMMENT ON COLUMN evaluate.judge_agreement.low IS 'Lower end of the 95 % interva
 COMMENT ON COLUMN evaluate.judge_agreement.high IS 'Upper end of the 95 % interval.';
 COMMENT ON COLUMN evaluate.judge_agreement.reason IS 'Why there is no value; NULL where there is one.';
 
-COMMENT ON COLUMN evaluate.task_map.benchmark IS 'Name of the benchmark, such as mmiu.';
-COMMENT ON COLUMN evaluate.task_map.release_id IS 'Release whose tasks they are.';
-COMMENT ON COLUMN evaluate.task_map.judge IS 'Model that judged, rule, or panel.';
-COMMENT ON COLUMN evaluate.task_map.judge_version IS 'Prompts and version of the judging, or the rule.';
-COMMENT ON COLUMN evaluate.task_map.metric IS 'Metric that the scores are of: the first one that is split by the label.';
-COMMENT ON COLUMN evaluate.task_map.label IS 'Label whose values are the tasks.';
-COMMENT ON COLUMN evaluate.task_map.task IS 'The task: one value of the label.';
-COMMENT ON COLUMN evaluate.task_map.place IS 'Place of the task by mean score, 1 the lowest; equal scores share a place.';
-COMMENT ON COLUMN evaluate.task_map.mean_score IS 'Mean of the models'' scores on the task, failures at the floor, on the scale of the metric.';
-COMMENT ON COLUMN evaluate.task_map.n_units IS 'Turns or items that a score rests on, of the model with the most.';
-COMMENT ON COLUMN evaluate.task_map.n_models IS 'Models that the mean, and the place on the map, rest on.';
-COMMENT ON COLUMN evaluate.task_map.cluster IS 'Cluster of the task, counted from 1 along the dendrogram; NULL without a place on the map.';
-COMMENT ON COLUMN evaluate.task_map.x IS 'Place on the picture, in the unit of distances.';
-COMMENT ON COLUMN evaluate.task_map.y IS 'Place on the picture, in the unit of distances.';
-COMMENT ON COLUMN evaluate.task_map.linkage IS 'Linkage of the hierarchical clustering.';
-COMMENT ON COLUMN evaluate.task_map.reason IS 'Why the task has no place on the map; NULL where it has one.';
-
-COMMENT ON COLUMN evaluate.task_distances.release_id IS 'Release whose tasks they are.';
-COMMENT ON COLUMN evaluate.task_distances.judge IS 'Model that judged, rule, or panel.';
-COMMENT ON COLUMN evaluate.task_distances.judge_version IS 'Prompts and version of the judging, or the rule.';
-COMMENT ON COLUMN evaluate.task_distances.first IS 'A task on the map.';
-COMMENT ON COLUMN evaluate.task_distances.second IS 'Another one, later by name.';
-COMMENT ON COLUMN evaluate.task_distances.distance IS 'One less the correlation of the models'' scores on both: 0 alike, 1 unrelated, 2 opposed.';
 COMMENT ON COLUMN evaluate.second_readings.benchmark IS 'Name of the benchmark, such as mmbench.';
 COMMENT ON COLUMN evaluate.second_readings.release_id IS 'Release that the question is from.';
 COMMENT ON COLUMN evaluate.second_readings.model IS 'Model that answered.';
@@ -472,15 +449,6 @@ COMMENT ON COLUMN evaluate.critic_pairs.prompt IS 'What the judge is sent to rat
 COMMENT ON COLUMN evaluate.critic_pairs.reply IS 'The reply that the critic learns: reason and scores in the judge''s JSON form.';
 COMMENT ON COLUMN evaluate.critic_pairs.prompt_version IS 'Version of the judge''s prompt.';
 COMMENT ON COLUMN evaluate.critic_pairs.judge_version IS 'Version of the judging that the critic learns, as in evaluate.judgments.';
-
-COMMENT ON COLUMN evaluate.critic_left_out.benchmark IS 'Benchmark of the release.';
-COMMENT ON COLUMN evaluate.critic_left_out.release_id IS 'Release that the answer is on.';
-COMMENT ON COLUMN evaluate.critic_left_out.model IS 'Who answered.';
-COMMENT ON COLUMN evaluate.critic_left_out.item_id IS 'Item of release.items.';
-COMMENT ON COLUMN evaluate.critic_left_out.trial IS 'Trial of the answer.';
-COMMENT ON COLUMN evaluate.critic_left_out.turn IS 'Turn of the answer, from 1.';
-COMMENT ON COLUMN evaluate.critic_left_out.part IS 'Which of several judgments of the turn it is; empty where there is none.';
-COMMENT ON COLUMN evaluate.critic_left_out.reason IS 'Why no training pair is made of it.';
 
 COMMENT ON COLUMN evaluate.error_attribution.benchmark IS 'Benchmark that the release is of.';
 COMMENT ON COLUMN evaluate.error_attribution.release_id IS 'Release that was answered.';

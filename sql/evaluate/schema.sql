@@ -478,43 +478,6 @@ CREATE TABLE IF NOT EXISTS evaluate.ability_comparisons (
     CHECK (difference IS NULL OR (ci_low <= difference AND difference <= ci_high))
 );
 
--- Task map from scores: tasks are near each other where the same models do well on both. A task is a value
--- of `label`; `mean_score` is the mean of the models' scores on it, `place` 1 that of the lowest. Tasks
--- without a place on the map have the reason. `linkage` is that of the hierarchical clustering.
-CREATE TABLE IF NOT EXISTS evaluate.task_map (
-    benchmark VARCHAR NOT NULL,
-    release_id VARCHAR NOT NULL,
-    judge VARCHAR NOT NULL,
-    judge_version VARCHAR NOT NULL,
-    metric VARCHAR NOT NULL,
-    label VARCHAR NOT NULL,
-    task VARCHAR NOT NULL,
-    place INTEGER NOT NULL CHECK (place > 0),
-    mean_score DOUBLE NOT NULL,
-    n_units INTEGER NOT NULL CHECK (n_units > 0),
-    n_models INTEGER NOT NULL CHECK (n_models > 0),
-    cluster INTEGER CHECK (cluster > 0),
-    x DOUBLE,
-    y DOUBLE,
-    linkage VARCHAR NOT NULL,
-    reason VARCHAR,
-    PRIMARY KEY (release_id, judge, judge_version, task),
-    CHECK ((cluster IS NULL) = (reason IS NOT NULL)),
-    CHECK ((x IS NULL) = (cluster IS NULL) AND (y IS NULL) = (cluster IS NULL))
-);
-
--- The distances that a task map is made of: every two tasks on it, `first` before `second` by name.
-CREATE TABLE IF NOT EXISTS evaluate.task_distances (
-    release_id VARCHAR NOT NULL,
-    judge VARCHAR NOT NULL,
-    judge_version VARCHAR NOT NULL,
-    first VARCHAR NOT NULL,
-    second VARCHAR NOT NULL,
-    distance DOUBLE NOT NULL CHECK (distance BETWEEN 0 AND 2),
-    PRIMARY KEY (release_id, judge, judge_version, first, second),
-    CHECK (first < second)
-);
-
 -- Scores of answers that people gave elsewhere and a person imported: one of each rater and dimension. `rater` is
 -- empty where the file names nobody; `content_hash` names the file that the score is from.
 CREATE TABLE IF NOT EXISTS evaluate.human_scores (
@@ -591,7 +554,8 @@ CREATE TABLE IF NOT EXISTS evaluate.judge_probes (
 
 -- Training pairs of a critic: what the judge is sent about an answer, without images, and the reply that a
 -- person's score and reason make. `raters` scored the answer, `chosen` gave the middle score. What hangs together
--- (group, image, question) is a block, and on one side.
+-- (group, image, question) is a block, and on one side. The extra `critic` fills it; it stands here because
+-- `evaluate.judge_quality` reads the sides, none without the extra.
 CREATE TABLE IF NOT EXISTS evaluate.critic_pairs (
     benchmark VARCHAR NOT NULL,
     release_id VARCHAR NOT NULL,
@@ -621,21 +585,6 @@ CREATE TABLE IF NOT EXISTS evaluate.critic_pairs (
     judge_version VARCHAR NOT NULL,
     PRIMARY KEY (release_id, pair_id),
     UNIQUE (release_id, side, ordinal)
-);
-
--- Scored answers of which no training pair is made.
-CREATE TABLE IF NOT EXISTS evaluate.critic_left_out (
-    benchmark VARCHAR NOT NULL,
-    release_id VARCHAR NOT NULL,
-    model VARCHAR NOT NULL,
-    item_id VARCHAR NOT NULL,
-    trial VARCHAR NOT NULL,
-    turn INTEGER NOT NULL CHECK (turn > 0),
-    part VARCHAR NOT NULL,
-    reason VARCHAR NOT NULL CHECK (reason IN (
-        'no_reason', 'not_whole', 'lacks_a_dimension', 'not_judged', 'unreadable', 'names_a_model', 'same_prompt'
-    )),
-    PRIMARY KEY (release_id, model, item_id, trial, turn, part)
 );
 
 -- ConvBench: of the errors of a turn, how many go when earlier turns are given, and how many right answers are

@@ -7,7 +7,7 @@ from resources.home import REPO_ROOT
 from resources.offline.chat_completion import TASKS
 from resources.prompts import prompt
 
-CODE = ("assets", "dagster_project", "methods", "resources", "review")
+CODE = ("assets", "dagster_project", "extras", "methods", "resources", "review")
 
 
 def loaded() -> Iterator[str]:

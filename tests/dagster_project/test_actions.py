@@ -62,6 +62,17 @@ def test_what_is_wrong_with_a_name_is_said_without_a_run(
         assert instance.get_runs_count() == 0
 
 
+def test_settings_of_assets_that_an_action_does_not_need_are_no_obstacle(
+    loom_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Not even those of an extra's."""
+    loom_home.mkdir()
+    written = "".join(f"  {table}: {{seed: 1}}\n" for table in ("judge_quality", "task_map"))
+    (loom_home / "settings.yaml").write_text(f"evaluate:\n{written}")
+    assert loom(["release", "unpin", "mmdu"]) == 2
+    assert capsys.readouterr().err == "mmdu is not pinned; no name is.\n"
+
+
 def test_neither_dagster_nor_pandas_is_loaded_for_that(loom_home: Path) -> None:
     """Each takes seconds to load."""
     lines = "\n".join(f"main({words})" for words in [*WRONG, ["release", "list"], ["--help"]])

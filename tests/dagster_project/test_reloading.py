@@ -11,6 +11,7 @@ import pytest
 from dagster_project import reloading
 from dagster_project.reloading import files_state, reload_when_changed
 from resources.atomic_file import write_atomically
+from resources.extras import folders
 from resources.home import REPO_ROOT
 
 LOADED = {"__typename": "WorkspaceLocationEntry", "locationOrLoadError": {"__typename": "Loaded"}}
@@ -79,6 +80,7 @@ def test_definitions_depend_on_settings_models_prompts_and_sql(own_files: dict[s
     assert {own_files["models"], own_files["prompt"]} <= state.keys()
     assert REPO_ROOT / "methods" / "mmdu" / "prompts" / "judge.md" in state
     assert REPO_ROOT / "sql" / "dialogue" / "schema.sql" in state
+    assert state.keys() >= {path for each in folders("sql") for path in each.rglob("*.sql")}
 
 
 @pytest.mark.parametrize("name", ["settings", "models", "prompt"])

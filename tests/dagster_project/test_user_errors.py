@@ -15,6 +15,7 @@ import pytest
 
 import assets
 import dagster_project
+import extras
 import methods
 import resources
 import review
@@ -22,7 +23,7 @@ from assets.common.tables import table_asset
 from dagster_project.resources import make_resources
 from methods.errors import UserError
 
-PACKAGES = (methods, resources, assets, review, dagster_project)
+PACKAGES = (methods, resources, assets, review, dagster_project, extras)
 HANDLED_IN_CODE = {
     "methods.evaluation.published.PublishedError": "becomes a PublishedFileError",
     "methods.evaluation.rehearsal.RehearsalError": "becomes a PublishedFileError",
@@ -85,7 +86,7 @@ def test_an_exception_is_for_the_user_or_something_handles_it() -> None:
         "methods.prompts.template.TemplateError",
         "resources.corpus.settings.CorpusError",
         "resources.llm.model_spec.RegistryError",
-        "review.label_studio.client.LabelStudioError",
+        "extras.label_studio.client.LabelStudioError",
     } <= for_users
 
 

@@ -22,7 +22,7 @@ from tests.e2e.ui import PATIENCE, Ui, executed, finished, in_order, serving
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(1200), pytest.mark.slow]
 
-COPIED = ("assets", "dagster_project", "methods", "resources", "review", "sql")
+COPIED = ("assets", "dagster_project", "extras", "methods", "resources", "review", "sql")
 STAGES = [
     *("ingest", "cluster", "dialogue", "rewrite", "choice", "quality", "review", "release"),
     "evaluate",

@@ -31,7 +31,7 @@ import pytest
 HERE = Path(__file__).resolve()
 ROOT = HERE.parents[2]
 DATA = ROOT / ".timings" / "faults"
-PRODUCT = ("methods", "resources", "assets", "dagster_project", "review")
+PRODUCT = ("methods", "resources", "assets", "dagster_project", "review", "extras")
 FIXTURE = "fixture "
 """What the context of a fixture begins with that several tests share."""
 LEAST_KILLED = 95.0

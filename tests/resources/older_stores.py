@@ -71,6 +71,7 @@ def small_sql(folder: Path) -> Iterator[None]:
         (folder / "ingest" / "views.sql").write_text(VIEW.format(**IN_DUCKDB))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(warehouse_schema, "SQL_ROOT", folder)
+        patch.setattr(warehouse_schema, "folders", lambda _: [])
         patch.setattr(warehouse_schema, "MIGRATIONS", folder / "migrations")
         forget_sql()
         try:

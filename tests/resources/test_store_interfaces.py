@@ -8,7 +8,7 @@ import pytest
 
 from resources.home import REPO_ROOT
 
-SOURCES = ("assets", "dagster_project", "methods", "resources", "review")
+SOURCES = ("assets", "dagster_project", "extras", "methods", "resources", "review")
 STORES = (
     "resources/sqlite_file.py",
     "resources/sqlite_connection.py",

@@ -17,6 +17,7 @@ import pytest
 from filelock import FileLock
 
 from resources import warehouse as module
+from resources.extras import folders
 from resources.home import REPO_ROOT
 from resources.warehouse import (
     SQL_ROOT,
@@ -32,8 +33,9 @@ from tests.shared import PROCESSES
 
 TABLE = "dialogue.answers"
 QUERIES = sorted(
-    path.relative_to(SQL_ROOT).with_suffix("").as_posix()
-    for path in SQL_ROOT.glob("*/*.sql")
+    path.relative_to(folder).with_suffix("").as_posix()
+    for folder in (SQL_ROOT, *folders("sql"))
+    for path in folder.glob("*/*.sql")
     if path.stem not in ("schema", "views", "comments") and path.parent.name != "migrations"
 )
 

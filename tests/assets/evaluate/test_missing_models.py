@@ -265,7 +265,7 @@ def test_from_a_terminal_evaluation_ends_with_what_there_is_and_what_has_failed(
     def fail(*_: object, **__: object) -> None:
         raise ValueError("Input contains NaN.")
 
-    monkeypatch.setattr(sys.modules["assets.evaluate.task_map"], "groupby", fail)
+    monkeypatch.setattr(sys.modules["assets.evaluate.judge_quality"], "groupby", fail)
     copy_of(evaluated.root, tmp_path)
     world = make_world(tmp_path, evaluated.corpus)
     with world.environment():
@@ -275,15 +275,15 @@ def test_from_a_terminal_evaluation_ends_with_what_there_is_and_what_has_failed(
     said = "ValueError (Input contains NaN.) in tests/assets/evaluate/test_missing_models.py, line "
     # The reason is said once, at the end; before it stands what failed.
     assert printed.out.count(said) == 1 and said not in printed.err
-    assert "CHECK FAILED evaluate/task_map made\n" in printed.out
+    assert "CHECK FAILED evaluate/judge_quality made\n" in printed.out
     (release_id,) = world.rows("SELECT release_id AS id FROM release.current WHERE name = 'mmdu'")
     ending = printed.out[printed.out.index("Leaderboard (") :]
     assert ending.startswith(f"Leaderboard ({release_id['id']}, Overall Score/micro, judge judge")
-    assert f"evaluate.task_map failed: {said}" in ending
+    assert f"evaluate.judge_quality failed: {said}" in ending
     page = world.home / "reports" / f"{release_id['id']}.html"
     assert f"Report:   {page}" in ending
     assert printed.err.startswith("The run of evaluate failed")
     # The reason stands on the page, between what could be made.
     shown = page.read_text()
-    assert "evaluate.task_map failed; what it made before is shown." in shown and said in shown
+    assert "evaluate.judge_quality failed; what it made before is shown." in shown and said in shown
     assert shown.index('id="leaderboard"') < shown.index(said) < shown.index('id="trust"')

@@ -9,6 +9,7 @@ from PIL import Image
 
 from methods.release_statistics import Distribution, Share
 from resources.images.store import ImageStore
+from resources.reports.report_extras import extra_sections
 
 KEY = "3fa2c9d04b1e" + "0" * 52
 JUDGE, VERSION = "gpt-4o", "mmdu/judge@4bf65a46"
@@ -301,8 +302,7 @@ def report_data(store: ImageStore) -> Row:
         "unscored": [],
         "unjudgeable": [],
         "failures": [],
-        "task_map": [],
-        "task_distances": [],
+        "of_extras": {table: [] for section in extra_sections() for table in section.rows},
         "distributions": [
             Distribution("Turns per dialogue", "turns", "dialogues", (4, 4, 4)),
             Distribution("Words per question", "words", "questions", (12, 60, 230)),

@@ -1,0 +1,1 @@
+"""The asset `evaluate/critic_pairs`, and the files of its pairs."""

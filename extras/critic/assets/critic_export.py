@@ -1,0 +1,63 @@
+"""The files that a critic is trained on: the pairs of one release, and their card.
+
+What belongs here: reading the pairs and refusing those that no critic should be trained on. The files'
+form is `methods/export.py`.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from extras.critic.methods.contamination import Asked, Shared, shared
+from extras.critic.methods.export import card, chat_lines
+from methods.errors import UserError
+from resources.atomic_file import write_atomically
+from resources.releases import release_meant
+from resources.warehouse import Warehouse
+
+Row = Mapping[str, Any]
+
+
+class CriticError(UserError):
+    """There are no pairs to train a critic on; the message says what to do."""
+
+
+def shared_by_sides(pairs: Sequence[Row]) -> list[Shared]:
+    """What pairs for training and pairs for testing have in common: nothing, if all is well."""
+    sides: dict[str, list[Asked]] = {"train": [], "test": []}
+    for row in pairs:
+        asked = Asked(row["group_id"], tuple(row["images"]), row["question"])
+        sides[row["side"]].append(asked)
+    return shared(sides["train"], sides["test"])
+
+
+def export_critic(warehouse: Warehouse, release: str, folder: Path) -> tuple[Path, dict[str, Any]]:
+    """Write train.jsonl, test.jsonl and card.json of a release; the folder of them, and the card.
+
+    `release` is an id, a name or how an id begins; the folder is named by the id, in `folder`. Raises
+    UserError: no such release, no pairs, or both sides have something in common.
+    """
+    release_id = release_meant(warehouse, release)
+    here = {"release_id": release_id}
+    pairs = warehouse.read("evaluate/critic_pairs_of", here).to_pylist()
+    by_side = {side: [row for row in pairs if row["side"] == side] for side in ("train", "test")}
+    for side, of in by_side.items():
+        if not of:
+            raise CriticError(
+                f"{release_id} has no pairs to {side} a critic: let people score more answers, with "
+                "reasons (vlm-loom review demo, vlm-loom result import-scores), and run the job "
+                "evaluate."
+            )
+    if found := shared_by_sides(warehouse.read("evaluate/critic_pairs").to_pylist()):
+        raise CriticError(
+            f"The pairs to test on share the {found[0].kind} {found[0].what[:80]!r} with those to "
+            "train on: materialize evaluate/critic_pairs again."
+        )
+    files = {f"{side}.jsonl": chat_lines(of) for side, of in by_side.items()}
+    left_out = warehouse.read("evaluate/critic_left_out_of", here).to_pylist()
+    made = card(release_id, pairs, left_out, files)
+    # The card, which has the hashes of the others, is last.
+    for name, text in {**files, "card.json": f"{json.dumps(made, indent=2)}\n"}.items():
+        write_atomically(folder / release_id / name, text.encode())
+    return folder / release_id, made

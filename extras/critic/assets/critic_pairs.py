@@ -1,0 +1,258 @@
+"""Training pairs of a critic: answers that people scored, as the judge is sent them.
+
+What belongs here: which scores there are, the sides that pairs are on, and the two tables. What makes a
+pair, and what is on one side, is in `methods/`; the files are `critic_export.py`.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import dagster as dg
+from pydantic import Field
+
+from assets.common.apart import Apart
+from assets.common.automation import WHEN_EVALUATED
+from assets.common.losses import reasons
+from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.evaluate.answers import answers
+from assets.evaluate.human_scores import human_scores, stored_scores
+from assets.evaluate.judge import JudgeImages, judge_version, with_images
+from assets.evaluate.released import Released, items_of, releases_named
+from assets.evaluate.score_queue import score_queue, scorings_by_people
+from assets.evaluate.transcripts import transcripts_of
+from assets.review import approved
+from extras.critic.methods.contamination import Asked
+from extras.critic.methods.pairs import Given, LeftOut, Pair, ScoredAnswer, pairs_of
+from extras.critic.methods.split import Side, Unit, placed
+from methods.benchmarks import Benchmarks
+from methods.evaluation.asking import PLAIN
+from methods.evaluation.items import Item
+from methods.evaluation.judge_quality import EXTERNAL, INTERNAL, AnswerKey
+from methods.evaluation.judging import AskJudge
+from methods.evaluation.metrics import UNLABELLED
+from methods.evaluation.without_pictures import IMAGE_PATH
+from methods.ids import content_id
+from methods.markdown import table
+from methods.prompts.messages import Message
+from resources.prompts import prompt
+from resources.review.store import ReviewStore
+from resources.settings import Settings
+from resources.warehouse import Warehouse, Write
+
+TABLE, LEFT_OUT = "evaluate.critic_pairs", "evaluate.critic_left_out"
+NO_SCORES = (
+    "Nobody has scored an answer: score some (vlm-loom review demo) or import a file "
+    "(vlm-loom result import-scores)."
+)
+Row = dict[str, Any]
+Scored = dict[str, dict[AnswerKey, list[Given]]]
+"""What people gave each answer, by release."""
+
+
+class CriticPairsSettings(Settings):
+    """The share of each category that a critic is tested on, and the seed it is drawn by."""
+
+    test_share: float = Field(
+        0.1, gt=0, le=0.5, description="Share of the pairs of each category that is for testing."
+    )
+    seed: int = Field(
+        0,
+        ge=0,
+        description="Seed of the sides and of the order. Pairs stay on their side until it changes.",
+    )
+
+
+@table_asset(
+    TABLE,
+    settings=CriticPairsSettings,
+    side_tables=[LEFT_OUT],
+    # `review/approved` is materialized after decisions of people.
+    deps=[answers, score_queue, approved, human_scores],
+    automation_condition=WHEN_EVALUATED,
+)
+def critic_pairs(
+    settings: CriticPairsSettings,
+    warehouse: dg.ResourceParam[Warehouse],
+    review_store: dg.ResourceParam[ReviewStore],
+    benchmarks: dg.ResourceParam[Benchmarks],
+    apart: Apart,
+) -> dg.MaterializeResult:
+    """What the judge is sent about each answer that people scored, and the reply that a score makes.
+
+    - The reply has the middle score and the reason of a person who gave it; without a reason there is
+      no pair. Whatever is left out stands in `evaluate.critic_left_out`.
+    - Nine tenths of each category are for training. Rewrites of a question, answers of all models to
+      it, and items with the same image or nearly the same question are on one side, in every release,
+      and stay on it when scores are added.
+
+    `vlm-loom result export-critic` writes the pairs of a release as files.
+    """
+    scored = _scored(warehouse, review_store)
+    made: list[tuple[Released, Pair]] = []
+    left_out: list[Row] = []
+    for release in releases_named(warehouse, benchmarks, sorted(scored)):
+        if not release.benchmark.judge_prompts:
+            continue
+        found: list[Pair | LeftOut] = []
+        with apart.release(release.release_id):
+            found = list(_pairs(warehouse, release, scored[release.release_id]))
+        made += [(release, each) for each in found if isinstance(each, Pair)]
+        left_out += [
+            {**_named(release), **each.key._asdict(), "part": each.part, "reason": each.why}
+            for each in found
+            if isinstance(each, LeftOut)
+        ]
+    rows = _rows(made, _sides_before(warehouse, settings.seed), settings)
+    arrow = rows_to_arrow(TABLE, rows)
+    warehouse.replace_all(
+        [Write(TABLE, arrow, {}), Write(LEFT_OUT, rows_to_arrow(LEFT_OUT, left_out), {})]
+    )
+    lost = Counter(row["reason"] for row in left_out)
+    shown: Row = {"left out": lost.total(), **reasons(lost)}
+    if not (rows or left_out):
+        shown["note"] = NO_SCORES
+    return report(arrow, {**shown, "sides": _sides(rows)})
+
+
+def _scored(warehouse: Warehouse, review_store: ReviewStore) -> Scored:
+    """Everything that people gave answers, in review and in files."""
+    scored: Scored = {}
+    by_people = scorings_by_people(review_store)
+    for row in warehouse.read("evaluate/queued_answers").to_pylist():
+        key = AnswerKey(row["model"], row["item_id"], row["trial"], row["turn"])
+        for decision, scores in by_people.get(row["queue_id"], []):
+            given = Given(decision.reviewer, INTERNAL, row["queue_id"], scores, decision.note or "")
+            scored.setdefault(row["release_id"], {}).setdefault(key, []).append(given)
+    for release in warehouse.read("evaluate/answered_releases").to_pylist():
+        for key, given in _imported(warehouse, release["release_id"]):
+            scored.setdefault(release["release_id"], {}).setdefault(key, []).append(given)
+    return scored
+
+
+def _imported(warehouse: Warehouse, release_id: str) -> Iterator[tuple[AnswerKey, Given]]:
+    """What each rater of a file gave each answer."""
+    scores: dict[tuple[AnswerKey, str], dict[str, float]] = {}
+    said: dict[tuple[AnswerKey, str], tuple[str, str]] = {}
+    for scored, stored in stored_scores(warehouse, release_id).items():
+        of = AnswerKey(scored.model, scored.item_id, PLAIN, scored.turn), scored.rater
+        scores.setdefault(of, {})[scored.dimension] = stored.score
+        reason, source = said.get(of, ("", stored.content_hash))
+        said[of] = reason or stored.reason or "", source
+    for (key, rater), given in scores.items():
+        reason, source = said[key, rater]
+        yield key, Given(rater, EXTERNAL, source, given, reason)
+
+
+def _pairs(
+    warehouse: Warehouse, release: Released, scored: Mapping[AnswerKey, list[Given]]
+) -> Iterator[Pair | LeftOut]:
+    items = {item.item_id: item for item in items_of(warehouse, release.release_id)}
+    transcripts = transcripts_of(warehouse, release.release_id)
+    found = []
+    for key, given in sorted(scored.items()):
+        if transcript := transcripts.get((key.model, key.item_id)):
+            found.append(ScoredAnswer(key, items[key.item_id], transcript, given))
+        else:
+            # A file's answers may have been removed since people scored them.
+            yield LeftOut(key, "", "not_judged")
+    yield from pairs_of(release.benchmark, found, _render, {model for model, _ in transcripts})
+
+
+def _render(request: AskJudge) -> tuple[Message, ...]:
+    return prompt(request.prompt).render(structured=False, **request.data)
+
+
+def _sides_before(warehouse: Warehouse, seed: int) -> dict[tuple[str, str], Side]:
+    """The sides of the items of earlier pairs, by release and item: what was learned stays so."""
+    rows = warehouse.read("evaluate/critic_pairs").to_pylist()
+    return {(row["release_id"], row["item_id"]): row["side"] for row in rows if row["seed"] == seed}
+
+
+def _rows(
+    made: list[tuple[Released, Pair]],
+    before: Mapping[tuple[str, str], Side],
+    settings: CriticPairsSettings,
+) -> list[Row]:
+    """A row a pair, in the order of the files."""
+    with_images = {release.release_id for release, pair in made if pair.request.images}
+    units = [
+        Unit(
+            _asked(release, pair),
+            f"{release.benchmark.name} {_category(release, pair.answer.item)}",
+            before.get((release.release_id, pair.answer.item.item_id)),
+        )
+        for release, pair in made
+    ]
+    sides = placed(units, settings.test_share, settings.seed)
+    rows = [
+        {
+            **_row(release, pair, "none" if release.release_id in with_images else "shown"),
+            "group_id": unit.asked.group,
+            "images": list(unit.asked.images),
+            "question": unit.asked.question,
+            **side._asdict(),
+            "seed": settings.seed,
+        }
+        for (release, pair), unit, side in zip(made, units, sides, strict=True)
+    ]
+    rows.sort(key=lambda row: content_id(settings.seed, row["pair_id"]))
+    places: Counter[tuple[str, str]] = Counter()
+    for row in rows:
+        of_side = row["release_id"], row["side"]
+        places[of_side] += 1
+        row["ordinal"] = places[of_side]
+    return rows
+
+
+def _row(release: Released, pair: Pair, images: JudgeImages) -> Row:
+    answer = pair.answer
+    return {
+        **_named(release),
+        **answer.key._asdict(),
+        "pair_id": pair.pair_id,
+        "part": pair.request.place.part,
+        "category": _category(release, answer.item),
+        "score": pair.score,
+        "chosen": pair.chosen.rater,
+        "raters": sorted({each.rater for each in answer.given}),
+        "origin": pair.chosen.origin,
+        "source": pair.chosen.source,
+        "system": pair.system,
+        "prompt": pair.prompt,
+        "reply": pair.reply,
+        "prompt_version": with_images(prompt(pair.request.prompt).version, images),
+        "judge_version": judge_version(release.benchmark, images),
+    }
+
+
+def _named(release: Released) -> Row:
+    return {"benchmark": release.benchmark.name, "release_id": release.release_id}
+
+
+def _category(release: Released, item: Item) -> str:
+    label = next(iter(release.benchmark.abilities), "")
+    return item.labels.get(label, UNLABELLED)
+
+
+def _asked(release: Released, pair: Pair) -> Asked:
+    """What the pair is about. Benchmarks may have the same ids for different items."""
+    item, turn = pair.answer.item, pair.answer.key.turn
+    path = item.labels.get(IMAGE_PATH)
+    return Asked(
+        f"{release.benchmark.name} {item.cluster}",
+        item.image_ids or ((path,) if path else ()),
+        next(each.question for each in item.turns if each.turn == turn),
+    )
+
+
+def _sides(rows: list[Row]) -> dg.MetadataValue:
+    """A Markdown table of pairs and blocks by category and side."""
+    lines = []
+    for release_id, category in sorted({(row["release_id"], row["category"]) for row in rows}):
+        of = [row for row in rows if (row["release_id"], row["category"]) == (release_id, category)]
+        n = Counter(row["side"] for row in of)
+        n_blocks = len({row["block"] for row in of})
+        lines.append([release_id, category, str(n["train"]), str(n["test"]), str(n_blocks)])
+    heads = ("release", "category", "train", "test", "blocks")
+    return dg.MetadataValue.md("\n".join(table(heads, lines)) if lines else "none")

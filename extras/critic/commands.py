@@ -1,0 +1,33 @@
+"""`vlm-loom result export-critic`: the pairs that a critic is trained on, as files.
+
+What belongs here: the command, and the sentence that says what was written. The files are
+`assets/critic_export.py`; training on them is `docs/guides/critic`.
+"""
+
+import click
+
+from resources.command_line import HomeCommand
+
+FOLDER = "critic"
+"""Below the home: a folder a release, and what was trained."""
+
+
+@click.command("export-critic", cls=HomeCommand, example="vlm-loom result export-critic mmdu")
+@click.argument("release")
+def export_critic(release: str) -> None:
+    """Write what a critic is trained on, as files."""
+    from extras.critic.assets.critic_export import export_critic
+    from resources import home
+    from resources.warehouse import Warehouse
+
+    warehouse = Warehouse(home.warehouse_path())
+    folder, card = export_critic(warehouse, release, home.home() / FOLDER)
+    n = card["n_pairs"]
+    left_out = ", ".join(f"{n_of} {why}" for why, n_of in card["left_out"].items()) or "none"
+    print(
+        f"{n['train']} pairs to train on and {n['test']} to test on in {folder}; left out: "
+        f"{left_out}."
+    )
+
+
+COMMANDS = {"result": [export_critic]}

@@ -1,0 +1,39 @@
+"""What Dagster knows of critics: the pairs, and the check that nothing is on both sides."""
+
+from collections import Counter
+
+import dagster as dg
+
+from dagster_project.check_results import N_SHOWN, result
+from extras.critic.assets.critic_export import shared_by_sides
+from extras.critic.assets.critic_pairs import critic_pairs
+from methods.naming import listed
+from resources.warehouse import Warehouse
+
+
+def critic_check() -> dg.AssetChecksDefinition:
+    """Blocking: nothing that a critic is tested on is among what it is trained on."""
+
+    @dg.asset_check(
+        asset=dg.AssetKey(["evaluate", "critic_pairs"]),
+        name="not_contaminated",
+        blocking=True,
+        description="No group, image, question or nearly the same question is on both sides.",
+    )
+    def check(warehouse: dg.ResourceParam[Warehouse]) -> dg.AssetCheckResult:
+        found = shared_by_sides(warehouse.read("evaluate/critic_pairs").to_pylist())
+        first = [f"{each.kind}: {each.what}"[:200] for each in found]
+        wrong = (
+            f"evaluate.critic_pairs has on both sides {listed(first, 3)}: materialize "
+            "evaluate/critic_pairs again."
+        )
+        return result(
+            wrong if found else None,
+            {**Counter(each.kind for each in found), "first of them": first[:N_SHOWN]},
+        )
+
+    return check
+
+
+ASSETS = [critic_pairs]
+CHECKS = [critic_check()]

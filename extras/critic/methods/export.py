@@ -1,0 +1,65 @@
+"""A critic's training files: chat rows, and the card that says what they are.
+
+What belongs here: their form. Writing them is `assets/critic_export.py`.
+"""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+Row = Mapping[str, Any]
+FORM = "critic-pairs@1"
+
+
+def chat_lines(pairs: Sequence[Row]) -> str:
+    """A line a pair, as `{"pair_id": …, "messages": [system, user, assistant]}`.
+
+    A prompt without a system part has none here. The id finds the row of `evaluate.critic_pairs`.
+    """
+    return "".join(
+        json.dumps(
+            {
+                "pair_id": pair["pair_id"],
+                "messages": [
+                    {"role": role, "content": pair[column]}
+                    for role, column in (
+                        ("system", "system"),
+                        ("user", "prompt"),
+                        ("assistant", "reply"),
+                    )
+                    if pair[column]
+                ],
+            },
+            ensure_ascii=False,
+        )
+        + "\n"
+        for pair in pairs
+    )
+
+
+def card(
+    release_id: str, pairs: Sequence[Row], left_out: Sequence[Row], files: Mapping[str, str]
+) -> dict[str, Any]:
+    """What the files are made of; `files` are their texts by name. Raises ValueError without a pair."""
+    if not pairs:
+        raise ValueError("There is no pair to describe.")
+    by_category: dict[str, dict[str, int]] = {}
+    for pair in pairs:
+        of = by_category.setdefault(pair["category"], {"train": 0, "test": 0})
+        of[pair["side"]] += 1
+    return {
+        "form": FORM,
+        "release": release_id,
+        "benchmark": pairs[0]["benchmark"],
+        "judge_version": pairs[0]["judge_version"],
+        "prompt_versions": sorted({pair["prompt_version"] for pair in pairs}),
+        "seed": pairs[0]["seed"],
+        "n_pairs": dict(Counter(pair["side"] for pair in pairs)),
+        "n_blocks": len({pair["block"] for pair in pairs}),
+        "by_category": dict(sorted(by_category.items())),
+        "scores": dict(sorted(Counter(pair["score"] for pair in pairs).items())),
+        "left_out": dict(sorted(Counter(row["reason"] for row in left_out).items())),
+        "sha256": {name: hashlib.sha256(text.encode()).hexdigest() for name, text in files.items()},
+    }

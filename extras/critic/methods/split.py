@@ -1,0 +1,106 @@
+"""The sides of a critic's pairs: what it is trained on, and what it is tested on (AlignMMBench, 4.1).
+
+What belongs here: which pairs hang together, and which side each goes to. The paper draws nine tenths
+of each category; drawn one by one, a question would be on one side in one wording and on the other in
+another.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple
+
+from extras.critic.methods.contamination import Asked, near, plain_question
+from methods.components import components
+from methods.ids import content_id
+
+Side = Literal["train", "test"]
+
+
+class Unit(NamedTuple):
+    """A pair to be put on a side. `before` is the side that it was on earlier, if any."""
+
+    asked: Asked
+    stratum: str
+    before: Side | None = None
+
+
+class Placed(NamedTuple):
+    """The side of a pair. `block` names what hangs together with it: the first of its groups."""
+
+    block: str
+    side: Side
+
+
+def placed(units: Sequence[Unit], test_share: float, seed: int) -> list[Placed]:
+    """The side of each unit; what hangs together is on one side.
+
+    Of each stratum the test side gets blocks in the order of a hash while they fit into its share,
+    rounded, or one block at least where two are free. A block is of the stratum of most of its units.
+    What was on a side stays on it; a block that was on both, as new units join what was apart, is for
+    training from then on: a critic that was trained on a part of it has seen it.
+    """
+    if not units:
+        return []
+    names = _blocks(units)
+    members: dict[str, list[Unit]] = defaultdict(list)
+    for name, unit in zip(names, units, strict=True):
+        members[name].append(unit)
+    strata: dict[str, list[str]] = defaultdict(list)
+    for name, of in members.items():
+        counts = Counter(unit.stratum for unit in of)
+        strata[min(counts, key=lambda each: (-counts[each], each))].append(name)
+    sizes = {name: len(of) for name, of in members.items()}
+    sides: dict[str, Side] = {}
+    for blocks in strata.values():
+        before = {name: _side_before(members[name]) for name in blocks}
+        sides |= _sides(blocks, sizes, before, test_share, seed)
+    return [Placed(name, sides[name]) for name in names]
+
+
+def _sides(
+    blocks: Sequence[str],
+    sizes: Mapping[str, int],
+    before: Mapping[str, Side | None],
+    test_share: float,
+    seed: int,
+) -> dict[str, Side]:
+    """The sides of the blocks of one stratum."""
+    sides: dict[str, Side] = {name: side for name in blocks if (side := before[name]) is not None}
+    free = sorted((name for name in blocks if name not in sides), key=lambda n: content_id(seed, n))
+    n_test = sum(sizes[name] for name, side in sides.items() if side == "test")
+    n_wanted = max(1, round(test_share * sum(sizes[name] for name in blocks)))
+    for name in free:
+        fits = n_test + sizes[name] <= n_wanted
+        sides[name] = "test" if fits else "train"
+        n_test += sizes[name] if fits else 0
+    if not n_test and len(free) > 1:
+        # Every block is larger than the share.
+        sides[min(free, key=lambda name: sizes[name])] = "test"
+    return sides
+
+
+def _side_before(units: Sequence[Unit]) -> Side | None:
+    found = {unit.before for unit in units}
+    return "train" if "train" in found else "test" if "test" in found else None
+
+
+def _blocks(units: Sequence[Unit]) -> list[str]:
+    """The block of each unit: the first, by name, of the groups that hang together.
+
+    Units hang together by group, image, and the same or nearly the same question.
+    """
+    questions = sorted({plain_question(unit.asked.question) for unit in units})
+    links = [
+        (("question", questions[one]), ("question", questions[other]))
+        for one, other in near(questions, questions)
+    ]
+    for unit in units:
+        group = ("group", unit.asked.group)
+        links.append((group, ("question", plain_question(unit.asked.question))))
+        links += [(group, ("image", image)) for image in unit.asked.images]
+    component = components(links)
+    of_units = [component["group", unit.asked.group] for unit in units]
+    names: dict[int, str] = {}
+    for number, unit in zip(of_units, units, strict=True):
+        names[number] = min(names.get(number, unit.asked.group), unit.asked.group)
+    return [names[number] for number in of_units]

@@ -1,0 +1,81 @@
+"""Label Studio's annotations as records to import.
+
+What belongs here: reading tasks with their annotations, as the server's API gives them. They are not
+trusted: texts are looked up by the names that the task has, and are checked like any others.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from extras.label_studio.config import CHOOSES, NOTE, OPTION, REASON, SCORE, TEXT, VERDICT
+from methods.review import KINDS
+from review.import_export import Record
+
+_VALUES = {"textarea": "text", "choices": "choices", "number": "number"}
+"""The key of the value in the result of each type of control."""
+
+
+def records_of(tasks: Iterable[Mapping[str, Any]]) -> Iterator[Record]:
+    """A record for each annotation; a skip does not count in a task that was annotated as well.
+
+    A task that was not exported for review gives a record at fault.
+    """
+    for task in tasks:
+        annotations = task["annotations"]
+        done = [each for each in annotations if not each.get("was_cancelled")]
+        for annotation in done or annotations:
+            place = f"task {task['id']}, annotation {annotation['id']}"
+            try:
+                yield Record(place, _values(task["data"], annotation))
+            except (KeyError, TypeError, AttributeError, IndexError):
+                yield Record(place, fault="not a task that was exported for review.")
+            except ValueError as error:
+                yield Record(place, fault=str(error))
+
+
+def _values(data: Mapping[str, Any], annotation: Mapping[str, Any]) -> dict[str, Any]:
+    values = {
+        "item_id": data["item_id"],
+        "content_hash": data["content_hash"],
+        "round": data["round"],
+        "shown": {each["name"]: each["text"] for each in (*data["read"], *data["write"])},
+        "seconds": annotation.get("lead_time"),
+        "decided_at": annotation["updated_at"],
+    }
+    if annotation.get("was_cancelled"):
+        return values | {"verdict": "skip"}
+    filled = _filled(annotation["result"])
+    return values | {
+        **{key: filled.get(key) for key in (VERDICT, REASON, NOTE)},
+        "changes": _changes(data, filled),
+    }
+
+
+def _filled(results: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """The value of each control of the labelling config that is not empty."""
+    filled = {}
+    for result in results:
+        value = result["value"][_VALUES[result["type"]]]
+        if isinstance(value, list):
+            if len(value) > 1:
+                raise ValueError(f"{result['from_name']} was filled in {len(value)} times.")
+            value = value[0] if value else ""
+        # A Number control gives 7 as 7 or 7.0.
+        filled[result["from_name"]] = value if isinstance(value, str) else f"{value:g}"
+    return filled
+
+
+def _changes(data: Mapping[str, Any], filled: Mapping[str, str]) -> dict[str, str]:
+    """The texts of the annotation, by name."""
+    kind = data["kind"]
+    if kind not in KINDS:
+        raise KeyError(kind)
+    box = SCORE if kind == "score" else TEXT
+    boxes = {f"{box}_{index}": each["name"] for index, each in enumerate(data["write"])}
+    changes = {boxes[name]: text for name, text in filled.items() if name in boxes}
+    if box == TEXT and changes and filled.get(VERDICT) == "edit":
+        # An annotation has every text except those that were emptied.
+        changes = dict.fromkeys(boxes.values(), "") | changes
+    if OPTION in filled:
+        changes[CHOOSES[kind]] = filled[OPTION]
+    return changes

@@ -1,0 +1,108 @@
+"""`vlm-loom review label-studio`: what a person may decide goes to a server, decisions come back.
+
+What belongs here: the commands, and what is printed. The token is read from the environment, never from
+an argument: other users of the machine can see arguments, and shells store them.
+"""
+
+import os
+
+import click
+
+from methods.errors import UserError
+from methods.review import KINDS, QueueItem
+from resources.command_line import Choice, HomeGroup
+from review.commands import (
+    read_queue,
+    report_import,
+    review_store,
+    reviewer_option,
+    round_option,
+)
+
+TOKEN = "LABEL_STUDIO_TOKEN"
+
+_url = click.option("--url", required=True, help="Of the server, such as http://127.0.0.1:8080.")
+_kind = click.option("--kind", type=Choice(list(KINDS)), required=True)
+_PUSH = "vlm-loom review label-studio push --url http://127.0.0.1:8080 --kind dialogue --round 1"
+
+
+@click.group("label-studio", cls=HomeGroup)
+def label_studio() -> None:
+    """Review in Label Studio; its token is in LABEL_STUDIO_TOKEN."""
+
+
+@label_studio.command(example=f"{_PUSH} --reviewer ann")
+@_url
+@_kind
+@round_option
+@reviewer_option
+def push(url: str, kind: str, round_: int, reviewer: str) -> None:
+    """Add the items that a person may decide to their project."""
+    from extras.label_studio.client import LabelStudio
+    from extras.label_studio.config import labelling_config
+    from extras.label_studio.tasks import task_of
+    from resources.home import images_path
+    from resources.images.store import ImageStore
+    from review.import_export import items_to_export
+
+    with LabelStudio(url, _token(url)) as server:
+        open_items = items_to_export(_items_of(kind), review_store(), round_, reviewer)
+        name = project_name(kind, round_, reviewer)
+        project = server.project(name)
+        present: set[tuple[str, str]] = set()
+        if project is None:
+            title = f"{kind.replace('_', ' ')}, round {round_}: {reviewer}"
+            project = server.new_project(name, title, labelling_config(kind))
+        else:
+            data = [task["data"] for task in server.tasks(project)]
+            present = {(each.get("item_id"), each.get("content_hash")) for each in data}
+        images = ImageStore(images_path())
+        new = [
+            item for item in open_items if (item["item_id"], item["content_hash"]) not in present
+        ]
+        server.add_tasks(project, [task_of(item, round_, images) for item in new])
+    print(
+        f"{len(new)} tasks added to project {project}, {len(open_items) - len(new)} were there already"
+    )
+
+
+@label_studio.command(example=f"{_PUSH.replace('push', 'pull')} --reviewer ann")
+@_url
+@_kind
+@round_option
+@reviewer_option
+def pull(url: str, kind: str, round_: int, reviewer: str) -> int:
+    """Store the decisions that were made there."""
+    from extras.label_studio.annotations import records_of
+    from extras.label_studio.client import LabelStudio, LabelStudioError
+    from review.import_export import import_records
+
+    with LabelStudio(url, _token(url)) as server:
+        project = server.project(project_name(kind, round_, reviewer))
+        if project is None:
+            raise LabelStudioError(
+                f"{url} has no project of this kind, round and reviewer: push it first."
+            )
+        records = records_of(server.tasks(project))
+        return report_import(
+            import_records(_items_of(kind), review_store(), records, reviewer, round_)
+        )
+
+
+def project_name(kind: str, round_: int, reviewer: str) -> str:
+    """The name by which a person's project is found; it holds only items that they may decide."""
+    return f"vlm-loom: {kind}, round {round_}, by {reviewer}"
+
+
+def _token(url: str) -> str:
+    token = os.environ.get(TOKEN)
+    if not token:
+        raise UserError(f"{TOKEN} is not set: set it to your access token of {url}.")
+    return token
+
+
+def _items_of(kind: str) -> list[QueueItem]:
+    return [item for item in read_queue() if item["kind"] == kind]
+
+
+COMMANDS = {"review": [label_studio]}

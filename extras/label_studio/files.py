@@ -1,0 +1,55 @@
+"""Label Studio in files, for a server that cannot be reached from here.
+
+What belongs here: writing the tasks for its Import and the labelling config for its settings, and
+reading the JSON of its Export. `client.py` does the same for a server that can be reached.
+"""
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from extras.label_studio.annotations import records_of
+from extras.label_studio.config import labelling_config
+from extras.label_studio.tasks import task_of
+from methods.errors import UserError
+from methods.json_text import from_json
+from methods.review import QueueItem
+from resources.images.store import ImageStore
+from review.import_export import Record
+
+
+class NotAnExport(UserError):
+    """The file is no export of Label Studio; the message says what to do."""
+
+
+def write_items(
+    items: Iterable[QueueItem], kind: str | None, round: int, out: Path, images: ImageStore
+) -> str:
+    """Write tasks to `out` and their labelling config beside it as `.xml`; says where that is.
+
+    Raises UserError without a kind, FileExistsError, ImageNotStored.
+    """
+    if kind is None:
+        raise UserError(
+            "A Label Studio project has one labelling config: name the kind with --kind."
+        )
+    tasks = [task_of(item, round, images) for item in items]
+    config = out.with_suffix(".xml")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with out.open("x", encoding="utf-8") as file:
+        json.dump(tasks, file, ensure_ascii=False)
+    config.write_text(labelling_config(kind), encoding="utf-8")
+    return f"The labelling config of the project is {config}."
+
+
+def read_records(path: Path) -> Iterator[Record]:
+    """The records of an export in Label Studio's format JSON. Raises NotAnExport."""
+    try:
+        tasks = from_json(path.read_text(encoding="utf-8-sig"), most=None)
+    except ValueError as error:
+        raise NotAnExport(f"{path} is not JSON ({error}): export it as 'JSON'.") from None
+    if not isinstance(tasks, list) or not all(
+        isinstance(task, dict) and task.keys() >= {"id", "data", "annotations"} for task in tasks
+    ):
+        raise NotAnExport(f"{path} has no tasks with annotations: export it as 'JSON'.")
+    return records_of(tasks)

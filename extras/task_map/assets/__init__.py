@@ -1,0 +1,1 @@
+"""The asset `evaluate/task_map`."""

@@ -1,0 +1,143 @@
+"""Task map from scores: which tasks the same models do well on, and how hard each is.
+
+What belongs here: which scores are profiles, and the tables. Distances, clusters and picture are
+in `methods/`; a map from weights is the command `vlm-loom result task-map`.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations, groupby
+from typing import Any
+
+import dagster as dg
+from pydantic import Field
+
+from assets.common.apart import Apart
+from assets.common.automation import WHEN_READY
+from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.evaluate.scores import scores
+from extras.task_map.methods import clustering
+from extras.task_map.methods.clustering import LINKAGE, TaskMap
+from extras.task_map.methods.profiles import Profiles, correlation_distances, profiles
+from extras.task_map.methods.ranking import task_ranking
+from methods.evaluation.contestants import is_model
+from methods.markdown import code, table
+from resources.settings import Settings
+from resources.warehouse import Warehouse, Write
+
+Row = dict[str, Any]
+OF_MAP = ("benchmark", "release_id", "judge", "judge_version", "metric")
+
+
+class TaskMapSettings(Settings):
+    """What the tasks are, and how they are clustered."""
+
+    label: str = Field("task", min_length=1, description="Label whose values are the tasks.")
+    n_clusters: int | None = Field(
+        None, ge=1, description="Number of clusters; by silhouette if not given."
+    )
+    seed: int = Field(0, ge=0, description="Seed of the picture.")
+
+
+@table_asset(
+    "evaluate.task_map",
+    settings=TaskMapSettings,
+    kinds={"scikitlearn"},
+    side_tables=["evaluate.task_distances"],
+    deps=[scores],
+    automation_condition=WHEN_READY,
+)
+def task_map(
+    settings: TaskMapSettings, warehouse: dg.ResourceParam[Warehouse], apart: Apart
+) -> dg.MaterializeResult:
+    """Tasks by how alike they are to the models: clusters, places on a picture, mean scores.
+
+    Two tasks are near where the same models do well on both (1 - correlation of the models' scores).
+    A release without the label has no rows; with fewer than three models or tasks it has no map, and
+    the rows say why.
+    """
+    found = [
+        row
+        for row in warehouse.read("evaluate/task_scores", {"label": settings.label}).to_pylist()
+        if is_model(row["model"])
+    ]
+    rows: list[Row] = []
+    distances: list[Row] = []
+    lines = []
+    for key, group in groupby(found, key=lambda row: tuple(row[name] for name in OF_MAP)):
+        of_map = dict(zip(OF_MAP, key, strict=True))
+        of_group = list(group)
+        with apart.release(of_map["release_id"]):
+            known = profiles(_by_task(of_group))
+            made = None if known.why_no_map else _map(known, settings)
+            rows += _rows({**of_map, "label": settings.label}, of_group, known, made)
+            distances += _distances(of_map, made) if made else ()
+            lines.append(_line(of_map, known, made))
+    made_rows = rows_to_arrow("evaluate.task_map", rows)
+    warehouse.replace_all(
+        [
+            Write("evaluate.task_map", made_rows, {}),
+            Write(
+                "evaluate.task_distances", rows_to_arrow("evaluate.task_distances", distances), {}
+            ),
+        ]
+    )
+    heads = ("release", "judge", "tasks", "models", "clusters", "left out")
+    note = f"No release that was scored has the label {settings.label!r} with several values."
+    shown = dg.MetadataValue.md("\n".join(table(heads, lines))) if lines else note
+    return report(made_rows, {"maps": shown})
+
+
+def _map(known: Profiles, settings: TaskMapSettings) -> TaskMap:
+    distances = correlation_distances(known)
+    return clustering.task_map(
+        known.tasks, distances, n_clusters=settings.n_clusters, seed=settings.seed
+    )
+
+
+def _by_task(rows: Sequence[Row]) -> dict[str, dict[str, float]]:
+    found: dict[str, dict[str, float]] = {}
+    for row in rows:
+        found.setdefault(row["task"], {})[row["model"]] = row["value"]
+    return found
+
+
+def _rows(
+    of_map: Row, scored: Sequence[Row], known: Profiles, made: TaskMap | None
+) -> Iterator[Row]:
+    placed = {} if made is None else dict(zip(made.tasks, range(len(made.tasks)), strict=True))
+    for ranked in task_ranking(_by_task(scored), known.models):
+        place = placed.get(ranked.task)
+        row = {
+            **of_map,
+            **ranked._asdict(),
+            "n_units": max(each["n_units"] for each in scored if each["task"] == ranked.task),
+            "linkage": LINKAGE,
+        }
+        if made is None or place is None:
+            yield {**row, "reason": known.other_tasks.get(ranked.task) or known.why_no_map}
+        else:
+            x, y = made.places[place]
+            yield {**row, "cluster": made.clusters[place], "x": float(x), "y": float(y)}
+
+
+def _distances(of_map: Row, made: TaskMap) -> Iterator[Row]:
+    for first, second in combinations(range(len(made.tasks)), 2):
+        yield {
+            **of_map,
+            "first": made.tasks[first],
+            "second": made.tasks[second],
+            "distance": float(made.distances[first, second]),
+        }
+
+
+def _line(of_map: Row, known: Profiles, made: TaskMap | None) -> list[str]:
+    """One map in the table of the UI."""
+    left_out = {**known.other_tasks, **known.other_models}
+    return [
+        code(of_map["release_id"]),
+        code(of_map["judge"]),
+        str(len(known.tasks) + len(known.other_tasks)),
+        str(len(known.models)),
+        str(max(made.clusters)) if made else f"no map: {known.why_no_map}",
+        " ".join(f"{code(name)}: {why}" for name, why in left_out.items()) or "none",
+    ]

@@ -1,0 +1,38 @@
+"""`vlm-loom result task-map` and `difficulty`: tasks by weights, and how hard they are to learn.
+
+What belongs here: the commands, their arguments and help. What they do is `terminal.py`.
+"""
+
+from pathlib import Path
+
+import click
+
+from resources.command_line import FILE, Command, HomeCommand
+
+
+@click.command(
+    "task-map", cls=Command, example="vlm-loom result task-map vectors --base base --out map.html"
+)
+@click.argument("vectors", type=FILE)
+@click.option("--base", type=FILE, help="Weights before the fine-tuning; not of adapters.")
+@click.option("--out", type=FILE, help="The page; task-map.html among the home's reports without.")
+def task_map(vectors: Path, base: Path | None, out: Path | None) -> None:
+    """A map of tasks from fine-tuned weights, a folder of safetensors for each task: page and CSV."""
+    from extras.task_map.terminal import map_of_weights
+
+    print(map_of_weights(vectors, base, out))
+
+
+@click.command(
+    "difficulty", cls=HomeCommand, example="vlm-loom result difficulty accuracies.csv mmiu-imported"
+)
+@click.argument("accuracies", type=FILE)
+@click.argument("release")
+def difficulty(accuracies: Path, release: str) -> None:
+    """Accuracies after fine-tuning (CSV: task, accuracy) beside the scores of models, by task."""
+    from extras.task_map.terminal import difficulty_of
+
+    print(difficulty_of(accuracies, release))
+
+
+COMMANDS = {"result": [task_map, difficulty]}

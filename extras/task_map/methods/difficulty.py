@@ -1,0 +1,93 @@
+"""Learning difficulty: is what models are bad at also what fine-tuning cannot teach? (MMIU, 4.3.3)
+
+Each task has two accuracies: that of one model after fine-tuning on the task, and the mean of the
+models that were asked. The paper correlates them (Spearman, 0.66 over its 52 tasks) and looks at the
+tasks where both are low: more data of that kind may not help. The interval is the bootstrap's over
+tasks; p is that of no relation, by permutation: of all orders up to 7 tasks, of drawn ones beyond.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from extras.task_map.methods.clustering import MIN_TASKS
+from methods.agreement.measured import interval
+from methods.agreement.scores import spearman
+from methods.errors import UserError
+from methods.evaluation.statistics.estimates import Estimate
+
+N_RESAMPLES = 9_999
+
+
+class NoDifficulty(UserError):
+    """Too few tasks have both accuracies."""
+
+
+@dataclass(frozen=True)
+class Difficulty:
+    """Spearman's rho over `n` tasks with both accuracies; without a value the `reason` why.
+
+    `hard` are the tasks that are below the median of both. `only_fine_tuned` and `only_asked` have one
+    accuracy and are left out.
+    """
+
+    rho: Estimate
+    p: float | None
+    reason: str | None
+    n: int
+    hard: tuple[str, ...]
+    only_fine_tuned: tuple[str, ...]
+    only_asked: tuple[str, ...]
+
+
+def learning_difficulty(
+    fine_tuned: Mapping[str, float],
+    asked: Mapping[str, float],
+    *,
+    seed: int = 0,
+    n_resamples: int = N_RESAMPLES,
+) -> Difficulty:
+    """The relation of accuracies after fine-tuning with those of models as they are, by task.
+
+    Both may be on any scale: only orders count. Raises NoDifficulty with fewer than three common tasks.
+    """
+    tasks = sorted(fine_tuned.keys() & asked.keys())
+    if len(tasks) < MIN_TASKS:
+        raise NoDifficulty(
+            f"Learning difficulty needs {MIN_TASKS} tasks with both accuracies, and there are "
+            f"{len(tasks)}: name tasks as the release does ({', '.join(sorted(asked)[:5])} ...)."
+        )
+    both = np.array([[fine_tuned[task], asked[task]] for task in tasks], dtype=float)
+    measured = spearman(both)
+    bounds = interval(spearman, both, tasks, seed=seed, n_resamples=min(n_resamples, 1_000))
+    medians = [median(column) for column in both.T]
+    return Difficulty(
+        Estimate(measured.value, *(bounds or (None, None))),
+        None if measured.value is None else _p_value(both, seed, n_resamples),
+        measured.reason,
+        len(tasks),
+        tuple(task for task, of in zip(tasks, both, strict=True) if (of < medians).all()),
+        tuple(sorted(fine_tuned.keys() - asked.keys())),
+        tuple(sorted(asked.keys() - fine_tuned.keys())),
+    )
+
+
+def _p_value(both: Any, seed: int, n_resamples: int) -> float:
+    """Two-sided p of rho by permutation."""
+    from scipy.stats import permutation_test, rankdata
+
+    first, second = rankdata(both, axis=0).T
+    centred = second - second.mean()
+    # Of ranks in any order rho is this product over a constant.
+    found = permutation_test(
+        (first,),
+        lambda ranks, axis: (ranks * centred).sum(axis=axis),
+        permutation_type="pairings",
+        n_resamples=n_resamples,
+        vectorized=True,
+        rng=np.random.default_rng(seed),
+    )
+    return float(found.pvalue)

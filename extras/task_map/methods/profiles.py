@@ -1,0 +1,90 @@
+"""Distances between tasks without weights: do the same models do well on both?
+
+A task's profile is the score of each model on it. Two tasks are at the correlation distance of their
+profiles, over models m:
+
+    d(s, t) = 1 - r(s, t),   r: Pearson's correlation of (score of m on s) and (score of m on t)
+
+0 where the models' scores rise and fall together, 1 where one says nothing of the other, 2 where one is
+the other turned round. It says how alike tasks are to the models that were asked, not to a learner:
+models that are good at everything make all tasks alike, and few models make chance correlations. What
+belongs here: which tasks and models have a profile.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from extras.task_map.methods.clustering import MIN_TASKS, Floats
+
+MIN_MODELS = 3
+"""Any two profiles of two models have the correlation 1 or -1."""
+FEW_MODELS = 10
+"""With fewer models, a correlation of 0.6 and more is often chance (p > 0.05)."""
+SAME = "All models have the same score on it, so it has no profile to compare."
+
+
+@dataclass(frozen=True)
+class Profiles:
+    """Scores, tasks x models; tasks and models that are not in it, with the reason.
+
+    `why_no_map` says why no map can be made of it; None where one can.
+    """
+
+    tasks: tuple[str, ...]
+    models: tuple[str, ...]
+    scores: Floats
+    other_tasks: Mapping[str, str] = field(default_factory=dict)
+    other_models: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def why_no_map(self) -> str | None:
+        """Too few models, or too few tasks."""
+        if len(self.models) < MIN_MODELS:
+            return (
+                f"A task map needs {MIN_MODELS} models with a score on every task, and there "
+                f"{_are(len(self.models))}."
+            )
+        if len(self.tasks) < MIN_TASKS:
+            return (
+                f"A task map needs {MIN_TASKS} tasks that models differ on, and there "
+                f"{_are(len(self.tasks))}."
+            )
+        return None
+
+
+def profiles(scores: Mapping[str, Mapping[str, float]]) -> Profiles:
+    """Profiles of scores by task and model, in the order of names.
+
+    A model without a score on some task is left out: its profile would have a gap. So is a task on
+    which all models have the same score: it correlates with nothing.
+    """
+    names = sorted({model for of in scores.values() for model in of})
+    gaps = {
+        model: next(task for task, of in sorted(scores.items()) if model not in of)
+        for model in names
+        if any(model not in of for of in scores.values())
+    }
+    models = tuple(model for model in names if model not in gaps)
+    flat = {task for task, of in scores.items() if len({of[model] for model in models}) < 2}
+    tasks = tuple(sorted(scores.keys() - flat))
+    return Profiles(
+        tasks,
+        models,
+        np.array([[scores[task][model] for model in models] for task in tasks], dtype=float),
+        dict.fromkeys(sorted(flat), SAME),
+        {model: f"It has no score on {task}." for model, task in gaps.items()},
+    )
+
+
+def correlation_distances(of: Profiles) -> Floats:
+    """The distances of every two tasks, n x n, 0 to 2. `of.why_no_map` must be None."""
+    # Rounding makes distances that differ in their last digits alone equal.
+    distances = np.round(np.clip(1 - np.corrcoef(of.scores), 0, 2), 12).astype(np.float64)
+    np.fill_diagonal(distances, 0)
+    return distances
+
+
+def _are(n: int) -> str:
+    return "is 1" if n == 1 else f"are {n}"

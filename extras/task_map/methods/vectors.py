@@ -1,0 +1,56 @@
+"""Task vectors: how fine-tuning on a task moves weights (MMIU, C.1; Ilharco et al. 2023).
+
+    v(t) = weights after fine-tuning on t - weights before        one number for each weight
+    d(s, t) = 1 - v(s) . v(t) / (|v(s)| |v(t)|)                   cosine distance, 0 to 2
+
+All distances follow from the products of every two vectors, and these are sums over tensors: whoever
+reads weights adds up the products of one tensor, or of a part of it, at a time. What belongs here: the
+products of one part, and the distances. Reading weights is `resources/products.py`.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from extras.task_map.methods.clustering import Floats
+from methods.errors import UserError
+
+
+class NoDirection(UserError):
+    """A task vector is zero, so that it has no angle to any other."""
+
+
+def full_products(changes: Floats) -> Floats:
+    """The products of every two of k vectors, k x k; `changes` has a vector, or a part of it, a row."""
+    products: Floats = changes @ changes.T
+    return products
+
+
+def low_rank_products(ups: Sequence[Floats], downs: Sequence[Floats]) -> Floats:
+    """The products of every two of k changes B A of one module, k x k, without making any B A.
+
+    `ups` are the B, out x r, `downs` the A, r x in; the rank r may differ from task to task, the others
+    not. As <B A, B' A'> = sum_ij (B^T B')_ij (A A'^T)_ij, it costs (k r)^2 (in + out) multiply-adds in
+    place of k^2 in x out, and memory for k r (in + out) numbers.
+    """
+    up, down = np.concatenate(ups, axis=1), np.concatenate(downs, axis=0)
+    each = (up.T @ up) * (down @ down.T)
+    ranks = [len(of) for of in downs]
+    starts = np.cumsum([0, *ranks[:-1]])
+    products: Floats = np.add.reduceat(np.add.reduceat(each, starts, axis=0), starts, axis=1)
+    return products
+
+
+def cosine_distances(products: Floats, tasks: Sequence[str]) -> Floats:
+    """The cosine distance of every two vectors, from their products. Raises NoDirection."""
+    lengths = np.sqrt(np.diag(products))
+    for task, length in zip(tasks, lengths, strict=True):
+        if length == 0:
+            raise NoDirection(
+                f"The weights of {task} are those of the base, so it has no direction: fine-tune it, "
+                "or take it away."
+            )
+    cosines = (products + products.T) / 2 / np.outer(lengths, lengths)
+    distances: Floats = np.clip(1 - cosines, 0, 2)
+    np.fill_diagonal(distances, 0)
+    return distances

@@ -1,0 +1,65 @@
+"""The page and the CSV of a task map from weights.
+
+What belongs here: what both say of a map. The picture is `picture.py`, the page
+`templates/task_map.html`.
+"""
+
+import csv
+import io
+from typing import NamedTuple
+
+import numpy as np
+
+from extras.task_map.methods.clustering import LINKAGE, TaskMap
+from extras.task_map.resources.picture import picture_of
+from methods.spreadsheet_cells import marked
+from resources.reports.page import render
+
+
+class Near(NamedTuple):
+    """The nearest and the farthest task of one, and their distances."""
+
+    task: str
+    nearest: str
+    least: str
+    farthest: str
+    most: str
+
+
+def render_task_map(made: TaskMap, kind: str, folder: str, generated: str) -> str:
+    """The page; `kind` says what the vectors are, `folder` where they are from."""
+    return render(
+        "task_map.html",
+        picture=picture_of(made),
+        near=[_near(made, place) for place in range(len(made.tasks))],
+        kind=kind,
+        folder=folder,
+        generated=generated,
+    )
+
+
+def task_map_csv(made: TaskMap) -> str:
+    """A line a task: cluster, place on the picture, linkage, and its distance to every task."""
+    text = io.StringIO()
+    lines = csv.writer(text, lineterminator="\n")
+    lines.writerow(
+        ["task", "cluster", "x", "y", "linkage", *(f"distance to {task}" for task in made.tasks)]
+    )
+    for place, task in enumerate(made.tasks):
+        numbers = [*made.places[place], *made.distances[place]]
+        x, y, *distances = (f"{number:.6f}" for number in numbers)
+        lines.writerow([marked(task), made.clusters[place], x, y, LINKAGE, *distances])
+    return text.getvalue()
+
+
+def _near(made: TaskMap, place: int) -> Near:
+    others = np.delete(np.arange(len(made.tasks)), place)
+    order = others[np.argsort(made.distances[place, others], kind="stable")]
+    nearest, farthest = int(order[0]), int(order[-1])
+    return Near(
+        made.tasks[place],
+        made.tasks[nearest],
+        f"{made.distances[place, nearest]:.3f}",
+        made.tasks[farthest],
+        f"{made.distances[place, farthest]:.3f}",
+    )

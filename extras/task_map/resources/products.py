@@ -1,0 +1,136 @@
+"""The products of every two task vectors of a folder, which all distances follow from; whole weights.
+
+What belongs here: which folders are tasks, and of which kind they are.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from extras.task_map.methods.clustering import MIN_TASKS, Floats
+from extras.task_map.methods.vectors import full_products
+from extras.task_map.resources.adapters import Adapter, is_adapter, products_of_adapters
+from extras.task_map.resources.tensor_files import TaskVectorError, TensorFiles
+
+NUMBERS = 2**23
+"""Numbers of all tasks and the base that are held at once: 64 MiB in double precision, and as much
+again while they are read."""
+
+
+def products_of_weights(
+    tasks: Mapping[str, TensorFiles], base: TensorFiles, *, most_numbers: int = NUMBERS
+) -> Floats:
+    """The products of every two task vectors, in the order of `tasks`. Raises TaskVectorError.
+
+    Buffers that are no weights (counts) must be those of the base.
+    """
+    for task, of in tasks.items():
+        _require_comparable(task, of, base)
+    total = np.zeros((len(tasks), len(tasks)))
+    for name in base:
+        if not base.is_weight(name):
+            _require_unchanged(name, tasks, base)
+            continue
+        for start, stop in _parts(base.shape(name), most_numbers // (len(tasks) + 1)):
+            before = base.rows(name, start, stop).ravel()
+            changes = np.empty((len(tasks), len(before)))
+            for place, of in enumerate(tasks.values()):
+                np.subtract(of.rows(name, start, stop).ravel(), before, out=changes[place])
+            total += full_products(changes)
+    return total
+
+
+def _parts(shape: tuple[int, ...], most_numbers: int) -> Iterator[tuple[int, int]]:
+    """Ranges of rows with at most so many numbers, and at least one row."""
+    n_rows = shape[0] if shape else 1
+    step = max(1, most_numbers // max(1, int(np.prod(shape[1:]))))
+    for start in range(0, n_rows, step):
+        yield start, min(start + step, n_rows)
+
+
+def _require_comparable(task: str, of: TensorFiles, base: TensorFiles) -> None:
+    differing = sorted(set(of) ^ set(base))
+    if differing:
+        name = differing[0]
+        lacks, has = (of, base) if name in base else (base, of)
+        raise TaskVectorError(
+            f"{lacks.folder} has no tensor {name}, which {has.folder} has: {task} is of another base, "
+            "or was saved in another form."
+        )
+    for name in base:
+        if of.shape(name) != base.shape(name):
+            shapes = [" x ".join(map(str, each.shape(name))) for each in (of, base)]
+            raise TaskVectorError(
+                f"{name} of {task} is {shapes[0]}, that of the base {shapes[1]}: {task} is of another "
+                "base."
+            )
+        if of.is_weight(name) != base.is_weight(name):
+            raise TaskVectorError(
+                f"{name} is weights in one of {of.folder} and {base.folder}, and counts in the other: "
+                f"{task} is of another base."
+            )
+
+
+def _require_unchanged(name: str, tasks: Mapping[str, TensorFiles], base: TensorFiles) -> None:
+    before = base.whole(name)
+    for task, of in tasks.items():
+        if not np.array_equal(of.whole(name), before):
+            raise TaskVectorError(
+                f"{name}, which is no weight, differs between {task} and the base: {task} is of "
+                "another base."
+            )
+
+
+class Products(NamedTuple):
+    """Tasks in order of name, and the products of their vectors; `kind` says what was read."""
+
+    tasks: tuple[str, ...]
+    products: Floats
+    kind: str
+
+
+def read_products(folder: Path, base: Path | None = None) -> Products:
+    """The products of the task vectors in `folder`, which has a folder for each task, named by it.
+
+    All are adapters, or all are whole weights and `base` those before the fine-tuning. Raises
+    TaskVectorError.
+    """
+    if not folder.is_dir():
+        raise TaskVectorError(f"{folder} is no folder: give one with a folder for each task.")
+    folders = sorted(
+        each for each in folder.iterdir() if each.is_dir() and not each.name.startswith(".")
+    )
+    if len(folders) < MIN_TASKS:
+        raise TaskVectorError(
+            f"{folder} has {len(folders)} folders of tasks: a task map needs {MIN_TASKS} or more."
+        )
+    tasks = tuple(each.name for each in folders)
+    adapters = [is_adapter(each) for each in folders]
+    if any(adapters) and not all(adapters):
+        adapter, other = folders[adapters.index(True)], folders[adapters.index(False)]
+        raise TaskVectorError(
+            f"{adapter} is an adapter and {other} is not: give adapters alone or whole weights alone."
+        )
+    with ExitStack() as stack:
+        opened = [stack.enter_context(TensorFiles(each)) for each in folders]
+        if all(adapters):
+            if base is not None:
+                raise TaskVectorError(
+                    f"{folder} has adapters, which are changes themselves: leave --base {base} away."
+                )
+            of_tasks = [Adapter(*each) for each in zip(tasks, opened, strict=True)]
+            kind = f"LoRA adapters of {of_tasks[0].base or 'an unnamed base'}"
+            return Products(tasks, products_of_adapters(of_tasks), kind)
+        if base is None:
+            raise TaskVectorError(
+                f"{folder} has whole weights: give those before the fine-tuning, too (--base)."
+            )
+        if not base.is_dir():
+            raise TaskVectorError(f"{base} is no folder: give the base's weights (--base).")
+        before = stack.enter_context(TensorFiles(base))
+        weights = dict(zip(tasks, opened, strict=True))
+        kind = f"whole weights less those of {base.resolve().name}"
+        return Products(tasks, products_of_weights(weights, before), kind)

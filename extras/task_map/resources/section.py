@@ -1,0 +1,95 @@
+"""The task map of a report: from the rows of the tables to what the page shows of it, by judge.
+
+What belongs here: which rows are one map. Where its parts stand is `picture.py`.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from markupsafe import Markup
+
+from extras.task_map.methods.clustering import TaskMap
+from extras.task_map.methods.profiles import FEW_MODELS
+from extras.task_map.resources.picture import Picture, picture_of
+from resources.reports.page import render
+from resources.reports.report_board import Pane
+from resources.reports.report_extras import ExtraSection
+
+TABLES = ("task_map", "task_distances")
+Row = Mapping[str, Any]
+
+
+class TaskMapShown(NamedTuple):
+    """The tasks of one judge, the hardest first, and the map; None, and why, where there is none.
+
+    `decimals` are those of scores; `few_models` says that chance has much to say.
+    """
+
+    title: str
+    label: str
+    metric: str
+    tasks: Sequence[Row]
+    picture: Picture | None
+    why_no_map: str | None
+    n_models: int
+    few_models: bool
+    decimals: int
+
+
+def _html(data: Row, panes: Sequence[Pane]) -> Markup:
+    maps = _task_maps(data["of_extras"], panes)
+    return Markup(render("report_task_map.html", task_maps=maps) if maps else "")
+
+
+SECTION = ExtraSection("task-map", "Task map", ("task_map",), TABLES, "task_map_style.css", _html)
+
+
+def _task_maps(of_release: Row, panes: Sequence[Pane]) -> list[TaskMapShown]:
+    """The maps of a release in the order of its judges; `of_release` has the rows of its tables."""
+    maps = []
+    for pane in panes:
+        key = pane.judged.judge, pane.judged.version
+        rows, distances = (
+            [row for row in of_release[table] if (row["judge"], row["judge_version"]) == key]
+            for table in TABLES
+        )
+        if rows:
+            maps.append(_shown(pane, rows, distances))
+    return maps
+
+
+def _shown(pane: Pane, rows: Sequence[Row], distances: Sequence[Row]) -> TaskMapShown:
+    metric = rows[0]["metric"]
+    scale = next(each.scale for each in pane.judged.metrics if each.name == metric)
+    made = _map_of(rows, distances)
+    means = {row["task"]: row["mean_score"] for row in rows}
+    n_models = max(row["n_models"] for row in rows)
+    return TaskMapShown(
+        pane.title,
+        rows[0]["label"],
+        metric,
+        rows,
+        picture_of(made, means, scale.decimals) if made else None,
+        None if made else next(row["reason"] for row in reversed(rows)),
+        n_models,
+        n_models < FEW_MODELS,
+        scale.decimals,
+    )
+
+
+def _map_of(rows: Sequence[Row], distances: Sequence[Row]) -> TaskMap | None:
+    placed = sorted((row for row in rows if row["cluster"]), key=lambda row: str(row["task"]))
+    if not placed:
+        return None
+    at = {row["task"]: place for place, row in enumerate(placed)}
+    square = np.zeros((len(placed), len(placed)))
+    for row in distances:
+        first, second = at[row["first"]], at[row["second"]]
+        square[first, second] = square[second, first] = row["distance"]
+    return TaskMap(
+        tuple(at),
+        square,
+        tuple(row["cluster"] for row in placed),
+        np.array([[row["x"], row["y"]] for row in placed]),
+    )

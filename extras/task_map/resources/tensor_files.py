@@ -1,0 +1,144 @@
+"""The tensors of a folder of safetensors files, read in parts.
+
+What belongs here: opening the files of one model or adapter, whole or in shards, and what can be wrong
+with them. Pickled weights are refused: to read a pickle is to run what is in it.
+"""
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from extras.task_map.methods.clustering import Floats
+from methods.errors import UserError
+from methods.json_text import from_json
+
+PICKLED = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle")
+FLOATS = frozenset({"F64", "F32", "F16", "BF16"})
+COUNTS = frozenset({"I64", "I32", "BOOL"})
+"""Buffers such as positions; no weights."""
+INDEX = "*.safetensors.index.json"
+
+
+class TaskVectorError(UserError):
+    """Weights cannot be read as a task vector; the message names file or tensor."""
+
+
+class TensorFiles:
+    """The tensors of the safetensors files in a folder, by name; a context manager.
+
+    Names are known at once, and numbers are read when they are asked for. Raises TaskVectorError.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._stack = ExitStack()
+        self._files: dict[str, Any] = {}
+
+    def __enter__(self) -> "TensorFiles":
+        with ExitStack() as stack:
+            for path in self._paths():
+                self._open(path, stack)
+            self._require_whole()
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._files.clear()
+        self._stack.close()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(self._files))
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._files
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        """The shape of a tensor."""
+        return tuple(self._files[name].get_slice(name).get_shape())
+
+    def is_weight(self, name: str) -> bool:
+        """Whether a tensor has real numbers; a buffer has counts. Raises for quantised weights."""
+        kind = self._files[name].get_slice(name).get_dtype()
+        if kind not in FLOATS | COUNTS:
+            raise TaskVectorError(
+                f"{name} in {self.folder} is {kind}, which is no form of plain weights: save them as "
+                "bfloat16, float16 or float32."
+            )
+        return kind in FLOATS
+
+    def rows(self, name: str, start: int, stop: int) -> Floats:
+        """Some of a tensor's rows (its first dimension), each as a row of numbers."""
+        if not self.shape(name):
+            return self.whole(name)
+        return self._numbers(name, self._files[name].get_slice(name)[start:stop])
+
+    def whole(self, name: str) -> Floats:
+        """A tensor with its shape."""
+        return self._numbers(name, self._files[name].get_tensor(name))
+
+    def _numbers(self, name: str, tensor: Any) -> Floats:
+        import torch
+
+        # In double precision differences of weights are exact, and sums of billions of products good.
+        numbers: Floats = tensor.to(torch.float64).numpy()
+        if not np.isfinite(numbers).all():
+            raise TaskVectorError(
+                f"{name} in {self.folder} has numbers that are not finite (NaN or infinity): the "
+                "training diverged, or the file is damaged."
+            )
+        return numbers
+
+    def _paths(self) -> list[Path]:
+        paths = sorted(self.folder.glob("*.safetensors"))
+        if paths:
+            return paths
+        pickled = sorted(each for each in self.folder.iterdir() if each.suffix in PICKLED)
+        if pickled:
+            raise TaskVectorError(
+                f"{pickled[0]} is a pickle, which can run any code when it is read: save the weights "
+                "as safetensors."
+            )
+        raise TaskVectorError(f"{self.folder} has no *.safetensors: save the weights there.")
+
+    def _open(self, path: Path, stack: ExitStack) -> None:
+        from safetensors import SafetensorError, safe_open
+
+        try:
+            file = stack.enter_context(safe_open(path, framework="pt"))
+        except (SafetensorError, OSError) as error:
+            raise TaskVectorError(
+                f"{path} cannot be read as safetensors, or is cut off ({error}): save or copy it again."
+            ) from None
+        for name in file.keys():  # noqa: SIM118 - the file is no dict
+            if name in self._files:
+                raise TaskVectorError(
+                    f"{self.folder} has {name} in two files: leave one set of weights in it."
+                )
+            self._files[name] = file
+
+    def _require_whole(self) -> None:
+        """All that an index of shards names must be there."""
+        for index in sorted(self.folder.glob(INDEX)):
+            named = read_object(index).get("weight_map")
+            if not isinstance(named, dict):
+                raise TaskVectorError(f"{index} is no index of shards: copy it again.")
+            lacking = sorted(named.keys() - self._files.keys())
+            if lacking:
+                raise TaskVectorError(
+                    f"{self.folder} lacks {lacking[0]}, which {index.name} has in "
+                    f"{named[lacking[0]]}: copy that file, too."
+                )
+
+
+def read_object(path: Path) -> dict[str, Any]:
+    """The object in a JSON file beside the tensors. Raises TaskVectorError."""
+    try:
+        read = from_json(path.read_text(), most=None)
+    except (OSError, ValueError) as error:
+        raise TaskVectorError(f"{path} cannot be read as JSON ({error}): copy it again.") from None
+    if not isinstance(read, dict):
+        raise TaskVectorError(f"{path} is no JSON object: copy it again.")
+    return read

@@ -1,0 +1,23 @@
+COMMENT ON COLUMN evaluate.task_map.benchmark IS 'Name of the benchmark, such as mmiu.';
+COMMENT ON COLUMN evaluate.task_map.release_id IS 'Release whose tasks they are.';
+COMMENT ON COLUMN evaluate.task_map.judge IS 'Model that judged, rule, or panel.';
+COMMENT ON COLUMN evaluate.task_map.judge_version IS 'Prompts and version of the judging, or the rule.';
+COMMENT ON COLUMN evaluate.task_map.metric IS 'Metric that the scores are of: the first one that is split by the label.';
+COMMENT ON COLUMN evaluate.task_map.label IS 'Label whose values are the tasks.';
+COMMENT ON COLUMN evaluate.task_map.task IS 'The task: one value of the label.';
+COMMENT ON COLUMN evaluate.task_map.place IS 'Place of the task by mean score, 1 the lowest; equal scores share a place.';
+COMMENT ON COLUMN evaluate.task_map.mean_score IS 'Mean of the models'' scores on the task, failures at the floor, on the scale of the metric.';
+COMMENT ON COLUMN evaluate.task_map.n_units IS 'Turns or items that a score rests on, of the model with the most.';
+COMMENT ON COLUMN evaluate.task_map.n_models IS 'Models that the mean, and the place on the map, rest on.';
+COMMENT ON COLUMN evaluate.task_map.cluster IS 'Cluster of the task, counted from 1 along the dendrogram; NULL without a place on the map.';
+COMMENT ON COLUMN evaluate.task_map.x IS 'Place on the picture, in the unit of distances.';
+COMMENT ON COLUMN evaluate.task_map.y IS 'Place on the picture, in the unit of distances.';
+COMMENT ON COLUMN evaluate.task_map.linkage IS 'Linkage of the hierarchical clustering.';
+COMMENT ON COLUMN evaluate.task_map.reason IS 'Why the task has no place on the map; NULL where it has one.';
+
+COMMENT ON COLUMN evaluate.task_distances.release_id IS 'Release whose tasks they are.';
+COMMENT ON COLUMN evaluate.task_distances.judge IS 'Model that judged, rule, or panel.';
+COMMENT ON COLUMN evaluate.task_distances.judge_version IS 'Prompts and version of the judging, or the rule.';
+COMMENT ON COLUMN evaluate.task_distances.first IS 'A task on the map.';
+COMMENT ON COLUMN evaluate.task_distances.second IS 'Another one, later by name.';
+COMMENT ON COLUMN evaluate.task_distances.distance IS 'One less the correlation of the models'' scores on both: 0 alike, 1 unrelated, 2 opposed.';

@@ -1,0 +1,105 @@
+"""A map of tasks from fine-tuned weights, and the learning difficulty of tasks, for a terminal.
+
+What belongs here: files that are written, and what is printed. The map from scores is the
+asset `evaluate/task_map`; how maps are made is `methods/`.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from extras.task_map.methods.clustering import task_map
+from extras.task_map.methods.difficulty import Difficulty, learning_difficulty
+from extras.task_map.methods.vectors import cosine_distances
+from extras.task_map.resources.accuracy_file import read_accuracies
+from extras.task_map.resources.page import render_task_map, task_map_csv
+from extras.task_map.resources.products import read_products
+from methods.errors import UserError
+from resources import home
+from resources.atomic_file import write_atomically
+from resources.releases import release_meant
+from resources.warehouse import Warehouse
+
+PAGE = "task-map.html"
+Row = Mapping[str, Any]
+
+
+class NoTaskScores(UserError):
+    """A release has no scores by task."""
+
+
+def map_of_weights(vectors: Path, base: Path | None, out: Path | None) -> str:
+    """Write the map of task vectors as a page and a table; which tasks are in which cluster.
+
+    `vectors` has a folder for each task, `base` the weights before the fine-tuning. Raises UserError.
+    """
+    page = out or home.reports_path() / PAGE
+    if page.suffix != ".html":
+        raise UserError(f"{page} is no name of a page: end it with .html.")
+    read = read_products(vectors, base)
+    made = task_map(read.tasks, cosine_distances(read.products, read.tasks))
+    generated = datetime.now(UTC).isoformat(timespec="seconds")
+    html = render_task_map(made, read.kind, str(vectors), generated)
+    table = page.with_suffix(".csv")
+    write_atomically(page, html.encode())
+    write_atomically(table, task_map_csv(made).encode())
+    lines = [f"{len(made.tasks)} tasks in {max(made.clusters)} clusters, by {read.kind}:"]
+    for cluster in range(1, max(made.clusters) + 1):
+        pairs = zip(made.tasks, made.clusters, strict=True)
+        lines.append(f"  {cluster}  {', '.join(task for task, of in pairs if of == cluster)}")
+    return "\n".join([*lines, f"Page: {page}", f"Table: {table}"])
+
+
+def difficulty_of(accuracies: Path, release: str) -> str:
+    """The tasks of a release by mean score, beside accuracies after fine-tuning. Raises UserError."""
+    fine_tuned = read_accuracies(accuracies)
+    warehouse = Warehouse(home.warehouse_path())
+    release_id = release_meant(warehouse, release)
+    rows = warehouse.read("evaluate/task_map_of", {"release_id": release_id}).to_pylist()
+    if not rows:
+        raise NoTaskScores(
+            f"{release_id} has no scores by task: run the job evaluate, with the label of its tasks in "
+            "the setting evaluate.task_map.label."
+        )
+    parts = []
+    for (judge, version), of_judge in groupby(
+        rows, key=lambda row: (row["judge"], row["judge_version"])
+    ):
+        of = list(of_judge)
+        found = learning_difficulty(fine_tuned, {row["task"]: row["mean_score"] for row in of})
+        head = f"{release_id}, judge {judge} ({version}), {of[0]['metric']}, {of[0]['n_models']} models"
+        parts.append("\n".join([head, "", *_ranking(of, fine_tuned), "", *_said(found)]))
+    return "\n\n".join(parts)
+
+
+def _ranking(rows: Sequence[Row], fine_tuned: Mapping[str, float]) -> list[str]:
+    """Every task of the release, the hardest first, with both numbers."""
+    width = max(len("task"), *(len(row["task"]) for row in rows))
+    lines = [f"place  {'task'.ljust(width)}  mean score  fine-tuned"]
+    for row in rows:
+        after = fine_tuned.get(row["task"])
+        said = "–" if after is None else f"{after:g}"
+        lines.append(
+            f"{row['place']:>5}  {row['task'].ljust(width)}  {row['mean_score']:>10.2f}  {said:>10}"
+        )
+    return lines
+
+
+def _said(found: Difficulty) -> list[str]:
+    if found.rho.value is None:
+        lines = [f"Spearman's rho over {found.n} tasks: none. {found.reason}"]
+    else:
+        lines = [
+            f"Spearman's rho over {found.n} tasks: {found.rho.value:.2f}, 95 % interval "
+            f"{found.rho.ci_low:.2f} to {found.rho.ci_high:.2f}, p = {found.p:.4f}"
+        ]
+    lines.append(f"Below the median of both: {', '.join(found.hard) or 'none'}")
+    for tasks, where in (
+        (found.only_fine_tuned, "in the file alone"),
+        (found.only_asked, "in the release alone"),
+    ):
+        if tasks:
+            lines.append(f"Left out, {where}: {', '.join(tasks)}")
+    return lines

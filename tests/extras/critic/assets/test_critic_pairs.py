@@ -1,0 +1,270 @@
+"""The asset `evaluate/critic_pairs`, its check, its files, and judges that were trained on it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import pytest
+
+from assets.evaluate.judge_quality import judge_quality
+from extras.critic.assets.critic_export import CriticError, export_critic
+from extras.critic.assets.critic_pairs import NO_SCORES, critic_pairs
+from extras.critic.definitions import critic_check
+from methods.benchmarks import BENCHMARKS
+from methods.evaluation.rating import RATING
+from tests.assets.review.desk import Desk
+
+Row = dict[str, Any]
+
+BENCHMARK = {"benchmark": "alignmmbench", "release_id": "r"}
+ANSWERED = {"trial": "plain", "turn": 1}
+MODELS = ("some-vlm", "other-vlm")
+N_GROUPS = 10
+CATEGORY = "Perception & Understanding"
+
+
+def question(group: int) -> str:
+    """A question that is near to no other."""
+    return " ".join(chr(ord("a") + group) * 3 + word for word in ("what", "where", "who"))
+
+
+@pytest.fixture
+def evaluated(desk: Desk) -> Desk:
+    """Ten questions in two wordings, answered by two models and judged by two judges; nobody scored."""
+    desk.fill(
+        "release.releases",
+        [
+            {"release_id": "r", "name": "alignmmbench", "kind": "benchmark", "origin": "built"}
+            | {"benchmark": "alignmmbench", "created_at": "2026-01-01T00:00:00Z"}
+            | {"n_items": 20, "n_turns": 20, "n_images": 0, "provider": "x"}
+            | {"review_policy": "none", "review_share": 0.0}
+        ],
+    )
+    items = [
+        {**BENCHMARK, "item_id": f"{group}-{wording}", "group_id": f"{group}", "set_id": "s"}
+        | {"ordinal": 2 * group + wording + 1, "revision": 0, "reviewers": []}
+        | {"labels": [("category", CATEGORY), ("task", "Meme")]}
+        for group in range(N_GROUPS)
+        for wording in (0, 1)
+    ]
+    desk.fill("release.items", items)
+    asked = [{**BENCHMARK, "item_id": item["item_id"], "turn": 1} for item in items]
+    desk.fill(
+        "release.turns",
+        [
+            {**each, "question": f"{question(int(item['group_id']))} {item['item_id']}?"}
+            | {"image_positions": []}
+            for each, item in zip(asked, items, strict=True)
+        ],
+    )
+    desk.fill(
+        "release.references",
+        [{**each, "kind": "answer", "reference": "It is so."} for each in asked],
+    )
+    answers = [
+        {**BENCHMARK, **ANSWERED, "item_id": item["item_id"], "model": model, "provider": "x"}
+        | {"status": "answered", "answer": f"{model[0]} {item['item_id']}", "prompt_version": "p"}
+        for item in items
+        for model in MODELS
+    ]
+    desk.fill("evaluate.answers", answers)
+    desk.fill(
+        "evaluate.observations",
+        [
+            {**BENCHMARK, **ANSWERED, "item_id": each["item_id"], "model": each["model"]}
+            | {"judge": judge, "judge_version": "v", "part": "answer", "replicate": 0}
+            | {"metric": RATING, "status": "judged", "value": value}
+            for each in answers
+            for judge, value in (("large", 5.0), ("critic", 6.0))
+        ],
+    )
+    return desk
+
+
+def score(desk: Desk, *, groups: range, reason: str | None = "Because.") -> None:
+    """Both raters' scores of every answer to these groups, in the place of all others."""
+    desk.fill(
+        "evaluate.human_scores",
+        [
+            {"release_id": "r", "item_id": f"{group}-{wording}", "model": model, "turn": 1}
+            | {"dimension": RATING, "rater": rater, "score": given, "content_hash": "file"}
+            | {"reason": reason}
+            for group in groups
+            for wording in (0, 1)
+            for model in MODELS
+            for rater, given in (("ann", 7.0), ("bob", 8.0))
+        ],
+    )
+
+
+def materialize(desk: Desk, **config: Row) -> dg.ExecuteInProcessResult:
+    """The pairs with their check; judge quality, which takes seconds, where it has a config."""
+    return dg.materialize(
+        [critic_pairs, critic_check(), *([judge_quality] if "judge_quality" in config else [])],
+        resources={
+            "warehouse": desk.warehouse,
+            "review_store": desk.store,
+            "benchmarks": BENCHMARKS,
+        },
+        run_config={
+            "ops": {f"evaluate__{name}": {"config": of} for name, of in config.items()},
+        },
+    )
+
+
+def pairs(desk: Desk) -> list[Row]:
+    return desk.rows("FROM evaluate.critic_pairs ORDER BY side, ordinal")
+
+
+def test_pairs_follow_from_scores_of_a_file(evaluated: Desk) -> None:
+    score(evaluated, groups=range(N_GROUPS))
+    result = materialize(evaluated)
+    found = pairs(evaluated)
+    assert [row["side"] for row in found] == ["test"] * 4 + ["train"] * 36
+    assert [row["ordinal"] for row in found] == [*range(1, 5), *range(1, 37)]
+    assert len({row["group_id"] for row in found if row["side"] == "test"}) == 1
+    first = found[0]
+    assert json.loads(first["reply"]) == {"Reason": "Because.", "Rating": 7}
+    assert (first["score"], first["chosen"], first["raters"]) == (7, "ann", ["ann", "bob"])
+    assert (first["origin"], first["source"]) == ("external", "file")
+    assert first["prompt_version"].startswith("alignmmbench/judge_en@")
+    assert first["judge_version"].endswith(" rated@1")
+    texts = " ".join(row[name] for row in found for name in ("system", "prompt", "reply"))
+    assert not any(model in texts for model in MODELS), "who answered is hidden"
+    (check,) = result.get_asset_check_evaluations()
+    assert check.passed
+    materialize(evaluated)
+    assert pairs(evaluated) == found, "the same scores make the same pairs"
+
+
+def test_scores_from_review_have_their_reason_in_the_note(evaluated: Desk) -> None:
+    contents = [
+        {"image_ids": [], "question": f"{question(group)} {group}-0?", "reference": "It is so."}
+        | {"answer": f"s {group}-0", "dimensions": [RATING], "lowest": 1, "highest": 10}
+        | {"scores": {RATING: None}}
+        for group in (0, 1, 2)
+    ]
+    evaluated.queue("score", contents)
+    evaluated.decide(
+        "ann",
+        [
+            {"verdict": "edit", "edits": content | {"scores": {RATING: 9}}, "note": note}
+            for content, note in zip(contents, ("Good.", "Fine.", None), strict=True)
+        ],
+    )
+    materialize(evaluated)
+    found = {row["item_id"]: row for row in pairs(evaluated)}
+    assert {key: json.loads(row["reply"])["Reason"] for key, row in found.items()} == {
+        "0-0": "Good.",
+        "1-0": "Fine.",
+    }
+    assert {(row["origin"], row["model"], row["score"]) for row in found.values()} == {
+        ("internal", "some-vlm", 9)
+    }
+    (left_out,) = evaluated.rows("FROM evaluate.critic_left_out")
+    assert (left_out["item_id"], left_out["reason"]) == ("2-0", "no_reason")
+
+
+def test_scores_of_answers_that_are_gone_are_counted(evaluated: Desk) -> None:
+    score(evaluated, groups=range(2))
+    kept = evaluated.rows("FROM evaluate.answers WHERE model = 'some-vlm'")
+    evaluated.fill("evaluate.answers", kept)
+    materialize(evaluated)
+    assert {row["model"] for row in pairs(evaluated)} == {"some-vlm"}
+    left_out = evaluated.rows("FROM evaluate.critic_left_out")
+    assert [(row["model"], row["reason"]) for row in left_out] == [("other-vlm", "not_judged")] * 4
+
+
+def test_pairs_stay_on_their_side_when_scores_are_added(evaluated: Desk) -> None:
+    score(evaluated, groups=range(5))
+    materialize(evaluated)
+    before = {row["item_id"]: row["side"] for row in pairs(evaluated)}
+    score(evaluated, groups=range(N_GROUPS))
+    materialize(evaluated)
+    after = {row["item_id"]: row["side"] for row in pairs(evaluated)}
+    assert after.items() >= before.items() and len(after) == 20 > len(before)
+    several = set()
+    for seed in range(1, 5):
+        materialize(evaluated, critic_pairs={"seed": seed})
+        several.add(frozenset(row["group_id"] for row in pairs(evaluated) if row["side"] == "test"))
+    assert len(several) > 1, "another seed draws anew"
+
+
+def test_without_scores_there_are_no_pairs_and_a_note(evaluated: Desk) -> None:
+    result = materialize(evaluated)
+    (event,) = [
+        each
+        for each in result.get_asset_materialization_events()
+        if each.asset_key == critic_pairs.key
+    ]
+    assert event.materialization.metadata["note"].value == NO_SCORES
+    assert pairs(evaluated) == []
+
+
+def test_agreement_of_a_critic_is_that_on_the_test_side(evaluated: Desk) -> None:
+    """Both judges are off by a constant; the critic's figures have the answers of the test side."""
+    score(evaluated, groups=range(N_GROUPS))
+    materialize(evaluated, judge_quality={"n_resamples": 100, "critics": ["critic"]})
+    figures = {
+        (row["judge"], row["subset_label"], row["subset_value"]): (row["n"], row["value"])
+        for row in evaluated.rows(
+            "FROM evaluate.judge_quality WHERE other LIKE 'people%' AND unit = 'answer' "
+            "AND measure = 'mae' AND subset_label IN ('', 'critic')"
+        )
+    }
+    # People's mean is 7.5: 2.5 above the large judge, 1.5 above the critic.
+    panel = pytest.approx(2.0)
+    assert figures == {
+        ("large", "", ""): (40, pytest.approx(2.5)),
+        ("large", "critic", "test"): (4, pytest.approx(2.5)),
+        ("large", "critic", "train"): (36, pytest.approx(2.5)),
+        ("critic", "", ""): (4, pytest.approx(1.5)),
+        ("critic", "critic", "test"): (4, pytest.approx(1.5)),
+        ("panel", "", ""): (4, panel),
+        ("panel", "critic", "test"): (4, panel),
+    }
+
+
+def test_a_contaminated_table_fails_its_check_and_is_not_exported(
+    evaluated: Desk, tmp_path: Path
+) -> None:
+    score(evaluated, groups=range(N_GROUPS))
+    materialize(evaluated)
+    rows = pairs(evaluated)
+    rows[0] = {**rows[0], "group_id": rows[-1]["group_id"]}
+    evaluated.fill("evaluate.critic_pairs", rows)
+    check = critic_check().node_def.compute_fn.decorated_fn  # type: ignore[attr-defined]
+    found = check(evaluated.warehouse)
+    assert not found.passed and found.metadata["group"].value == 1
+    with pytest.raises(CriticError, match="share the group 'alignmmbench"):
+        export_critic(evaluated.warehouse, "r", tmp_path)
+    assert not (tmp_path / "r").exists()
+
+
+def test_files_have_every_pair_in_order_and_the_card_their_hashes(
+    evaluated: Desk, tmp_path: Path
+) -> None:
+    score(evaluated, groups=range(N_GROUPS))
+    materialize(evaluated)
+    folder, card = export_critic(evaluated.warehouse, "r", tmp_path)
+    rows = pairs(evaluated)
+    for side in ("train", "test"):
+        lines = [json.loads(line) for line in (folder / f"{side}.jsonl").read_text().splitlines()]
+        of_side = [row for row in rows if row["side"] == side]
+        assert [line["pair_id"] for line in lines] == [row["pair_id"] for row in of_side]
+        assert [message["role"] for message in lines[0]["messages"]] == [
+            *("system", "user", "assistant")
+        ]
+        assert lines[0]["messages"][-1]["content"] == of_side[0]["reply"]
+    assert card["n_pairs"] == {"test": 4, "train": 36}
+    assert card["by_category"] == {CATEGORY: {"train": 36, "test": 4}}
+    assert json.loads((folder / "card.json").read_text()).keys() == card.keys()
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    export_critic(evaluated.warehouse, "r", tmp_path)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_without_pairs_nothing_is_exported(evaluated: Desk, tmp_path: Path) -> None:
+    with pytest.raises(CriticError, match="r has no pairs to train a critic: let people score"):
+        export_critic(evaluated.warehouse, "r", tmp_path)

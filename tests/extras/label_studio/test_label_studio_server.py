@@ -1,0 +1,136 @@
+"""A Label Studio server: how it is asked, and the commands `push` and `pull`."""
+
+import httpx
+import pytest
+
+from dagster_project.cli import main as loom
+from extras.label_studio import client, commands
+from extras.label_studio.client import LabelStudio, LabelStudioError
+from resources.images.store import ImageStore
+from tests.extras.label_studio.label_studio_results import annotated
+from tests.review.items_of_every_kind import item_of
+
+URL, TOKEN, ACCESS = "http://studio.test/sub", "f" * 40, "a.b.c"
+
+
+@pytest.fixture
+def images(tmp_path):
+    return ImageStore(tmp_path / "images")
+
+
+class Studio:
+    """A server that speaks just enough of the API to see what it is asked."""
+
+    def __init__(self, monkeypatch):
+        self.asked, self.answers, self.expired = [], {}, 0
+        make = httpx.Client
+        transport = httpx.MockTransport(self.answer)
+        monkeypatch.setattr(
+            client.httpx, "Client", lambda **options: make(transport=transport, **options)
+        )
+
+    def answer(self, request):
+        path = request.url.path.removeprefix("/sub")
+        self.asked.append((request.method, path, request.headers.get("Authorization")))
+        if path == "/api/token/refresh/":
+            return httpx.Response(200, json={"access": f"access-{len(self.asked)}"})
+        if self.expired:
+            self.expired -= 1
+            return httpx.Response(401)
+        answer = self.answers.get((request.method, path), {"results": [], "tasks": []})
+        return answer if isinstance(answer, httpx.Response) else httpx.Response(200, json=answer)
+
+
+@pytest.fixture
+def studio(monkeypatch):
+    return Studio(monkeypatch)
+
+
+class TestServer:
+    def test_a_legacy_token_is_sent_itself(self, studio):
+        with LabelStudio(URL, TOKEN) as server:
+            assert server.project("x") is None
+
+        assert studio.asked == [("GET", "/api/projects", f"Token {TOKEN}")]
+
+    def test_an_access_token_is_changed_and_changed_again_when_it_runs_out(self, studio):
+        with LabelStudio(URL, ACCESS) as server:
+            server.project("x")
+            studio.expired = 1
+            server.project("x")
+
+        refresh = ("POST", "/api/token/refresh/", None)
+        projects = [("GET", "/api/projects", f"Bearer access-{number}") for number in (1, 1, 4)]
+        assert studio.asked == [refresh, projects[0], projects[1], refresh, projects[2]]
+
+    @pytest.mark.parametrize(
+        ("answer", "words"),
+        [
+            (httpx.Response(401), "refuses the token"),
+            (httpx.Response(500, text="<h1>"), "with 500: Internal Server Error"),
+            (httpx.Response(400, json={"detail": "two\nlines"}), "with 400: two lines"),
+            (httpx.Response(302, headers={"Location": "http://elsewhere"}), "with 302: Found"),
+            (httpx.Response(200, text="<html>"), "is not a Label Studio server"),
+        ],
+    )
+    def test_a_refusal_is_one_sentence(self, studio, answer, words):
+        studio.answers["GET", "/api/projects"] = answer
+
+        with LabelStudio(URL, TOKEN) as server, pytest.raises(LabelStudioError, match=words):
+            server.project("x")
+
+    def test_a_server_that_is_not_there(self):
+        with (
+            LabelStudio("http://127.0.0.1:9", TOKEN) as server,
+            pytest.raises(LabelStudioError, match="cannot be reached"),
+        ):
+            server.project("x")
+
+    def test_all_pages_are_read(self, studio):
+        page = [{"id": number} for number in range(client.PAGE)]
+        studio.answers["GET", "/api/tasks"] = {"tasks": page}
+        with LabelStudio(URL, TOKEN) as server:
+            tasks = server.tasks(1)
+            read = [next(tasks) for _ in range(client.PAGE + 1)]
+            studio.answers["GET", "/api/tasks"] = httpx.Response(404)
+
+            assert len([*read, *tasks]) == 2 * client.PAGE
+
+
+class TestCommands:
+    @pytest.fixture(autouse=True)
+    def home(self, tmp_path, monkeypatch):
+        monkeypatch.setenv("LOOM_HOME", str(tmp_path))
+        monkeypatch.setenv("LABEL_STUDIO_TOKEN", TOKEN)
+        monkeypatch.setattr(commands, "read_queue", lambda: [item_of("rewrite")])
+
+    def run(self, way):
+        where = ["--url", URL, "--kind", "rewrite", "--round", "1", "--reviewer", "ann"]
+        return loom(["review", "label-studio", way, *where])
+
+    def test_without_a_token_nothing_is_asked(self, studio, monkeypatch, capsys):
+        monkeypatch.delenv("LABEL_STUDIO_TOKEN")
+
+        assert self.run("push") == 2
+        assert "LABEL_STUDIO_TOKEN is not set" in capsys.readouterr().err
+        assert studio.asked == []
+
+    def test_a_round_goes_out_once_and_comes_back(self, studio, images, capsys):
+        studio.answers["POST", "/api/projects"] = {"id": 3}
+        assert self.run("push") == 0
+        assert "1 tasks added to project 3, 0 were there already" in capsys.readouterr().out
+        assert studio.asked[-1][:2] == ("POST", "/api/projects/3/import")
+
+        mine = {"id": 3, "description": "vlm-loom: rewrite, round 1, by ann"}
+        studio.answers["GET", "/api/projects"] = {"results": [{"id": 2, "description": ""}, mine]}
+        studio.answers["GET", "/api/tasks"] = {
+            "tasks": [annotated(item_of("rewrite"), images, {"verdict": "accept"})]
+        }
+        assert self.run("push") == 0
+        assert "0 tasks added to project 3, 1 were there already" in capsys.readouterr().out
+        assert self.run("pull") == 0
+        assert capsys.readouterr().out.startswith("1 decisions added")
+
+    def test_what_was_never_pushed_cannot_be_pulled(self, studio, capsys):
+        assert self.run("pull") == 2
+        assert "push it first" in capsys.readouterr().err

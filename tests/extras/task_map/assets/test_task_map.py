@@ -1,0 +1,189 @@
+"""The asset `evaluate/task_map` and the section of the report, on scores written by hand."""
+
+from typing import Any
+
+import dagster as dg
+import pytest
+
+from assets.evaluate.report_data import report_data
+from extras.task_map.assets.task_map import task_map
+from methods.benchmarks import BENCHMARKS
+from resources.llm.registry import Profile
+from resources.reports.benchmark_report import render_report
+from tests.assets.review.desk import Desk
+from tests.resources.reports.report_rows import Page
+
+Row = dict[str, Any]
+READERS, ORDERERS = (90.0, 70.0, 50.0, 20.0), (30.0, 80.0, 20.0, 60.0)
+"""Scores of the models a to d on two kinds of tasks."""
+OF_RELEASE = {"benchmark": "mmiu", "release_id": "mmiu-1"}
+
+
+def scores(task: str, values: tuple[float, ...], **changed: Any) -> list[Row]:
+    return [
+        {
+            **OF_RELEASE,
+            "model": model,
+            "judge": "rule",
+            "judge_version": "letter@1",
+            "provider": "offline",
+            "metric": "Accuracy",
+            "aggregation": "micro",
+            "place": 1,
+            "form": "floor",
+            "subset_label": "task" if task else "",
+            "subset_value": task,
+            "value": value,
+            "ci_low": value,
+            "ci_high": value,
+            **dict.fromkeys(("n_units", "n_items", "n_turns", "n_judged"), 10),
+            **dict.fromkeys(
+                ("n_failed", "n_refused", "n_truncated", "n_reasoning_only", "n_empty"), 0
+            ),
+            **changed,
+        }
+        for model, value in zip("abcd", values, strict=False)
+    ]
+
+
+def families() -> list[Row]:
+    """Three tasks of reading and two of ordering."""
+    found = scores("", (50, 60, 40, 40))
+    for number in range(3):
+        found += scores(f"read-{number}", tuple(min(100, each + number) for each in READERS))
+    for number in range(2):
+        found += scores(f"order-{number}", tuple(each / (number + 1) for each in ORDERERS))
+    return found
+
+
+def materialize(desk: Desk, **config: Any) -> Row:
+    """Metadata of the asset."""
+    result = dg.materialize(
+        [task_map],
+        resources={"warehouse": desk.warehouse},
+        run_config={"ops": {"evaluate__task_map": {"config": config}}},
+    )
+    (event,) = result.get_asset_materialization_events()
+    return {name: each.value for name, each in event.materialization.metadata.items()}
+
+
+def rows(desk: Desk) -> dict[str, Row]:
+    return {row["task"]: row for row in desk.rows("FROM evaluate.task_map")}
+
+
+def test_two_families_of_tasks_are_two_clusters(desk: Desk) -> None:
+    desk.fill("evaluate.scores", families())
+    shown = materialize(desk)
+    found = rows(desk)
+    clusters = {task: row["cluster"] for task, row in found.items()}
+    assert clusters["read-0"] == clusters["read-1"] == clusters["read-2"] != clusters["order-0"]
+    assert clusters["order-0"] == clusters["order-1"]
+    assert {row["linkage"] for row in found.values()} == {"average"}
+    assert {row["label"] for row in found.values()} == {"task"}
+    distances = {
+        (row["first"], row["second"]): row["distance"]
+        for row in desk.rows("FROM evaluate.task_distances")
+    }
+    assert len(distances) == 10
+    # Half of each score is in the same order by the same amount.
+    assert distances["order-0", "order-1"] == pytest.approx(0)
+    # Deviations from the means 57.5 and 47.5, by hand.
+    product = 32.5 * -17.5 + 12.5 * 32.5 + 7.5 * 27.5 - 37.5 * 12.5
+    squares = (32.5**2 + 12.5**2 + 7.5**2 + 37.5**2) * (17.5**2 + 32.5**2 + 27.5**2 + 12.5**2)
+    assert distances["order-0", "read-0"] == pytest.approx(1 - product / squares**0.5)
+    assert "| `mmiu-1` | `rule` | 5 | 4 | 2 | none |" in shown["maps"]
+
+
+def test_contestants_that_are_no_models_do_not_count(desk: Desk) -> None:
+    more = [
+        row
+        for name in ("baseline:reference", "no-images:a")
+        for row in scores("read-0", (100,), model=name)
+    ]
+    desk.fill("evaluate.scores", [*families(), *more])
+    materialize(desk)
+    assert {row["n_models"] for row in rows(desk).values()} == {4}
+
+
+def test_what_has_no_profile_is_said(desk: Desk) -> None:
+    gap = scores("read-0", (50,), model="late")
+    desk.fill("evaluate.scores", [*families(), *scores("flat", (5, 5, 5, 5)), *gap])
+    shown = materialize(desk)
+    flat = rows(desk)["flat"]
+    assert (flat["cluster"], flat["x"]) == (None, None) and "same score" in flat["reason"]
+    assert "`late`: It has no score on flat." in shown["maps"]
+    assert "`flat`: All models have the same score" in shown["maps"]
+
+
+def test_a_release_without_the_label_has_no_rows_and_it_is_said(desk: Desk) -> None:
+    desk.fill("evaluate.scores", families())
+    shown = materialize(desk, label="category")
+    assert rows(desk) == {}
+    assert (
+        shown["maps"] == "No release that was scored has the label 'category' with several values."
+    )
+
+
+def test_another_label_and_number_of_clusters_may_be_set(desk: Desk) -> None:
+    desk.fill(
+        "evaluate.scores",
+        [{**row, "subset_label": row["subset_label"] and "category"} for row in families()],
+    )
+    materialize(desk, label="category", n_clusters=1)
+    found = rows(desk)
+    assert {row["label"] for row in found.values()} == {"category"}
+    assert {row["cluster"] for row in found.values()} == {1}
+
+
+PROFILE = Profile.model_validate({"writer": "w", "judges": ["j"], "evaluate": ["a"]})
+RELEASE = {
+    **OF_RELEASE,
+    "name": "mmiu",
+    "kind": "benchmark",
+    "origin": "imported",
+    "n_items": 50,
+    "n_turns": 50,
+    "n_images": 100,
+    "review_policy": "none",
+    "review_share": 0.0,
+    "provider": "published",
+    "created_at": "2026-03-02T09:14:55+00:00",
+    "in_force": True,
+    **dict.fromkeys(
+        ("parent", "settings", "prompt_versions", "writers", "corpus", "project_version")
+    ),
+}
+
+
+def page(desk: Desk) -> Page:
+    data = report_data(desk.warehouse, BENCHMARKS, dict(RELEASE), PROFILE, {})
+    return Page(render_report(data, None))  # type: ignore[arg-type]
+
+
+def test_the_report_shows_map_tree_clusters_and_ranking(desk: Desk) -> None:
+    desk.fill("evaluate.scores", families())
+    materialize(desk)
+    shown = page(desk)
+    assert "Task map" in shown.words and "With so few models much of that is chance" in shown.words
+    # Four merges of five tasks; a number for each task on the plane and beside the tree, two clusters.
+    assert len([tag for tag, _ in shown.elements if tag == "path"]) == 4
+    assert shown.classes().count("task") == 5 + 5 + 2
+    # Place, task, mean score, items, cluster: the hardest first.
+    assert "1order-123.810" in "".join(shown.text.split())
+    assert "order-0, order-1" in shown.words
+
+
+def test_the_report_says_why_there_is_no_map(desk: Desk) -> None:
+    desk.fill("evaluate.scores", [row for row in families() if row["model"] in "ab"])
+    materialize(desk)
+    shown = page(desk)
+    assert (
+        "There is no map of the values of the label task. A task map needs 3 models" in shown.words
+    )
+    assert not [tag for tag, _ in shown.elements if tag == "path"]
+
+
+def test_the_report_of_a_release_without_tasks_has_no_section(desk: Desk) -> None:
+    desk.fill("evaluate.scores", scores("", (1, 2, 3, 4)))
+    materialize(desk)
+    assert "Task map" not in page(desk).words

@@ -1,0 +1,42 @@
+"""A table of accuracies by task: what is read, and each fault by its line."""
+
+from pathlib import Path
+
+import pytest
+
+from extras.task_map.resources.accuracy_file import AccuracyFileError, read_accuracies
+
+
+def written(tmp_path: Path, text: str | bytes) -> Path:
+    path = tmp_path / "accuracy.csv"
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return path
+
+
+def test_other_columns_and_their_order_do_not_matter(tmp_path: Path) -> None:
+    text = "\ufeffn,accuracy,task\n3,0.5, visual-ordering \n4,61,spot-the-diff\n"
+    assert read_accuracies(written(tmp_path, text)) == {"visual-ordering": 0.5, "spot-the-diff": 61}
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "has no column task"),
+        ("task,score\na,1\n", "has no column accuracy"),
+        ("task,accuracy\n", "has no line below its first one"),
+        ("task,accuracy\na,1\n,2\n", "Line 3 of .* names no task"),
+        ("task,accuracy\na,1\na,2\n", "Line 3 of .* has a once more"),
+        ("task,accuracy\na,high\n", "Line 2 of .* has the accuracy 'high', which is no number"),
+        ("task,accuracy\na\n", "Line 2 of .* has the accuracy '', which is no number"),
+        ("task,accuracy\na,nan\n", "has the accuracy 'nan', which is no number"),
+        (b"\xff\xfe\x00", "cannot be read as CSV"),
+    ],
+)
+def test_a_fault_is_named(tmp_path: Path, text: str | bytes, why: str) -> None:
+    with pytest.raises(AccuracyFileError, match=why):
+        read_accuracies(written(tmp_path, text))
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(AccuracyFileError, match="none.csv cannot be read"):
+        read_accuracies(tmp_path / "none.csv")

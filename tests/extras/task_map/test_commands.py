@@ -1,0 +1,127 @@
+"""The commands on tasks: a map from weights with its page and table, and learning difficulty."""
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from assets.common.tables import rows_to_arrow
+from dagster_project.cli import main as loom
+from resources.home import reports_path, warehouse_path
+from resources.warehouse import Warehouse
+from tests.extras.task_map.resources.weights import factors, save_adapter
+from tests.resources.reports.report_rows import Page
+
+TASKS = ("count", "order", "spot", "<b>")
+
+
+@pytest.fixture
+def vectors(tmp_path: Path) -> Path:
+    for seed, task in enumerate(TASKS):
+        save_adapter(tmp_path / "vectors" / task, factors(seed // 2, rank=2), lora_alpha=1 + seed)
+    return tmp_path / "vectors"
+
+
+def test_a_map_is_a_page_and_a_table(
+    vectors: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert loom(["result", "task-map", "--out", str(tmp_path / "map.html"), str(vectors)]) == 0
+    said = capsys.readouterr().out
+    # Pairs of adapters that differ in scale alone; names are in the order of their signs.
+    assert "4 tasks in 2 clusters, by LoRA adapters of tiny:" in said
+    assert "<b>, spot" in said and "count, order" in said
+    with (tmp_path / "map.csv").open() as file:
+        lines = {line["task"]: line for line in csv.DictReader(file)}
+    assert lines["count"]["cluster"] == lines["order"]["cluster"] != lines["spot"]["cluster"]
+    assert float(lines["count"]["distance to order"]) == pytest.approx(0, abs=1e-6)
+    assert {line["linkage"] for line in lines.values()} == {"average"}
+    html = (tmp_path / "map.html").read_text()
+    page = Page(html)
+    assert "<b>" in page.text and "<b>" not in html and "http" not in page.attributes("a", "href")
+    assert page.classes().count("task") == 4 + 4 + 2
+    assert "script" not in {tag for tag, _ in page.elements}
+
+
+@pytest.mark.usefixtures("loom_home")
+def test_by_default_the_page_stands_among_the_reports(vectors: Path) -> None:
+    assert loom(["result", "task-map", str(vectors)]) == 0
+    assert (reports_path() / "task-map.html").is_file()
+    assert (reports_path() / "task-map.csv").is_file()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (["task-map"], "vlm-loom result task-map: say VECTORS, too."),
+        (["task-map", "nowhere"], "nowhere is no folder"),
+        (["task-map", "--out", "map.pdf", "."], "end it with .html"),
+        (["difficulty"], "vlm-loom result difficulty: say ACCURACIES and RELEASE, too."),
+        (["difficulty", "a.csv"], "vlm-loom result difficulty: say RELEASE, too."),
+        (["difficulty", "a.csv", "mmiu"], "a.csv cannot be read"),
+    ],
+)
+def test_what_is_lacking_is_one_sentence(
+    arguments: list[str], why: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert loom(["result", *arguments]) == 2
+    said = capsys.readouterr().err
+    assert why in said and said.count("\n") == 1
+
+
+def scored(release_id: str) -> None:
+    """Four tasks with mean scores of 20, 30, 70 and 80, on a release in force."""
+    warehouse = Warehouse(warehouse_path())
+    named = {"release_id": release_id, "name": "mmiu", "kind": "benchmark", "origin": "imported"}
+    counts = dict.fromkeys(("n_items", "n_turns", "n_images"), 4)
+    reviewed = {"review_policy": "none", "review_share": 0.0, "provider": "x"}
+    made = {**named, **counts, **reviewed, "created_at": "2026-01-01T00:00:00+00:00"}
+    warehouse.replace("release.releases", rows_to_arrow("release.releases", [made]))
+    warehouse.replace("release.current", rows_to_arrow("release.current", [named]))
+    rows = [
+        {
+            "benchmark": "mmiu",
+            "release_id": release_id,
+            "judge": "rule",
+            "judge_version": "letter@1",
+            "metric": "Accuracy",
+            "label": "task",
+            "task": task,
+            "place": place,
+            "mean_score": score,
+            "n_units": 10,
+            "n_models": 5,
+            "linkage": "average",
+            "reason": "none",
+        }
+        for place, (task, score) in enumerate(
+            (("b", 20.0), ("a", 30.0), ("d", 70.0), ("c", 80.0)), start=1
+        )
+    ]
+    warehouse.replace("evaluate.task_map", rows_to_arrow("evaluate.task_map", rows))
+
+
+@pytest.mark.usefixtures("loom_home")
+def test_difficulty_ranks_tasks_and_correlates(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scored("mmiu-1")
+    (tmp_path / "after.csv").write_text("task,accuracy\na,0.1\nb,0.2\nc,0.6\nd,0.9\nz,1\n")
+    assert loom(["result", "difficulty", str(tmp_path / "after.csv"), "mmiu"]) == 0
+    said = capsys.readouterr().out
+    lines = [line.split() for line in said.splitlines()]
+    assert ["1", "b", "20.00", "0.2"] in lines and ["4", "c", "80.00", "0.6"] in lines
+    assert "Spearman's rho over 4 tasks: 0.60" in said and "p = 0.4167" in said
+    assert "Below the median of both: a, b" in said
+    assert "Left out, in the file alone: z" in said
+
+
+@pytest.mark.usefixtures("loom_home")
+def test_a_release_without_scores_by_task_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scored("mmiu-1")
+    warehouse = Warehouse(warehouse_path())
+    warehouse.replace("evaluate.task_map", rows_to_arrow("evaluate.task_map", []))
+    (tmp_path / "after.csv").write_text("task,accuracy\na,0.1\n")
+    assert loom(["result", "difficulty", str(tmp_path / "after.csv"), "mmiu-1"]) == 2
+    assert "mmiu-1 has no scores by task: run the job evaluate" in capsys.readouterr().err

@@ -1,0 +1,40 @@
+"""Sections of a report that extras have: where they stand, what is said above them, and none."""
+
+from typing import Any
+
+import pytest
+from markupsafe import Markup
+
+from resources.images.store import ImageStore
+from resources.reports import benchmark_report
+from resources.reports.benchmark_report import render_report
+from resources.reports.report_extras import ExtraSection
+from tests.resources.reports.report_rows import Page
+
+Row = dict[str, Any]
+
+
+def test_without_extras_the_report_has_no_section_of_theirs(
+    data: Row, store: ImageStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(benchmark_report, "extra_sections", list)
+    page = Page(render_report({**data, "of_extras": {}}, store))
+    assert "Leaderboard" in page.words and "Examples" in page.words
+
+
+def test_a_section_stands_between_the_core_s_with_what_its_steps_lost(
+    data: Row, store: ImageStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def made(of: Any, panes: Any) -> Markup:
+        return Markup("<h2 id='toys'>Toys</h2><p>{} toys, {} judges</p>").format(
+            of["of_extras"]["toys"], len(panes)
+        )
+
+    toys = ExtraSection("toys", "Toys", ("toys",), ("toys",), "report_style.css", made)
+    monkeypatch.setattr(benchmark_report, "extra_sections", lambda: [toys])
+    lost = [{"step": "evaluate.toys", "release_id": "r", "reason": "The box is shut."}]
+    html = render_report({**data, "of_extras": {"toys": "<b>"}, "not_made": lost}, store)
+
+    assert 'href="#toys"' in html and "&lt;b&gt; toys, 1 judges" in html
+    places = [html.index(each) for each in ('id="leaderboard"', "The box is shut.", "id='toys'")]
+    assert places == sorted(places)

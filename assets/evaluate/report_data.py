@@ -26,6 +26,8 @@ from methods.release_statistics import distributions, shares
 from resources.llm.estimate import text_tokens
 from resources.llm.registry import Profile
 from resources.reports.release_rows import rows_of_release
+from resources.reports.report_input import Benchmark as BenchmarkShown
+from resources.reports.report_input import Board, Report
 from resources.warehouse import Warehouse
 
 Row = dict[str, Any]
@@ -40,10 +42,9 @@ BOARD = (
 SECTIONS = (
     *("failures", "task_map", "task_distances", "findings"),
     *("error_attribution", "judge_probes", "page_categories"),
+    *("pair_designs", "pair_ratings", "pair_biases", "pair_counts", "pair_shares"),
 )
 """What the page shows beside the board as it stands in the tables."""
-PAIRWISE = {part: f"pair_{part}" for part in ("designs", "ratings", "biases", "counts", "shares")}
-"""Part of the comparison in pairs -> its table or view."""
 
 
 def report_data(
@@ -52,8 +53,8 @@ def report_data(
     release: Row,
     profile: Profile,
     families: Mapping[str, str],
-) -> Row:
-    """The data of the page of a release (`resources/reports/benchmark_report.py`).
+) -> Report:
+    """The data of the page of a release.
 
     `release` is its row with `in_force`; `families` are those of the models in models.yaml.
     """
@@ -63,7 +64,7 @@ def report_data(
     benchmark = benchmarks.get(release["benchmark"])
     read = warehouse.read_rows(
         "evaluate/{}_of",
-        (*SECTIONS, *PAIRWISE.values()),
+        SECTIONS,
         {**where, "n_categories": N_CATEGORIES},
     )
     by_analysis: dict[str, list[Row]] = {}
@@ -73,11 +74,22 @@ def report_data(
         **board_data(warehouse, benchmarks, release, profile, families),
         "choice": choice_data(warehouse, benchmark, items, release["release_id"]),
         "above": abilities_above(items, benchmark.abilities if benchmark else ()),
-        **{section: read[section] for section in SECTIONS},
+        "failures": read["failures"],
+        "task_map": read["task_map"],
+        "task_distances": read["task_distances"],
+        "error_attribution": read["error_attribution"],
+        "judge_probes": read["judge_probes"],
+        "page_categories": read["page_categories"],
         "findings": by_analysis,
         "languages": _languages(warehouse, by_analysis.get("language_gaps", [])),
         "attribution_terms": TERMS,
-        "pairwise": {part: read[table] for part, table in PAIRWISE.items()},
+        "pairwise": {
+            "designs": read["pair_designs"],
+            "ratings": read["pair_ratings"],
+            "biases": read["pair_biases"],
+            "counts": read["pair_counts"],
+            "shares": read["pair_shares"],
+        },
         "answer_lengths": length_rows(items, answer_lengths(warehouse, release["release_id"])),
         "widest_groups": _widest_groups(warehouse, benchmark, items, where),
         "distributions": distributions(items, text_tokens),
@@ -93,7 +105,7 @@ def board_data(
     release: Row,
     profile: Profile,
     families: Mapping[str, str],
-) -> Row:
+) -> Board:
     """The part of that data that the leaderboard and the index are made of."""
     read = warehouse.read_rows("evaluate/{}_of", BOARD, {"release_id": release["release_id"]})
     benchmark = benchmarks.get(release["benchmark"])
@@ -101,12 +113,14 @@ def board_data(
     scored = {row["model"] for row in scores}
     return {
         "release": release,
-        "benchmark": benchmark and _benchmark(benchmark),
+        "benchmark": _benchmark(benchmark) if benchmark else None,
         "generated": datetime.now(UTC).isoformat(timespec="seconds"),
         "judges": profile.judges,
         "families": families,
         "scores": scores,
-        **{table: read[table] for table in ("ranks", "comparisons", "ability_comparisons")},
+        "ranks": read["ranks"],
+        "comparisons": read["comparisons"],
+        "ability_comparisons": read["ability_comparisons"],
         "above": {},
         "missing": read["missing"],
         "not_made": read["not_made"],
@@ -145,7 +159,7 @@ def _widest_groups(
     return widest
 
 
-def _benchmark(benchmark: Benchmark) -> Row:
+def _benchmark(benchmark: Benchmark) -> BenchmarkShown:
     return {
         "name": benchmark.name,
         "abilities": list(benchmark.abilities),

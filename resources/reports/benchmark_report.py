@@ -15,24 +15,19 @@ from typing import Any
 from methods.evaluation.contestants import BASELINE, is_model
 from resources.atomic_file import write_atomically
 from resources.images.store import ImageStore
+from resources.reports import report_blocks as block
 from resources.reports.page import render
-from resources.reports.report_attribution import attributions_of
-from resources.reports.report_board import Pane, panes_of, side_by_side
+from resources.reports.report_answers import lengths, letters
+from resources.reports.report_attribution import attribution
+from resources.reports.report_board import Pane, missing, panes_of, side_by_side
 from resources.reports.report_examples import example
-from resources.reports.report_items import item_section
+from resources.reports.report_input import Report
+from resources.reports.report_items import items
 from resources.reports.report_languages import languages
-from resources.reports.report_lengths import lengths_of
-from resources.reports.report_letters import letters_of
-from resources.reports.report_pairwise import pairwise_of
+from resources.reports.report_pairwise import pairwise
 from resources.reports.report_readings import readings
 from resources.reports.report_scores import PANEL, RULE
-from resources.reports.report_shape import (
-    card,
-    category_chart,
-    histogram_chart,
-    noun_of,
-    share_chart,
-)
+from resources.reports.report_shape import noun_of, shape
 from resources.reports.report_task_map import task_maps_of
 from resources.reports.report_trust import trust
 from resources.reports.report_wordings import wordings
@@ -55,65 +50,50 @@ _LEADERBOARD = "leaderboard"
 """The section that rests on all others."""
 
 
-def render_report(data: Mapping[str, Any], image_store: ImageStore) -> str:
-    """The page of one release, evaluated or not.
-
-    `data` is plain:
-
-    - `release`: its row of `release.releases`, and `in_force`; `generated`: when the page is made
-    - `benchmark`: None, or `name`, `metrics` (rows of `name`, `aggregation`, the ends `low` and `high`
-      of the shown scale, None where there is none, `higher_is_better`, `inverse`,
-      `refusals_are_right`), `grades` (lowest and highest grade of a judge), `overall` (what a
-      judge's grade is of), `by_rule` and `abilities` (labels, the coarsest first)
-    - `judges`: the profile's, in order; `families`: model -> family
-    - `scores`, `ranks`, `comparisons`, `ability_comparisons`, `missing`, `not_made`, `failures`: rows
-      of the tables of these names; `above`: finest ability -> the one that it is part of;
-      `unscored`: models of the profile without scores; `unjudgeable`: contestants that answered where
-      the release has no reference
-    - `task_map`, `task_distances`: rows of the tables of these names
-    - `findings`: rows of `evaluate.findings` by analysis, also where another release is compared with
-      this one; `languages`: those of the releases that are compared
-    - `error_attribution`: rows of the table of this name, none where no turns are given;
-      `attribution_terms`: what they name, in words and in order (`methods/convbench/attribution.py`)
-    - `answer_lengths`: rows of `methods/evaluation/answer_lengths.py`, none without references
-    - `pairwise`: `designs`, `ratings`, `biases` (rows of `evaluate.pair_*`), `counts` and `shares` of
-      comparisons; none where no answers were compared
-    - `widest_groups`: wordings of the groups whose ratings differ most, with `text`, `styles`, `value`
-      and calls
-    - `judge_probes`: rows of the table of this name
-    - `distributions`, `shares` (`methods/release_statistics.py`); `page_categories`: rows of `category`
-      and `n`
-    - `choice`: None, or of multiple choice `letters`, `keys`, `n_held_out`, `shares` and `passes`
-      (`methods/choice`, `letter_shares.py` and `passes.py`)
-    - `item_analysis`: None, or `filters`, `statistics`, `flagged`, `subsets`
-      (`assets/evaluate/item_report_data.py`)
-    - `examples`: items with images, choices, turns, references, answers and judgments
-
-    An image that is not stored is shown as missing.
-    """
+def render_report(data: Report, image_store: ImageStore) -> str:
+    """The page of one release, evaluated or not. An image that is not stored is shown as missing."""
     panes = panes_of(data)
     release, benchmark = data["release"], data["benchmark"]
-    sections = (readings(data), languages(data), wordings(data, panes), trust(data))
-    charts = [
-        *map(histogram_chart, data["distributions"]),
-        *map(share_chart, data["shares"]),
-        category_chart(data["page_categories"], release["n_images"]),
-    ]
+    sides, noun = side_by_side(panes), noun_of(release)
+    task_maps = task_maps_of(data, panes)
+    failures = _failures(data["failures"])
+    order = [who.name for pane in panes[:1] for who in pane.order]
+
+    def drawn(id: str, title: str, template: str, *, there: Any = True) -> block.Section:
+        return block.Section(id, title, template=template if there else "")
+
+    absent = missing(data)
+    sections = (
+        drawn(_LEADERBOARD, "Leaderboard", "report_leaderboard.html", there=panes)
+        if panes
+        else block.Section(_LEADERBOARD, "", "Leaderboard", absent),
+        letters(data["choice"], order),
+        readings(data),
+        drawn("task-map", "Task map", "report_task_map.html", there=task_maps),
+        languages(data),
+        attribution(data["error_attribution"], data["attribution_terms"], panes),
+        lengths(data["answer_lengths"], order),
+        pairwise(data["pairwise"], noun),
+        wordings(data, panes),
+        trust(data),
+        items(data["item_analysis"], image_store),
+        drawn("reading", "How to read this", "report_reading.html", there=panes),
+        shape(data),
+        drawn("failures", "Failures", "report_failures.html", there=panes or failures),
+        drawn("examples", "Examples", "report_examples.html"),
+    )
     return render(
         "report.html",
         release=release,
-        noun=noun_of(release),
-        card=card(release),
+        noun=noun,
         benchmark=benchmark,
         panes=panes,
         panel=PANEL,
         rule=RULE,
-        sides=side_by_side(panes),
-        task_maps=task_maps_of(data, panes),
-        attributions=attributions_of(data, panes),
-        lengths=lengths_of(data, panes),
-        pairwise=pairwise_of(data),
-        sections={each.id: each for each in sections},
+        sides=sides,
+        task_maps=task_maps,
+        sections=sections,
+        missing=absent,
         aggregations=sorted(
             {metric.aggregation for pane in panes for metric in pane.judged.metrics}
         ),
@@ -121,15 +101,10 @@ def render_report(data: Mapping[str, Any], image_store: ImageStore) -> str:
         has_ablations=any(view.ablations for pane in panes for view in pane.views),
         n_models=n_models(panes),
         n_unjudgeable=sum(map(is_model, data["unjudgeable"])),
-        letters=letters_of(data["choice"], [who.name for pane in panes[:1] for who in pane.order]),
-        missing=data["missing"],
         not_made=_not_made(data["not_made"]),
-        unscored=data["unscored"],
         generated=data["generated"],
         offline=_offline(data),
-        failures=_failures(data["failures"]),
-        item_section=item_section(data["item_analysis"], image_store),
-        charts=[chart for chart in charts if chart],
+        failures=failures,
         examples=[
             example(number, item, benchmark and benchmark["grades"][1], image_store)
             for number, item in enumerate(data["examples"], start=1)
@@ -150,7 +125,7 @@ def write_report(path: Path, html: str) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def _offline(data: Mapping[str, Any]) -> str | None:
+def _offline(data: Report) -> str | None:
     """The parts of the page that the offline model server made, in words, or None."""
     made = []
     if _OFFLINE in data["release"]["provider"].lower():

@@ -1,7 +1,7 @@
 """The leaderboard of a report: ranks, scores in three forms and counts, by judge and way of averaging.
 
 What belongs here: the order of the models, and what stands in each line. The charts beside it are
-`report_charts.py`.
+`report_plots.py`.
 """
 
 import math
@@ -9,24 +9,27 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from resources.reports import report_blocks as block
 from resources.reports.estimate import Estimate
-from resources.reports.report_abilities import Abilities, abilities_of
-from resources.reports.report_charts import Chart, chart
+from resources.reports.report_answers import refusals
+from resources.reports.report_blocks import Cell
+from resources.reports.report_input import Board, Row
 from resources.reports.report_pairs import Looking, Pairs, looking_of, pairs_of
-from resources.reports.report_quadrants import Quadrants, quadrants_of
-from resources.reports.report_refusals import Refusals, refusals_of
+from resources.reports.report_parts import abilities, slices
+from resources.reports.report_plots import Chart, chart, quadrants
 from resources.reports.report_scores import (
     COMMON,
     FLOOR,
     JUDGED,
     Judged,
     MetricShown,
-    Row,
     Who,
     judges_of,
 )
-from resources.reports.report_slices import Slices, slices_of
 
+NOT_TAKEN = "its results were not taken."
+FROM_BEFORE = " The scores above are from before."
+UNSCORED = "It has no scores on this release."
 NO_COUNTS = dict.fromkeys(
     ("n_turns", "n_judged", "n_failed", "n_refused", "n_truncated", "n_reasoning_only", "n_empty"),
     0,
@@ -82,15 +85,12 @@ class View(NamedTuple):
 
 
 class Pane(NamedTuple):
-    """All that one judge, under one version, says."""
+    """All that one judge, under one version, says; `parts` stand below its leaderboards."""
 
     judged: Judged
     title: str
     views: list[View]
-    refusals: Refusals | None
-    quadrants: Quadrants | None
-    abilities: Abilities | None
-    slices: Slices | None
+    parts: Sequence[block.Block]
 
     @property
     def order(self) -> list[Who]:
@@ -105,13 +105,13 @@ class SideBySide(NamedTuple):
     lines: list[tuple[Who, list[tuple[Estimate, str]]]]
 
 
-def panes_of(data: Row) -> list[Pane]:
+def panes_of(data: Board) -> list[Pane]:
     """One pane for each judge and version, the one to show first at the front."""
     judges = judges_of(data)
     versions = Counter(each.judge for each in judges)
     labels = data["benchmark"]["abilities"] if data["benchmark"] else []
     panes = []
-    for each in judges:
+    for place, each in enumerate(judges):
         several = versions[each.judge] > 1
         order = _order(each, each.metrics[0])
         panes.append(
@@ -119,10 +119,12 @@ def panes_of(data: Row) -> list[Pane]:
                 each,
                 f"{each.title} · {each.version}" if several else each.title,
                 [_view(each, aggregation) for aggregation in _aggregations(each.metrics)],
-                refusals_of(each, order),
-                quadrants_of(each, order),
-                abilities_of(each, order, labels, data["above"]),
-                slices_of(each, order, labels),
+                [
+                    *refusals(each, order),
+                    *quadrants(each, order),
+                    *abilities(each, order, labels, data["above"], f"abilities-{place}"),
+                    *slices(each, order, labels),
+                ],
             )
         )
     return panes
@@ -146,6 +148,24 @@ def side_by_side(panes: Sequence[Pane]) -> SideBySide | None:
         # Who is of the judge's family differs from judge to judge.
         lines.append((who._replace(tags=() if who.is_model else who.tags), cells))
     return SideBySide(metric, lines)
+
+
+def missing(data: Board) -> list[block.Block]:
+    """Models without scores, or with earlier ones, and why."""
+    lines = []
+    for row in data["missing"]:
+        by = f" by {row['asked']}" if row["asked"] != row["model"] else ""
+        n_lost = f"{row['n_lost']} of {block.count(row['n_turns'], 'turn')}"
+        why = f"The last run of {row['stage']}{by} lost {n_lost} ({row['why']}): {NOT_TAKEN}"
+        before = data["scores"] and row["model"] not in data["unscored"]
+        lines.append((row["model"], why + (FROM_BEFORE if before else "")))
+    named = {row["model"] for row in data["missing"]}
+    lines += [(model, UNSCORED) for model in data["unscored"] if model not in named]
+    if not lines:
+        return []
+    heads = [Cell(head, kind="l") for head in ("Model", "Why")]
+    texts = [[Cell(text, kind="") for text in line] for line in lines]
+    return [block.Heading("Missing", id="missing"), block.Table("Missing", heads, texts)]
 
 
 def _aggregations(metrics: Sequence[MetricShown]) -> list[str]:

@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 from methods.evaluation.contestants import is_model, model_of
 from resources.reports.estimate import Estimate, Scale
-from resources.reports.report_scores import FLOOR, Judged, MetricShown, Row, Who
+from resources.reports.report_input import Row
+from resources.reports.report_scores import FLOOR, Judged, MetricShown, Who
 
 ALPHA = 0.05
 FEW_CLUSTERS = 30
@@ -20,7 +21,7 @@ TOO_FEW_CLUSTERS = 5
 """With so many or fewer no sign-flip test of two sides comes below 0.05: 2 / 2^5 = 0.0625."""
 
 
-class Cell(NamedTuple):
+class Difference(NamedTuple):
     """The model of the line less that of the column; `verdict` is `better`, `worse` or empty."""
 
     difference: str
@@ -37,7 +38,7 @@ class Pairs(NamedTuple):
 
     metric: MetricShown
     models: list[Who]
-    lines: list[list[Cell | None]]
+    lines: list[list[Difference | None]]
     detectable: str | None
     n_clusters: int
 
@@ -59,7 +60,7 @@ class Looking(NamedTuple):
     without: Who
     score: Estimate
     score_without: Estimate
-    difference: Cell | None
+    difference: Difference | None
 
 
 def looking_of(judged: Judged, metric: MetricShown, order: Sequence[Who]) -> list[Looking]:
@@ -71,7 +72,7 @@ def looking_of(judged: Judged, metric: MetricShown, order: Sequence[Who]) -> lis
             without,
             judged.estimate(model.name, metric),
             judged.estimate(without.name, metric),
-            cell_of_pair(rows, model.name, without.name, metric),
+            between(rows, model.name, without.name, metric),
         )
         for model in order
         for without in order
@@ -88,7 +89,7 @@ def pairs_of(judged: Judged, metric: MetricShown, order: Sequence[Who]) -> Pairs
     return Pairs(
         metric,
         models,
-        [[cell_of_pair(rows, one.name, other.name, metric) for other in models] for one in models],
+        [[between(rows, one.name, other.name, metric) for other in models] for one in models],
         _detectable([row["detectable"] for row in rows.values()], metric.scale),
         min(row["n_clusters"] for row in rows.values()),
     )
@@ -103,17 +104,19 @@ def _rows(judged: Judged, metric: MetricShown) -> dict[tuple[str, str], Row]:
     }
 
 
-def cell_of_pair(
+def between(
     rows: Mapping[tuple[str, str], Row], one: str, other: str, metric: MetricShown
-) -> Cell | None:
+) -> Difference | None:
     """The first model less the second, from rows of comparisons by pair, in either order."""
     row, sign = rows.get((one, other)), 1
     if row is None:
         row, sign = rows.get((other, one)), -1
-    return None if row is None else cell_of(row, metric, sign)
+    return None if row is None else difference_of(row, metric, sign)
 
 
-def cell_of(row: Row, metric: MetricShown, sign: int = 1, of: str = "difference") -> Cell | None:
+def difference_of(
+    row: Row, metric: MetricShown, sign: int = 1, of: str = "difference"
+) -> Difference | None:
     """The difference of a row, or with `sign` -1 that of the second less the first; None without one.
 
     It stands in the column `of`.
@@ -128,7 +131,7 @@ def cell_of(row: Row, metric: MetricShown, sign: int = 1, of: str = "difference"
         # Differences are of means of units, which fall where an inverse metric rises.
         wanted = metric.higher_is_better != metric.inverse
         verdict = "better" if (sign * difference > 0) == wanted else "worse"
-    return Cell(
+    return Difference(
         scale.difference(sign * difference),
         " to ".join(scale.difference(end) for end in sorted(ends)),
         in_words(row["p_holm"]),

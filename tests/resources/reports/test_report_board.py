@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from resources.images.store import ImageStore
 from resources.reports.benchmark_report import render_report
 from resources.reports.report_board import panes_of, side_by_side
-from resources.reports.report_charts import Mark
+from resources.reports.report_plots import Mark
 from tests.resources.reports.report_rows import (
     JUDGE,
     METRICS,
@@ -17,7 +16,6 @@ from tests.resources.reports.report_rows import (
     Page,
     compared,
     metric,
-    part,
     ranks,
     scores,
 )
@@ -368,34 +366,3 @@ def test_the_detectable_difference_is_one_sentence(
 def test_the_reader_is_sent_to_the_matrix_and_not_to_overlaps(data, store) -> None:
     words = Page(render_report(data, store)).words
     assert "Look at the matrix, not at whether two intervals overlap" in words
-
-
-# --- Slices ----------------------------------------------------------------------------------------
-
-
-def test_slices_stand_by_label_in_the_order_of_numbers(data, store) -> None:
-    data["scores"] += [
-        part(model, value, "turn", turn, n)
-        for turn, n in (("10", 3), ("2", 3), ("1", 4))
-        for model, value in (("strong", 70.0), ("weak", 30.0))
-    ]
-    data["scores"] += [part("strong", 55.0, "images so far", of) for of in ("over 10", "6-10", "2")]
-    data["scores"].append(part("weak", 20.0, "turn", "2", 2) | {"model": "baseline:empty"})
-    slices = panes_of(data)[0].slices
-    assert slices is not None
-    labels = dict(slices.labels)
-    assert [who.name for who in slices.models] == ["strong", "weak"]
-    assert [(each.value, each.n) for each in labels["turn"]] == [
-        ("1", "4"),
-        ("2", "2–3"),
-        ("10", "3"),
-    ]
-    assert [score.shown for score in labels["turn"][0].scores] == ["70.0", "30.0"]
-    assert [each.value for each in labels["images so far"]] == ["2", "6-10", "over 10"]
-    assert labels["images so far"][0].scores[1].shown == "–"
-    assert "Slices" in Page(render_report(data, store)).text
-
-
-def test_without_parts_there_are_no_slices(data: dict[str, Any], store: ImageStore) -> None:
-    assert panes_of(data)[0].slices is None
-    assert "Slices" not in Page(render_report(data, store)).text

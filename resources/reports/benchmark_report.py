@@ -22,7 +22,7 @@ from resources.reports.report_attribution import attribution
 from resources.reports.report_board import Pane, missing, panes_of, side_by_side
 from resources.reports.report_examples import example
 from resources.reports.report_input import Report
-from resources.reports.report_items import items
+from resources.reports.report_items import item_section
 from resources.reports.report_languages import languages
 from resources.reports.report_pairwise import pairwise
 from resources.reports.report_readings import readings
@@ -56,31 +56,28 @@ def render_report(data: Report, image_store: ImageStore) -> str:
     release, benchmark = data["release"], data["benchmark"]
     sides, noun = side_by_side(panes), noun_of(release)
     task_maps = task_maps_of(data, panes)
+    item_analysis = item_section(data["item_analysis"], image_store)
     failures = _failures(data["failures"])
     order = [who.name for pane in panes[:1] for who in pane.order]
-
-    def drawn(id: str, title: str, template: str, *, there: Any = True) -> block.Section:
-        return block.Section(id, title, template=template if there else "")
-
     absent = missing(data)
     sections = (
-        drawn(_LEADERBOARD, "Leaderboard", "report_leaderboard.html", there=panes)
+        _drawn("leaderboard", "Leaderboard")
         if panes
-        else block.Section(_LEADERBOARD, "", "Leaderboard", absent),
+        else block.Section("leaderboard", "", "Leaderboard", absent),
         letters(data["choice"], order),
         readings(data),
-        drawn("task-map", "Task map", "report_task_map.html", there=task_maps),
+        _drawn("task_map", "Task map", bool(task_maps)),
         languages(data),
         attribution(data["error_attribution"], data["attribution_terms"], panes),
         lengths(data["answer_lengths"], order),
         pairwise(data["pairwise"], noun),
         wordings(data, panes),
         trust(data),
-        items(data["item_analysis"], image_store),
-        drawn("reading", "How to read this", "report_reading.html", there=panes),
+        _drawn("items", "Items", item_analysis is not None),
+        _drawn("reading", "How to read this", bool(panes)),
         shape(data),
-        drawn("failures", "Failures", "report_failures.html", there=panes or failures),
-        drawn("examples", "Examples", "report_examples.html"),
+        _drawn("failures", "Failures", bool(panes or failures)),
+        _drawn("examples", "Examples"),
     )
     return render(
         "report.html",
@@ -105,11 +102,18 @@ def render_report(data: Report, image_store: ImageStore) -> str:
         generated=data["generated"],
         offline=_offline(data),
         failures=failures,
+        item_section=item_analysis,
         examples=[
             example(number, item, benchmark and benchmark["grades"][1], image_store)
             for number, item in enumerate(data["examples"], start=1)
         ],
     )
+
+
+def _drawn(name: str, title: str, is_there: bool = True) -> block.Section:
+    """A section that is a template of this name."""
+    template = f"report_{name}.html" if is_there else ""
+    return block.Section(name.replace("_", "-"), title, template=template)
 
 
 def n_models(panes: Sequence[Pane]) -> int:

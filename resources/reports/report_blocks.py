@@ -99,16 +99,6 @@ class Drawing:
 
 
 @dataclass(frozen=True)
-class Figure:
-    """Blocks below the title of what they show, and a line that says how to read it."""
-
-    kind: ClassVar = "figure"
-    title: str
-    small: str
-    blocks: Sequence["Block"]
-
-
-@dataclass(frozen=True)
 class Folded:
     """Blocks that are shown when the line above them is pointed at."""
 
@@ -136,7 +126,7 @@ class Panes:
     panes: Sequence[tuple[str, Sequence["Block"]]]
 
 
-Block = Note | Heading | Sentences | Terms | Table | Drawing | Figure | Folded | Pane | Panes
+Block = Note | Heading | Sentences | Terms | Table | Drawing | Folded | Pane | Panes
 
 
 class Section(NamedTuple):

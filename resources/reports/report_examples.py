@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from markupsafe import Markup
-
 from methods.prompts.messages import IMAGE_HERE
 from methods.review import POLICY_PREFIX
 from resources.images.store import ImageStore
@@ -21,8 +19,6 @@ THUMBNAIL_SIDE = 208
 MOST_SHOWN = 20_000
 """Characters of an answer, a reference or an explanation that are shown."""
 _TOKEN = re.compile(rf"({re.escape(IMAGE_HERE)})|<image-([0-9]{{1,3}})>", re.IGNORECASE)
-CHIP = Markup('<span class="chip {kind}" title="{title}">{shown}</span>')
-NO_IMAGE = "There is no such image in this item"
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
@@ -31,33 +27,32 @@ def example(number: int, item: Row, best: float | None, image_store: ImageStore)
 
     An image that is not stored is shown as missing.
     """
-    # An imported image may have no title.
-    titles = [image["title"] or "" for image in item["images"]]
     return {
         **item,
         "anchor": f"example-{number}",
         "reviewers": [_reviewer(name) for name in item["reviewers"]],
         "choices": [
-            (_LETTERS[place] if place < len(_LETTERS) else str(place + 1), chips(choice, titles))
+            (_LETTERS[place] if place < len(_LETTERS) else str(place + 1), pieces(choice))
             for place, choice in enumerate(item["choices"])
         ],
         "images": [
             {
                 **image,
-                "title": title,
+                # An imported image may have neither.
+                "title": image["title"] or "",
                 "link": _link(image["page_url"] or ""),
                 "source": source_of(image["image_id"], image_store),
             }
-            for image, title in zip(item["images"], titles, strict=True)
+            for image in item["images"]
         ],
         "turns": [
             {
                 **turn,
-                "question": chips(turn["question"], titles, turn["image_positions"]),
+                "question": pieces(turn["question"], turn["image_positions"]),
                 "references": [
                     {
                         **reference,
-                        "text": chips(reference["reference"][:MOST_SHOWN], titles),
+                        "pieces": pieces(reference["reference"][:MOST_SHOWN]),
                         **_rest(reference["reference"], reference["call_key"]),
                     }
                     for reference in turn["references"]
@@ -65,7 +60,7 @@ def example(number: int, item: Row, best: float | None, image_store: ImageStore)
                 "answers": [
                     {
                         **answer,
-                        "text": chips((answer["answer"] or "")[:MOST_SHOWN], titles),
+                        "pieces": pieces((answer["answer"] or "")[:MOST_SHOWN]),
                         **_rest(answer["answer"] or "", answer["call_key"]),
                         "judgments": [_judgment(each, best) for each in answer["judgments"]],
                     }
@@ -83,24 +78,19 @@ def _rest(text: str, call_key: str | None) -> dict[str, Any]:
     return {"n_left_out": max(0, len(text) - MOST_SHOWN), "whole": whole}
 
 
-def chips(text: str, titles: Sequence[str], positions: Sequence[int] = ()) -> Markup:
-    """`text` with a mark in the place of each image token, which names the image by its title.
+def pieces(text: str, positions: Sequence[int] = ()) -> list[tuple[str, str | int | None]]:
+    """`text` cut at its image tokens: ("text", str), ("entry", number or None), ("image", number).
 
-    The i-th `<ImageHere>` is the i-th of `positions`; other tokens have the number of an image, from 1.
+    The i-th `<ImageHere>` is the i-th of `positions`.
     """
     entering = iter(positions)
-    found, end = Markup(""), 0
+    found: list[tuple[str, str | int | None]] = []
+    end = 0
     for token in _TOKEN.finditer(text):
-        number = next(entering, None) if token[1] else int(token[2])
-        is_known = number is not None and 0 < number <= len(titles)
-        kind = "entry" if token[1] else "image"
-        found += text[end : token.start()] + CHIP.format(
-            kind=kind if is_known else "unknown",
-            title=titles[number - 1] if number and is_known else NO_IMAGE,
-            shown=f"{'▣ ' if token[1] else ''}{number or '?'}",
-        )
+        found.append(("text", text[end : token.start()]))
+        found.append(("entry", next(entering, None)) if token[1] else ("image", int(token[2])))
         end = token.end()
-    return found + text[end:]
+    return [*found, ("text", text[end:])]
 
 
 def _judgment(said: Row, best: float | None) -> dict[str, Any]:

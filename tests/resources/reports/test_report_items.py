@@ -4,7 +4,7 @@ from typing import Any
 
 from resources.images.store import ImageStore
 from resources.reports.benchmark_report import render_report
-from resources.reports.report_items import MOST_FLAGGED, curves_of, dots_of, items
+from resources.reports.report_items import MOST_FLAGGED, item_section
 from tests.resources.reports.report_rows import Page
 
 Row = dict[str, Any]
@@ -69,15 +69,16 @@ def analysis(**given: Any) -> Row:
     }
 
 
-def test_dots_and_curves_stand_where_they_should() -> None:
-    wrong, both = dots_of(analysis()["statistics"])
+def test_dots_and_curves_stand_where_they_should(store: ImageStore) -> None:
+    section = item_section(analysis(), store)
+    assert section is not None
+    wrong, both = section["dots"]
     # A discrimination of 1 is at the top, -1 at the bottom.
     assert (both.left, both.top, wrong.left, wrong.top) == (50, 25, 25, 100)
     assert both.size > wrong.size and wrong.is_flagged
-    subsets = curves_of(analysis()["subsets"])
-    chosen, random = subsets.curves
+    chosen, random = section["subsets"]["curves"]
     # Sizes 1, 2, 4 are evenly apart; the axis goes from -0.5 to 1.
-    assert subsets.low == "-0.5"
+    assert section["subsets"]["low"] == "-0.5"
     assert chosen.line == "0.00,33.33 50.00,6.67 100.00,0.00"
     assert random.band.startswith("0.00,0.00 50.00,0.00 100.00,0.00 100.00,66.67")
 
@@ -110,7 +111,7 @@ def test_a_reason_stands_in_the_place_of_what_there_is_not(data: Row, store: Ima
 
 
 def test_a_release_without_analysis_has_no_section(data: Row, store: ImageStore) -> None:
-    assert not items(None, store).blocks
+    assert item_section(None, store) is None
     assert 'id="items"' not in render_report(data, store)
 
 

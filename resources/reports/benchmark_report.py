@@ -7,10 +7,9 @@ What belongs here: what the page consists of, and the writing of the file. Its s
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 from methods.evaluation.contestants import BASELINE, is_model
 from resources.atomic_file import write_atomically
@@ -21,7 +20,7 @@ from resources.reports.report_answers import lengths, letters
 from resources.reports.report_attribution import attribution
 from resources.reports.report_board import Pane, missing, panes_of, side_by_side
 from resources.reports.report_examples import example
-from resources.reports.report_input import Report
+from resources.reports.report_input import Report, Row
 from resources.reports.report_items import item_section
 from resources.reports.report_languages import languages
 from resources.reports.report_pairwise import pairwise
@@ -61,9 +60,9 @@ def render_report(data: Report, image_store: ImageStore) -> str:
     order = [who.name for pane in panes[:1] for who in pane.order]
     absent = missing(data)
     sections = (
-        _drawn("leaderboard", "Leaderboard")
+        _drawn(_LEADERBOARD, "Leaderboard")
         if panes
-        else block.Section("leaderboard", "", "Leaderboard", absent),
+        else block.Section(_LEADERBOARD, "", "Leaderboard", absent),
         letters(data["choice"], order),
         readings(data),
         _drawn("task_map", "Task map", bool(task_maps)),
@@ -144,16 +143,16 @@ def _offline(data: Report) -> str | None:
     return " and ".join(", ".join(made).rsplit(", ", 1)).capitalize() or None
 
 
-def _not_made(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
+def _not_made(rows: Sequence[Row]) -> dict[str, list[Row]]:
     """What steps did not make of the release, and why, by the section where it would stand."""
     section_of = {f"evaluate.{name}": of for of, names in _SECTIONS.items() for name in names}
-    found: dict[str, list[Mapping[str, Any]]] = {_LEADERBOARD: [], **{of: [] for of in _SECTIONS}}
+    found: dict[str, list[Row]] = {_LEADERBOARD: [], **{of: [] for of in _SECTIONS}}
     for row in rows:
         found[section_of.get(row["step"], _LEADERBOARD)].append(row)
     return found
 
 
-def _failures(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, int, list[Mapping[str, Any]]]]:
+def _failures(rows: Sequence[Row]) -> list[tuple[str, int, list[Row]]]:
     """(reason, how often, its rows), the most frequent reason first."""
     totals: Counter[str] = Counter()
     for row in rows:

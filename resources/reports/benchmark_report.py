@@ -18,14 +18,14 @@ from resources.reports import report_blocks as block
 from resources.reports.page import render
 from resources.reports.report_answers import lengths, letters
 from resources.reports.report_attribution import attribution
-from resources.reports.report_board import Pane, missing, panes_of, side_by_side
+from resources.reports.report_board import Pane, leaderboard, panes_of
 from resources.reports.report_examples import example
 from resources.reports.report_input import Report, Row
 from resources.reports.report_items import item_section
 from resources.reports.report_languages import languages
 from resources.reports.report_pairwise import pairwise
 from resources.reports.report_readings import readings
-from resources.reports.report_scores import PANEL, RULE
+from resources.reports.report_scores import RULE
 from resources.reports.report_shape import noun_of, shape
 from resources.reports.report_task_map import task_maps_of
 from resources.reports.report_trust import trust
@@ -53,16 +53,13 @@ def render_report(data: Report, image_store: ImageStore) -> str:
     """The page of one release, evaluated or not. An image that is not stored is shown as missing."""
     panes = panes_of(data)
     release, benchmark = data["release"], data["benchmark"]
-    sides, noun = side_by_side(panes), noun_of(release)
+    noun = noun_of(release)
     task_maps = task_maps_of(data, panes)
     item_analysis = item_section(data["item_analysis"], image_store)
     failures = _failures(data["failures"])
     order = [who.name for pane in panes[:1] for who in pane.order]
-    absent = missing(data)
     sections = (
-        _drawn(_LEADERBOARD, "Leaderboard")
-        if panes
-        else block.Section(_LEADERBOARD, "", "Leaderboard", absent),
+        leaderboard(data, panes),
         letters(data["choice"], order),
         readings(data),
         _drawn("task_map", "Task map", bool(task_maps)),
@@ -84,12 +81,10 @@ def render_report(data: Report, image_store: ImageStore) -> str:
         noun=noun,
         benchmark=benchmark,
         panes=panes,
-        panel=PANEL,
         rule=RULE,
-        sides=sides,
+        has_sides=len(panes) > 1,
         task_maps=task_maps,
         sections=sections,
-        missing=absent,
         aggregations=sorted(
             {metric.aggregation for pane in panes for metric in pane.judged.metrics}
         ),

@@ -15,7 +15,7 @@ from resources.reports.estimate import Estimate, Scale
 from resources.reports.report_blocks import Cell, said
 from resources.reports.report_board import Pane
 from resources.reports.report_input import Cause, Row, Terms
-from resources.reports.report_pairs import Difference, difference_of
+from resources.reports.report_pairs import Difference, difference_of, shown
 from resources.reports.report_parts import heat, slices_by_label, span
 from resources.reports.report_scores import Judged, MetricShown, Who
 
@@ -152,7 +152,7 @@ def _pane(pane: Pane, rows: Sequence[Row], terms: Terms) -> Iterator[block.Block
             [
                 [
                     block.who(who),
-                    *(block.difference(_of(by_change[key].get(who.name))) for key in later),
+                    *(shown(_of(by_change[key].get(who.name))) for key in later),
                 ]
                 for who in models
             ],
@@ -171,7 +171,7 @@ def _of(row: Row | None) -> Difference | None:
 def _followed(row: Row | None) -> Cell:
     """One model and one change: the net with its test, errors that went and answers that were lost."""
     of = _of(row)
-    return block.difference(of, *(_counts(row) if row and of else ()))
+    return shown(of, *(_counts(row) if row and of else ()))
 
 
 def _counts(row: Row) -> tuple[str, str]:

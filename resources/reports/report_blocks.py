@@ -11,9 +11,7 @@ from typing import ClassVar, NamedTuple
 from markupsafe import Markup
 
 from resources.reports.estimate import Estimate
-from resources.reports.report_input import Row
-from resources.reports.report_pairs import Difference, difference_of
-from resources.reports.report_scores import MetricShown, Who
+from resources.reports.report_scores import Who
 
 
 class Cell(NamedTuple):
@@ -187,19 +185,6 @@ def who(of: Who, small: Sequence[str] = ()) -> Cell:
 def tinted(estimate: Estimate) -> Cell:
     """A score with its interval, the darker the higher."""
     return Cell(estimate.shown, [estimate.interval], "n tint", shade=estimate.shade)
-
-
-def difference(of: Difference | None, *below: str) -> Cell:
-    """A difference with its interval and p, marked where it counts; or a dot where there is none."""
-    if of is None:
-        return Cell("·")
-    small = [of.interval or "no interval", of.p, *below]
-    return Cell(bold(of.difference), small, f"n {of.verdict}".strip())
-
-
-def tested(finding: Row | None, metric: MetricShown) -> Cell:
-    """The difference that a finding is."""
-    return difference(difference_of(finding, metric, of="value") if finding else None)
 
 
 def tags(of: Iterable[str]) -> Markup:

@@ -8,22 +8,22 @@ than without its images, judges side by side, models that are missing. Charts ar
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from statistics import median
 from typing import Any, NamedTuple
 
-from methods.evaluation.contestants import is_model, model_of
 from resources.reports import report_blocks as block
-from resources.reports.estimate import Estimate, Scale
+from resources.reports.estimate import Estimate
 from resources.reports.report_answers import refusals
 from resources.reports.report_blocks import Cell, said
 from resources.reports.report_input import Board, Row
-from resources.reports.report_pairs import FEW_CLUSTERS, TOO_FEW_CLUSTERS, between
+from resources.reports.report_pairs import looking, pairs
 from resources.reports.report_parts import abilities, slices
 from resources.reports.report_plots import Chart, chart, quadrants
 from resources.reports.report_scores import (
     COMMON,
     FLOOR,
     JUDGED,
+    PANEL,
+    RULE,
     Judged,
     MetricShown,
     Who,
@@ -31,21 +31,13 @@ from resources.reports.report_scores import (
 )
 from resources.reports.report_shape import noun_of
 
-PAIRS = """{metric}, {averaged}, on the same turns: the model of the line less that of the column,
-the 95&nbsp;% interval of the difference, and p after Holm's adjustment for all pairs. Marked are
-differences with p below 0.05: ▲ the model of the line is better, ▼ it is worse.{inverse}"""
-INVERSE = (
-    """ Differences are of the mean that the score is the inverse of: the smaller, the better."""
-)
-LOWER = " Lower is better."
-DETECTABLE = """The smallest true difference of two models that this release would show four times of
-five is {detectable}{points}, before Holm's adjustment{few}."""
-FEW = "; with only {n} the true figure is larger"
-NOT_DETECTABLE = "What difference this release would show cannot be worked out."
-NONE_CAN_COUNT = " With {n} no difference can come below p = 0.05, however large it is."
-LOOKING = """{metric}, {averaged}: each model with its images, and on the same turns without them or
-with those of another {noun}. The difference has its 95&nbsp;% interval and p after Holm's adjustment
-for all lines. Where it is small, the score says little about what the model sees."""
+SCORED_BY = {RULE: "Scored by rule", PANEL: "Panel of judges"}
+BOARD = """{metric}, {averaged}{ends}, {better} is better. Small numbers are 95&nbsp;% intervals."""
+ABLATIONS = """Models without their images, or with those of another {noun}: what they score without
+looking. They have no rank."""
+BASELINES = "Baselines are no models: they answer by rule, to show what the judge makes of it."
+RANKED = " The ranks above count them."
+NO_ANSWER = "Replies that are no answers: cut off by the token limit, reasoning only, empty"
 NOT_TAKEN = "its results were not taken."
 FROM_BEFORE = " The scores above are from before."
 UNSCORED = "It has no scores on this release."
@@ -95,11 +87,6 @@ class View(NamedTuple):
         """Models, then those without their images, then baselines."""
         return [*self.models, *self.ablations, *self.baselines]
 
-    @property
-    def ranks_baselines(self) -> bool:
-        """Whether baselines are counted in the ranks."""
-        return any(entry.rank is not None for entry in self.baselines)
-
 
 class Pane(NamedTuple):
     """All that one judge, under one version, says; `parts` stand below its leaderboards."""
@@ -139,6 +126,83 @@ def panes_of(data: Board) -> list[Pane]:
             )
         )
     return panes
+
+
+def leaderboard(data: Board, panes: Sequence[Pane]) -> block.Section:
+    """What each judge says, then judges side by side and models that are missing."""
+    found = []
+    for n, pane in enumerate(panes):
+        views = [(view.name, [*_board(view, data), *view.below]) for view in pane.views]
+        by = SCORED_BY.get(pane.judged.judge, f"Judge {pane.judged.judge}")
+        version = said("{by}, <code>{version}</code>", by=by, version=pane.judged.version)
+        averaged = block.Panes(f"by-{n}", "Averaged", views)
+        found.append((pane.title, [block.Note(version), averaged, *pane.parts]))
+    judges = [block.Panes("judge", "Judge", found)] if found else []
+    blocks = [*judges, *side_by_side(panes), *missing(data)]
+    # Without scores it is no part of the contents.
+    title = "Leaderboard" if panes else ""
+    return block.Section("leaderboard", title, "Leaderboard", blocks)
+
+
+def _board(view: View, data: Board) -> Iterator[block.Block]:
+    """The models, those without their images, and baselines, in this order."""
+    metric, scale = view.metrics[0], view.metrics[0].scale
+    ends = ""
+    if scale.low is not None and scale.high is not None:
+        ends = f", from {scale.low:g} to {scale.high:g}"
+    better = "higher" if metric.higher_is_better else "lower"
+    averaged = view.name.lower()
+    yield block.Note(said(BOARD, metric=metric.name, averaged=averaged, ends=ends, better=better))
+    ranked = any(entry.rank is not None for entry in view.baselines)
+    apart = (
+        (view.ablations, ABLATIONS.format(noun=noun_of(data["release"]))),
+        (view.baselines, BASELINES + (RANKED if ranked else "")),
+    )
+    heads = [
+        *(Cell("Rank"), Cell("Model", kind="l who"), Cell(metric.name)),
+        Cell(said("Judged<br>only"), title="Without the turns that have no judgment"),
+        Cell("Common", title="Only what every model was judged on"),
+        *(Cell(other.averaged) for other in view.others),
+        Cell("Judged", title="Turns with a judgment / turns of the release"),
+        Cell(said("No<br>answer"), title=NO_ANSWER),
+        *(Cell("Failed"), Cell("Refused")),
+    ]
+    parts = [
+        block.Part([_line(entry) for entry in entries], above, "baselines")
+        for entries, above in apart
+        if entries
+    ]
+    lines = [_line(entry) for entry in view.models]
+    yield block.Table(f"Leaderboard, {view.name}", heads, lines, "board", parts=parts)
+
+
+def _line(of: Entry) -> list[Cell]:
+    counts, floor = of.counts, of.floor
+    cut, reasoning, empty = (counts[f"n_{n}"] for n in ("truncated", "reasoning_only", "empty"))
+    without = f"{cut} cut off, {reasoning} reasoning only, {empty} empty"
+    no_interval = "not scored" if floor.value is None else "no interval"
+    common = [] if of.n_common is None else [f"n = {of.n_common}"]
+    return [
+        Cell(str(of.rank or "–"), [of.ranks] if of.rank else []),
+        block.who(of.who, [f"No rank: {of.why}"] if of.why else []),
+        Cell(
+            said('<span class="big">{of}</span>', of=floor.shown), [floor.interval or no_interval]
+        ),
+        _with_interval(of.judged),
+        _with_interval(of.common)._replace(small=common),
+        *map(_with_interval, of.others),
+        Cell(f"{counts['n_judged']}/{counts['n_turns']}", [of.coverage]),
+        _lost(cut + reasoning + empty)._replace(title=without),
+        *(_lost(counts[name]) for name in ("n_failed", "n_refused")),
+    ]
+
+
+def _with_interval(of: Estimate) -> Cell:
+    return Cell(of.shown, title=f"95 % interval {of.interval or '–'}")
+
+
+def _lost(n: int) -> Cell:
+    return Cell(str(n), kind="n lossy" if n else "n")
 
 
 def side_by_side(panes: Sequence[Pane]) -> list[block.Block]:
@@ -217,8 +281,8 @@ def _view(judged: Judged, aggregation: str, noun: str) -> View:
         [
             *_all_metrics(judged, metrics, order),
             block.Pane([block.Drawing("dots", each) for each in charts], "charts"),
-            *_pairs(judged, leading, order, noun),
-            *_looking(judged, leading, order, noun),
+            *pairs(judged, leading, order, noun),
+            *looking(judged, leading, order, noun),
         ],
     )
 
@@ -237,84 +301,6 @@ def _all_metrics(
     heads = block.heads("Model", *(Cell(each.name, lower[each]) for each in metrics))
     yield block.Heading("All metrics")
     yield block.Table(f"All metrics, {metrics[0].averaged}", heads, lines, "metrics")
-
-
-def _pairs(
-    judged: Judged, metric: MetricShown, order: Sequence[Who], noun: str
-) -> Iterator[block.Block]:
-    """Every two models by this metric; nothing where no two were compared."""
-    rows = {pair: row for pair, row in _rows(judged, metric).items() if all(map(is_model, pair))}
-    if not rows:
-        return
-    models = [who for who in order if any(who.name in pair for pair in rows)]
-    inverse = INVERSE if metric.inverse else "" if metric.higher_is_better else LOWER
-    lines = [
-        [
-            block.who(one),
-            *(block.difference(between(rows, one.name, each.name, metric)) for each in models),
-        ]
-        for one in models
-    ]
-    detectable = _detectable([row["detectable"] for row in rows.values()], metric.scale)
-    n_clusters = min(row["n_clusters"] for row in rows.values())
-    found = NOT_DETECTABLE
-    if detectable:
-        points = "" if metric.inverse else " points"
-        few = FEW.format(n=block.count(n_clusters, f"independent {noun}"))
-        few = few if n_clusters < FEW_CLUSTERS else ""
-        found = DETECTABLE.format(detectable=detectable, points=points, few=few)
-    if n_clusters <= TOO_FEW_CLUSTERS:
-        found += NONE_CAN_COUNT.format(n=block.count(n_clusters, noun))
-    averaged = metric.averaged
-    yield block.Heading("Every two models compared")
-    yield block.Note(said(PAIRS, metric=metric.name, averaged=averaged.lower(), inverse=inverse))
-    heads = block.by_model("Model", models)
-    yield block.Table(f"Comparisons, {averaged}", heads, lines, "matrix")
-    yield block.Note(found)
-
-
-def _looking(
-    judged: Judged, metric: MetricShown, order: Sequence[Who], noun: str
-) -> Iterator[block.Block]:
-    """Every model that was asked without its images, too; nothing where none was."""
-    rows = _rows(judged, metric)
-    lines = [
-        [
-            Cell(model.name, kind="who"),
-            block.tinted(judged.estimate(model.name, metric)),
-            Cell(without.tags[0], kind=""),
-            block.tinted(judged.estimate(without.name, metric)),
-            block.difference(between(rows, model.name, without.name, metric)),
-        ]
-        for model in order
-        for without in order
-        if without.ablation and model_of(without.name) == model.name
-    ]
-    if lines:
-        name, averaged = metric.name, metric.averaged
-        heads = (Cell(name), Cell("Sent instead", kind="l"), Cell(name), Cell("Difference"))
-        yield block.Heading("What looking adds")
-        yield block.Note(said(LOOKING, metric=name, averaged=averaged.lower(), noun=noun))
-        label = f"What looking adds, {averaged}"
-        yield block.Table(label, block.heads("Model", *heads), lines, "looking")
-
-
-def _rows(judged: Judged, metric: MetricShown) -> dict[tuple[str, str], Row]:
-    """The comparisons by this metric, by pair."""
-    return {
-        (row["first"], row["second"]): row
-        for row in judged.comparisons
-        if (row["metric"], row["aggregation"], row["form"]) == (*metric.key, FLOOR)
-    }
-
-
-def _detectable(effects: Sequence[float | None], scale: Scale) -> str | None:
-    # Pairs that did not differ at all show nothing of how much they could.
-    known = sorted(effect for effect in effects if effect)
-    if not known:
-        return None
-    low, middle, high = (scale.shown(each) for each in (known[0], median(known), known[-1]))
-    return middle if low == high else f"{middle} ({low} to {high}, by pair)"
 
 
 def _order(judged: Judged, metric: MetricShown) -> list[Who]:

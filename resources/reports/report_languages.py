@@ -11,7 +11,7 @@ from resources.reports import report_blocks as block
 from resources.reports.estimate import Estimate
 from resources.reports.report_blocks import Cell, said
 from resources.reports.report_input import Report, Row
-from resources.reports.report_pairs import TOO_FEW_CLUSTERS
+from resources.reports.report_pairs import TOO_FEW_CLUSTERS, tested
 from resources.reports.report_scores import RULE, MetricShown, metrics_of
 from resources.reports.report_shape import noun_of
 
@@ -118,4 +118,4 @@ def _line(figures: Figures, metrics: Sequence[MetricShown], name: str, n_pairs: 
 
 
 def _difference(figures: Figures, subset: tuple[str, str], metric: MetricShown, name: str) -> Cell:
-    return block.tested(figures.get((*subset, *metric.key, name, "difference")), metric)
+    return tested(figures.get((*subset, *metric.key, name, "difference")), metric)

@@ -17,7 +17,7 @@ from resources.reports import report_blocks as block
 from resources.reports.estimate import Estimate
 from resources.reports.report_blocks import Cell, Part, said
 from resources.reports.report_input import Row
-from resources.reports.report_pairs import TOO_FEW_CLUSTERS, between
+from resources.reports.report_pairs import TOO_FEW_CLUSTERS, between, shown
 from resources.reports.report_plots import radar_of
 from resources.reports.report_scores import FLOOR, Judged, MetricShown, Who, estimate_of
 
@@ -258,10 +258,7 @@ def _against(
         [
             [
                 Cell(one.name, [f"less {other.name}"], "who"),
-                *(
-                    block.difference(between(of, one.name, other.name, metric))
-                    for of in by_value.values()
-                ),
+                *(shown(between(of, one.name, other.name, metric)) for of in by_value.values()),
             ]
             for one, other in pairs[:MOST_PAIRS]
         ],

@@ -13,7 +13,7 @@ from resources.reports import report_blocks as block
 from resources.reports.report_blocks import Cell, said
 from resources.reports.report_board import Pane
 from resources.reports.report_input import Report, Row
-from resources.reports.report_pairs import TOO_FEW_CLUSTERS, difference_of
+from resources.reports.report_pairs import TOO_FEW_CLUSTERS, difference_of, tested
 from resources.reports.report_scores import MetricShown
 
 EFFECTS = """{metric} of the wordings in a style less the mean of all wordings of the same question,
@@ -87,7 +87,7 @@ def _effects(pane: Pane, metric: MetricShown, rows: Sequence[Row]) -> Iterator[b
             [
                 Cell(style, [block.count(most(counts, style), "wording")], "who"),
                 Cell(str(most(differences, style)), kind="n quiet"),
-                *(block.tested(differences.get((style, name)), metric) for name in models),
+                *(tested(differences.get((style, name)), metric) for name in models),
             ]
             for style in styles
         ],

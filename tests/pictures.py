@@ -19,7 +19,7 @@ from playwright.sync_api import Browser, Page, ViewportSize, expect, sync_playwr
 from methods.review import queue_item
 from resources.home import REPO_ROOT
 from resources.reports.addresses import address
-from resources.reports.fonts import can_draw, font_for
+from resources.reports.figures import can_draw, font_for
 from review.samples import samples
 from tests.browser import FLAGS
 from tests.e2e.running import Run, demo

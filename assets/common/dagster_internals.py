@@ -12,7 +12,7 @@ from dagster._config import ConfigType as ConfigType
 from dagster._config import ConfigTypeKind as ConfigTypeKind
 from dagster._config.errors import PostProcessingError as PostProcessingError
 
-# Which assets are stale, as the UI shows it: waits for a method of DagsterInstance or of the definitions.
+# Which assets are stale, as the UI shows it: waits for a method of DagsterInstance.
 from dagster._core.definitions.assets.graph.asset_graph import AssetGraph as AssetGraph
 
 # Runs of assets selected by hand: waits for a property of DagsterRun that says so.

@@ -2,11 +2,10 @@
 
 What belongs here: reading how often each item was asked and what was read from its first pass. The
 numbers are `methods/choice/letter_shares.py` and `passes.py`, what a page shows of them is
-`resources/reports/report_letters.py`.
+`resources/reports/report_answers.py`.
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 from methods.choice.letter_shares import keys_of, letter_shares, letters_offered
 from methods.choice.lettered import key_of
@@ -14,16 +13,16 @@ from methods.choice.passes import Asked, pass_counts, passes_by_item
 from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.contestants import model_of
 from methods.evaluation.items import Item
+from resources.reports.report_input import Choice
 from resources.warehouse import Warehouse
 
-Row = dict[str, Any]
 SEED = 0
 """Of the resampling: the same answers give the same page."""
 
 
 def choice_data(
     warehouse: Warehouse, benchmark: Benchmark | None, items: Sequence[Item], release_id: str
-) -> Row | None:
+) -> Choice | None:
     """The letters that each model named and the passes that it was asked, None for a release whose
     items have no choices or that nobody answered. Baselines are left out: nobody asked them.
     """

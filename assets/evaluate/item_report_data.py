@@ -9,12 +9,13 @@ from typing import Any
 from methods.choice.flagged import REVIEWED, released_content
 from methods.evaluation.items import Item
 from methods.json_text import from_json
+from resources.reports.report_input import Items
 from resources.warehouse import Warehouse
 
 Row = dict[str, Any]
 
 
-def item_report_data(warehouse: Warehouse, release_id: str, items: Sequence[Item]) -> Row | None:
+def item_report_data(warehouse: Warehouse, release_id: str, items: Sequence[Item]) -> Items | None:
     """The data of the section; None of a release whose items were not analysed."""
     names = "item_statistics", "item_decisions", "filters", "subsets"
     read = warehouse.read_rows("evaluate/{}_of", names, {"release_id": release_id})

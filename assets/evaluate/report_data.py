@@ -27,6 +27,8 @@ from resources.llm.estimate import text_tokens
 from resources.llm.registry import Profile
 from resources.reports.release_rows import rows_of_release
 from resources.reports.report_extras import extra_sections
+from resources.reports.report_input import Benchmark as BenchmarkShown
+from resources.reports.report_input import Board, Report
 from resources.warehouse import Warehouse
 
 Row = dict[str, Any]
@@ -41,10 +43,9 @@ BOARD = (
 SECTIONS = (
     *("failures", "findings"),
     *("error_attribution", "judge_probes", "page_categories"),
+    *("pair_designs", "pair_ratings", "pair_biases", "pair_counts", "pair_shares"),
 )
 """What the page shows beside the board as it stands in the tables."""
-PAIRWISE = {part: f"pair_{part}" for part in ("designs", "ratings", "biases", "counts", "shares")}
-"""Part of the comparison in pairs -> its table or view."""
 
 
 def report_data(
@@ -53,8 +54,8 @@ def report_data(
     release: Row,
     profile: Profile,
     families: Mapping[str, str],
-) -> Row:
-    """The data of the page of a release (`resources/reports/benchmark_report.py`).
+) -> Report:
+    """The data of the page of a release.
 
     `release` is its row with `in_force`; `families` are those of the models in models.yaml.
     """
@@ -65,7 +66,7 @@ def report_data(
     of_extras = [table for section in extra_sections() for table in section.rows]
     read = warehouse.read_rows(
         "evaluate/{}_of",
-        (*SECTIONS, *PAIRWISE.values(), *of_extras),
+        (*SECTIONS, *of_extras),
         {**where, "n_categories": N_CATEGORIES},
     )
     by_analysis: dict[str, list[Row]] = {}
@@ -75,12 +76,21 @@ def report_data(
         **board_data(warehouse, benchmarks, release, profile, families),
         "choice": choice_data(warehouse, benchmark, items, release["release_id"]),
         "above": abilities_above(items, benchmark.abilities if benchmark else ()),
-        **{section: read[section] for section in SECTIONS},
+        "failures": read["failures"],
+        "error_attribution": read["error_attribution"],
+        "judge_probes": read["judge_probes"],
+        "page_categories": read["page_categories"],
         "of_extras": {table: read[table] for table in of_extras},
         "findings": by_analysis,
         "languages": _languages(warehouse, by_analysis.get("language_gaps", [])),
         "attribution_terms": TERMS,
-        "pairwise": {part: read[table] for part, table in PAIRWISE.items()},
+        "pairwise": {
+            "designs": read["pair_designs"],
+            "ratings": read["pair_ratings"],
+            "biases": read["pair_biases"],
+            "counts": read["pair_counts"],
+            "shares": read["pair_shares"],
+        },
         "answer_lengths": length_rows(items, answer_lengths(warehouse, release["release_id"])),
         "widest_groups": _widest_groups(warehouse, benchmark, items, where),
         "distributions": distributions(items, text_tokens),
@@ -96,7 +106,7 @@ def board_data(
     release: Row,
     profile: Profile,
     families: Mapping[str, str],
-) -> Row:
+) -> Board:
     """The part of that data that the leaderboard and the index are made of."""
     read = warehouse.read_rows("evaluate/{}_of", BOARD, {"release_id": release["release_id"]})
     benchmark = benchmarks.get(release["benchmark"])
@@ -104,12 +114,14 @@ def board_data(
     scored = {row["model"] for row in scores}
     return {
         "release": release,
-        "benchmark": benchmark and _benchmark(benchmark),
+        "benchmark": _benchmark(benchmark) if benchmark else None,
         "generated": datetime.now(UTC).isoformat(timespec="seconds"),
         "judges": profile.judges,
         "families": families,
         "scores": scores,
-        **{table: read[table] for table in ("ranks", "comparisons", "ability_comparisons")},
+        "ranks": read["ranks"],
+        "comparisons": read["comparisons"],
+        "ability_comparisons": read["ability_comparisons"],
         "above": {},
         "missing": read["missing"],
         "not_made": read["not_made"],
@@ -148,7 +160,7 @@ def _widest_groups(
     return widest
 
 
-def _benchmark(benchmark: Benchmark) -> Row:
+def _benchmark(benchmark: Benchmark) -> BenchmarkShown:
     return {
         "name": benchmark.name,
         "abilities": list(benchmark.abilities),

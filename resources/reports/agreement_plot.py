@@ -12,12 +12,13 @@ from resources.reports.figures import (
     SOFT,
     TEXT,
     cut,
+    drawable,
+    font_for,
     new_figure,
     png,
     set_title,
     style_axes,
 )
-from resources.reports.fonts import drawable, font_for
 
 MAX_LINES = 40
 """More raters than that are in the table alone; all together and judges come before pairs."""

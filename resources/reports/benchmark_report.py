@@ -7,33 +7,27 @@ What belongs here: what the page consists of, and the writing of the file. Its s
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 from methods.evaluation.contestants import BASELINE, is_model
 from resources.atomic_file import write_atomically
 from resources.images.store import ImageStore
+from resources.reports import report_blocks as block
 from resources.reports.page import render
-from resources.reports.report_attribution import attributions_of
-from resources.reports.report_board import Pane, panes_of, side_by_side
+from resources.reports.report_answers import lengths, letters
+from resources.reports.report_attribution import attribution
+from resources.reports.report_board import Pane, leaderboard, panes_of
 from resources.reports.report_examples import example
 from resources.reports.report_extras import extra_sections
+from resources.reports.report_input import Report, Row
 from resources.reports.report_items import item_section
 from resources.reports.report_languages import languages
-from resources.reports.report_lengths import lengths_of
-from resources.reports.report_letters import letters_of
-from resources.reports.report_pairwise import pairwise_of
+from resources.reports.report_pairwise import pairwise
 from resources.reports.report_readings import readings
-from resources.reports.report_scores import PANEL, RULE
-from resources.reports.report_shape import (
-    card,
-    category_chart,
-    histogram_chart,
-    noun_of,
-    share_chart,
-)
+from resources.reports.report_scores import RULE
+from resources.reports.report_shape import noun_of, shape
 from resources.reports.report_trust import trust
 from resources.reports.report_wordings import wordings
 
@@ -54,65 +48,41 @@ _LEADERBOARD = "leaderboard"
 """The section that rests on all others."""
 
 
-def render_report(data: Mapping[str, Any], image_store: ImageStore) -> str:
-    """The page of one release, evaluated or not.
-
-    `data` is plain:
-
-    - `release`: its row of `release.releases`, and `in_force`; `generated`: when the page is made
-    - `benchmark`: None, or `name`, `metrics` (rows of `name`, `aggregation`, the ends `low` and `high`
-      of the shown scale, None where there is none, `higher_is_better`, `inverse`,
-      `refusals_are_right`), `grades` (lowest and highest grade of a judge), `overall` (what a
-      judge's grade is of), `by_rule` and `abilities` (labels, the coarsest first)
-    - `judges`: the profile's, in order; `families`: model -> family
-    - `scores`, `ranks`, `comparisons`, `ability_comparisons`, `missing`, `not_made`, `failures`: rows
-      of the tables of these names; `above`: finest ability -> the one that it is part of;
-      `unscored`: models of the profile without scores; `unjudgeable`: contestants that answered where
-      the release has no reference
-    - `of_extras`: rows of tables that extras have, by table
-    - `findings`: rows of `evaluate.findings` by analysis, also where another release is compared with
-      this one; `languages`: those of the releases that are compared
-    - `error_attribution`: rows of the table of this name, none where no turns are given;
-      `attribution_terms`: what they name, in words and in order (`methods/convbench/attribution.py`)
-    - `answer_lengths`: rows of `methods/evaluation/answer_lengths.py`, none without references
-    - `pairwise`: `designs`, `ratings`, `biases` (rows of `evaluate.pair_*`), `counts` and `shares` of
-      comparisons; none where no answers were compared
-    - `widest_groups`: wordings of the groups whose ratings differ most, with `text`, `styles`, `value`
-      and calls
-    - `judge_probes`: rows of the table of this name
-    - `distributions`, `shares` (`methods/release_statistics.py`); `page_categories`: rows of `category`
-      and `n`
-    - `choice`: None, or of multiple choice `letters`, `keys`, `n_held_out`, `shares` and `passes`
-      (`methods/choice`, `letter_shares.py` and `passes.py`)
-    - `item_analysis`: None, or `filters`, `statistics`, `flagged`, `subsets`
-      (`assets/evaluate/item_report_data.py`)
-    - `examples`: items with images, choices, turns, references, answers and judgments
-
-    An image that is not stored is shown as missing.
-    """
+def render_report(data: Report, image_store: ImageStore) -> str:
+    """The page of one release, evaluated or not. An image that is not stored is shown as missing."""
     panes = panes_of(data)
     release, benchmark = data["release"], data["benchmark"]
-    sections = (readings(data), languages(data), wordings(data, panes), trust(data))
-    charts = [
-        *map(histogram_chart, data["distributions"]),
-        *map(share_chart, data["shares"]),
-        category_chart(data["page_categories"], release["n_images"]),
-    ]
+    noun = noun_of(release)
+    item_analysis = item_section(data["item_analysis"], image_store)
+    failures = _failures(data["failures"])
+    order = [who.name for pane in panes[:1] for who in pane.order]
+    sections = (
+        leaderboard(data, panes),
+        letters(data["choice"], order),
+        readings(data),
+        *(each.of(data, panes) for each in extra_sections()),
+        languages(data),
+        attribution(data["error_attribution"], data["attribution_terms"], panes),
+        lengths(data["answer_lengths"], order),
+        pairwise(data["pairwise"], noun),
+        wordings(data, panes),
+        trust(data),
+        _drawn("items", "Items", item_analysis is not None),
+        _drawn("reading", "How to read this", bool(panes)),
+        shape(data),
+        _drawn("failures", "Failures", bool(panes or failures)),
+        _drawn("examples", "Examples"),
+    )
     return render(
         "report.html",
         release=release,
-        noun=noun_of(release),
-        card=card(release),
+        noun=noun,
         benchmark=benchmark,
         panes=panes,
-        panel=PANEL,
         rule=RULE,
-        sides=side_by_side(panes),
-        of_extras=[(each, each.html(data, panes)) for each in extra_sections()],
-        attributions=attributions_of(data, panes),
-        lengths=lengths_of(data, panes),
-        pairwise=pairwise_of(data),
-        sections={each.id: each for each in sections},
+        has_sides=len(panes) > 1,
+        sections=sections,
+        styles=[each.style for each in extra_sections()],
         aggregations=sorted(
             {metric.aggregation for pane in panes for metric in pane.judged.metrics}
         ),
@@ -120,20 +90,22 @@ def render_report(data: Mapping[str, Any], image_store: ImageStore) -> str:
         has_ablations=any(view.ablations for pane in panes for view in pane.views),
         n_models=n_models(panes),
         n_unjudgeable=sum(map(is_model, data["unjudgeable"])),
-        letters=letters_of(data["choice"], [who.name for pane in panes[:1] for who in pane.order]),
-        missing=data["missing"],
         not_made=_not_made(data["not_made"]),
-        unscored=data["unscored"],
         generated=data["generated"],
         offline=_offline(data),
-        failures=_failures(data["failures"]),
-        item_section=item_section(data["item_analysis"], image_store),
-        charts=[chart for chart in charts if chart],
+        failures=failures,
+        item_section=item_analysis,
         examples=[
             example(number, item, benchmark and benchmark["grades"][1], image_store)
             for number, item in enumerate(data["examples"], start=1)
         ],
     )
+
+
+def _drawn(name: str, title: str, is_there: bool = True) -> block.Section:
+    """A section that is a template of this name."""
+    template = f"report_{name}.html" if is_there else ""
+    return block.Section(name.replace("_", "-"), title, template=template)
 
 
 def n_models(panes: Sequence[Pane]) -> int:
@@ -149,7 +121,7 @@ def write_report(path: Path, html: str) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def _offline(data: Mapping[str, Any]) -> str | None:
+def _offline(data: Report) -> str | None:
     """The parts of the page that the offline model server made, in words, or None."""
     made = []
     if _OFFLINE in data["release"]["provider"].lower():
@@ -164,17 +136,17 @@ def _offline(data: Mapping[str, Any]) -> str | None:
     return " and ".join(", ".join(made).rsplit(", ", 1)).capitalize() or None
 
 
-def _not_made(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
+def _not_made(rows: Sequence[Row]) -> dict[str, list[Row]]:
     """What steps did not make of the release, and why, by the section where it would stand."""
     sections = {**_SECTIONS, **{each.id: each.steps for each in extra_sections()}}
     section_of = {f"evaluate.{name}": of for of, names in sections.items() for name in names}
-    found: dict[str, list[Mapping[str, Any]]] = {_LEADERBOARD: [], **{of: [] for of in sections}}
+    found: dict[str, list[Row]] = {_LEADERBOARD: [], **{of: [] for of in sections}}
     for row in rows:
         found[section_of.get(row["step"], _LEADERBOARD)].append(row)
     return found
 
 
-def _failures(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, int, list[Mapping[str, Any]]]]:
+def _failures(rows: Sequence[Row]) -> list[tuple[str, int, list[Row]]]:
     """(reason, how often, its rows), the most frequent reason first."""
     totals: Counter[str] = Counter()
     for row in rows:

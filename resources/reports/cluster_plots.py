@@ -13,12 +13,13 @@ from resources.reports.figures import (
     SOFT,
     TEXT,
     cut,
+    drawable,
+    font_for,
     new_figure,
     png,
     set_title,
     style_axes,
 )
-from resources.reports.fonts import drawable, font_for
 
 if TYPE_CHECKING:
     from matplotlib.lines import Line2D

@@ -1,10 +1,12 @@
 """What all static pictures have in common; matplotlib draws them, without its global state.
 
-What belongs here: colours, sizes, the look of axes, and the files (PNG for Dagster's UI). What a
+What belongs here: colours, sizes, the look of axes, fonts, and the files (PNG for Dagster's UI). What a
 picture shows is in the module of that picture. The same figure gives the same bytes.
 """
 
 import io
+from collections.abc import Iterable
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from PIL import Image
@@ -31,6 +33,21 @@ PALETTE = (
 DPI = 110
 TEXT, TITLE = 8.5, 10.0
 """Points."""
+OWN_FONT = "DejaVu Sans"
+"""Comes with matplotlib; it knows Latin, Greek, Cyrillic and some more, but no Chinese."""
+EAST_ASIAN_FONTS = (
+    "Noto Sans CJK SC",
+    "Noto Sans CJK JP",
+    "Noto Serif CJK SC",
+    "Noto Serif CJK JP",
+    "Source Han Sans SC",
+    "WenQuanYi Zen Hei",
+    "WenQuanYi Micro Hei",
+    "PingFang SC",
+    "Hiragino Sans GB",
+    "Microsoft YaHei",
+)
+"""What systems have for Chinese, Japanese and Korean; they know Latin, too."""
 
 
 def new_figure(width: float, height: float) -> "Figure":
@@ -80,3 +97,41 @@ def _without_formulas(figure: "Figure") -> "Figure":
     for text in figure.findobj(Text):
         text.set_parse_math(False)
     return figure
+
+
+def font_for(texts: Iterable[str]) -> str:
+    """Path of the font that can draw most of `texts`; among equals, matplotlib's own."""
+    texts = list(texts)
+    return max(_fonts(), key=lambda path: sum(can_draw(path, text) for text in texts))
+
+
+def can_draw(path: str, text: str) -> bool:
+    """Whether the font has a sign for every character of `text` that is not blank."""
+    return all(character.isspace() or ord(character) in _signs(path) for character in text)
+
+
+def drawable(path: str, text: str) -> str:
+    """`text` with a question mark for each character that the font has no sign for."""
+    return "".join(each if can_draw(path, each) else "?" for each in text)
+
+
+@cache
+def _fonts() -> tuple[str, ...]:
+    from matplotlib.font_manager import FontProperties, fontManager
+
+    found = [fontManager.findfont(FontProperties(family=OWN_FONT))]
+    for family in EAST_ASIAN_FONTS:
+        try:
+            found.append(
+                fontManager.findfont(FontProperties(family=family), fallback_to_default=False)
+            )
+        except ValueError:
+            continue
+    return tuple(found)
+
+
+@cache
+def _signs(path: str) -> frozenset[int]:
+    from matplotlib.ft2font import FT2Font
+
+    return frozenset(FT2Font(path).get_charmap())

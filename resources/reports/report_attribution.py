@@ -6,16 +6,18 @@ and the scores. What an error is, and when one is attributed, is the method's; w
 and changes are called comes with the rows (`Terms`).
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from methods.evaluation.asking import PLAIN
+from resources.reports import report_blocks as block
 from resources.reports.estimate import Estimate, Scale
-from resources.reports.report_abilities import Map
+from resources.reports.report_blocks import Cell, said
 from resources.reports.report_board import Pane
-from resources.reports.report_pairs import Cell, cell_of
-from resources.reports.report_scores import Judged, MetricShown, Row, Who
-from resources.reports.report_slices import slices_by_label
+from resources.reports.report_input import Cause, Row, Terms
+from resources.reports.report_pairs import Difference, difference_of, shown
+from resources.reports.report_parts import heat, slices_by_label, span
+from resources.reports.report_scores import Judged, MetricShown, Who
 
 SCALE = Scale(0.0, 100.0)
 _POINTS = MetricShown("win rate", "micro", 0, SCALE, True, False)
@@ -23,43 +25,26 @@ _LEFT, _STEP, _TOP, _HEIGHT = 34.0, 88.0, 10.0, 110.0
 """Where the turns of a plot stand, in units of the drawing."""
 _ASIDE = 7.0
 """From one trial to the next: they stand beside each other, so that intervals can be told apart."""
-
-Terms = Mapping[str, Any]
-"""What the rows name, as `attribution_terms` of the report's data has it."""
-Cause = tuple[str, str, str]
-"""What a change shows the cause of, when errors go, and which errors these are, in words."""
-
-
-class Followed(NamedTuple):
-    """One model and one change: the net with its test, and the counts in words."""
-
-    cell: Cell | None
-    gone: str
-    lost: str
-    why: str
-
-
-class Heading(NamedTuple):
-    """A change as a column's head: what is scored, and what differs."""
-
-    dimension: str
-    change: str
-
-
-class Line(NamedTuple):
-    """One model: each change, and what they say in sentences."""
-
-    who: Who
-    followed: list[Followed | None]
-    sentences: list[str]
-
-
-class Tasks(NamedTuple):
-    """One change by task: where most errors go, first; `values` are (task, items, a cell a model)."""
-
-    heading: Heading
-    label: str
-    values: list[tuple[str, str, list[Followed | None]]]
+FOLLOWED = """A later turn stands on the ones before. Here the turns before are given by their
+references, and every item is followed: an error, which the judge found worse than the reference over
+both orders of the pair, is <b>gone</b> if it is none any more; a right answer is <b>lost</b> if it
+becomes one. Chance does both. The <b>net</b> is the change of the win rate in points, with its
+95&nbsp;% interval and p after Holm's adjustment for all models; only where it is above 0 with p
+below 0.05 (▲) what was given is a cause of the errors."""
+LEFT_OUT = "Items that are left out, as they lack a score in one of both settings"
+BY_TASK = """The tasks in which most errors go stand first; <i>n</i> is how many items were followed.
+A task with fewer than six has no test."""
+OVER_TURNS = """Win rates by turn, failures at the floor, with 95&nbsp;% intervals: <span
+class="of-plain">●</span> own history, <span class="of-perfect-perception">◆</span> perception given,
+<span class="of-perfect-reasoning">■</span> perception and reasoning given. Where the line falls and
+the other signs stand above it, turns before drag the later ones down."""
+STEPS = """The change from turn to turn over the own history, of the items that were judged in both,
+with its interval and p as above: ▼ the later turn is surely worse."""
+MAPS = """Win rates over the own history by the task of the turn; the darker a cell, the higher:
+<span class="ramp" aria-hidden="true"><i>0</i><i>100</i></span>. A mean of few says little: point at
+a cell for its interval."""
+Change = tuple[str, str, str]
+"""The change, and the dimensions before and after it."""
 
 
 class Spot(NamedTuple):
@@ -81,43 +66,35 @@ class Curve(NamedTuple):
     lines: list[tuple[str, str]]
 
 
-class Attribution(NamedTuple):
-    """All that one judge says; `left_out` are sentences on items that a comparison lacks."""
+class Turns(NamedTuple):
+    """The plot of each model, with the names and places of turns, and of the lines across."""
 
-    title: str
-    headings: list[Heading]
-    lines: list[Line]
-    left_out: list[str]
-    tasks: list[Tasks]
     turns: list[tuple[str, float]]
     grid: list[tuple[str, float]]
     curves: list[Curve]
-    steps: list[str]
-    declines: list[tuple[Who, list[Cell | None]]]
-    maps: list[tuple[MetricShown, Map]]
-    models: list[Who]
 
 
-def attributions_of(data: Mapping[str, Any], panes: Sequence[Pane]) -> list[Attribution]:
-    """One for each judge that has rows, in the order of the leaderboards."""
+def attribution(rows: Sequence[Row], terms: Terms | None, panes: Sequence[Pane]) -> block.Section:
+    """A pane for each judge that has rows, in the order of the leaderboards."""
     found = []
     for pane in panes:
         key = pane.judged.judge, pane.judged.version
-        rows = [
-            row for row in data["error_attribution"] if (row["judge"], row["judge_version"]) == key
-        ]
-        if rows:
-            found.append(_attribution(pane, rows, data["attribution_terms"]))
-    return found
+        own = [row for row in rows if (row["judge"], row["judge_version"]) == key]
+        if own and terms:
+            found.append((pane.title, list(_pane(pane, own, terms))))
+    of_judges = [block.Panes("attribution", "Judge", found)] if found else []
+    return block.Section(
+        "attribution", "Where errors come from", "Where errors come from", of_judges
+    )
 
 
-def _attribution(pane: Pane, rows: Sequence[Row], terms: Terms) -> Attribution:
-    by_change: dict[tuple[str, str, str], dict[str, Row]] = {}
-    parts: dict[tuple[str, str, str, str], list[Row]] = {}
+def _pane(pane: Pane, rows: Sequence[Row], terms: Terms) -> Iterator[block.Block]:
+    by_change: dict[Change, dict[str, Row]] = {}
+    parts: dict[tuple[Change, str], list[Row]] = {}
     for row in rows:
         change = row["change"], row["before_dimension"], row["dimension"]
         if row["subset_label"]:
-            parts.setdefault((*change, row["subset_label"]), []).append(row)
+            parts.setdefault((change, row["subset_label"]), []).append(row)
         else:
             by_change.setdefault(change, {})[row["model"]] = row
     models = [who for who in pane.order if any(who.name in of for of in by_change.values())]
@@ -125,56 +102,83 @@ def _attribution(pane: Pane, rows: Sequence[Row], terms: Terms) -> Attribution:
     changes = [each for each in terms["changes"] if each["key"] in by_change]
     given = [each["key"] for each in changes if not each["is_later_turn"]]
     later = [each["key"] for each in changes if each["is_later_turn"]]
-    causes, turns = terms["causes"], terms["turns"]
-    return Attribution(
-        pane.title,
-        [_heading(key) for key in given],
-        [_line(who, [by_change[key].get(who.name) for key in given], causes) for who in models],
-        _left_out(row for key in given for row in by_change[key].values()),
+
+    yield block.Note(said(FOLLOWED))
+    yield block.Table(
+        "Errors that go when turns are given",
+        block.heads("Model", *(Cell(dimension, [change]) for change, _, dimension in given)),
         [
-            Tasks(_heading(each["key"]), label, _tasks(parts[*each["key"], label], models))
-            for each in changes
-            if each["key"][0] in causes
-            for label in each["labels"]
-            if (*each["key"], label) in parts
+            [block.who(who), *(_followed(by_change[key].get(who.name)) for key in given)]
+            for who in models
         ],
-        [(name, _x(turn)) for turn, name, _ in turns],
-        [(f"{value:g}", _y(value)) for value in (0.0, 50.0, 100.0)],
-        [curve for who in models if (curve := _curve(pane.judged, who, terms)).spots],
-        [f"{before} to {after.lower()}" for _, before, after in later],
-        [(who, [_cell(by_change[key].get(who.name)) for key in later]) for who in models],
-        _maps(pane.judged, models, terms),
-        models,
+        "matrix",
     )
-
-
-def _heading(key: tuple[str, str, str]) -> Heading:
-    return Heading(key[2], key[0])
-
-
-def _cell(row: Row | None) -> Cell | None:
-    return None if row is None else cell_of(row, _POINTS)
-
-
-def _followed(row: Row | None) -> Followed | None:
-    if row is None:
-        return None
-    return Followed(
-        _cell(row),
-        f"{row['n_gone']} of {row['n_errors']}",
-        f"{row['n_lost']} of {row['n_right']}",
-        row["reason"] or "",
-    )
-
-
-def _line(who: Who, rows: Sequence[Row | None], causes: Mapping[str, Cause]) -> Line:
     # With both given the sentence would say the other two again: the table has it.
-    said = [
-        sentence(row, causes[row["change"]])
-        for row in rows
-        if row is not None and row["change"] in causes
-    ]
-    return Line(who, [_followed(row) for row in rows], said)
+    named = [key for key in given if key[0] in terms["causes"]]
+    yield block.Terms(
+        [
+            (
+                who.name,
+                [
+                    sentence(by_change[key][who.name], terms["causes"][key[0]])
+                    for key in named
+                    if who.name in by_change[key]
+                ],
+            )
+            for who in models
+        ]
+    )
+    if left_out := _left_out(row for key in given for row in by_change[key].values()):
+        yield block.Folded(LEFT_OUT, [block.Sentences(left_out, "")])
+    for each in changes:
+        for label in each["labels"] if each["key"][0] in terms["causes"] else ():
+            if (each["key"], label) in parts:
+                title = f"{each['key'][2]}, {each['key'][0]}, by {label} task"
+                table = _tasks(title, label, parts[each["key"], label], models)
+                yield block.Folded(title, [block.Note(said(BY_TASK)), table])
+
+    if curves := [of for who in models if (of := _curve(pane.judged, who, terms)).spots]:
+        turns = [(name, _x(turn)) for turn, name, _ in terms["turns"]]
+        grid = [(f"{value:g}", _y(value)) for value in (0.0, 50.0, 100.0)]
+        yield block.Heading("Over the turns")
+        yield block.Note(said(OVER_TURNS))
+        yield block.Drawing("turns", Turns(turns, grid, curves))
+    if later:
+        steps = (f"{before} to {after.lower()}" for _, before, after in later)
+        yield block.Note(STEPS)
+        yield block.Table(
+            "Change from turn to turn",
+            block.heads("Model", *steps),
+            [
+                [
+                    block.who(who),
+                    *(shown(_of(by_change[key].get(who.name))) for key in later),
+                ]
+                for who in models
+            ],
+            "matrix",
+        )
+    if maps := list(_maps(pane.judged, models, terms)):
+        yield block.Heading("Tasks of each turn")
+        yield block.Note(said(MAPS))
+        yield from maps
+
+
+def _of(row: Row | None) -> Difference | None:
+    return None if row is None else difference_of(row, _POINTS)
+
+
+def _followed(row: Row | None) -> Cell:
+    """One model and one change: the net with its test, errors that went and answers that were lost."""
+    of = _of(row)
+    return shown(of, *(_counts(row) if row and of else ()))
+
+
+def _counts(row: Row) -> tuple[str, str]:
+    return (
+        f"{row['n_gone']} of {row['n_errors']} gone",
+        f"{row['n_lost']} of {row['n_right']} lost",
+    )
 
 
 def sentence(row: Row, of: Cause) -> str:
@@ -191,7 +195,7 @@ def sentence(row: Row, of: Cause) -> str:
         return f"There are no {errors} to attribute; when {when}, {lost}."
     gone = f"Of {row['n_errors']} {errors} {row['n_gone']} ({_percent(row, 'gone')}) go when {when}"
     net = f"net {SCALE.difference(row['difference'])} points"
-    cell = _cell(row)
+    cell = _of(row)
     if cell is None or row["p_holm"] is None:
         return f"{gone}; {lost}; {net}. {row['reason']}"
     ends = f"[{SCALE.difference(row['ci_low'])}, {SCALE.difference(row['ci_high'])}]"
@@ -220,9 +224,8 @@ def _left_out(rows: Iterable[Row]) -> list[str]:
     return said
 
 
-def _tasks(
-    rows: Sequence[Row], models: Sequence[Who]
-) -> list[tuple[str, str, list[Followed | None]]]:
+def _tasks(title: str, label: str, rows: Sequence[Row], models: Sequence[Who]) -> block.Table:
+    """One change by task: where most errors go, first."""
     by_task: dict[str, dict[str, Row]] = {}
     for row in rows:
         by_task.setdefault(row["subset_value"], {})[row["model"]] = row
@@ -230,12 +233,25 @@ def _tasks(
     def net(task: str) -> int:
         return sum(row["n_gone"] - row["n_lost"] for row in by_task[task].values())
 
-    shown = []
-    for task in sorted(by_task, key=lambda task: (-net(task), task)):
-        sizes = sorted({row["n_items"] for row in by_task[task].values()})
-        n = "–".join(map(str, sizes if len(sizes) < 2 else (sizes[0], sizes[-1])))
-        shown.append((task, n, [_followed(by_task[task].get(who.name)) for who in models]))
-    return shown
+    lines = [
+        [
+            Cell(task, kind="who"),
+            Cell(span(row["n_items"] for row in by_task[task].values()), kind="n quiet"),
+            *(_of_task(by_task[task].get(who.name)) for who in models),
+        ]
+        for task in sorted(by_task, key=lambda task: (-net(task), task))
+    ]
+    heads = block.by_model(f"{label.capitalize()} task", models, "n")
+    return block.Table(title, heads, lines, "matrix by-task")
+
+
+def _of_task(row: Row | None) -> Cell:
+    """A change on one task, which may have too few items for a test: then `title` says why."""
+    cell, of = _followed(row), _of(row)
+    if row is None or of is None:
+        return cell._replace(title=row["reason"] or "" if row else "")
+    below = [of.interval, of.p] if of.interval else []
+    return cell._replace(small=[*below, *_counts(row)], title=row["reason"] or "")
 
 
 def _curve(judged: Judged, who: Who, terms: Terms) -> Curve:
@@ -278,14 +294,13 @@ def _y(value: float) -> float:
     return round(_TOP + _HEIGHT * (1 - SCALE.place(value)), 1)
 
 
-def _maps(judged: Judged, models: Sequence[Who], terms: Terms) -> list[tuple[MetricShown, Map]]:
+def _maps(judged: Judged, models: Sequence[Who], terms: Terms) -> Iterator[block.Block]:
     """The win rate of each turn over the model's own history, by the task of that turn."""
     names = {dimension: name for name, dimension, trial in terms["rates"] if trial == PLAIN}
     metrics = {metric.name: metric for metric in judged.metrics}
-    maps = []
     for _, dimension, label in terms["turns"]:
         metric = metrics.get(names[dimension])
         slices = slices_by_label(judged, metric, models).get(label) if metric else None
         if metric and slices:
-            maps.append((metric, Map(f"{dimension} task", [(None, slices)])))
-    return maps
+            yield block.Heading(f"{metric.name}, {dimension.lower()} task", 4)
+            yield heat(f"{dimension} task", [("", slices)], models)

@@ -5,14 +5,13 @@ What belongs here: the blocks, and cells that several sections have. One templat
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple
 
 from markupsafe import Markup
 
 from resources.reports.estimate import Estimate
-from resources.reports.report_pairs import cell_of
-from resources.reports.report_scores import MetricShown, Row
+from resources.reports.report_scores import Who
 
 
 class Cell(NamedTuple):
@@ -30,19 +29,21 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True)
 class Note:
-    """A paragraph."""
+    """A paragraph; `style` is its class."""
 
     kind: ClassVar = "note"
     text: str
+    style: str = "note"
 
 
 @dataclass(frozen=True)
 class Heading:
-    """A heading inside the section; `level` is that of HTML."""
+    """A heading inside the section; `level` is that of HTML, `id` is what links to it name."""
 
     kind: ClassVar = "heading"
     text: str
     level: int = 3
+    id: str = ""
 
 
 @dataclass(frozen=True)
@@ -51,17 +52,48 @@ class Sentences:
 
     kind: ClassVar = "sentences"
     of: Sequence[str]
+    style: str = "links"
+
+
+@dataclass(frozen=True)
+class Terms:
+    """Sentences on each of several things, by its name."""
+
+    kind: ClassVar = "terms"
+    of: Sequence[tuple[str, Sequence[str]]]
+
+
+class Part(NamedTuple):
+    """Lines of a table that stand together; `above` says what they are."""
+
+    lines: Sequence[Sequence[Cell]]
+    above: str = ""
+    style: str = ""
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table; `label` is what it is of, `style` its class."""
+    """A table; `label` is what it is of, `style` its class; `marks` are classes of lines by place.
+
+    `parts` stand below `lines`.
+    """
 
     kind: ClassVar = "table"
     label: str
     heads: Sequence[Cell]
     lines: Sequence[Sequence[Cell]]
     style: str = ""
+    marks: Mapping[int, str] = field(default_factory=dict)
+    parts: Sequence[Part] = ()
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A picture: the macro of `templates/report_plots.html` that draws it, and what it is of."""
+
+    kind: ClassVar = "drawing"
+    name: str
+    of: object
 
 
 @dataclass(frozen=True)
@@ -75,10 +107,11 @@ class Folded:
 
 @dataclass(frozen=True)
 class Pane:
-    """Blocks in a frame of their own."""
+    """Blocks that stand together, in a frame of their own if `style` is not another class."""
 
     kind: ClassVar = "pane"
     blocks: Sequence["Block"]
+    style: str = "pane"
 
 
 @dataclass(frozen=True)
@@ -91,20 +124,25 @@ class Panes:
     panes: Sequence[tuple[str, Sequence["Block"]]]
 
 
-Block = Note | Heading | Sentences | Table | Folded | Pane | Panes
+Block = Note | Heading | Sentences | Terms | Table | Drawing | Folded | Pane | Panes
 
 
 class Section(NamedTuple):
-    """A section: its title in the contents, its heading, its blocks; without any it is not there."""
+    """A section: its title in the contents, its heading, its blocks; without any it is not there.
+
+    One that is no data is shown by a `template` of its own, or is `html`.
+    """
 
     id: str
     title: str
-    heading: str
-    blocks: Sequence[Block]
+    heading: str = ""
+    blocks: Sequence[Block] = ()
     style: str = ""
+    template: str = ""
+    html: str = ""
 
 
-def said(text: str, **values: object) -> Markup:
+def said(text: str, /, **values: object) -> Markup:
     """A text of ours, which is HTML, with values that are none in the place of its {names}."""
     return Markup(" ".join(text.split())).format(**values)
 
@@ -119,9 +157,19 @@ def bold(shown: str) -> Markup:
     return said("<b>{shown}</b>", shown=shown)
 
 
+def heads(first: str, *others: str | Cell) -> list[Cell]:
+    """The heads of a table of figures; the first one is that of what its lines are of."""
+    return [Cell(first, kind="l who"), *(o if isinstance(o, Cell) else Cell(o) for o in others)]
+
+
 def clamped(name: str) -> Cell:
     """The head of a column whose name may be too long."""
     return Cell(said('<span class="clamp">{name}</span>', name=name), title=name)
+
+
+def by_model(first: str, models: Iterable[Who], *before: str) -> list[Cell]:
+    """The heads of a table with a column for each model."""
+    return heads(first, *before, *(clamped(of.name) for of in models))
 
 
 def model(name: str, small: Sequence[str] = ()) -> Cell:
@@ -129,18 +177,15 @@ def model(name: str, small: Sequence[str] = ()) -> Cell:
     return Cell(said('<span class="model">{name}</span>', name=name), small, "who")
 
 
+def who(of: Who, small: Sequence[str] = ()) -> Cell:
+    """The contestant that a line is of, with the remarks on it."""
+    named = model(of.name, small)
+    return named._replace(text=named.text + Markup("<br>") + tags(of.tags)) if of.tags else named
+
+
 def tinted(estimate: Estimate) -> Cell:
     """A score with its interval, the darker the higher."""
     return Cell(estimate.shown, [estimate.interval], "n tint", shade=estimate.shade)
-
-
-def tested(finding: Row | None, metric: MetricShown) -> Cell:
-    """A difference with its interval and p, marked where it counts."""
-    cell = cell_of(finding, metric, of="value") if finding else None
-    if cell is None:
-        return Cell("·")
-    below = [cell.interval or "no interval", cell.p]
-    return Cell(bold(cell.difference), below, f"n {cell.verdict}".strip())
 
 
 def tags(of: Iterable[str]) -> Markup:

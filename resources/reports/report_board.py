@@ -1,32 +1,46 @@
 """The leaderboard of a report: ranks, scores in three forms and counts, by judge and way of averaging.
 
-What belongs here: the order of the models, and what stands in each line. The charts beside it are
-`report_charts.py`.
+What belongs here: the order of the models, what stands in each line, and the tables below: all metrics,
+every two models with the smallest difference that the release can show, what each model scores more
+than without its images, judges side by side, models that are missing. Charts are `report_plots.py`.
 """
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from resources.reports import report_blocks as block
 from resources.reports.estimate import Estimate
-from resources.reports.report_abilities import Abilities, abilities_of
-from resources.reports.report_charts import Chart, chart
-from resources.reports.report_pairs import Looking, Pairs, looking_of, pairs_of
-from resources.reports.report_quadrants import Quadrants, quadrants_of
-from resources.reports.report_refusals import Refusals, refusals_of
+from resources.reports.report_answers import refusals
+from resources.reports.report_blocks import Cell, said
+from resources.reports.report_input import Board, Row
+from resources.reports.report_pairs import looking, pairs
+from resources.reports.report_parts import abilities, slices
+from resources.reports.report_plots import Chart, chart, quadrants
 from resources.reports.report_scores import (
     COMMON,
     FLOOR,
     JUDGED,
+    PANEL,
+    RULE,
     Judged,
     MetricShown,
-    Row,
     Who,
     judges_of,
 )
-from resources.reports.report_slices import Slices, slices_of
+from resources.reports.report_shape import noun_of
 
+SCORED_BY = {RULE: "Scored by rule", PANEL: "Panel of judges"}
+BOARD = """{metric}, {averaged}{ends}, {better} is better. Small numbers are 95&nbsp;% intervals."""
+ABLATIONS = """Models without their images, or with those of another {noun}: what they score without
+looking. They have no rank."""
+BASELINES = "Baselines are no models: they answer by rule, to show what the judge makes of it."
+RANKED = " The ranks above count them."
+NO_ANSWER = "Replies that are no answers: cut off by the token limit, reasoning only, empty"
+NOT_TAKEN = "its results were not taken."
+FROM_BEFORE = " The scores above are from before."
+UNSCORED = "It has no scores on this release."
 NO_COUNTS = dict.fromkeys(
     ("n_turns", "n_judged", "n_failed", "n_refused", "n_truncated", "n_reasoning_only", "n_empty"),
     0,
@@ -36,8 +50,8 @@ NO_COUNTS = dict.fromkeys(
 class Entry(NamedTuple):
     """One model's line under one way of averaging; `why` says why it has no rank.
 
-    `others` are its score under the other ways of averaging, `parts` those of all metrics of this one;
-    `n_common` is of how many units `common` is, None if these are all.
+    `others` are its score under the other ways of averaging; `n_common` is of how many units `common`
+    is, None if these are all.
     """
 
     who: Who
@@ -49,7 +63,6 @@ class Entry(NamedTuple):
     common: Estimate
     n_common: int | None
     others: list[Estimate]
-    parts: list[Estimate]
     coverage: str
     counts: Mapping[str, Any]
 
@@ -57,7 +70,7 @@ class Entry(NamedTuple):
 class View(NamedTuple):
     """The leaderboard under one way of averaging; `metrics` begin with the one that it is sorted by.
 
-    `others` are that metric under the other ways of averaging.
+    `others` are that metric under the other ways of averaging; `below` stands below the table.
     """
 
     name: str
@@ -67,30 +80,21 @@ class View(NamedTuple):
     ablations: list[Entry]
     baselines: list[Entry]
     charts: list[Chart]
-    pairs: Pairs | None
-    looking: list[Looking]
+    below: Sequence[block.Block]
 
     @property
     def entries(self) -> list[Entry]:
         """Models, then those without their images, then baselines."""
         return [*self.models, *self.ablations, *self.baselines]
 
-    @property
-    def ranks_baselines(self) -> bool:
-        """Whether baselines are counted in the ranks."""
-        return any(entry.rank is not None for entry in self.baselines)
-
 
 class Pane(NamedTuple):
-    """All that one judge, under one version, says."""
+    """All that one judge, under one version, says; `parts` stand below its leaderboards."""
 
     judged: Judged
     title: str
     views: list[View]
-    refusals: Refusals | None
-    quadrants: Quadrants | None
-    abilities: Abilities | None
-    slices: Slices | None
+    parts: Sequence[block.Block]
 
     @property
     def order(self) -> list[Who]:
@@ -98,40 +102,113 @@ class Pane(NamedTuple):
         return [entry.who for view in self.views[:1] for entry in view.entries]
 
 
-class SideBySide(NamedTuple):
-    """The score that ranks of each model by each judge: (estimate, rank in words), a line a model."""
-
-    metric: MetricShown
-    lines: list[tuple[Who, list[tuple[Estimate, str]]]]
-
-
-def panes_of(data: Row) -> list[Pane]:
+def panes_of(data: Board) -> list[Pane]:
     """One pane for each judge and version, the one to show first at the front."""
     judges = judges_of(data)
     versions = Counter(each.judge for each in judges)
+    noun = noun_of(data["release"])
     labels = data["benchmark"]["abilities"] if data["benchmark"] else []
     panes = []
-    for each in judges:
+    for place, each in enumerate(judges):
         several = versions[each.judge] > 1
         order = _order(each, each.metrics[0])
         panes.append(
             Pane(
                 each,
                 f"{each.title} · {each.version}" if several else each.title,
-                [_view(each, aggregation) for aggregation in _aggregations(each.metrics)],
-                refusals_of(each, order),
-                quadrants_of(each, order),
-                abilities_of(each, order, labels, data["above"]),
-                slices_of(each, order, labels),
+                [_view(each, aggregation, noun) for aggregation in _aggregations(each.metrics)],
+                [
+                    *refusals(each, order),
+                    *quadrants(each, order),
+                    *abilities(each, order, labels, data["above"], f"abilities-{place}"),
+                    *slices(each, order, labels),
+                ],
             )
         )
     return panes
 
 
-def side_by_side(panes: Sequence[Pane]) -> SideBySide | None:
-    """The judges beside each other; None where there is one."""
+def leaderboard(data: Board, panes: Sequence[Pane]) -> block.Section:
+    """What each judge says, then judges side by side and models that are missing."""
+    found = []
+    for n, pane in enumerate(panes):
+        views = [(view.name, [*_board(view, data), *view.below]) for view in pane.views]
+        by = SCORED_BY.get(pane.judged.judge, f"Judge {pane.judged.judge}")
+        version = said("{by}, <code>{version}</code>", by=by, version=pane.judged.version)
+        averaged = block.Panes(f"by-{n}", "Averaged", views)
+        found.append((pane.title, [block.Note(version), averaged, *pane.parts]))
+    judges = [block.Panes("judge", "Judge", found)] if found else []
+    blocks = [*judges, *side_by_side(panes), *missing(data)]
+    # Without scores it is no part of the contents.
+    title = "Leaderboard" if panes else ""
+    return block.Section("leaderboard", title, "Leaderboard", blocks)
+
+
+def _board(view: View, data: Board) -> Iterator[block.Block]:
+    """The models, those without their images, and baselines, in this order."""
+    metric, scale = view.metrics[0], view.metrics[0].scale
+    ends = ""
+    if scale.low is not None and scale.high is not None:
+        ends = f", from {scale.low:g} to {scale.high:g}"
+    better = "higher" if metric.higher_is_better else "lower"
+    averaged = view.name.lower()
+    yield block.Note(said(BOARD, metric=metric.name, averaged=averaged, ends=ends, better=better))
+    ranked = any(entry.rank is not None for entry in view.baselines)
+    apart = (
+        (view.ablations, ABLATIONS.format(noun=noun_of(data["release"]))),
+        (view.baselines, BASELINES + (RANKED if ranked else "")),
+    )
+    heads = [
+        *(Cell("Rank"), Cell("Model", kind="l who"), Cell(metric.name)),
+        Cell(said("Judged<br>only"), title="Without the turns that have no judgment"),
+        Cell("Common", title="Only what every model was judged on"),
+        *(Cell(other.averaged) for other in view.others),
+        Cell("Judged", title="Turns with a judgment / turns of the release"),
+        Cell(said("No<br>answer"), title=NO_ANSWER),
+        *(Cell("Failed"), Cell("Refused")),
+    ]
+    parts = [
+        block.Part([_line(entry) for entry in entries], above, "baselines")
+        for entries, above in apart
+        if entries
+    ]
+    lines = [_line(entry) for entry in view.models]
+    yield block.Table(f"Leaderboard, {view.name}", heads, lines, "board", parts=parts)
+
+
+def _line(of: Entry) -> list[Cell]:
+    counts, floor = of.counts, of.floor
+    cut, reasoning, empty = (counts[f"n_{n}"] for n in ("truncated", "reasoning_only", "empty"))
+    without = f"{cut} cut off, {reasoning} reasoning only, {empty} empty"
+    no_interval = "not scored" if floor.value is None else "no interval"
+    common = [] if of.n_common is None else [f"n = {of.n_common}"]
+    return [
+        Cell(str(of.rank or "–"), [of.ranks] if of.rank else []),
+        block.who(of.who, [f"No rank: {of.why}"] if of.why else []),
+        Cell(
+            said('<span class="big">{of}</span>', of=floor.shown), [floor.interval or no_interval]
+        ),
+        _with_interval(of.judged),
+        _with_interval(of.common)._replace(small=common),
+        *map(_with_interval, of.others),
+        Cell(f"{counts['n_judged']}/{counts['n_turns']}", [of.coverage]),
+        _lost(cut + reasoning + empty)._replace(title=without),
+        *(_lost(counts[name]) for name in ("n_failed", "n_refused")),
+    ]
+
+
+def _with_interval(of: Estimate) -> Cell:
+    return Cell(of.shown, title=f"95 % interval {of.interval or '–'}")
+
+
+def _lost(n: int) -> Cell:
+    return Cell(str(n), kind="n lossy" if n else "n")
+
+
+def side_by_side(panes: Sequence[Pane]) -> list[block.Block]:
+    """The score that ranks of each model by each judge; nothing where there is one."""
     if len(panes) < 2:
-        return None
+        return []
     metric = panes[0].judged.metrics[0]
     # Models that only later judges have judged come after the others.
     contestants = {
@@ -139,13 +216,39 @@ def side_by_side(panes: Sequence[Pane]) -> SideBySide | None:
     }
     lines = []
     for name, who in contestants.items():
-        cells = [
-            (pane.judged.estimate(name, metric), _ranks(pane.judged.rank(name, metric)))
-            for pane in panes
-        ]
+        cells = []
+        for pane in panes:
+            ranks = _ranks(pane.judged.rank(name, metric))
+            cell = block.tinted(pane.judged.estimate(name, metric))
+            cells.append(cell._replace(small=[f"rank {ranks}" if ranks else ""]))
         # Who is of the judge's family differs from judge to judge.
-        lines.append((who._replace(tags=() if who.is_model else who.tags), cells))
-    return SideBySide(metric, lines)
+        lines.append([block.who(who._replace(tags=() if who.is_model else who.tags)), *cells])
+    averaged = metric.averaged.lower()
+    note = f"{metric.name}, {averaged}: the score by each judge, and the interval of the rank."
+    heads = block.heads("Model", *(pane.title for pane in panes))
+    return [
+        block.Heading("Judges side by side", id="sides"),
+        block.Note(note),
+        block.Table("Judges side by side", heads, lines),
+    ]
+
+
+def missing(data: Board) -> list[block.Block]:
+    """Models without scores, or with earlier ones, and why."""
+    lines = []
+    for row in data["missing"]:
+        by = f" by {row['asked']}" if row["asked"] != row["model"] else ""
+        n_lost = f"{row['n_lost']} of {block.count(row['n_turns'], 'turn')}"
+        why = f"The last run of {row['stage']}{by} lost {n_lost} ({row['why']}): {NOT_TAKEN}"
+        before = data["scores"] and row["model"] not in data["unscored"]
+        lines.append((row["model"], why + (FROM_BEFORE if before else "")))
+    named = {row["model"] for row in data["missing"]}
+    lines += [(model, UNSCORED) for model in data["unscored"] if model not in named]
+    if not lines:
+        return []
+    heads = [Cell(head, kind="l") for head in ("Model", "Why")]
+    texts = [[Cell(text, kind="") for text in line] for line in lines]
+    return [block.Heading("Missing", id="missing"), block.Table("Missing", heads, texts)]
 
 
 def _aggregations(metrics: Sequence[MetricShown]) -> list[str]:
@@ -153,7 +256,7 @@ def _aggregations(metrics: Sequence[MetricShown]) -> list[str]:
     return list(dict.fromkeys(metric.aggregation for metric in metrics))
 
 
-def _view(judged: Judged, aggregation: str) -> View:
+def _view(judged: Judged, aggregation: str, noun: str) -> View:
     metrics = [metric for metric in judged.metrics if metric.aggregation == aggregation]
     leading = metrics[0]
     others = [
@@ -162,7 +265,11 @@ def _view(judged: Judged, aggregation: str) -> View:
         if metric.name == leading.name and metric.aggregation != aggregation
     ]
     order = _order(judged, leading)
-    entries = [_entry(judged, who, metrics, others) for who in order]
+    entries = [_entry(judged, who, leading, others) for who in order]
+    charts = [
+        chart(metric, [(who, judged.estimate(who.name, metric)) for who in order])
+        for metric in metrics
+    ]
     return View(
         leading.averaged,
         metrics,
@@ -170,13 +277,30 @@ def _view(judged: Judged, aggregation: str) -> View:
         [entry for entry in entries if entry.who.is_model],
         [entry for entry in entries if entry.who.ablation],
         [entry for entry in entries if entry.who.is_baseline],
+        charts,
         [
-            chart(metric, [(who, judged.estimate(who.name, metric)) for who in order])
-            for metric in metrics
+            *_all_metrics(judged, metrics, order),
+            block.Pane([block.Drawing("dots", each) for each in charts], "charts"),
+            *pairs(judged, leading, order, noun),
+            *looking(judged, leading, order, noun),
         ],
-        pairs_of(judged, leading, order),
-        looking_of(judged, leading, order),
     )
+
+
+def _all_metrics(
+    judged: Judged, metrics: Sequence[MetricShown], order: Sequence[Who]
+) -> Iterator[block.Block]:
+    """The scores by each of several metrics."""
+    if len(metrics) < 2:
+        return
+    lower = {metric: [] if metric.higher_is_better else ["lower is better"] for metric in metrics}
+    lines = [
+        [block.who(who), *(block.tinted(judged.estimate(who.name, each)) for each in metrics)]
+        for who in order
+    ]
+    heads = block.heads("Model", *(Cell(each.name, lower[each]) for each in metrics))
+    yield block.Heading("All metrics")
+    yield block.Table(f"All metrics, {metrics[0].averaged}", heads, lines, "metrics")
 
 
 def _order(judged: Judged, metric: MetricShown) -> list[Who]:
@@ -192,10 +316,7 @@ def _order(judged: Judged, metric: MetricShown) -> list[Who]:
     return sorted(judged.contestants, key=key)
 
 
-def _entry(
-    judged: Judged, who: Who, metrics: Sequence[MetricShown], others: Sequence[MetricShown]
-) -> Entry:
-    leading = metrics[0]
+def _entry(judged: Judged, who: Who, leading: MetricShown, others: Sequence[MetricShown]) -> Entry:
     rank = judged.rank(who.name, leading)
     # Counts are of turns, whatever the metric; of another metric only where this one has no score.
     counts = judged.row(who.name, leading) or next(
@@ -215,7 +336,6 @@ def _entry(
         judged.estimate(who.name, leading, COMMON),
         _n_common(judged, who, leading),
         [judged.estimate(who.name, metric) for metric in others],
-        [judged.estimate(who.name, metric) for metric in metrics],
         _percent(share),
         counts,
     )

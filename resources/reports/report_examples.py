@@ -4,7 +4,7 @@ What belongs here: thumbnails, links that may be followed, and text with its ima
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -12,8 +12,8 @@ from methods.prompts.messages import IMAGE_HERE
 from methods.review import POLICY_PREFIX
 from resources.images.store import ImageStore
 from resources.reports.addresses import CALLS
+from resources.reports.report_input import Row
 
-Row = Mapping[str, Any]
 THUMBNAIL_SIDE = 208
 """Pixels; shown at half the size, so that they are sharp on fine screens and on paper."""
 MOST_SHOWN = 20_000

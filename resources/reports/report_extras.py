@@ -3,16 +3,16 @@
 What belongs here: what such a section is. They stand together, before the languages.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from markupsafe import Markup
 
 from resources.extras import extras
+from resources.reports.report_blocks import Section
 from resources.reports.report_board import Pane
-
-Data = Mapping[str, Any]
+from resources.reports.report_input import Report
 
 
 class ExtraSection(NamedTuple):
@@ -28,7 +28,11 @@ class ExtraSection(NamedTuple):
     steps: Sequence[str]
     rows: Sequence[str]
     style: str
-    html: Callable[[Data, Sequence[Pane]], Markup]
+    html: Callable[[Report, Sequence[Pane]], Markup]
+
+    def of(self, data: Report, panes: Sequence[Pane]) -> Section:
+        """The section of a page."""
+        return Section(self.id, self.title, html=self.html(data, panes))
 
 
 def extra_sections() -> list[ExtraSection]:

@@ -11,6 +11,7 @@ from resources.reports.benchmark_report import n_models
 from resources.reports.diff_page import diff_link
 from resources.reports.page import render
 from resources.reports.report_board import Entry, Pane, panes_of
+from resources.reports.report_input import Board
 from resources.reports.report_scores import RULE
 
 
@@ -31,7 +32,7 @@ class Line(NamedTuple):
     n_unscored: int
 
 
-def line_of(data: Mapping[str, Any], page: str) -> Line:
+def line_of(data: Board, page: str) -> Line:
     """The line of a release whose page is made of `data` (`render_report`)."""
     panes = panes_of(data)
     benchmark = data["benchmark"]["name"] if data["benchmark"] else None

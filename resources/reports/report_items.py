@@ -5,13 +5,13 @@ What belongs here: places on the plots, and words beside them. The data are gath
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from resources.images.store import ImageStore
 from resources.reports.report_examples import pieces, source_of
+from resources.reports.report_input import Items, Row
 
-Row = Mapping[str, Any]
 MOST_FLAGGED = 30
 """Flagged items that are shown; the table has all."""
 FLAGS = {
@@ -40,7 +40,7 @@ class Curve(NamedTuple):
     band: str
 
 
-def item_section(data: Row | None, image_store: ImageStore) -> dict[str, Any] | None:
+def item_section(data: Items | None, image_store: ImageStore) -> dict[str, Any] | None:
     """The section as the template takes it; None where the items were not analysed."""
     if data is None:
         return None

@@ -6,13 +6,13 @@ What belongs here: its texts and tables, from the findings of `evaluate/language
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import Any
 
 from resources.reports import report_blocks as block
 from resources.reports.estimate import Estimate
 from resources.reports.report_blocks import Cell, said
-from resources.reports.report_pairs import TOO_FEW_CLUSTERS
-from resources.reports.report_scores import RULE, MetricShown, Row, metrics_of
+from resources.reports.report_input import Report, Row
+from resources.reports.report_pairs import TOO_FEW_CLUSTERS, tested
+from resources.reports.report_scores import RULE, MetricShown, metrics_of
 from resources.reports.report_shape import noun_of
 
 _IN_WORDS = {"en": "English", "zh": "Chinese"}
@@ -28,7 +28,7 @@ Figures = Mapping[tuple[str, ...], Row]
 """Findings by subset, metric, aggregation, model and measure."""
 
 
-def languages(data: Mapping[str, Any]) -> block.Section:
+def languages(data: Report) -> block.Section:
     """A pane for each release in another language and each judge."""
     names = ("release_id", "other", "judge", "judge_version")
     rows = data["findings"].get("language_gaps", [])
@@ -37,7 +37,7 @@ def languages(data: Mapping[str, Any]) -> block.Section:
     return block.Section("languages", "Languages", "Languages", panes)
 
 
-def _pane(data: Mapping[str, Any], rows: Sequence[Row]) -> Iterator[block.Block]:
+def _pane(data: Report, rows: Sequence[Row]) -> Iterator[block.Block]:
     noun = noun_of(data["release"])
     releases = [rows[0]["release_id"], rows[0]["other"]]
     spoken = (data["languages"][each] for each in releases)
@@ -118,4 +118,4 @@ def _line(figures: Figures, metrics: Sequence[MetricShown], name: str, n_pairs: 
 
 
 def _difference(figures: Figures, subset: tuple[str, str], metric: MetricShown, name: str) -> Cell:
-    return block.tested(figures.get((*subset, *metric.key, name, "difference")), metric)
+    return tested(figures.get((*subset, *metric.key, name, "difference")), metric)

@@ -1,26 +1,43 @@
-"""The comparison matrix of a report: every two models by the metric that ranks.
+"""Differences of a report: how tables show them, the matrix of every two models, what looking adds.
 
 What belongs here: differences with their intervals and p by Holm, which of them count, and the smallest
-difference that the release can show; and what each model scores more than without its images. The tests
-are `methods/evaluation/ranking.py`.
+difference that the release can show. The tests are `methods/evaluation/ranking.py`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 from typing import NamedTuple
 
 from methods.evaluation.contestants import is_model, model_of
-from resources.reports.estimate import Estimate, Scale
-from resources.reports.report_scores import FLOOR, Judged, MetricShown, Row, Who
+from resources.reports import report_blocks as block
+from resources.reports.estimate import Scale
+from resources.reports.report_blocks import Cell, said
+from resources.reports.report_input import Row
+from resources.reports.report_scores import FLOOR, Judged, MetricShown, Who
 
 ALPHA = 0.05
 FEW_CLUSTERS = 30
 """With fewer, more than that can be detected is missed (`methods/evaluation/statistics/power.py`)."""
 TOO_FEW_CLUSTERS = 5
 """With so many or fewer no sign-flip test of two sides comes below 0.05: 2 / 2^5 = 0.0625."""
+PAIRS = """{metric}, {averaged}, on the same turns: the model of the line less that of the column,
+the 95&nbsp;% interval of the difference, and p after Holm's adjustment for all pairs. Marked are
+differences with p below 0.05: ▲ the model of the line is better, ▼ it is worse.{inverse}"""
+INVERSE = (
+    """ Differences are of the mean that the score is the inverse of: the smaller, the better."""
+)
+LOWER = " Lower is better."
+DETECTABLE = """The smallest true difference of two models that this release would show four times of
+five is {detectable}{points}, before Holm's adjustment{few}."""
+FEW = "; with only {n} the true figure is larger"
+NOT_DETECTABLE = "What difference this release would show cannot be worked out."
+NONE_CAN_COUNT = " With {n} no difference can come below p = 0.05, however large it is."
+LOOKING = """{metric}, {averaged}: each model with its images, and on the same turns without them or
+with those of another {noun}. The difference has its 95&nbsp;% interval and p after Holm's adjustment
+for all lines. Where it is small, the score says little about what the model sees."""
 
 
-class Cell(NamedTuple):
+class Difference(NamedTuple):
     """The model of the line less that of the column; `verdict` is `better`, `worse` or empty."""
 
     difference: str
@@ -29,91 +46,19 @@ class Cell(NamedTuple):
     verdict: str
 
 
-class Pairs(NamedTuple):
-    """The matrix; a cell is None where a model meets itself or there is nothing to compare.
-
-    `detectable` says what difference would be found, None where that is not known.
-    """
-
-    metric: MetricShown
-    models: list[Who]
-    lines: list[list[Cell | None]]
-    detectable: str | None
-    n_clusters: int
-
-    @property
-    def few_clusters(self) -> bool:
-        """Whether the detectable difference is too small a number."""
-        return self.n_clusters < FEW_CLUSTERS
-
-    @property
-    def none_can_count(self) -> bool:
-        """Whether there are too few clusters for any difference to count."""
-        return self.n_clusters <= TOO_FEW_CLUSTERS
-
-
-class Looking(NamedTuple):
-    """A model with its images and without them; `difference` is the first score less the second."""
-
-    model: Who
-    without: Who
-    score: Estimate
-    score_without: Estimate
-    difference: Cell | None
-
-
-def looking_of(judged: Judged, metric: MetricShown, order: Sequence[Who]) -> list[Looking]:
-    """Every model that was asked without its images, too, in this order."""
-    rows = _rows(judged, metric)
-    return [
-        Looking(
-            model,
-            without,
-            judged.estimate(model.name, metric),
-            judged.estimate(without.name, metric),
-            cell_of_pair(rows, model.name, without.name, metric),
-        )
-        for model in order
-        for without in order
-        if without.ablation and model_of(without.name) == model.name
-    ]
-
-
-def pairs_of(judged: Judged, metric: MetricShown, order: Sequence[Who]) -> Pairs | None:
-    """The matrix of the models in this order; None where no two models were compared."""
-    rows = {pair: row for pair, row in _rows(judged, metric).items() if all(map(is_model, pair))}
-    if not rows:
-        return None
-    models = [who for who in order if any(who.name in pair for pair in rows)]
-    return Pairs(
-        metric,
-        models,
-        [[cell_of_pair(rows, one.name, other.name, metric) for other in models] for one in models],
-        _detectable([row["detectable"] for row in rows.values()], metric.scale),
-        min(row["n_clusters"] for row in rows.values()),
-    )
-
-
-def _rows(judged: Judged, metric: MetricShown) -> dict[tuple[str, str], Row]:
-    """The comparisons by this metric, by pair."""
-    return {
-        (row["first"], row["second"]): row
-        for row in judged.comparisons
-        if (row["metric"], row["aggregation"], row["form"]) == (*metric.key, FLOOR)
-    }
-
-
-def cell_of_pair(
+def between(
     rows: Mapping[tuple[str, str], Row], one: str, other: str, metric: MetricShown
-) -> Cell | None:
+) -> Difference | None:
     """The first model less the second, from rows of comparisons by pair, in either order."""
     row, sign = rows.get((one, other)), 1
     if row is None:
         row, sign = rows.get((other, one)), -1
-    return None if row is None else cell_of(row, metric, sign)
+    return None if row is None else difference_of(row, metric, sign)
 
 
-def cell_of(row: Row, metric: MetricShown, sign: int = 1, of: str = "difference") -> Cell | None:
+def difference_of(
+    row: Row, metric: MetricShown, sign: int = 1, of: str = "difference"
+) -> Difference | None:
     """The difference of a row, or with `sign` -1 that of the second less the first; None without one.
 
     It stands in the column `of`.
@@ -128,7 +73,7 @@ def cell_of(row: Row, metric: MetricShown, sign: int = 1, of: str = "difference"
         # Differences are of means of units, which fall where an inverse metric rises.
         wanted = metric.higher_is_better != metric.inverse
         verdict = "better" if (sign * difference > 0) == wanted else "worse"
-    return Cell(
+    return Difference(
         scale.difference(sign * difference),
         " to ".join(scale.difference(end) for end in sorted(ends)),
         in_words(row["p_holm"]),
@@ -141,6 +86,88 @@ def in_words(p: float | None) -> str:
     if p is None:
         return "no test"
     return "p < 0.001" if p < 0.001 else f"p = {p:.2f}" if p >= 0.095 else f"p = {p:.3f}"
+
+
+def shown(of: Difference | None, *below: str) -> Cell:
+    """A difference with its interval and p, marked where it counts; or a dot where there is none."""
+    if of is None:
+        return Cell("·")
+    small = [of.interval or "no interval", of.p, *below]
+    return Cell(block.bold(of.difference), small, f"n {of.verdict}".strip())
+
+
+def tested(finding: Row | None, metric: MetricShown) -> Cell:
+    """The difference that a finding is."""
+    return shown(difference_of(finding, metric, of="value") if finding else None)
+
+
+def pairs(
+    judged: Judged, metric: MetricShown, order: Sequence[Who], noun: str
+) -> Iterator[block.Block]:
+    """Every two models by this metric; nothing where no two were compared."""
+    rows = {pair: row for pair, row in _rows(judged, metric).items() if all(map(is_model, pair))}
+    if not rows:
+        return
+    models = [who for who in order if any(who.name in pair for pair in rows)]
+    inverse = INVERSE if metric.inverse else "" if metric.higher_is_better else LOWER
+    lines = [
+        [
+            block.who(one),
+            *(shown(between(rows, one.name, each.name, metric)) for each in models),
+        ]
+        for one in models
+    ]
+    detectable = _detectable([row["detectable"] for row in rows.values()], metric.scale)
+    n_clusters = min(row["n_clusters"] for row in rows.values())
+    found = NOT_DETECTABLE
+    if detectable:
+        points = "" if metric.inverse else " points"
+        few = FEW.format(n=block.count(n_clusters, f"independent {noun}"))
+        few = few if n_clusters < FEW_CLUSTERS else ""
+        found = DETECTABLE.format(detectable=detectable, points=points, few=few)
+    if n_clusters <= TOO_FEW_CLUSTERS:
+        found += NONE_CAN_COUNT.format(n=block.count(n_clusters, noun))
+    averaged = metric.averaged
+    yield block.Heading("Every two models compared")
+    yield block.Note(said(PAIRS, metric=metric.name, averaged=averaged.lower(), inverse=inverse))
+    heads = block.by_model("Model", models)
+    yield block.Table(f"Comparisons, {averaged}", heads, lines, "matrix")
+    yield block.Note(found)
+
+
+def looking(
+    judged: Judged, metric: MetricShown, order: Sequence[Who], noun: str
+) -> Iterator[block.Block]:
+    """Every model that was asked without its images, too; nothing where none was."""
+    rows = _rows(judged, metric)
+    lines = [
+        [
+            Cell(model.name, kind="who"),
+            block.tinted(judged.estimate(model.name, metric)),
+            Cell(without.tags[0], kind=""),
+            block.tinted(judged.estimate(without.name, metric)),
+            shown(between(rows, model.name, without.name, metric)),
+        ]
+        for model in order
+        for without in order
+        if without.ablation and model_of(without.name) == model.name
+    ]
+    if lines:
+        name, averaged = metric.name, metric.averaged
+        heads = (Cell(name), Cell("Sent instead", kind="l"), Cell(name), Cell("Difference"))
+        yield block.Heading("What looking adds")
+        yield block.Note(said(LOOKING, metric=name, averaged=averaged.lower(), noun=noun))
+        label = f"What looking adds, {averaged}"
+        yield block.Table(label, block.heads("Model", *heads), lines, "looking")
+
+
+def _rows(judged: Judged, metric: MetricShown) -> dict[tuple[str, str], Row]:
+    """The comparisons by this metric, by pair."""
+    return {
+        (row["first"], row["second"]): row
+        for row in judged.comparisons
+        if (row["metric"], row["aggregation"], row["form"]) == (*metric.key, FLOOR)
+    }
 
 
 def _detectable(effects: Sequence[float | None], scale: Scale) -> str | None:

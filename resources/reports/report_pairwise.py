@@ -1,14 +1,15 @@
 """The section of a report on comparisons of answers: ratings, who won against whom, what judges prefer.
 
-What belongs here: cells of its tables, from rows of `evaluate.pair_designs`, `evaluate.pair_ratings`,
+What belongs here: its texts and tables, from rows of `evaluate.pair_designs`, `evaluate.pair_ratings`,
 `evaluate.pair_biases`, counts of comparisons and shares of wins. The figures are `methods/pairwise`.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
 
+from resources.reports import report_blocks as block
 from resources.reports.estimate import Estimate, Scale
-from resources.reports.report_scores import Row
+from resources.reports.report_blocks import Cell, said
+from resources.reports.report_input import Pairwise, Row
 
 FLOOR, JUDGED, FIRST_PLACE = "floor", "judged", "first_place"
 _POINTS = Scale(None, None)
@@ -20,140 +21,125 @@ _IN_WORDS = {
     "lists": "items of lists",
     "bold": "bold passages",
 }
+DESIGN = """Judge {judge} (<code>{judge_version}</code>) was shown two models' answers to the same
+question as Assistant A's and B's, in both orders. {calls} of the {n_calls_of_all} that every pair on
+every turn would have taken ({share:.0%}), in {rounds}: {why}.{lost}{unanswered}"""
+LOST = " Without a verdict, and no loss: {n}."
+UNANSWERED = " Where a model gave no answer, no judge was asked: {n}."
+RATINGS = """Ratings are Bradley and Terry's: 400 points are odds of 10 to 1, and the models' mean is
+1000. In the first one no answer loses against an answer. Beside it: of verdicts alone, and of these
+at equal length and layout. Intervals (95&nbsp;%) are over {noun}s; ranks in brackets are those that
+a model may as well have.{smoothed}{apart}"""
+SMOOTHED = """ Some models won or lost everything, so half a win was added each way to every pair:
+how far apart they are is not known."""
+APART = " No comparisons connect the {n} parts, and ranks are within a part."
+OF_PLACE = "share of wins of the answer that stood first; 0.5 is no preference"
+OF_STYLE = "logits for one standard deviation more than the other answer; 0 is no preference"
 
 
-class Rated(NamedTuple):
-    """One model: the rating that ranks, those of what was judged and at equal style, its rank."""
-
-    model: str
-    rating: str
-    interval: str
-    rank: str
-    judged: str
-    controlled: str
-    controlled_interval: str
-    win_share: str
-    tie_share: str
-    n: int
-    part: int
-    reason: str
+def pairwise(data: Pairwise, noun: str) -> block.Section:
+    """A pane for each judge and version of comparing; `noun` is what items are called."""
+    panes = [block.Pane(list(_pane(data, design, noun))) for design in data["designs"]]
+    return block.Section("pairwise", "Answers compared", "Answers compared", panes)
 
 
-class Bias(NamedTuple):
-    """What a judge is drawn by, with its interval; `reason` says why there is no value."""
-
-    name: str
-    value: str
-    interval: str
-    reason: str
-
-
-class Pairwise(NamedTuple):
-    """What one judge's comparisons say; `wins` has a line a model, None where two never met."""
-
-    judge: str
-    version: str
-    design: Row
-    counts: Mapping[str, int]
-    lines: list[Rated]
-    wins: list[list[Estimate | None]]
-    place: Bias
-    styles: list[Bias]
-    smoothed: bool
-    n_parts: int
-
-    @property
-    def share_of_all(self) -> str:
-        """Calls that were made, of those that all pairs on all turns would have taken."""
-        return f"{self.design['n_calls'] / max(1, self.design['n_calls_of_all']):.0%}"
-
-    @property
-    def n_lost(self) -> int:
-        """Comparisons without a verdict."""
-        return self.counts.get(_NO_VERDICT, 0)
-
-    @property
-    def n_unanswered(self) -> int:
-        """Comparisons of which one of the two, or both, gave no answer."""
-        return sum(n for status, n in self.counts.items() if status.startswith("no_answer"))
-
-
-def pairwise_of(data: Mapping[str, Any]) -> list[Pairwise]:
-    """One for each judge and version of comparing, in their order; none where nothing was compared."""
-    return [_judge(data["pairwise"], design) for design in data["pairwise"]["designs"]]
-
-
-def _judge(of: Mapping[str, Sequence[Row]], design: Row) -> Pairwise:
-    def own(name: str) -> Iterator[Row]:
+def _pane(data: Pairwise, design: Row, noun: str) -> Iterator[block.Block]:
+    def own(rows: Sequence[Row]) -> Iterator[Row]:
         keys = ("judge", "judge_version")
-        return (row for row in of[name] if all(row[key] == design[key] for key in keys))
+        return (row for row in rows if all(row[key] == design[key] for key in keys))
 
-    ratings = list(own("ratings"))
+    ratings = list(own(data["ratings"]))
     judged = {row["model"]: row for row in ratings if row["form"] == JUDGED}
     ranked = sorted(
         (row for row in ratings if row["form"] == FLOOR),
         key=lambda row: (row["part"], row["rank"] is None, row["rank"] or 0, row["model"]),
     )
-    met = {(row["model"], row["opponent"]): row["share"] for row in own("shares")}
+    counts = {row["status"]: row["n"] for row in own(data["counts"])}
+    n_lost = counts.get(_NO_VERDICT, 0)
+    n_unanswered = sum(n for status, n in counts.items() if status.startswith("no_answer"))
+    n_parts = len({row["part"] for row in ranked if row["n"]})
+    judge = design["judge"]
+    yield block.Note(
+        said(
+            DESIGN,
+            judge=judge,
+            judge_version=design["judge_version"],
+            calls=block.count(design["n_calls"], "call"),
+            n_calls_of_all=design["n_calls_of_all"],
+            share=design["n_calls"] / max(1, design["n_calls_of_all"]),
+            rounds=block.count(design["n_rounds"], "round"),
+            why=design["why"],
+            lost=LOST.format(n=n_lost) if n_lost else "",
+            unanswered=UNANSWERED.format(n=n_unanswered) if n_unanswered else "",
+        )
+    )
+    smoothed = SMOOTHED if any(row["smoothed"] for row in ranked) else ""
+    apart = APART.format(n=n_parts) if n_parts > 1 else ""
+    yield block.Note(said(RATINGS, noun=noun, smoothed=smoothed, apart=apart))
+    heads = [
+        *map(Cell, ["Part"] if n_parts > 1 else []),
+        *map(Cell, ("Rank", "Rating", "Verdicts alone", "At equal style")),
+        *(Cell("Won", ["a tie half"]), Cell("Ties"), Cell("n")),
+    ]
+    lines = [_line(row, judged[row["model"]], n_parts > 1) for row in ranked]
+    yield block.Table(f"Ratings by {judge}", block.heads("Model", *heads), lines, "looking")
+
+    met = {(row["model"], row["opponent"]): row["share"] for row in own(data["shares"])}
     models = [row["model"] for row in ranked]
-    biases = [_bias(row) for row in own("biases")]
-    return Pairwise(
-        judge=design["judge"],
-        version=design["judge_version"],
-        design=design,
-        counts={row["status"]: row["n"] for row in own("counts")},
-        lines=[_line(row, judged[row["model"]]) for row in ranked],
-        wins=[
-            [
-                Estimate(met[model, other], scale=_SHARE) if (model, other) in met else None
-                for other in models
-            ]
-            for model in models
-        ],
-        place=next(each for each in biases if each.name == FIRST_PLACE),
-        styles=[
-            each._replace(name=_IN_WORDS[each.name]) for each in biases if each.name != FIRST_PLACE
-        ],
-        smoothed=any(row["smoothed"] for row in ranked),
-        n_parts=len({row["part"] for row in ranked if row["n"]}),
+    yield block.Heading("Share of wins of the line against the column")
+    yield block.Table(
+        f"Wins by {judge}",
+        block.heads("Model", *map(block.clamped, models)),
+        [[block.model(one), *(_wins(met.get((one, other))) for other in models)] for one in models],
+        "looking",
     )
+    biases = sorted(own(data["biases"]), key=lambda row: row["bias"] != FIRST_PLACE)
+    of = [*block.heads("Beside the content", "Value"), Cell("Read as", kind="l")]
+    yield block.Heading("What the judge prefers")
+    yield block.Table(f"What {judge} prefers", of, list(map(_bias, biases)), "looking")
 
 
-def _line(row: Row, judged: Row) -> Rated:
-    return Rated(
-        row["model"],
-        _whole(row["rating"]),
-        _interval(row, "", _whole),
-        "–" if row["rank"] is None else _rank(row),
-        _whole(judged["rating"]),
-        _whole(judged["controlled_rating"]),
-        _interval(judged, "controlled_", _whole),
-        _SHARE.shown(row["win_share"]),
-        _SHARE.shown(row["tie_share"]),
-        row["n"],
-        row["part"],
-        row["reason"] or "",
-    )
+def _line(row: Row, judged: Row, in_parts: bool) -> list[Cell]:
+    """A model: the rating that ranks, those of what was judged and at equal style, its rank."""
+    rank = "–"
+    if row["rank"] is not None:
+        low, high = row["rank_low"], row["rank_high"]
+        rank = f"{row['rank']}" if low == high else f"{row['rank']} ({low} to {high})"
+    controlled = _interval(judged, _whole, "controlled_")
+    return [
+        block.model(row["model"], [row["reason"]] if row["reason"] else []),
+        *([Cell(str(row["part"] + 1), kind="n quiet")] if in_parts else []),
+        Cell(rank),
+        Cell(block.bold(_whole(row["rating"])), [_interval(row, _whole)]),
+        Cell(_whole(judged["rating"])),
+        Cell(_whole(judged["controlled_rating"]), [controlled]),
+        Cell(_SHARE.shown(row["win_share"])),
+        Cell(_SHARE.shown(row["tie_share"])),
+        Cell(str(row["n"]), kind="n quiet"),
+    ]
 
 
-def _rank(row: Row) -> str:
-    low, high = row["rank_low"], row["rank_high"]
-    return f"{row['rank']}" if low == high else f"{row['rank']} ({low} to {high})"
+def _wins(share: float | None) -> Cell:
+    """A share of wins, or a dot where two never met."""
+    if share is None:
+        return Cell("·", kind="n quiet")
+    return block.tinted(Estimate(share, scale=_SHARE))
 
 
-def _bias(row: Row) -> Bias:
-    return Bias(
-        row["bias"],
-        _POINTS.shown(row["value"]),
-        _interval(row, "", _POINTS.shown),
-        row["reason"] or "",
-    )
+def _bias(row: Row) -> list[Cell]:
+    """What a judge is drawn by, with its interval, or why there is no value."""
+    of_place = row["bias"] == FIRST_PLACE
+    return [
+        Cell("the first place" if of_place else _IN_WORDS[row["bias"]], kind="who"),
+        Cell(_POINTS.shown(row["value"]), [_interval(row, _POINTS.shown)]),
+        Cell(row["reason"] or (OF_PLACE if of_place else OF_STYLE), kind=""),
+    ]
 
 
 def _whole(value: float | None) -> str:
     return "–" if value is None else f"{value:.0f}".replace("-", "−")
 
 
-def _interval(row: Row, prefix: str, shown: Any) -> str:
+def _interval(row: Row, shown: Callable[[float], str], prefix: str = "") -> str:
     low, high = row[f"{prefix}ci_low"], row[f"{prefix}ci_high"]
     return "" if low is None else f"{shown(low)} to {shown(high)}"

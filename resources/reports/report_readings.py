@@ -5,14 +5,13 @@ What belongs here: which findings of `evaluate/extraction_quality` are shown, an
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from methods.evaluation.contestants import is_model
 from resources.reports import report_blocks as block
 from resources.reports.estimate import Estimate, Scale
 from resources.reports.report_blocks import Cell, said
+from resources.reports.report_input import Report, Row
 
-Row = Mapping[str, Any]
 Figures = Mapping[tuple[str, ...], Row]
 """Findings by model, measure, reader, other, stratum or reason, metric and aggregation."""
 _KEY = ("subject", "measure", "judge", "other", "subset_value", "metric", "aggregation")
@@ -57,7 +56,7 @@ read. People read a sample without seeing any reading, as many answers that are 
 ones: look at each kind by itself."""
 
 
-def readings(data: Mapping[str, Any]) -> block.Section:
+def readings(data: Report) -> block.Section:
     """Shares by model, effects by metric, agreement; no blocks where no letter was read."""
     rows = data["findings"].get("extraction_quality", [])
     figures = {tuple(row[name] for name in _KEY): row for row in rows}

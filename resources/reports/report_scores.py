@@ -1,12 +1,12 @@
 """The scores of a release as a report's sections find them: by judge, metric, form and model.
 
 What belongs here: which judge is shown first, what the metrics are, who is a baseline or a relative of
-the judge. What a section shows of it is `report_board.py`, `report_pairs.py` and `report_slices.py`.
+the judge. What a section shows of it is `report_board.py`, `report_pairs.py` and `report_parts.py`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from methods.evaluation.contestants import (
     BASELINE,
@@ -18,8 +18,8 @@ from methods.evaluation.contestants import (
 from methods.evaluation.judging import PANEL, RULE
 from methods.evaluation.related import related
 from resources.reports.estimate import Estimate, Scale
+from resources.reports.report_input import Board, Row
 
-Row = Mapping[str, Any]
 IN_WORDS = {NO_IMAGES: "no images", OTHER_IMAGES: "images of another item"}
 """What a model is sent in place of the images, by ablation."""
 FLOOR, JUDGED, COMMON = "floor", "judged", "common"
@@ -115,7 +115,7 @@ def estimate_of(row: Row, scale: Scale) -> Estimate:
     return Estimate(row["value"], row["ci_low"], row["ci_high"], scale)
 
 
-def judges_of(data: Row) -> list[Judged]:
+def judges_of(data: Board) -> list[Judged]:
     """What each judge and version says: the profile's judges first, the panel last.
 
     `data` is that of `render_report`. Of one judge's versions the one that has judged most is first.
@@ -132,13 +132,12 @@ def judges_of(data: Row) -> list[Judged]:
     return [_judged(data, *key, ordered) for key in ordered]
 
 
-def _judged(data: Row, judge: str, version: str, all_judges: Iterable[tuple[str, str]]) -> Judged:
-    def mine(name: str) -> Iterator[Row]:
-        return (
-            row for row in data[name] if (row["judge"], row["judge_version"]) == (judge, version)
-        )
+def _judged(data: Board, judge: str, version: str, all_judges: Iterable[tuple[str, str]]) -> Judged:
+    def mine(rows: Iterable[Row]) -> Iterator[Row]:
+        key = judge, version
+        return (row for row in rows if (row["judge"], row["judge_version"]) == key)
 
-    rows = list(mine("scores"))
+    rows = list(mine(data["scores"]))
     judges = [name for name, _ in all_judges if name != PANEL] if judge == PANEL else [judge]
     models = sorted({row["model"] for row in rows})
     return Judged(
@@ -156,9 +155,9 @@ def _judged(data: Row, judge: str, version: str, all_judges: Iterable[tuple[str,
             if not row["subset_label"]
         },
         [row for row in rows if row["subset_label"]],
-        {(row["model"], row["metric"], row["aggregation"]): row for row in mine("ranks")},
-        list(mine("comparisons")),
-        list(mine("ability_comparisons")),
+        {(row["model"], row["metric"], row["aggregation"]): row for row in mine(data["ranks"])},
+        list(mine(data["comparisons"])),
+        list(mine(data["ability_comparisons"])),
         [_who(model, judges, data) for model in models],
     )
 
@@ -182,7 +181,7 @@ def metrics_of(
         )
 
 
-def _who(model: str, judges: Sequence[str], data: Row) -> Who:
+def _who(model: str, judges: Sequence[str], data: Board) -> Who:
     if not is_model(model):
         ablation = ablation_of(model)
         return Who(model, (IN_WORDS[ablation] if ablation else BASELINE,))

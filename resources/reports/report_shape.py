@@ -4,12 +4,15 @@ What belongs here: heights of bars and words beside them. The numbers are
 `methods/release_statistics.py`.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from methods.ids import canonical_json
 from methods.release_card import card_of, facts, settings_of
 from methods.release_statistics import Distribution, Share, histogram, summary
+from resources.reports import report_blocks as block
+from resources.reports.report_blocks import Cell, said
+from resources.reports.report_input import Report, Row
 
 MOST_ROWS = 12
 """Values of a label that are shown; the others are added up."""
@@ -36,7 +39,7 @@ class BarChart(NamedTuple):
     of: str = ""
 
 
-def noun_of(release: Mapping[str, Any]) -> str:
+def noun_of(release: Row) -> str:
     """What an item of the release is called."""
     return "dialogue" if release["n_turns"] > release["n_items"] else "item"
 
@@ -63,14 +66,37 @@ def share_chart(share: Share) -> BarChart:
     return BarChart(share.name, f"{total} {of}", _bars(shown, total))
 
 
-def card(release: Mapping[str, Any]) -> list[tuple[str, str]]:
+def shape(data: Report) -> block.Section:
+    """Charts of what the release consists of, and the card."""
+    release = data["release"]
+    charts = [
+        *map(histogram_chart, data["distributions"]),
+        *map(share_chart, data["shares"]),
+        category_chart(data["page_categories"], release["n_images"]),
+    ]
+    drawings = [block.Drawing("bars", chart) for chart in charts if chart]
+    nothing = block.Note("It has nothing to show.", "lead")
+    heads = [Cell("How it was made", kind="l"), Cell("Value", kind="l")]
+    lines = [
+        [Cell(name, kind=""), Cell(said("<code>{value}</code>", value=value), kind="")]
+        for name, value in card(release)
+    ]
+    blocks = [
+        block.Pane(drawings, "charts") if drawings else nothing,
+        block.Heading("Card", id="card"),
+        block.Table("How the release was made", heads, lines),
+    ]
+    return block.Section("shape", "The release", "The release", blocks)
+
+
+def card(release: Row) -> list[tuple[str, str]]:
     """(name, value) of how the release was made; what the page's head says is left out."""
     of = card_of(release)
     settings = [(name, canonical_json(value)) for name, value in settings_of(of).items()]
     return [*(fact for fact in facts(of) if fact[0] not in _IN_HEAD), *settings]
 
 
-def category_chart(categories: Sequence[Mapping[str, Any]], n_images: int) -> BarChart | None:
+def category_chart(categories: Sequence[Row], n_images: int) -> BarChart | None:
     """Categories of the pages that the images are from; None where none is known."""
     if not categories:
         return None

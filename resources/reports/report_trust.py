@@ -4,14 +4,14 @@ What belongs here: its texts, tables and sentences, from the findings of `evalua
 rows of `evaluate.judge_probes`.
 """
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from typing import Any
 
 from methods.evaluation.judge_quality import EXTERNAL, INTERNAL, OF_PEOPLE
 from methods.evaluation.judging import PANEL
 from resources.reports import report_blocks as block
 from resources.reports.report_blocks import Cell, said
-from resources.reports.report_scores import Row
+from resources.reports.report_input import Report, Row
 
 MEASURES = {
     "mae": "Mean error",
@@ -84,7 +84,7 @@ LED = """How far the overall score shifts under what should not shift it; the in
 or groups. An interval with 0 inside does not show that there is no shift, only that none was found."""
 
 
-def trust(data: Mapping[str, Any]) -> block.Section:
+def trust(data: Report) -> block.Section:
     """What is known of the judges' overall scores; no blocks where no model has judged."""
     overall = data["benchmark"]["overall"] if data["benchmark"] else ""
     rows = [

@@ -7,14 +7,14 @@ whose ratings differ most.
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import Any
 
 from methods.evaluation.wording_effects import BY_RULE, GROUP
 from resources.reports import report_blocks as block
 from resources.reports.report_blocks import Cell, said
 from resources.reports.report_board import Pane
-from resources.reports.report_pairs import TOO_FEW_CLUSTERS, cell_of
-from resources.reports.report_scores import MetricShown, Row
+from resources.reports.report_input import Report, Row
+from resources.reports.report_pairs import TOO_FEW_CLUSTERS, difference_of, tested
+from resources.reports.report_scores import MetricShown
 
 EFFECTS = """{metric} of the wordings in a style less the mean of all wordings of the same question,
 failures at the floor, over the groups that have others, too; with its 95&nbsp;% interval over groups
@@ -30,7 +30,7 @@ call."""
 ALL_STEADY = "No group has wordings whose ratings differ."
 
 
-def wordings(data: Mapping[str, Any], panes: Sequence[Pane]) -> block.Section:
+def wordings(data: Report, panes: Sequence[Pane]) -> block.Section:
     """One pane for each judge that has rated groups, in the order of the leaderboards."""
     found = []
     for pane in panes:
@@ -69,7 +69,7 @@ def _effects(pane: Pane, metric: MetricShown, rows: Sequence[Row]) -> Iterator[b
         for style in styles
         for name in having
         if (row := differences.get((style, name)))
-        and (cell := cell_of(row, metric, of="value"))
+        and (cell := difference_of(row, metric, of="value"))
         and cell.verdict
     ]
     if verdicts:
@@ -87,7 +87,7 @@ def _effects(pane: Pane, metric: MetricShown, rows: Sequence[Row]) -> Iterator[b
             [
                 Cell(style, [block.count(most(counts, style), "wording")], "who"),
                 Cell(str(most(differences, style)), kind="n quiet"),
-                *(block.tested(differences.get((style, name)), metric) for name in models),
+                *(tested(differences.get((style, name)), metric) for name in models),
             ]
             for style in styles
         ],

@@ -8,8 +8,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from resources.reports.figures import PALETTE, cut
-from resources.reports.fonts import can_draw, font_for
+from resources.reports.figures import PALETTE, can_draw, cut, font_for
 
 SIZE = (1200, 480)
 """Pixels."""

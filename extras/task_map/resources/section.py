@@ -15,6 +15,7 @@ from extras.task_map.resources.picture import Picture, picture_of
 from resources.reports.page import render
 from resources.reports.report_board import Pane
 from resources.reports.report_extras import ExtraSection
+from resources.reports.report_input import Report
 
 TABLES = ("task_map", "task_distances")
 Row = Mapping[str, Any]
@@ -37,7 +38,7 @@ class TaskMapShown(NamedTuple):
     decimals: int
 
 
-def _html(data: Row, panes: Sequence[Pane]) -> Markup:
+def _html(data: Report, panes: Sequence[Pane]) -> Markup:
     maps = _task_maps(data["of_extras"], panes)
     return Markup(render("report_task_map.html", task_maps=maps) if maps else "")
 
@@ -45,7 +46,9 @@ def _html(data: Row, panes: Sequence[Pane]) -> Markup:
 SECTION = ExtraSection("task-map", "Task map", ("task_map",), TABLES, "task_map_style.css", _html)
 
 
-def _task_maps(of_release: Row, panes: Sequence[Pane]) -> list[TaskMapShown]:
+def _task_maps(
+    of_release: Mapping[str, Sequence[Row]], panes: Sequence[Pane]
+) -> list[TaskMapShown]:
     """The maps of a release in the order of its judges; `of_release` has the rows of its tables."""
     maps = []
     for pane in panes:

@@ -14,7 +14,7 @@ from playwright.sync_api import expect, sync_playwright
 
 from resources.images.store import ImageStore
 from resources.reports import cluster_page as page
-from resources.reports import fonts
+from resources.reports import figures
 from resources.reports import word_cloud as words
 from resources.reports.cluster_layers import NO_GROUP, OTHERS, Point, layers, size_bars
 from resources.reports.cluster_page import Clustering, map_figure, render_page
@@ -161,8 +161,8 @@ def test_names_too_long_for_the_cloud_are_cut_and_blank_ones_left_out() -> None:
 def test_words_that_no_font_draws_are_said_and_not_drawn_as_boxes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    own_only = fonts._fonts()[:1]
-    monkeypatch.setattr(fonts, "_fonts", lambda: own_only)
+    own_only = figures._fonts()[:1]
+    monkeypatch.setattr(figures, "_fonts", lambda: own_only)
     cloud = category_cloud({"猫头鹰": 9, "Owls": 1})
     assert cloud and cloud.unreadable == ["猫头鹰"] and cloud.n_shown == 1
     assert category_cloud({"猫头鹰": 9}) is None
@@ -170,11 +170,11 @@ def test_words_that_no_font_draws_are_said_and_not_drawn_as_boxes(
 
 def test_the_font_is_the_one_that_draws_most_of_the_texts(monkeypatch: pytest.MonkeyPatch) -> None:
     signs = {"own": frozenset(map(ord, "Owls")), "eastern": frozenset(map(ord, "Owls猫头鹰"))}
-    monkeypatch.setattr(fonts, "_fonts", lambda: ("own", "eastern"))
-    monkeypatch.setattr(fonts, "_signs", lambda path: signs[path])
-    assert fonts.font_for(["Owls", "Owl"]) == "own"
-    assert fonts.font_for(["Owls", "猫头鹰"]) == "eastern"
-    assert fonts.drawable("own", "Owl 猫") == "Owl ?"
+    monkeypatch.setattr(figures, "_fonts", lambda: ("own", "eastern"))
+    monkeypatch.setattr(figures, "_signs", lambda path: signs[path])
+    assert figures.font_for(["Owls", "Owl"]) == "own"
+    assert figures.font_for(["Owls", "猫头鹰"]) == "eastern"
+    assert figures.drawable("own", "Owl 猫") == "Owl ?"
 
 
 # --- The page ----------------------------------------------------------------------------------------

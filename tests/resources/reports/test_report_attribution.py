@@ -8,8 +8,9 @@ import pytest
 
 from methods.convbench.attribution import PERCEPTION_GIVEN, REASONING_GIVEN, TERMS, TOO_FEW
 from methods.convbench.scores import CREATION, REASONING
+from resources.reports import report_blocks as block
 from resources.reports.benchmark_report import render_report
-from resources.reports.report_attribution import attributions_of
+from resources.reports.report_attribution import attribution
 from resources.reports.report_attribution import sentence as sentence_of
 from resources.reports.report_board import panes_of
 from tests.resources.reports.attribution_rows import FAULTS, TASKS, convbench_data
@@ -95,11 +96,25 @@ def test_without_given_turns_there_is_no_section(data, store) -> None:
     assert "attribution" not in render_report(data, store)
 
 
+def blocks_of(made: dict[str, Any]) -> list[Any]:
+    """What the section says of the one judge."""
+    rows, terms = made["error_attribution"], made["attribution_terms"]
+    (panes,) = attribution(rows, terms, panes_of(made)).blocks
+    assert isinstance(panes, block.Panes)
+    ((_, found),) = panes.panes
+    return list(found)
+
+
+def table(blocks: list[Any], label: str) -> block.Table:
+    (found,) = (each for each in blocks if isinstance(each, block.Table) and each.label == label)
+    return found
+
+
 def test_each_planted_fault_is_named_and_marked(data, store) -> None:
-    (of,) = attributions_of(made := convbench_data(data), panes_of(made))
+    found = table(blocks_of(made := convbench_data(data)), "Errors that go when turns are given")
     marks = {
-        line.who.name: [each.cell.verdict for each in line.followed if each and each.cell]
-        for line in of.lines
+        text_of(line[0].text): [cell.kind.removeprefix("n").strip() for cell in line[1:]]
+        for line in found.lines
     }
     assert marks == {
         "blind": ["better", "better", "", "better"],
@@ -114,8 +129,11 @@ def test_each_planted_fault_is_named_and_marked(data, store) -> None:
 
 
 def test_tasks_in_which_most_errors_go_stand_first(data, store) -> None:
-    (of,) = attributions_of(made := convbench_data(data), panes_of(made))
-    assert [(tasks.heading.dimension, tasks.label) for tasks in of.tasks] == [
+    found = blocks_of(made := convbench_data(data))
+    folded = [each for each in found if isinstance(each, block.Folded)]
+    of = re.compile(r"(\w+), .*, by (\w+) task")
+    titles = [of.fullmatch(each.summary) for each in folded]
+    assert [title and title.groups() for title in titles] == [
         (REASONING, "reasoning"),
         (REASONING, "perception"),
         (CREATION, "creation"),
@@ -124,34 +142,36 @@ def test_tasks_in_which_most_errors_go_stand_first(data, store) -> None:
         (CREATION, "reasoning"),
     ]
     nets = {
-        task: sum(
+        task.text: sum(
             each["n_gone"] - each["n_lost"]
             for each in made["error_attribution"]
             if (each["change"], each["dimension"], each["subset_value"])
-            == (PERCEPTION_GIVEN, REASONING, task)
+            == (PERCEPTION_GIVEN, REASONING, task.text)
         )
-        for task, *_ in of.tasks[0].values
+        for task, *_ in folded[0].blocks[1].lines
     }
     assert list(nets.values()) == sorted(nets.values(), reverse=True)
     assert set(nets) == set(TASKS["reasoning"])
 
 
 def test_the_curves_have_a_place_for_each_score_and_the_maps_a_turn_each(data, store) -> None:
-    (of,) = attributions_of(made := convbench_data(data), panes_of(made))
-    assert {curve.who.name for curve in of.curves} == set(FAULTS)
-    for curve in of.curves:
+    found = blocks_of(convbench_data(data))
+    (turns,) = (each.of for each in found if isinstance(each, block.Drawing))
+    assert {curve.who.name for curve in turns.curves} == set(FAULTS)
+    for curve in turns.curves:
         assert [spot.words.partition(",")[0] for spot in curve.spots] == [
             *("S1", "S2", "S3", "S2^", "S3^", "S3~")
         ]
         # The higher the score, the higher on the page; intervals are around it.
         assert all(spot.high <= spot.y <= spot.low for spot in curve.spots)
         assert [trial for trial, _ in curve.lines] == ["plain", "perfect-perception"]
-    assert [(metric.name, part.label) for metric, part in of.maps] == [
-        ("S1", "Perception task"),
-        ("S2", "Reasoning task"),
-        ("S3", "Creation task"),
+    headings = [each.text for each in found if isinstance(each, block.Heading) and each.level == 4]
+    assert headings == ["S1, perception task", "S2, reasoning task", "S3, creation task"]
+    maps = [each for each in found if isinstance(each, block.Table) and each.style == "heat"]
+    assert [each.heads[0].text for each in maps] == [
+        *("Perception task", "Reasoning task", "Creation task"),
     ]
-    assert of.steps == [
+    assert [head.text for head in table(found, "Change from turn to turn").heads[1:]] == [
         "Perception to reasoning",
         "Reasoning to creation",
         "Perception to creation",

@@ -2,14 +2,15 @@
 
 import math
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
+from markupsafe import Markup
 
-from resources.images.store import ImageStore
+from resources.reports import report_blocks as block
 from resources.reports.benchmark_report import render_report
 from resources.reports.report_board import panes_of, side_by_side
-from resources.reports.report_charts import Mark
+from resources.reports.report_plots import Mark
 from tests.resources.reports.report_rows import (
     JUDGE,
     METRICS,
@@ -17,7 +18,6 @@ from tests.resources.reports.report_rows import (
     Page,
     compared,
     metric,
-    part,
     ranks,
     scores,
 )
@@ -41,6 +41,13 @@ def change(data: dict[str, Any], model: str, form: str, value: float, how: str =
     for row in data["scores"]:
         if (row["model"], row["form"], row["aggregation"]) == (model, form, how):
             row.update(value=value, ci_low=value - 4, ci_high=value + 3)
+
+
+def below(data: dict[str, Any], label: str) -> block.Table | None:
+    """The table of this label below the first leaderboard."""
+    blocks = panes_of(data)[0].views[0].below
+    tables = (each for each in blocks if isinstance(each, block.Table))
+    return next((each for each in tables if each.label == label), None)
 
 
 # --- Leaderboard -----------------------------------------------------------------------------------
@@ -142,7 +149,8 @@ def test_models_without_their_images_stand_apart_and_beside_the_model_itself(dat
         "strong", "weak", elsewhere, blind, "baseline:empty",
     ]  # fmt: skip
     # The matrix has models alone.
-    assert view.pairs is None or {who.name for who in view.pairs.models} <= {"strong", "weak"}
+    pairs = pairs_of(data)
+    assert pairs is None or set(pairs.models) <= {"strong", "weak"}
     shown = board(html, table="looking")
     assert shown[1] == [
         "strong",
@@ -152,7 +160,8 @@ def test_models_without_their_images_stand_apart_and_beside_the_model_itself(dat
         "+47.0 +42.0 to +52.0 p &lt; 0.001",
     ]
     assert shown[0][2::2] == ["images of another item", "+4.0 −1.0 to +9.0 p = 0.40"]
-    assert [each.difference.verdict for each in view.looking] == ["", "better"]
+    looking = below(data, "What looking adds, Micro mean")
+    assert looking is not None and [line[-1].kind for line in looking.lines] == ["n", "n better"]
     assert "Models2" in re.sub(r"\s", "", Page(html).text)
 
 
@@ -266,12 +275,13 @@ def test_judges_stand_side_by_side_the_profiles_first_one_in_front_the_panel_las
         data["scores"] += scores("strong", value, judge=judge, judge_version="v1")
     panes = panes_of(data)
     assert [pane.title for pane in panes] == ["second", JUDGE, "aaa", "Panel"]
-    sides = side_by_side(panes)
-    assert sides is not None and sides.metric.name == OVERALL
-    (who, cells), (other, _) = sides.lines
-    assert (who.name, other.name) == ("strong", "weak")
-    assert [estimate.shown for estimate, _ in cells] == ["70.0", "78.0", "50.0", "60.0"]
-    assert [rank for _, rank in cells] == ["", "1–1", "", ""]
+    _, note, sides = side_by_side(panes)
+    assert isinstance(note, block.Note) and note.text.startswith(f"{OVERALL}, ")
+    assert isinstance(sides, block.Table)
+    line, other = sides.lines
+    assert [Markup(of[0].text).striptags() for of in (line, other)] == ["strong", "weak"]
+    assert [cell.text for cell in line[1:]] == ["70.0", "78.0", "50.0", "60.0"]
+    assert [list(cell.small) for cell in line[1:]] == [[""], ["rank 1–1"], [""], [""]]
     page = Page(render_report(data, store))
     judges = [i for i in page.attributes("input", "name") if i == "judge"]
     assert len(judges) == 4
@@ -292,15 +302,31 @@ def test_two_versions_of_a_judges_prompt_are_two_judges(data, store) -> None:
 # --- Comparisons -----------------------------------------------------------------------------------
 
 
-def pairs_of(data: dict[str, Any]) -> Any:
-    pairs = panes_of(data)[0].views[0].pairs
-    assert pairs is not None
-    return pairs
+class Pairs(NamedTuple):
+    models: list[str]
+    lines: list[list[tuple[str, ...] | None]]
+
+
+def pairs_of(data: dict[str, Any]) -> Pairs | None:
+    """The matrix: difference, interval, p and verdict of each pair, None where there is nothing."""
+    table = below(data, "Comparisons, Micro mean")
+    if table is None:
+        return None
+    lines = [
+        [
+            None
+            if cell.text == "·"
+            else (Markup(cell.text).striptags(), *cell.small, cell.kind.removeprefix("n").strip())
+            for cell in line[1:]
+        ]
+        for line in table.lines
+    ]
+    return Pairs([head.title for head in table.heads[1:]], lines)
 
 
 def test_a_pair_stands_in_the_matrix_from_both_sides(data) -> None:
     pairs = pairs_of(data)
-    assert [who.name for who in pairs.models] == ["strong", "weak"]
+    assert pairs is not None and pairs.models == ["strong", "weak"]
     (none, one), (other, _) = pairs.lines
     assert none is None
     assert one == ("+37.0", "+32.0 to +42.0", "p = 0.020", "better")
@@ -319,8 +345,8 @@ def test_a_pair_stands_in_the_matrix_from_both_sides(data) -> None:
 )
 def test_a_difference_is_marked_where_p_after_holm_is_below_005(data, changed, verdict, p) -> None:
     data["comparisons"] = [compared("strong", "weak", 37.0, **changed)]
-    cell = pairs_of(data).lines[0][1]
-    assert (cell.verdict, cell.p) == (verdict, p)
+    *_, found_p, found_verdict = pairs_of(data).lines[0][1]
+    assert (found_verdict, found_p) == (verdict, p)
 
 
 @pytest.mark.parametrize(
@@ -333,8 +359,8 @@ def test_a_difference_is_marked_where_p_after_holm_is_below_005(data, changed, v
 )
 def test_better_is_what_the_metric_says(data, changed, verdict) -> None:
     data["benchmark"]["metrics"][0] |= changed
-    strong = [who.name for who in pairs_of(data).models].index("strong")
-    assert pairs_of(data).lines[strong][1 - strong].verdict == verdict
+    strong = pairs_of(data).models.index("strong")
+    assert pairs_of(data).lines[strong][1 - strong][-1] == verdict
 
 
 def test_what_cannot_be_compared_is_left_blank(data, store) -> None:
@@ -342,7 +368,7 @@ def test_what_cannot_be_compared_is_left_blank(data, store) -> None:
     assert pairs_of(data).lines[0] == [None, None]
     assert "cannot be worked out" in Page(render_report(data, store)).text
     data["comparisons"] = []
-    assert panes_of(data)[0].views[0].pairs is None
+    assert pairs_of(data) is None
 
 
 @pytest.mark.parametrize(
@@ -368,34 +394,3 @@ def test_the_detectable_difference_is_one_sentence(
 def test_the_reader_is_sent_to_the_matrix_and_not_to_overlaps(data, store) -> None:
     words = Page(render_report(data, store)).words
     assert "Look at the matrix, not at whether two intervals overlap" in words
-
-
-# --- Slices ----------------------------------------------------------------------------------------
-
-
-def test_slices_stand_by_label_in_the_order_of_numbers(data, store) -> None:
-    data["scores"] += [
-        part(model, value, "turn", turn, n)
-        for turn, n in (("10", 3), ("2", 3), ("1", 4))
-        for model, value in (("strong", 70.0), ("weak", 30.0))
-    ]
-    data["scores"] += [part("strong", 55.0, "images so far", of) for of in ("over 10", "6-10", "2")]
-    data["scores"].append(part("weak", 20.0, "turn", "2", 2) | {"model": "baseline:empty"})
-    slices = panes_of(data)[0].slices
-    assert slices is not None
-    labels = dict(slices.labels)
-    assert [who.name for who in slices.models] == ["strong", "weak"]
-    assert [(each.value, each.n) for each in labels["turn"]] == [
-        ("1", "4"),
-        ("2", "2–3"),
-        ("10", "3"),
-    ]
-    assert [score.shown for score in labels["turn"][0].scores] == ["70.0", "30.0"]
-    assert [each.value for each in labels["images so far"]] == ["2", "6-10", "over 10"]
-    assert labels["images so far"][0].scores[1].shown == "–"
-    assert "Slices" in Page(render_report(data, store)).text
-
-
-def test_without_parts_there_are_no_slices(data: dict[str, Any], store: ImageStore) -> None:
-    assert panes_of(data)[0].slices is None
-    assert "Slices" not in Page(render_report(data, store)).text

@@ -1,17 +1,16 @@
-"""Abilities of a report: radars, the map, tables, and models against each other by ability."""
+"""Scores on parts of a release: slices, levels of abilities, the map, models against each other."""
 
 import re
 from itertools import combinations
 from typing import Any
 
 import pytest
+from markupsafe import Markup
 
+from resources.reports import report_blocks as block
 from resources.reports.benchmark_report import render_report
-from resources.reports.estimate import Estimate, Scale
-from resources.reports.report_abilities import MOST_PAIRS, Abilities
 from resources.reports.report_board import panes_of
-from resources.reports.report_radar import radar_of
-from resources.reports.report_scores import Who
+from resources.reports.report_parts import MOST_PAIRS
 from tests.resources.reports.report_rows import JUDGE, OVERALL, VERSION, Page, metric, part, scores
 from tests.resources.reports.test_report_board import board
 
@@ -62,10 +61,23 @@ def able(data: dict[str, Any]) -> dict[str, Any]:
     return data
 
 
-def abilities(data: dict[str, Any]) -> Abilities:
-    found = panes_of(data)[0].abilities
-    assert found is not None
+def parts(data: dict[str, Any]) -> list[Any]:
+    """The blocks below the leaderboards, those inside others after them."""
+    found: list[Any] = list(panes_of(data)[0].parts)
+    for each in found:
+        found += getattr(each, "blocks", [])
     return found
+
+
+def tables(data: dict[str, Any]) -> dict[str, block.Table]:
+    """The tables among them by what they are of."""
+    return {each.label: each for each in parts(data) if isinstance(each, block.Table)}
+
+
+def labels_of_slices(data: dict[str, Any]) -> list[str]:
+    """The labels that have a table of slices."""
+    (pane,) = (each for each in parts(data) if isinstance(each, block.Pane))
+    return [table.label.removeprefix("Slices by ") for table in pane.blocks]
 
 
 def test_the_score_of_everything_stands_above_those_of_each_ability(able, store) -> None:
@@ -79,21 +91,18 @@ def test_the_score_of_everything_stands_above_those_of_each_ability(able, store)
 
 
 def test_abilities_are_no_slices_and_other_labels_are(able) -> None:
-    pane = panes_of(able)[0]
-    assert pane.slices is not None and [label for label, _ in pane.slices.labels] == ["colour"]
+    assert labels_of_slices(able) == ["colour"]
     able["benchmark"]["abilities"] = []
-    pane = panes_of(able)[0]
-    assert pane.abilities is None and pane.slices is not None
-    assert [label for label, _ in pane.slices.labels] == ["kind", "leaf", "colour"]
+    assert block.Heading("Abilities") not in parts(able)
+    assert labels_of_slices(able) == ["kind", "leaf", "colour"]
 
 
 def test_the_map_has_each_finest_ability_under_the_one_it_is_part_of(able, store) -> None:
-    found = abilities(able).map
-    assert found is not None
-    assert [(above, [each.value for each in of]) for above, of in found.groups] == [
+    found = tables(able)["Map by leaf"]
+    assert [(part.above, [line[0].text for line in part.lines]) for part in found.parts] == [
         ("look", ["style", "topic"]),
         ("number", ["count", "order"]),
-        (None, ["cause"]),
+        ("", ["cause"]),
     ]
     html = render_report(able, store)
     heat = html[html.index('class="heat"') :]
@@ -112,11 +121,11 @@ def test_numbers_of_the_map_are_in_a_table_too(able, store) -> None:
 
 
 def test_a_radar_has_an_axis_for_each_ability_and_names_its_values(able, store) -> None:
-    radar = abilities(able).radar
-    assert radar is not None and abilities(able).radar_label == "kind"
+    ((radar, _),) = (each.of for each in parts(able) if isinstance(each, block.Drawing))
     assert [axis.name for axis in radar.axes] == ["look", "number", "reason"]
     html = render_report(able, store)
     page = Page(html)
+    assert "one for each model, by kind," in page.words
     labels = [label for label in page.attributes("svg", "aria-label")]
     assert labels == [
         "strong: look: 40.0, number: 50.0, reason: 60.0",
@@ -154,46 +163,49 @@ def test_many_pairs_are_counted_and_not_all_listed(able) -> None:
         by_ability(first, second, "look", 1.0, p_holm=1.0)
         for first, second in combinations(names, 2)
     ]
-    (level,) = abilities(able).levels
-    assert level.pairs is not None
-    assert (len(level.pairs.pairs), level.pairs.n_left_out) == (MOST_PAIRS, 20)
-    assert {cells[0] for _, cells in level.pairs.lines} == {(0, 0)}
+    assert len(tables(able)["Differences by kind"].lines) == MOST_PAIRS
+    assert any("20 more pairs" in each.text for each in parts(able) if isinstance(each, block.Note))
+    verdicts = {
+        Markup(line[1].text).striptags() for line in tables(able)["Comparisons by kind"].lines
+    }
+    assert verdicts == {"▲ 0 ▼ 0"}
 
 
 def test_without_comparisons_and_with_one_level_there_is_the_map_alone(able, store) -> None:
     able["benchmark"]["abilities"] = ["leaf"]
     able["above"], able["ability_comparisons"] = {}, []
-    found = abilities(able)
-    assert (found.levels, found.radar) == ([], None)
-    assert found.map is not None and [above for above, _ in found.map.groups] == [None]
+    assert list(tables(able)) == [
+        *("Map by leaf", "Slices by leaf", "Slices by kind", "Slices by colour"),
+    ]
+    assert not any(isinstance(each, block.Drawing) for each in parts(able))
+    assert [part.above for part in tables(able)["Map by leaf"].parts] == [""]
     assert "against each other, by" not in Page(render_report(able, store)).text
 
 
-# --- Radars ----------------------------------------------------------------------------------------
-
-ONE = [Who("m", ())]
+# --- Slices ----------------------------------------------------------------------------------------
 
 
-def estimates(*values: float | None) -> list[list[Estimate]]:
-    return [[Estimate(value)] for value in values]
+def test_slices_stand_by_label_in_the_order_of_numbers(data, store) -> None:
+    data["scores"] += [
+        part(model, value, "turn", turn, n)
+        for turn, n in (("10", 3), ("2", 3), ("1", 4))
+        for model, value in (("strong", 70.0), ("weak", 30.0))
+    ]
+    data["scores"] += [part("strong", 55.0, "images so far", of) for of in ("over 10", "6-10", "2")]
+    data["scores"].append(part("weak", 20.0, "turn", "2", 2) | {"model": "baseline:empty"})
+    turn, seen = (tables(data)[f"Slices by {label}"] for label in ("turn", "images so far"))
+    assert [head.title for head in turn.heads[2:]] == ["strong", "weak"]
+    assert [(line[0].text, line[1].text) for line in turn.lines] == [
+        ("1", "4"),
+        ("2", "2–3"),
+        ("10", "3"),
+    ]
+    assert [score.text for score in turn.lines[0][2:]] == ["70.0", "30.0"]
+    assert [line[0].text for line in seen.lines] == ["2", "6-10", "over 10"]
+    assert seen.lines[0][3].text == "–"
+    assert "Slices" in Page(render_report(data, store)).text
 
 
-def test_the_first_axis_is_at_the_top_and_the_others_follow_clockwise() -> None:
-    radar = radar_of("abcd", ONE, estimates(100, 50, 0, 25), Scale())
-    assert radar is not None
-    assert [axis.end for axis in radar.axes] == [(0, -100), (100, 0), (0, 100), (-100, 0)]
-    assert radar.shapes[0].points == radar.mean == "0,-100 50,0 0,0 -25,0"
-    assert radar.rings[-1] == "0,-100 100,0 0,100 -100,0"
-    assert radar.shapes[0].dots[1] == ((50.0, 0.0), "b: 50.0")
-
-
-def test_an_ability_without_a_score_leaves_the_other_dots_and_no_polygon() -> None:
-    radar = radar_of("abc", ONE, estimates(100, None, 50), Scale())
-    assert radar is not None
-    (shape,) = radar.shapes
-    assert shape.points is None and [said for _, said in shape.dots] == ["a: 100.0", "c: 50.0"]
-
-
-@pytest.mark.parametrize(("n", "scale"), [(2, Scale()), (13, Scale()), (5, Scale(0.0, None))])
-def test_too_few_axes_too_many_and_a_scale_without_an_end_make_no_radar(n, scale) -> None:
-    assert radar_of("x" * n, ONE, estimates(*[1.0] * n), scale) is None
+def test_without_parts_there_are_no_slices(data, store) -> None:
+    assert not tables(data)
+    assert "Slices" not in Page(render_report(data, store)).text

@@ -1,0 +1,216 @@
+"""Sections of a report on the answers themselves: refusals, lengths, letters.
+
+What belongs here: what the score would be if all refusals were right (MMBench, Table 4), lengths beside
+the references, letters that were named beside those that are right (Figure 4), and calls that an early
+stop saved (4.3). The numbers are `methods/evaluation/answer_lengths.py` and, in `methods/choice`,
+`letter_shares.py` and `passes.py`.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from methods.choice.letter_shares import NOTHING_READ, LetterShares
+from methods.choice.lettered import NO_CHOICE
+from methods.choice.passes import PassCounts
+from methods.evaluation.answer_lengths import REFERENCES
+from resources.reports import report_blocks as block
+from resources.reports.report_blocks import Cell, said
+from resources.reports.report_input import Choice, Row
+from resources.reports.report_pairs import ALPHA, in_words
+from resources.reports.report_scores import JUDGED, Judged, Who
+
+REFUSED = """{metric}, {averaged}. <i>At the floor</i> is the score that ranks: a refusal is a miss.
+<i>Judged only</i> leaves out what a filter declined; a refusal in words is an answer. <i>{bound}</i>
+takes every refusal for a right answer: it says what moderation may cost at most."""
+LENGTHS = """Words of the answers to turns that have a reference, each Chinese or Japanese character
+one: the median, the middle half (box), and nine of ten answers (line). <i>Ratio</i> is the median of
+an answer's words divided by those of the reference to the same turn. Longer answers are not better
+by themselves; whether a judge takes them for better says <code>evaluate.judge_quality</code>."""
+LETTERS = """How often each letter was read from a model's answers to the first pass, in percent of the
+questions that it was asked. Z: the answer names no choice. None: there was no text, or nothing could be
+read from it."""
+TRUTH = " The line across a bar is the share of questions in which that letter is right."
+ALL_HELD_OUT = (
+    """Which choices are right is held out from this home: there is nothing to compare with."""
+)
+SOME_HELD_OUT = """Which choice is right is held out of {n} of {n_all} questions: the shares that are
+right, and the distances, are of the others."""
+DISTANCE = """Distance is the total variation between the letters that a model named and those that
+are right in the same questions: 0, they are the same; 1, they have none in common. Small numbers are
+its 95&nbsp;% interval and p, after Holm's adjustment for all models, of the test that the model
+likes no letter more than it is right. It is never below 0, and small samples make it larger: look at
+p before the distance. Marked are models with p below 0.05."""
+SAVED = """A question has to be right in every pass, so it is asked no further after a miss. After a
+pass that was lost (a server was gone, for example) the others are still to be asked."""
+ALL_ASKED = " Where the right choices are held out, every pass is asked."
+BOX = """<div class="track"><i class="ci" style="left:{low}%;width:{line}%"></i><i class="box"
+style="left:{first_quartile}%;width:{half}%"></i><i class="middle" style="left:{median}%"></i></div>"""
+BAR = '<span class="plot"><i style="height:{height}%"></i>{across}</span>{percent}'
+
+
+def refusals(judged: Judged, models: Sequence[Who]) -> Iterator[block.Block]:
+    """How much each model declined, and the upper bound; nothing where the benchmark has no bound."""
+    leading = judged.metrics[0]
+    bounds = (each for each in judged.metrics if each.refusals_are_right)
+    bound = next((each for each in bounds if each.aggregation == leading.aggregation), None)
+    if bound is None:
+        return
+    lines = []
+    for who in models:
+        counts = judged.row(who.name, leading)
+        if who.is_baseline or counts is None:
+            continue
+        n_refused, n_asked = counts["n_refused"], counts["n_turns"]
+        share = f"{100 * n_refused / n_asked:.1f} % of {block.count(n_asked, 'answer')}"
+        floor, best = judged.estimate(who.name, leading), judged.estimate(who.name, bound)
+        gain = None
+        if floor.value is not None and best.value is not None:
+            gain = best.value - floor.value
+        lines.append(
+            [
+                block.who(who),
+                Cell(str(n_refused), [share], "n lossy" if n_refused else "n"),
+                *map(block.tinted, (floor, judged.estimate(who.name, leading, JUDGED), best)),
+                Cell(leading.scale.difference(gain)),
+            ]
+        )
+    heads = ("Refused", "At the floor", "Judged only", bound.name, "Bound less floor")
+    averaged = leading.averaged.lower()
+    yield block.Heading("Refusals")
+    yield block.Note(said(REFUSED, metric=leading.name, averaged=averaged, bound=bound.name))
+    yield block.Table("Refusals", block.heads("Model", *heads), lines, "refusals")
+
+
+def lengths(of: Sequence[Row], order: Sequence[str]) -> block.Section:
+    """Boxes of words: the references, the models in this order, others; none without an answer."""
+    rows = {row["model"]: row for row in of}
+    blocks: list[block.Block] = []
+    if len(rows) > 1:
+        names = [REFERENCES, *_ordered([name for name in rows if name != REFERENCES], order)]
+        end = max(row["high"] for row in rows.values())
+        axis = said("<span>0</span><span>{end:.0f} words</span>", end=end)
+        heads = block.heads("Model", "n", "Median", "Middle half", "Nine of ten", "Ratio")
+        table = block.Table(
+            "Lengths of answers",
+            [*heads, Cell(axis, kind="plot")],
+            [_length(rows[name], end) for name in names],
+            "lengths",
+            {0: "is-apart"},
+        )
+        blocks = [block.Note(said(LENGTHS)), table]
+    return block.Section("lengths", "Lengths of answers", "Lengths of answers", blocks)
+
+
+def _length(row: Row, end: float) -> list[Cell]:
+    names = ("low", "first_quartile", "median", "third_quartile", "high")
+    at = {name: round(100 * float(row[name]) / end, 2) for name in names}
+    half = round(at["third_quartile"] - at["first_quartile"], 2)
+    return [
+        block.model("References" if row["model"] == REFERENCES else row["model"]),
+        Cell(str(row["n"]), kind="n quiet"),
+        Cell(f"{row['median']:.0f}"),
+        Cell(f"{row['first_quartile']:.0f}–{row['third_quartile']:.0f}"),
+        Cell(f"{row['low']:.0f}–{row['high']:.0f}"),
+        Cell("–" if row["ratio"] is None else f"× {row['ratio']:.2f}"),
+        Cell(said(BOX, line=round(at["high"] - at["low"], 2), half=half, **at), kind="plot"),
+    ]
+
+
+def letters(data: Choice | None, order: Sequence[str]) -> block.Section:
+    """The letters that each model named, those of `order` first, and the calls that were saved."""
+    blocks = list(_letters(data, order)) if data else []
+    return block.Section("letters", "Letters", "Letters", blocks)
+
+
+def _letters(data: Choice, order: Sequence[str]) -> Iterator[block.Block]:
+    shares, n_keys, n_held_out = data["shares"], sum(data["keys"].values()), data["n_held_out"]
+    names = _ordered(list(shares), order)
+    columns = [*data["letters"], NO_CHOICE, NOTHING_READ]
+    right = {letter: data["keys"].get(letter, 0) / n_keys for letter in data["letters"] if n_keys}
+    named = [_shares(of.counts, columns) for of in shares.values()]
+    highest = max(share for of in (right, *named) for share in of.values())
+
+    def bars(counts: Mapping[str, int], across: Mapping[str, float]) -> list[Cell]:
+        n = sum(counts.values())
+        return [
+            _bar(share / highest, share, across.get(letter, None), counts.get(letter, 0), n)
+            for letter, share in _shares(counts, columns).items()
+        ]
+
+    truth = {letter: share / highest for letter, share in right.items()}
+    lines = [
+        [
+            block.model(name),
+            *bars(shares[name].counts, truth),
+            Cell(str(sum(shares[name].counts.values()))),
+            *([_distance(shares[name])] if n_keys else []),
+        ]
+        for name in names
+    ]
+    heads = block.heads("Model", *columns, "Questions")
+    yield block.Note(LETTERS + (TRUTH if n_keys else ""), "lead")
+    if not n_keys:
+        yield block.Note(ALL_HELD_OUT)
+    elif n_held_out:
+        yield block.Note(SOME_HELD_OUT.format(n=n_held_out, n_all=n_keys + n_held_out))
+    if n_keys:
+        title = "Total variation: 0, alike; 1, no letter in common"
+        heads.append(Cell("Distance", title=title))
+        of_truth = [*bars(data["keys"], {}), Cell(str(n_keys)), Cell("", kind="")]
+        lines.insert(0, [Cell("right choices", kind="who"), *of_truth])
+    yield block.Table("Letters", heads, lines, "letters", {0: "truth"} if n_keys else {})
+    if n_keys:
+        yield block.Note(said(DISTANCE))
+    if passes := data["passes"]:
+        in_all = PassCounts(*map(sum, zip(*passes.values(), strict=True)))
+        saved = [_saved(name, passes[name]) for name in names if name in passes]
+        of = block.heads("Model", "All passes", "Asked", "Saved", "Still to be asked")
+        yield block.Heading("Calls saved", id="passes")
+        yield block.Note(SAVED + ("" if n_keys else ALL_ASKED))
+        all_of_them = [*saved, _saved("all", in_all)]
+        yield block.Table("Calls saved", of, all_of_them, "passes", {len(saved): "truth"})
+
+
+def _ordered(names: Sequence[str], order: Sequence[str]) -> list[str]:
+    """These names, those of `order` first."""
+    return [*(n for n in order if n in names), *(n for n in names if n not in order)]
+
+
+def _shares(counts: Mapping[str, int], columns: Sequence[str]) -> dict[str, float]:
+    n = sum(counts.values())
+    return {column: counts.get(column, 0) / n for column in columns}
+
+
+def _bar(height: float, share: float, truth: float | None, count: int, n: int) -> Cell:
+    """A bar of this height, with the truth across it, in shares of the plot."""
+    across = said('<b style="bottom:{at}%"></b>', at=_percent(truth)) if truth is not None else ""
+    bar = said(BAR, height=_percent(height), across=across, percent=f"{100 * share:.1f}")
+    return Cell(bar, kind="n column", title=f"{count} of {n}")
+
+
+def _percent(share: float) -> float:
+    return round(100 * share, 1)
+
+
+def _distance(of: LetterShares) -> Cell:
+    value, low, high = of.distance.value, of.distance.ci_low, of.distance.ci_high
+    small = [] if low is None or high is None else [f"{low:.3f}–{high:.3f}"]
+    if of.p_holm is not None:
+        small.append(in_words(of.p_holm))
+    return Cell(
+        "–" if value is None else f"{value:.3f}",
+        small,
+        "n worse" if of.p_holm is not None and of.p_holm < ALPHA else "n",
+        f"On {block.count(of.compared, 'question')}" if of.compared else "",
+    )
+
+
+def _saved(name: str, of: PassCounts) -> list[Cell]:
+    """The passes of a model, and the share of all that was saved."""
+    share = of.n_saved / of.n_all if of.n_all else 0.0
+    return [
+        block.model(name),
+        Cell(str(of.n_all)),
+        Cell(str(of.n_asked)),
+        Cell(str(of.n_saved), [f"{100 * share:.1f} %"], "n tint", shade=round(share, 3)),
+        Cell(str(of.n_open), kind="n lossy" if of.n_open else "n"),
+    ]

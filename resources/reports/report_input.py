@@ -1,0 +1,121 @@
+"""What the report of a release is made of, as plain data.
+
+What belongs here: a line for each thing that the page shows. They are gathered by
+`assets/evaluate/report_data.py`; rows are those of the tables of these names.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypedDict
+
+from methods.choice.letter_shares import LetterShares
+from methods.choice.passes import PassCounts
+from methods.release_statistics import Distribution, Share
+
+Row = Mapping[str, Any]
+Rows = Sequence[Row]
+Terms = Mapping[str, Any]
+"""What rows of `evaluate.error_attribution` name, in words and in order: `turns` (turn, what it is
+judged for, the label of its task), `trials`, `rates` (metric, what it is of, trial), `changes` (the
+columns that tell rows apart, labels, `is_later_turn`), and `causes` by change."""
+Cause = tuple[str, str, str]
+"""What a change shows the cause of, when errors go, and which errors these are, in words."""
+
+
+class Benchmark(TypedDict):
+    """What a page says of the benchmark."""
+
+    name: str
+    by_rule: bool
+    grades: tuple[float, float]
+    """The lowest and the highest grade of a judge."""
+    overall: str
+    """What a judge's grade is of."""
+    abilities: Sequence[str]
+    """Labels, the coarsest first."""
+    metrics: Rows
+    """`name`, `aggregation`, the ends `low` and `high` of the shown scale, None where there is none,
+    `higher_is_better`, `inverse`, `refusals_are_right`."""
+
+
+class Board(TypedDict):
+    """What the leaderboard and the index are made of."""
+
+    release: Row
+    """The row of `release.releases`, and `in_force`."""
+    benchmark: Benchmark | None
+    generated: str
+    """When the page is made."""
+    judges: Sequence[str]
+    """Those of the profile, in order."""
+    families: Mapping[str, str]
+    """Model -> family."""
+    scores: Rows
+    ranks: Rows
+    comparisons: Rows
+    ability_comparisons: Rows
+    above: Mapping[str, str]
+    """Finest ability -> the one that it is part of."""
+    missing: Rows
+    not_made: Rows
+    unscored: Sequence[str]
+    """Models of the profile without scores."""
+    unjudgeable: Sequence[str]
+    """Contestants that answered where the release has no reference."""
+
+
+class Choice(TypedDict):
+    """Letters and passes of multiple choice."""
+
+    letters: Sequence[str]
+    keys: Mapping[str, int]
+    """How often each letter is right, where that is known."""
+    n_held_out: int
+    shares: Mapping[str, LetterShares]
+    passes: Mapping[str, PassCounts]
+
+
+class Pairwise(TypedDict):
+    """Answers that were compared: rows of `evaluate.pair_*`; none where none were."""
+
+    designs: Rows
+    ratings: Rows
+    biases: Rows
+    counts: Rows
+    shares: Rows
+
+
+class Items(TypedDict):
+    """What was found of the items."""
+
+    filters: Rows
+    statistics: Rows
+    flagged: Rows
+    """Items with their content, pictures, flags and decision."""
+    subsets: Rows
+
+
+class Report(Board):
+    """All that the page of a release is made of."""
+
+    choice: Choice | None
+    findings: Mapping[str, Rows]
+    """Rows of `evaluate.findings` by analysis, also where another release is compared with this one."""
+    languages: Mapping[str, str]
+    """Those of the releases that are compared."""
+    error_attribution: Rows
+    attribution_terms: Terms | None
+    answer_lengths: Rows
+    """Rows of `methods/evaluation/answer_lengths.py`; none without references."""
+    pairwise: Pairwise
+    widest_groups: Rows
+    """Wordings of the groups whose ratings differ most, with `text`, `styles`, `value` and calls."""
+    judge_probes: Rows
+    failures: Rows
+    of_extras: Mapping[str, Rows]
+    """Rows of tables that extras have, by table."""
+    distributions: Sequence[Distribution]
+    shares: Sequence[Share]
+    page_categories: Rows
+    item_analysis: Items | None
+    examples: Rows
+    """Items with pictures, choices, turns, references, answers and judgments."""

@@ -1,0 +1,290 @@
+"""Scores on parts of a release: slices by label, and abilities in the benchmark's levels.
+
+What belongs here: tables and maps of parts, the order of values, radars of a level, and which models
+are surely better than others in an ability. The labels are those of items and
+`methods/evaluation/slices.py`, the tests `methods/evaluation/ranking.py`.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+from markupsafe import Markup
+
+from methods.evaluation.contestants import is_model
+from resources.reports import report_blocks as block
+from resources.reports.estimate import Estimate
+from resources.reports.report_blocks import Cell, Part, said
+from resources.reports.report_input import Row
+from resources.reports.report_pairs import TOO_FEW_CLUSTERS, between, shown
+from resources.reports.report_plots import radar_of
+from resources.reports.report_scores import FLOOR, Judged, MetricShown, Who, estimate_of
+
+MOST_PAIRS = 100
+"""Pairs of models that are listed; the table has the others."""
+MANY_MODELS = 6
+"""With more, tables of slices do not stand beside each other."""
+_NUMBER = re.compile(r"^(?:over )?(\d+)|\((\d+)[-)]")
+SLICES = """{metric}, {averaged}, of the parts of the release; <i>n</i> is how many turns or items a
+number is the mean of. A mean of few says little."""
+ABILITIES = """{metric}, {averaged}, by what the items are about; <i>n</i> is how many a number is
+the mean of, small numbers are 95&nbsp;% intervals."""
+RADARS = """Radars: one for each model, by {label}, from {low:g} in the centre to {high:g}; the
+broken line is the mean of all models. The numbers of the axes are named below, the values are in the
+table."""
+MAP = """The darker a cell, the {higher} its score{ramp}. Numbers are rounded; point at a cell for its
+interval, or open the table below."""
+RAMP = '<span class="ramp" aria-hidden="true"><i>{low:g}</i><i>{high:g}</i></span>'
+NONE_CAN_COUNT = "There are too few items of each for any difference of two models to count."
+AGAINST = """How many of the {others} each is surely better (▲) and surely worse (▼) than, on the
+same items: p below 0.05 after Holm's adjustment for all pairs and abilities of this table. The
+others are not settled."""
+MORE_PAIRS = "{more} of models: <code>SELECT * FROM evaluate.ability_comparisons</code>."
+Pair = tuple[str, str]
+
+
+class Slice(NamedTuple):
+    """The scores on what has one value of a label, in the order of the models; `n` are its units."""
+
+    value: str
+    n: str
+    scores: list[Estimate]
+
+
+def slices(judged: Judged, order: Sequence[Who], apart: Sequence[str]) -> Iterator[block.Block]:
+    """A table for each label but those that are shown elsewhere, by the first metric that is split."""
+    models = [who for who in order if who.is_model]
+    metric = split_metric(judged)
+    found = slices_by_label(judged, metric, models) if metric else {}
+    tables = [
+        _table(f"Slices by {label}", label, of, models)
+        for label, of in found.items()
+        if label not in apart
+    ]
+    if metric and tables:
+        yield block.Heading("Slices")
+        yield block.Note(said(SLICES, metric=metric.name, averaged=metric.averaged.lower()))
+        yield block.Pane(tables, "slices wide" if len(models) > MANY_MODELS else "slices")
+
+
+def abilities(
+    judged: Judged,
+    order: Sequence[Who],
+    labels: Sequence[str],
+    above: Mapping[str, str],
+    name: str,
+) -> Iterator[block.Block]:
+    """The abilities by the first metric that is split; nothing where nothing is split by them.
+
+    `labels` are the levels from the coarsest to the finest, `above` is finest ability -> the one that
+    it is part of. `name` tells the radars from others of the page.
+    """
+    models = [who for who in order if who.is_model]
+    metric = split_metric(judged)
+    found = slices_by_label(judged, metric, models) if metric else {}
+    levels = [label for label in labels[:-1] if label in found]
+    finest = labels[-1] if labels and labels[-1] in found else None
+    if metric is None or not (levels or finest):
+        return
+    yield block.Heading("Abilities")
+    yield block.Note(said(ABILITIES, metric=metric.name, averaged=metric.averaged.lower()))
+    low, high = metric.scale.low, metric.scale.high
+    if levels:
+        of = found[levels[-1]]
+        names = [each.value for each in of]
+        if radar := radar_of(names, models, [each.scores for each in of], metric.scale):
+            yield block.Note(said(RADARS, label=levels[-1], low=low, high=high))
+            yield block.Drawing("radars", (radar, name))
+    whole = _whole(judged, metric, models)
+    for label in levels:
+        yield _table(f"Abilities by {label}", label, [whole, *found[label]], models, "levels")
+    if finest:
+        bounded = low is not None and high is not None
+        ramp = said(": " + RAMP, low=low, high=high) if bounded else ""
+        higher = "higher" if metric.higher_is_better else "worse"
+        groups = _grouped(found[finest], above)
+        of = [each for _, group in groups for each in group]
+        numbers = _table(f"Slices by {finest}", finest, of, models, "levels")
+        yield block.Heading(f"Map by {finest}", 4)
+        yield block.Note(said(MAP, higher=higher, ramp=ramp))
+        yield heat(finest, groups, models)
+        yield block.Folded("The same with decimals and intervals", [numbers])
+    for label in levels:
+        yield from _against(judged, metric, models, label)
+
+
+def _table(
+    name: str, label: str, of: Sequence[Slice], models: Sequence[Who], style: str = ""
+) -> block.Table:
+    lines = [
+        [
+            Cell(each.value, kind="who"),
+            Cell(each.n, kind="n quiet"),
+            *map(block.tinted, each.scores),
+        ]
+        for each in of
+    ]
+    return block.Table(name, block.by_model(label, models, "n"), lines, style)
+
+
+def heat(
+    label: str, groups: Sequence[tuple[str, Sequence[Slice]]], models: Sequence[Who]
+) -> block.Table:
+    """The scores as a map: a line a part, in groups of what the parts are part of."""
+
+    def cell(who: Who, of: Estimate) -> Cell:
+        interval = f" ({of.interval})" if of.interval else ""
+        known = of.value is not None
+        shown = f"{of.value:.0f}" if known else "–"
+        title = f"{who.name}: {of.shown}{interval}" if known else ""
+        return Cell(shown, kind="tint", title=title, shade=of.shade)
+
+    def line(of: Slice) -> list[Cell]:
+        cells = map(cell, models, of.scores)
+        return [Cell(of.value, kind="who"), Cell(of.n, kind="n quiet"), *cells]
+
+    upright = (Cell(said("<span>{n}</span>", n=who.name), (), "up", who.name) for who in models)
+    parts = [Part([line(each) for each in of], above) for above, of in groups]
+    return block.Table(
+        f"Map by {label}", block.heads(label, "n", *upright), (), "heat", parts=parts
+    )
+
+
+def split_metric(judged: Judged) -> MetricShown | None:
+    """The first metric that has scores by label."""
+    split = {(row["metric"], row["aggregation"]) for row in judged.parts if row["form"] == FLOOR}
+    return next((metric for metric in judged.metrics if metric.key in split), None)
+
+
+def slices_by_label(
+    judged: Judged, metric: MetricShown, models: Sequence[Who]
+) -> dict[str, list[Slice]]:
+    """The scores of these models by a metric, by label."""
+    rows: dict[str, list[Row]] = {}
+    for row in judged.parts:
+        if (row["metric"], row["aggregation"], row["form"]) == (*metric.key, FLOOR):
+            rows.setdefault(row["subset_label"], []).append(row)
+    return {label: _slices(of, metric, models) for label, of in rows.items()}
+
+
+def _slices(rows: Sequence[Row], metric: MetricShown, models: Sequence[Who]) -> list[Slice]:
+    by_value: dict[str, dict[str, Row]] = {}
+    for row in rows:
+        by_value.setdefault(row["subset_value"], {})[row["model"]] = row
+    found = []
+    for value in sorted(by_value, key=_natural):
+        of = by_value[value]
+        scores = [
+            estimate_of(of[who.name], metric.scale)
+            if who.name in of
+            else Estimate(scale=metric.scale)
+            for who in models
+        ]
+        found.append(Slice(value, span(row["n_units"] for row in of.values()), scores))
+    return found
+
+
+def span(numbers: Iterable[int]) -> str:
+    """These numbers in words: one, or from the lowest to the highest."""
+    sizes = sorted(set(numbers))
+    return "–".join(map(str, sizes if len(sizes) < 2 else (sizes[0], sizes[-1])))
+
+
+def _natural(value: str) -> tuple[bool, int, str]:
+    """The order of numbers and of ranges such as `3-5`, `few (2-5)` and `over 10`, then of words."""
+    number = _NUMBER.search(value)
+    if number is None:
+        return True, 0, value
+    return False, int(number[1] or number[2]) + value.startswith("over "), value
+
+
+def _whole(judged: Judged, metric: MetricShown, models: Sequence[Who]) -> Slice:
+    """The score of everything."""
+    n = span(row["n_units"] for who in models if (row := judged.row(who.name, metric)))
+    return Slice("overall", n, [judged.estimate(who.name, metric) for who in models])
+
+
+def _grouped(of: Sequence[Slice], above: Mapping[str, str]) -> list[tuple[str, list[Slice]]]:
+    """The finest level by what each is part of; what is part of nothing known comes last."""
+    groups: dict[str, list[Slice]] = {}
+    for each in of:
+        groups.setdefault(above.get(each.value, ""), []).append(each)
+    return sorted(groups.items(), key=lambda group: (not group[0], group[0]))
+
+
+def _against(
+    judged: Judged, metric: MetricShown, models: Sequence[Who], label: str
+) -> Iterator[block.Block]:
+    """Models against each other by ability: how many each is surely better than, the differences."""
+    by_value: dict[str, dict[Pair, Row]] = {}
+    for row in judged.by_ability:
+        pair = row["first"], row["second"]
+        if row["subset_label"] == label and all(map(is_model, pair)):
+            by_value.setdefault(row["subset_value"], {})[pair] = row
+    if not by_value:
+        return
+    sizes = {value: max(row["n_units"] for row in of.values()) for value, of in by_value.items()}
+    few = {
+        value
+        for value, of in by_value.items()
+        if min(row["n_clusters"] for row in of.values()) <= TOO_FEW_CLUSTERS
+    }
+    yield block.Heading(f"Models against each other, by {label}", 4)
+    if len(few) == len(by_value):
+        yield block.Note(NONE_CAN_COUNT)
+    else:
+        others = "other models" if len(models) > 2 else "one other model"
+        yield block.Note(said(AGAINST, others=others))
+        yield block.Table(
+            f"Comparisons by {label}",
+            block.heads("Model", *(Cell(value, [f"n = {n}"]) for value, n in sizes.items())),
+            [
+                [
+                    block.who(one),
+                    *(
+                        Cell(_verdicts(None if v in few else of, metric, one, models))
+                        for v, of in by_value.items()
+                    ),
+                ]
+                for one in models
+            ],
+            "against",
+        )
+    pairs = list(combinations(models, 2))
+    differences = block.Table(
+        f"Differences by {label}",
+        block.heads("First less second", *by_value),
+        [
+            [
+                Cell(one.name, [f"less {other.name}"], "who"),
+                *(shown(between(of, one.name, other.name, metric)) for of in by_value.values()),
+            ]
+            for one, other in pairs[:MOST_PAIRS]
+        ],
+        "matrix",
+    )
+    n_more = len(pairs) - MOST_PAIRS
+    more = [block.Note(said(MORE_PAIRS, more=block.count(n_more, "more pair")))]
+    yield block.Folded(
+        "The differences, with their intervals", [differences, *(more if n_more > 0 else [])]
+    )
+
+
+def _verdicts(
+    of: Mapping[Pair, Row] | None, metric: MetricShown, one: Who, models: Sequence[Who]
+) -> str:
+    """How many models it is surely better and surely worse than; None for too few items."""
+    if of is None:
+        return said('<span class="quiet">too few items</span>')
+    found = (between(of, one.name, other.name, metric) for other in models if other != one)
+    verdicts = [each.verdict for each in found if each]
+    return Markup(" ").join(
+        said(
+            '<span class="{style}">{sign} {n}</span>',
+            style=f"count {verdict}" if (n := verdicts.count(verdict)) else "quiet",
+            sign=sign,
+            n=n,
+        )
+        for sign, verdict in (("▲", "better"), ("▼", "worse"))
+    )

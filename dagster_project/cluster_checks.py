@@ -148,7 +148,13 @@ def loose(
 )
 def mergeable(warehouse: dg.ResourceParam[Warehouse]) -> dg.AssetCheckResult:
     """A warning: their sets would be better sampled from both."""
-    found = warehouse.read("cluster/mergeable_pairs")
+    found = warehouse.select(
+        "cluster.near_pairs",
+        *("title_a", "size_a", "title_b", "size_b", "same_group", "similarity", "union_similarity"),
+        *("cluster_a", "cluster_b"),
+        order="similarity DESC, cluster_a, cluster_b",
+        mergeable=True,
+    )
     pairs = [f"{row['cluster_a']} and {row['cluster_b']}" for row in found.to_pylist()]
     wrong = (
         f"cluster.near_pairs has {number_of(len(pairs), 'pair')} that could be one cluster "

@@ -1,10 +1,11 @@
 """Code versions of assets: a change of what an asset is made by marks it as stale in the UI.
 
 What belongs here: what a code version is a hash of: the asset's own version, its columns, its settings
-in `settings.yaml`, the prompts and SQL files that its module names, and the models and benchmarks that
-its rows are made by. A refactoring changes none of these.
+in `settings.yaml`, the prompts and SQL files that its module names and the rows that it selects, and
+the models and benchmarks that its rows are made by. A refactoring changes none of these.
 """
 
+import ast
 import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -95,7 +96,7 @@ def code_version(spec: dg.AssetSpec, benchmarks: Benchmarks = BENCHMARKS) -> str
 
 def _named_in(module: ModuleType, stage: str) -> Iterator[list[str]]:
     """Names and versions of the prompts and SQL files whose names are texts in the module's code, or in
-    that of a module of its stage whose functions it uses."""
+    that of a module of its stage whose functions it uses; and what these select from tables."""
     own = {source.module for source in SOURCES.values()}
     used = {
         inspect.getmodule(value) for value in vars(module).values() if inspect.isfunction(value)
@@ -103,6 +104,7 @@ def _named_in(module: ModuleType, stage: str) -> Iterator[list[str]]:
     of_stage = {
         each for each in used - own if each and each.__name__.startswith(f"assets.{stage}.")
     }
+    yield from chain.from_iterable(map(_selections_in, (module, *of_stage)))
     for name in chain.from_iterable(map(_paths_in, (module, *of_stage))):
         folder, _, task = name.rpartition("/")
         if sql_files(name):
@@ -115,6 +117,29 @@ def _named_in(module: ModuleType, stage: str) -> Iterator[list[str]]:
 def _paths_in(module: ModuleType) -> list[str]:
     """The texts in the module's code that have the form of such a name."""
     return PATH.findall(inspect.getsource(module))
+
+
+@cache
+def _selections_in(module: ModuleType) -> list[list[str]]:
+    """What calls of `Warehouse.select` in the module's code name: tables, columns, filters, orders."""
+    source = inspect.getsource(module)
+    if ".select(" not in source:
+        return []
+    calls = [each for each in ast.walk(ast.parse(source)) if isinstance(each, ast.Call)]
+    return [
+        ["select", *_said_in(call)]
+        for call in calls
+        if ast.unparse(call.func).endswith("warehouse.select")
+    ]
+
+
+def _said_in(call: ast.Call) -> Iterator[str]:
+    """The constants in a call, and the names that it gives values by."""
+    for each in chain.from_iterable(map(ast.walk, [*call.args, *call.keywords])):
+        if isinstance(each, ast.Constant):
+            yield str(each.value)
+        elif isinstance(each, ast.keyword):
+            yield str(each.arg)
 
 
 def _judged(benchmarks: Benchmarks) -> list[str]:

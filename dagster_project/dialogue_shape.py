@@ -86,7 +86,7 @@ def _built(registry: Registry, profile: str, settings: Path) -> dict[Kind, OfKin
         _run("cluster", instance)
         warehouse = Warehouse(home.warehouse_path())
         sets = {
-            kind: warehouse.read("dialogue/sets_of_kind", {"kind": kind})
+            kind: warehouse.select("cluster.image_sets", order="set_id, position", kind=kind)
             for kind in PAPER_DIALOGUES
         }
         found: dict[Kind, OfKind] = {}

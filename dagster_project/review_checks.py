@@ -32,10 +32,11 @@ def decided_by_people(
     warehouse: dg.ResourceParam[Warehouse], review_store: dg.ResourceParam[ReviewStore]
 ) -> dg.AssetCheckResult:
     """Blocking: every approval that people are demanded for has the decisions that review.yaml asks."""
-    demanded = set(warehouse.read("review/demanded").column("item_id").to_pylist())
+    approved = warehouse.select("review.approved", "item_id", status="approved", demanded=True)
+    demanded = set(approved["item_id"].to_pylist())
     items = [item for item in queued(warehouse) if item["item_id"] in demanded]
     known = {item["item_id"] for item in items}
-    mirrored = set(warehouse.read("review/event_ids").column("event_id").to_pylist())
+    mirrored = set(warehouse.select("review.decisions", "event_id")["event_id"].to_pylist())
     # Leave out decisions that were made after the table: the next run will read them.
     events = [each for each in review_store.decisions(demanded) if each.event_id in mirrored]
     decided, rules = by_item(events), review_store.rules()

@@ -70,6 +70,7 @@ _FULL = "No space left on device"
 _IN_USE = "The tables are being written at the moment: look again when the run has gone on."
 _CORRUPT = "Corrupt database file"
 """DuckDB has one class of error for all that can be wrong with a file; its words tell them apart."""
+_TERM = re.compile(r"(\w+)( DESC)?(?=, |$)")
 GLANCE_TIMEOUT = 2.0
 """Seconds that who only looks waits for who writes."""
 BULK_SETTINGS = """
@@ -223,6 +224,30 @@ class Warehouse:
         with self._connection() as connection:
             return connection.sql(text, params=dict(params or {})).to_arrow_table()
 
+    def select(
+        self,
+        table: str,
+        *columns: str,
+        order: str = "",
+        distinct: bool = False,
+        **equal: int | str | Sequence[str],
+    ) -> "pa.Table":
+        """Columns of the rows of one table or view whose columns have the values `equal`.
+
+        Without `columns` all; a sequence means any of its values. `order` is as in SQL: columns, each
+        with `DESC` if the other way round, or `ALL`. What joins or computes is a file in `sql/`.
+        """
+        terms = _TERM.findall(order)
+        if order != ", ".join(name + how for name, how in terms):
+            raise WarehouseError(f"{order!r} is no order of columns.")
+        known = {"ALL", *(name for name, *_ in declared_columns().get(table, []))}
+        if missing := sorted({*columns, *equal, *(name for name, _ in terms)} - known):
+            raise WarehouseError(f"{table} has no column {', '.join(missing)} in sql/.")
+        what = ", ".join(f'"{name}"' for name in columns) or "*"
+        by = ", ".join(name if name == "ALL" else f'"{name}"{how}' for name, how in terms)
+        then = f"ORDER BY {by}" if by else ""
+        return self._select(f"DISTINCT {what}" if distinct else what, table, equal, then)
+
     def count(self, table: str, partition: Partition | None = None) -> int:
         """Number of rows in a table or view that `sql/` declares, or of those of `partition` alone."""
         ((n_rows,),) = self._select("count(*)", table, partition).to_pydict().values()
@@ -239,11 +264,15 @@ class Warehouse:
         return content_id(*(str(column[0]) for column in figures.to_pydict().values()))
 
     def _select(
-        self, what: str, table: str, partition: Partition | None, then: str = ""
+        self,
+        what: str,
+        table: str,
+        equal: Mapping[str, int | str | Sequence[str]] | None,
+        then: str = "",
     ) -> "pa.Table":
         if table not in declared_columns():
             raise WarehouseError(f"There is no table {table} in sql/.")
-        where, values = _where(partition or {})
+        where, values = _where(equal or {})
         with self._connection() as connection:
             query = f"SELECT {what} FROM {table} AS r WHERE {where} {then}"
             return connection.sql(query, params=values).to_arrow_table()
@@ -446,9 +475,15 @@ def _show(connection: "duckdb.DuckDBPyConnection", write: Write) -> None:
         connection.register("incoming", write.rows)
 
 
-def _where(partition: Partition) -> tuple[str, list[list[str]]]:
-    """The condition that a row is of the partition, and its parameters."""
-    # Not list_contains, which looks through all values for each row.
-    conditions = ["true", *(f'"{column}" IN (SELECT unnest(?::VARCHAR[]))' for column in partition)]
-    values = [[one] if isinstance(one, str) else list(one) for one in partition.values()]
+def _where(equal: Mapping[str, int | str | Sequence[str]]) -> tuple[str, list[object]]:
+    """The condition that a row has these values, and its parameters."""
+    conditions, values = ["true"], list[object]()
+    for column, value in equal.items():
+        if isinstance(value, int):
+            conditions.append(f'"{column}" = ?')
+            values.append(value)
+        else:
+            # Not list_contains, which looks through all values for each row.
+            conditions.append(f'"{column}" IN (SELECT unnest(?::VARCHAR[]))')
+            values.append([value] if isinstance(value, str) else list(value))
     return " AND ".join(conditions), values

@@ -1,7 +1,8 @@
 """What `sql/` declares, and bringing a warehouse's file to it.
 
-What belongs here: finding SQL files, the columns they declare, and the version of a file. What does
-not: opening the file and who may write it (`warehouse.py`), what a migration does (`sql/migrations/`).
+What belongs here: finding SQL files, the columns they declare and what these mean, and the version of
+a file. What does not: opening the file and who may write it (`warehouse.py`), what a migration does
+(`sql/migrations/`).
 
 The version stands in `main.schema_version`, beside the hash of the declarations that the file was last
 compared with. Each migration is one transaction with its number; views are made anew with the last one,
@@ -10,10 +11,11 @@ or by themselves when `sql/` declares others, and so are tables of extras that a
 
 import hashlib
 import re
+import tomllib
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from resources.extras import folders
 from resources.home import REPO_ROOT
@@ -48,9 +50,6 @@ Column = tuple[str, str, bool]
 """(name, type, nullable)."""
 Columns = dict[str, list[Column]]
 """Table or view -> its columns."""
-_COMMENT = re.compile(
-    r"""^COMMENT ON COLUMN (\w+)\."?(\w+)"?\.(\w+) IS '((?:[^']|'')*)';$""", re.MULTILINE
-)
 FINDINGS = "evaluate.findings"
 _VIEW_OF_FINDINGS = re.compile(rf"VIEW (\S+) AS FROM {FINDINGS}\b")
 
@@ -94,23 +93,6 @@ def extras_ddl() -> str:
 
 
 @cache
-def comments_ddl() -> str:
-    """What every stage's columns mean: a comment on each; a view of findings has theirs.
-
-    They are executed in memory only. DuckDB cannot replay a comment on a table with checks from its
-    log, so a file whose writer was killed right after it could not be opened any more.
-    """
-    said = "\n".join(sql_text(f"{stage}/comments") for stage in STAGES)
-    of_findings = [line for line in said.splitlines() if f" {FINDINGS}." in line]
-    views = [
-        line.replace(FINDINGS, view)
-        for view in _VIEW_OF_FINDINGS.findall(views_ddl())
-        for line in of_findings
-    ]
-    return "\n".join([said, *views])
-
-
-@cache
 def declared_columns() -> Columns:
     """Table or view -> [(column, type, nullable)], as `sql/` declares it (off an empty database)."""
     import duckdb
@@ -131,21 +113,30 @@ def _declared_tables() -> Columns:
 
 
 def column_descriptions(table: str) -> dict[str, str | None]:
-    """What each column of a table or view means, as `sql/` says it; None where it says nothing."""
-    said = _comments()
-    return {column: said.get((table, column)) for column, *_ in declared_columns()[table]}
+    """What each column of a table or view means; None where nothing says it.
+
+    The text is that of the column's name in `sql/fields.toml`, unless `sql/<stage>/fields.toml` has
+    another one for its stage or for the table. The file does not have them: DuckDB cannot replay a
+    comment on a table with checks from its log, so a file whose writer was killed right after it could
+    not be opened any more.
+    """
+    of_stage = _fields(f"{table.partition('.')[0]}/fields")
+    of_findings = table in _VIEW_OF_FINDINGS.findall(views_ddl())
+    of_table = of_stage.get(FINDINGS if of_findings else table, {})
+    said = {**_fields("fields"), **of_stage, **of_table}
+    return {column: said.get(column) for column, *_ in declared_columns()[table]}
 
 
 @cache
-def _comments() -> dict[tuple[str, str], str]:
-    """(table, column) -> its comment.
-
-    They are read here: to execute a thousand comments takes half a second, at each start of a process.
-    """
-    return {
-        (f"{stage}.{table}", column): said.replace("''", "'")
-        for stage, table, column, said in _COMMENT.findall(comments_ddl())
-    }
+def _fields(name: str) -> dict[str, Any]:
+    """What `<name>.toml` says in `sql/` and the like folders of extras: name of a column to its text,
+    table to the same of its own."""
+    found: dict[str, Any] = {}
+    for folder in (*folders("sql"), SQL_ROOT):
+        path = folder / f"{name}.toml"
+        if path.exists():
+            found |= tomllib.loads(path.read_text(encoding="utf-8"))
+    return found
 
 
 def arrow_schema(table: str) -> "pa.Schema":

@@ -32,12 +32,8 @@ PEOPLE = (("anna", "annotator"), ("ben", "annotator"), ("eva", "expert"))
 """The accounts of `review demo`."""
 OF_EXTRAS = {form: of for extra in extras() for form, of in extra.review_formats.items()}
 """Further formats of files, and the modules that write and read them."""
-QUEUES = (
-    "review/queue",
-    "evaluate/score_queue",
-    "evaluate/extraction_queue",
-    "evaluate/item_queue",
-)
+QUEUES = ("evaluate.score_queue", "evaluate.extraction_queue", "evaluate.item_queue")
+"""The tables of what people decide on beside review.queue."""
 
 _port = click.option(
     "--port", type=command_line.PORT, default=PORT, envvar="PORT", show_default=True
@@ -285,7 +281,11 @@ def read_queue() -> list[QueueItem]:
     if not path.exists():
         raise UserError(f"There is no warehouse at {path}: materialize review/queue first.")
     warehouse = Warehouse(path)
-    return [queue_item(row) for query in QUEUES for row in warehouse.read(query).to_pylist()]
+    queues = [
+        warehouse.read("review/queue"),
+        *(warehouse.select(table, order="item_id") for table in QUEUES),
+    ]
+    return [queue_item(row) for queue in queues for row in queue.to_pylist()]
 
 
 def report_import(result: "ImportResult") -> int:

@@ -159,11 +159,11 @@ def of_review(browser: Browser, site: Site) -> None:
 def _site(run: Run) -> Site:
     """The demo's queue with samples of the kinds that it lacks and three people, as `vlm-loom "
     "review demo`."""
-    queue = [
-        queue_item(row)
-        for query in ("review/queue", "evaluate/score_queue", "evaluate/extraction_queue")
-        for row in run.warehouse.read(query).to_pylist()
+    queues = [
+        run.warehouse.read("review/queue"),
+        *(run.warehouse.select(f"evaluate.{name}_queue") for name in ("score", "extraction")),
     ]
+    queue = [queue_item(row) for each in queues for row in each.to_pylist()]
     shown = sorted({image_id for item in queue for image_id in item["image_ids"]})
     site = make_site(run.home)
     site.store.update_queue([*samples(shown, {item["kind"] for item in queue}), *queue])

@@ -143,7 +143,9 @@ def mmiu_items(
     changed, unchanged = _unanswerable(asked, gathered, settings)
     asked += changed
     failed += [*gathered.failed, *unchanged]
-    keys = {row["item_id"]: row["answer"] for row in warehouse.read("choice/mmiu_keys").to_pylist()}
+    # The letters that items have: they stay when more items come.
+    known = warehouse.select("choice.mmiu_items", "item_id", "answer", order="item_id").to_pylist()
+    keys = {row["item_id"]: row["answer"] for row in known}
     calls = {sample_id(row["sample"]): row for row in written.rows}
     rows = [
         _row(item, gathered.samples[item.of.sample], calls.get(sample_id(item.of.sample), {}))

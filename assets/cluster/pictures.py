@@ -37,7 +37,7 @@ def pictures(
 ) -> dg.MaterializeResult:
     """One HTML page: map, cluster sizes, near pairs, the loosest clusters, word cloud of categories."""
     points = [Point(**row) for row in warehouse.read("cluster/map_points").to_pylist()]
-    sizes = warehouse.read("cluster/sizes")["size"].to_pylist()
+    sizes = warehouse.select("cluster.cohesion", "size", order="size DESC")["size"].to_pylist()
     categories = warehouse.read("cluster/categories").to_pydict()
     cloud = category_cloud(dict(zip(*categories.values(), strict=True)))
     (shape,) = warehouse.read("cluster/shape").to_pylist() or [EMPTY_SHAPE]

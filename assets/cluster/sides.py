@@ -120,7 +120,7 @@ def _page_images(warehouse: Warehouse) -> list[PageImage]:
 
 
 def _prior_sides(warehouse: Warehouse) -> dict[Key, Side]:
-    rows = warehouse.read("cluster/prior_sides").to_pylist()
+    rows = warehouse.select("cluster.sides", order="page_id, image_id").to_pylist()
     return {(row["page_id"], row["image_id"]): Side(row["side"], row["reason"]) for row in rows}
 
 

@@ -97,7 +97,7 @@ class Apart:
 def not_made(warehouse: Warehouse) -> dict[str, list[str]]:
     """Table of each step that made not all in its last run -> why, each reason once."""
     found: dict[str, list[str]] = {}
-    for row in warehouse.read("evaluate/not_made").to_pylist():
+    for row in warehouse.select("evaluate.not_made", order="step, release_id").to_pylist():
         reasons = found.setdefault(row["step"], [])
         said = f"{row['release_id']}: {row['reason']}" if row["release_id"] else row["reason"]
         if said not in reasons:

@@ -82,7 +82,9 @@ class Pictures:
         wanted = sorted(set(image_ids))
         found: dict[str, Miniature] = {}
         for portion in batched(wanted, PICTURES_AT_ONCE):
-            rows = self._known("cluster/picture_miniatures", portion)
+            rows = self._warehouse.select(
+                MINIATURES, "image_id", "grey", version=VERSION, image_id=portion
+            ).to_pylist()
             known = {row["image_id"]: row["grey"] for row in rows}
             made: list[Row] = []
             for image_id in portion:
@@ -116,7 +118,9 @@ class Pictures:
         for portion in batched(sorted(proposed), PAIRS_AT_ONCE):
             way_of = _ways(ids, of_pictures, portion)
             key = {pair: content_id(*pair, *way) for pair, way in way_of.items()}
-            rows = self._known("cluster/picture_pairs", key.values())
+            rows = self._warehouse.select(
+                PAIRS, "pair_id", "is_same", version=VERSION, pair_id=list(key.values())
+            ).to_pylist()
             known = {row["pair_id"]: row["is_same"] for row in rows}
             rest = [pair for pair in portion if key[pair] not in known]
             # A second thread costs more than it helps with arrays as small as these.
@@ -154,12 +158,6 @@ class Pictures:
             else look.as_match()
             for each, look in zip(compared, looks, strict=True)
         ]
-
-    def _known(self, query: str, keys: Iterable[str]) -> list[Row]:
-        """What earlier runs found with this version of the methods."""
-        of = {"keys": list(keys), "version": VERSION}
-        rows: list[Row] = self._warehouse.read(query, of).to_pylist()
-        return rows
 
     def _keep(self, table: str, key: str, rows: Sequence[Row]) -> None:
         if rows:

@@ -47,7 +47,11 @@ def three_turns(
 ) -> dg.MaterializeResult:
     """Each instruction as three questions that stand on each other, with the name of each one's task
     and the focus points of the creation."""
-    rows = warehouse.read("dialogue/instructions").to_pylist()
+    rows = warehouse.select(
+        "dialogue.instructions",
+        *("set_id", "instruction_id", "entry_id", "image_id", "instruction"),
+        order="instruction_id",
+    ).to_pylist()
     told = texts_of(warehouse, (row["entry_id"] for row in rows))
     asks = [
         Ask(

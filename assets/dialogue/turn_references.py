@@ -63,7 +63,11 @@ def turn_references(
     """For each conversation a caption that holds what answering needs, and the reference of each turn
     over the references before it. A conversation that lacks one, or whose questions give an answer of
     an earlier turn away, is left out and counted."""
-    items = warehouse.read("dialogue/three_turns").to_pylist()
+    items = warehouse.select(
+        "dialogue.three_turns",
+        *("set_id", "item_id", "entry_id", "image_id", "turns", "focus"),
+        order="item_id",
+    ).to_pylist()
     told = texts_of(warehouse, (item["entry_id"] for item in items))
     provider = asked_model(llm, TABLE).provider
 

@@ -38,8 +38,14 @@ def error_attribution(
     such settings have no rows.
     """
     rows: list[dict[str, Any]] = []
-    trials = {"trials": [PERFECT_PERCEPTION, PERFECT_REASONING]}
-    for release in warehouse.read("evaluate/releases_in_trials", trials).to_pylist():
+    observed = warehouse.select(
+        "evaluate.observations",
+        *("benchmark", "release_id"),
+        order="release_id",
+        distinct=True,
+        trial=[PERFECT_PERCEPTION, PERFECT_REASONING],
+    )
+    for release in observed.to_pylist():
         if release["benchmark"] not in benchmarks:
             continue
         benchmark = benchmarks[release["benchmark"]]

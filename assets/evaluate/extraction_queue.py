@@ -71,7 +71,7 @@ def extraction_queue(
             rows |= {each.queue_id: _queue_row(each) for each in sample}
     table = rows_to_arrow("evaluate.extraction_queue", list(rows.values()))
     warehouse.replace("evaluate.extraction_queue", table)
-    queue = warehouse.read("evaluate/extraction_queue").to_pylist()
+    queue = warehouse.select("evaluate.extraction_queue", order="item_id").to_pylist()
     changes = review_store.update_queue([queue_item(row) for row in queue], [QUEUED_KIND])
     shown = {f"drawn: {stratum}": n for stratum, n in sorted(strata.items())}
     return report(table, {**shown, **changes._asdict(), **({} if rows else {"note": NO_CHOICES})})

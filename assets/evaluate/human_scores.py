@@ -86,10 +86,10 @@ def import_scores(warehouse: Warehouse, release: str, file: Path) -> Imported:
             "of judges."
         )
     here = {"release_id": release_id}
-    answered = warehouse.read("evaluate/models_answering", here).to_pylist()
+    answered = warehouse.select("evaluate.answers", "model", distinct=True, release_id=release_id)
     rated = Rated(
         items_of(warehouse, release_id),
-        {row["model"] for row in answered},
+        set(answered["model"].to_pylist()),
         benchmark.dimensions,
         *benchmark.score_range,
     )
@@ -161,7 +161,11 @@ def imported_scores(warehouse: Warehouse, release_id: str) -> dict[AnswerKey, di
 
 def stored_scores(warehouse: Warehouse, release_id: str) -> dict[Scored, Stored]:
     """The scores on a release."""
-    rows = warehouse.read("evaluate/human_scores_of", {"release_id": release_id}).to_pylist()
+    rows = warehouse.select(
+        "evaluate.human_scores",
+        order="item_id, model, turn, dimension, rater",
+        release_id=release_id,
+    ).to_pylist()
     return {
         Scored(*(row[name] for name in Scored._fields)): Stored(
             *(row[name] for name in Stored._fields)

@@ -45,7 +45,8 @@ def decisions_now(warehouse: Warehouse, review_store: ReviewStore) -> list[Row]:
     in_queue = {item["item_id"]: item for item in flagged_in_queue(warehouse)}
     decided = by_item(review_store.decisions(in_queue))
     rules = review_store.rules().of(FLAGGED)
-    demanded = set(warehouse.read("evaluate/demanded_items").column("item_id").to_pylist())
+    of_people = warehouse.select("review.approved", "item_id", demanded=True)
+    demanded = set(of_people["item_id"].to_pylist())
     flags: dict[tuple[str, str, str], list[str]] = {}
     for row in (row for rows in flags_in_force(warehouse).values() for row in rows):
         of = (row["benchmark"], row["release_id"], row["item_id"])

@@ -95,7 +95,8 @@ def _translated(warehouse: Warehouse) -> set[str]:
 
 def flagged_in_queue(warehouse: Warehouse) -> list[QueueItem]:
     """The items of the table `evaluate.item_queue`."""
-    return [queue_item(row) for row in warehouse.read("evaluate/item_queue").to_pylist()]
+    rows = warehouse.select("evaluate.item_queue", order="item_id").to_pylist()
+    return [queue_item(row) for row in rows]
 
 
 def _queued(warehouse: Warehouse, release_id: str) -> dict[str, tuple[QueueItem, Row]]:

@@ -17,11 +17,24 @@ Row = dict[str, Any]
 
 def item_report_data(warehouse: Warehouse, release_id: str, items: Sequence[Item]) -> Items | None:
     """The data of the section; None of a release whose items were not analysed."""
-    names = "item_statistics", "item_decisions", "filters", "subsets"
-    read = warehouse.read_rows("evaluate/{}_of", names, {"release_id": release_id})
+    names = "item_statistics", "subsets"
+    with warehouse.kept_open():
+        read = warehouse.read_rows("evaluate/{}_of", names, {"release_id": release_id})
+        decided = warehouse.select(
+            "evaluate.item_decisions",
+            *("item_id", "decision", "reason", "reviewers"),
+            order="item_id",
+            release_id=release_id,
+        )
+        filters = warehouse.select(
+            "evaluate.filters",
+            *("filter", "models", "min_models", "n_items", "n_flagged", "n_undecided", "why"),
+            order="filter",
+            release_id=release_id,
+        )
     if not read["item_statistics"]:
         return None
-    decisions = {row["item_id"]: row for row in read["item_decisions"]}
+    decisions = {row["item_id"]: row for row in decided.to_pylist()}
     by_id = {item.item_id: item for item in items}
     flagged: dict[str, Row] = {}
     for row in flags_of(warehouse, release_id):
@@ -41,7 +54,7 @@ def item_report_data(warehouse: Warehouse, release_id: str, items: Sequence[Item
         )
         kept["flags"].append(row)
     return {
-        "filters": read["filters"],
+        "filters": filters.to_pylist(),
         "statistics": read["item_statistics"],
         "flagged": list(flagged.values()),
         "subsets": read["subsets"],

@@ -27,7 +27,7 @@ def leaderboard(
 
     Models of the profile without scores on a release in force are named beside it.
     """
-    rows = warehouse.read("evaluate/leaderboard")
+    rows = warehouse.select("evaluate.leaderboard")
     return report(rows, {**_previews(rows), **_without_scores(warehouse, profile)})
 
 

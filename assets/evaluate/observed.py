@@ -72,7 +72,10 @@ def slices(
     warehouse: Warehouse, benchmarks: Benchmarks, panel: Panel, apart: Apart
 ) -> Iterator[Slice]:
     """Every slice of every release, the panel of a release's judges after them."""
-    for release in warehouse.read("evaluate/observed_releases").to_pylist():
+    observed = warehouse.select(
+        "evaluate.observations", "benchmark", "release_id", order="release_id", distinct=True
+    )
+    for release in observed.to_pylist():
         if release["benchmark"] not in benchmarks:
             continue
         benchmark = benchmarks[release["benchmark"]]

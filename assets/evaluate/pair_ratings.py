@@ -60,7 +60,10 @@ def pair_ratings(
     - `evaluate.pair_biases`: how often the first place won, and how a judge is drawn by each feature.
     """
     ratings, biases = [], []
-    for release in warehouse.read("evaluate/paired_releases").to_pylist():
+    compared = warehouse.select(
+        "evaluate.pairs", "benchmark", "release_id", order="release_id", distinct=True
+    )
+    for release in compared.to_pylist():
         where = {"release_id": release["release_id"]}
         rows = warehouse.read("evaluate/pairs_of", where).to_pylist()
         for (judge, version), of in groupby(

@@ -165,8 +165,10 @@ def imported_hashes(warehouse: Warehouse) -> dict[tuple[str, str], str]:
 def imported_texts(warehouse: Warehouse, release_id: str) -> dict[str, dict[Place, str]]:
     """The predictions on a release by contestant."""
     texts: dict[str, dict[Place, str]] = {}
-    found = warehouse.read("evaluate/predictions_of", {"release_id": release_id}).to_pylist()
-    for row in found:
+    found = warehouse.select(
+        "evaluate.predictions", order="model, item_id, trial, turn", release_id=release_id
+    )
+    for row in found.to_pylist():
         place = Place(row["item_id"], row["trial"])
         texts.setdefault(row["model"], {})[place] = row["prediction"]
     return texts
@@ -184,7 +186,7 @@ def named(model: str) -> str:
 
 
 def _files(warehouse: Warehouse) -> dict[tuple[str, str], dict[str, Any]]:
-    rows = warehouse.read("evaluate/prediction_files").to_pylist()
+    rows = warehouse.select("evaluate.prediction_files", order="release_id, model").to_pylist()
     return {(row["release_id"], row["model"]): row for row in rows}
 
 

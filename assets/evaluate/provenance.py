@@ -17,4 +17,8 @@ def provenance(
     warehouse: dg.ResourceParam[Warehouse], image_store: dg.ResourceParam[ImageStore]
 ) -> dg.MaterializeResult:
     """One scored turn a row, back to judge, answer, calls, prompts, reviewer, images and pages."""
-    return report(warehouse.read("evaluate/provenance"), images=image_store)
+    rows = warehouse.select(
+        "evaluate.provenance",
+        order="benchmark, release, model, item, trial, turn, judge, replicate, part",
+    )
+    return report(rows, images=image_store)

@@ -36,10 +36,15 @@ Place = tuple[Any, ...]
 N_EXAMPLES = 5
 N_CATEGORIES = 20
 N_GROUPS = 3
-BOARD = (
-    *("scores", "ranks", "comparisons", "ability_comparisons"),
-    *("missing", "not_made", "unjudgeable"),
-)
+ORDERS = {
+    "ranks": "judge, judge_version, metric, aggregation, model",
+    "ability_comparisons": "judge, judge_version, subset_label, subset_value, first, second",
+    "judge_probes": "judge, judge_version, probe",
+    "pair_designs": "ALL",
+    "pair_ratings": "ALL",
+    "pair_biases": "ALL",
+}
+"""Table whose rows of a release are shown as they are -> their order."""
 SECTIONS = (
     *("failures", "findings"),
     *("error_attribution", "judge_probes", "page_categories"),
@@ -63,11 +68,9 @@ def report_data(
     rows = rows_of_release(warehouse, release["release_id"])
     items = items_of_release(rows)
     benchmark = benchmarks.get(release["benchmark"])
-    of_extras = [table for section in extra_sections() for table in section.rows]
-    read = warehouse.read_rows(
-        "evaluate/{}_of",
-        (*SECTIONS, *of_extras),
-        {**where, "n_categories": N_CATEGORIES},
+    orders = {table: order for section in extra_sections() for table, order in section.rows.items()}
+    read = _read(
+        warehouse, (*SECTIONS, *orders), {**where, "n_categories": N_CATEGORIES}, ORDERS | orders
     )
     by_analysis: dict[str, list[Row]] = {}
     for row in read["findings"]:
@@ -80,7 +83,7 @@ def report_data(
         "error_attribution": read["error_attribution"],
         "judge_probes": read["judge_probes"],
         "page_categories": read["page_categories"],
-        "of_extras": {table: read[table] for table in of_extras},
+        "of_extras": {table: read[table] for table in orders},
         "findings": by_analysis,
         "languages": _languages(warehouse, by_analysis.get("language_gaps", [])),
         "attribution_terms": TERMS,
@@ -108,7 +111,26 @@ def board_data(
     families: Mapping[str, str],
 ) -> Board:
     """The part of that data that the leaderboard and the index are made of."""
-    read = warehouse.read_rows("evaluate/{}_of", BOARD, {"release_id": release["release_id"]})
+    of = release["release_id"]
+    with warehouse.kept_open():
+        read = _read(
+            warehouse, ("scores", "ranks", "ability_comparisons", "unjudgeable"), {"release_id": of}
+        )
+        comparisons = warehouse.select(
+            "evaluate.comparisons",
+            order="judge, judge_version, metric, aggregation, first, second",
+            release_id=of,
+            form="floor",
+        )
+        missing = warehouse.select(
+            "evaluate.missing",
+            *("model", "stage", "asked", "n_lost", "n_turns", "why"),
+            order="model, stage",
+            release_id=of,
+        )
+        not_made = warehouse.select(
+            "evaluate.not_made", order="step, release_id", release_id=[of, ""]
+        )
     benchmark = benchmarks.get(release["benchmark"])
     scores = read["scores"]
     scored = {row["model"] for row in scores}
@@ -120,14 +142,33 @@ def board_data(
         "families": families,
         "scores": scores,
         "ranks": read["ranks"],
-        "comparisons": read["comparisons"],
+        "comparisons": comparisons.to_pylist(),
         "ability_comparisons": read["ability_comparisons"],
         "above": {},
-        "missing": read["missing"],
-        "not_made": read["not_made"],
+        "missing": missing.to_pylist(),
+        "not_made": not_made.to_pylist(),
         "unscored": [m for m in profile.evaluate if m not in scored] if scores else [],
         "unjudgeable": [row["model"] for row in read["unjudgeable"]],
     }
+
+
+def _read(
+    warehouse: Warehouse,
+    names: Sequence[str],
+    params: Mapping[str, object],
+    orders: Mapping[str, str] = ORDERS,
+) -> dict[str, list[Row]]:
+    """Rows of the tables of `orders` and of queries `evaluate/<name>_of`, of one moment, by name."""
+    queries = [name for name in names if name not in orders]
+    with warehouse.kept_open():
+        tables = {
+            name: warehouse.select(
+                f"evaluate.{name}", order=orders[name], release_id=str(params["release_id"])
+            ).to_pylist()
+            for name in names
+            if name in orders
+        }
+        return {**tables, **warehouse.read_rows("evaluate/{}_of", queries, params)}
 
 
 def _languages(warehouse: Warehouse, gaps: Iterable[Row]) -> dict[str, str]:

@@ -68,7 +68,7 @@ def score_queue(
     }
     table = rows_to_arrow("evaluate.score_queue", list(rows.values()))
     warehouse.replace("evaluate.score_queue", table)
-    queue = warehouse.read("evaluate/score_queue").to_pylist()
+    queue = warehouse.select("evaluate.score_queue", order="item_id").to_pylist()
     changes = review_store.update_queue([queue_item(row) for row in queue], [SCORE])
     return report(table, changes._asdict(), images=image_store)
 

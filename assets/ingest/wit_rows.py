@@ -120,7 +120,7 @@ def wit_rows(
         "shards without rows": len(empty),
     }
     return report(
-        warehouse.read("ingest/first_rows", {"shard": context.partition_keys[0]}),
+        warehouse.first_rows("ingest.wit_rows", {"wit_shard": context.partition_keys[0]}, 6),
         details,
         n_rows=n_rows,
     )

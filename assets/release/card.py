@@ -63,7 +63,7 @@ def first_cards(warehouse: Warehouse, cards: Sequence[Row]) -> list[Row]:
     ids = [card["release_id"] for card in cards]
     known = {
         row["release_id"]: row
-        for row in warehouse.read("release/cards", {"release_ids": ids}).to_pylist()
+        for row in warehouse.select("release.releases", release_id=ids).to_pylist()
     }
     return [known.get(card["release_id"], card) for card in cards]
 
@@ -76,10 +76,11 @@ def circumstances(instance: dg.DagsterInstance, warehouse: Warehouse) -> Row:
     """
     tables = [table for table in SECTIONS if table.split(".")[0] in MADE_BY]
     found = {table: shown(instance, table) for table in tables}
+    shards = warehouse.select("ingest.shards", "wit_shard", "fingerprint", order="wit_shard")
     return {
         "settings": {table: values for table, values in found.items() if values is not None}
         or None,
-        "corpus": warehouse.read("release/shards").to_pylist() or None,
+        "corpus": shards.to_pylist() or None,
         "project_version": project_version(),
     }
 
@@ -90,10 +91,13 @@ def prompts_and_writers(release: Release, warehouse: Warehouse, ledger: Ledger) 
     A text that a person wrote has neither.
     """
     set_ids = [row["set_id"] for row in release.rows["items"] if row["set_id"] is not None]
+    summaries = warehouse.select(
+        "dialogue.summaries", "call_key", "prompt_version", distinct=True, set_id=set_ids
+    )
     written: list[Mapping[str, Any]] = [
         *release.rows["turns"],
         *release.rows["references"],
-        *warehouse.read("release/summaries_of", {"set_ids": set_ids}).to_pylist(),
+        *summaries.to_pylist(),
     ]
     return {
         "prompt_versions": _distinct(written, "prompt_version"),

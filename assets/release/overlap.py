@@ -26,7 +26,12 @@ TABLE = "release.overlaps"
 COLUMNS = ("name", "item_id", "turn", "kind", "what", "other_release_id", "other_item_id")
 N_NAMED = 50
 """Items that a sentence names."""
-COMPARED = ("images", "turns", "choices", "references")
+COMPARED = {
+    "images": ("image_id", "page_url"),
+    "turns": ("turn", "question", "given"),
+    "choices": ("position", "choice"),
+    "references": ("turn", "kind", "reference"),
+}
 """Tables of a release that are compared."""
 
 NAMES: Mapping[Kind, str] = {
@@ -197,10 +202,15 @@ Contents = dict[str, tuple[str, Content]]
 def _contents(warehouse: Warehouse, cards: Cards) -> Contents:
     """What releases in the tables are compared by."""
     found: dict[str, Any] = {release_id: {table: [] for table in COMPARED} for release_id in cards}
-    if found:
-        where = {"release_ids": list(found)}
-        for table, rows in warehouse.read_rows("release/{}_compared", COMPARED, where).items():
-            for row in rows:
+    with warehouse.kept_open():
+        for table, columns in COMPARED.items() if found else ():
+            rows = warehouse.select(
+                f"release.{table}",
+                *("release_id", "item_id", *columns),
+                order="ALL",
+                release_id=list(found),
+            )
+            for row in rows.to_pylist():
                 found[row["release_id"]][table].append(row)
     return {
         of: (card["kind"], content_of(of, found[of], imported=card["origin"] == "imported"))

@@ -272,7 +272,9 @@ def _reviewed(warehouse: Warehouse) -> ReviewPolicy:
 
     Raises dg.Failure if nothing is approved.
     """
-    policies = warehouse.read("release/review_policy").to_pylist()
+    policies = warehouse.select(
+        "review.approved", "policy", "policy_share", distinct=True
+    ).to_pylist()
     if not policies:
         raise dg.Failure(NOTHING_APPROVED, allow_retries=False)
     (row,) = policies

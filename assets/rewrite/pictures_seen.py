@@ -41,9 +41,8 @@ def look_at(
     """The keywords that each picture shows; a picture that was encoded before is not encoded again."""
     import numpy as np
 
-    where = {"encoder": encoder.name}
-    known = set(warehouse.read("rewrite/known_pictures", where)["image_id"].to_pylist())
-    new = sorted(set(image_ids) - known)
+    known = warehouse.select(TABLE, "image_id", encoder=encoder.name)["image_id"].to_pylist()
+    new = sorted({*image_ids} - {*known})
     progress = StepProgress(context, "pictures")
     for done, portion in enumerate(batched(new, PORTION)):
         vectors = encoder.encode_pictures([image_store.read(image_id) for image_id in portion])
@@ -51,9 +50,11 @@ def look_at(
             {"image_id": image_id, "encoder": encoder.name, "vector": vector.tolist()}
             for image_id, vector in zip(portion, vectors, strict=True)
         ]
-        warehouse.replace(TABLE, rows_to_arrow(TABLE, rows), {**where, "image_id": list(portion)})
+        warehouse.replace(
+            TABLE, rows_to_arrow(TABLE, rows), {"encoder": encoder.name, "image_id": portion}
+        )
         progress.update(done * PORTION + len(portion), len(new))
-    stored = warehouse.read("rewrite/picture_vectors", where)
+    stored = warehouse.select(TABLE, "image_id", "vector", order="image_id", encoder=encoder.name)
     vector_of = dict(zip(stored["image_id"].to_pylist(), stored["vector"].to_pylist(), strict=True))
     looked_at = sorted(set(image_ids))
     pictures = np.array([vector_of[image_id] for image_id in looked_at], dtype=np.float32)

@@ -90,7 +90,9 @@ def seed_rewrites(
                 "prompt": seed["question"],
             },
         )
-        for seed in warehouse.read("rewrite/seeds").to_pylist()
+        for seed in warehouse.select(
+            "rewrite.seeds", "seed_id", "set_id", "question", "reference", order="seed_id"
+        ).to_pylist()
     ]
 
     def read(seed: Row, reply: str) -> list[Row]:

@@ -57,7 +57,8 @@ def difficulty_of(accuracies: Path, release: str) -> str:
     fine_tuned = read_accuracies(accuracies)
     warehouse = Warehouse(home.warehouse_path())
     release_id = release_meant(warehouse, release)
-    rows = warehouse.read("evaluate/task_map_of", {"release_id": release_id}).to_pylist()
+    order = "judge, judge_version, place, task"
+    rows = warehouse.select("evaluate.task_map", order=order, release_id=release_id).to_pylist()
     if not rows:
         raise NoTaskScores(
             f"{release_id} has no scores by task: run the job evaluate, with the label of its tasks in "

@@ -3,7 +3,7 @@
 What belongs here: what such a section is. They stand together, before the languages.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import NamedTuple
 
@@ -18,15 +18,15 @@ from resources.reports.report_input import Report
 class ExtraSection(NamedTuple):
     """A section; `html` makes it of the data of a page (`benchmark_report.py`), empty without any.
 
-    `rows` are tables whose rows of the release are `of_extras` of the data, read by
-    `evaluate/<table>_of.sql`. A failure of the `steps` is said above the section; `style` is the
+    `rows` are tables of `evaluate` whose rows of the release are `of_extras` of the data, with their
+    order. A failure of the `steps` is said above the section; `style` is the
     template with its CSS.
     """
 
     id: str
     title: str
     steps: Sequence[str]
-    rows: Sequence[str]
+    rows: Mapping[str, str]
     style: str
     html: Callable[[Report, Sequence[Pane]], Markup]
 

@@ -341,12 +341,11 @@ def test_an_asset_says_by_its_own_version_that_its_method_is_another(
     assert source() == source(version="1") != source(version="2")
 
 
-def test_a_refactoring_is_no_other_version(
-    source: Callable[..., str | None], tmp_path: Path
-) -> None:
-    """The module's code counts by the prompts and SQL files that it names, and not by its words."""
+@pytest.fixture
+def module(tmp_path: Path) -> Callable[[str], ModuleType]:
+    """`module(text)`: a module of that code."""
 
-    def module(text: str) -> ModuleType:
+    def written(text: str) -> ModuleType:
         path = tmp_path / f"m{abs(hash(text))}.py"
         path.write_text(text)
         spec = importlib.util.spec_from_file_location(path.stem, path)
@@ -355,6 +354,14 @@ def test_a_refactoring_is_no_other_version(
         spec.loader.exec_module(made)
         return made
 
+    return written
+
+
+def test_a_refactoring_is_no_other_version(
+    source: Callable[..., str | None], module: Callable[[str], ModuleType]
+) -> None:
+    """The module's code counts by the prompts and SQL files that it names, and not by its words."""
+
     plain = module('QUERY = "review/reviewable"\n')
     renamed = module(
         '"""Other words; see a/b."""\n\n\ndef rows():\n    return "review/reviewable"\n'
@@ -362,6 +369,27 @@ def test_a_refactoring_is_no_other_version(
     other = module('QUERY = "review/queue"\n')
 
     assert source(module=plain) == source(module=renamed) != source(module=other)
+
+
+def test_what_is_selected_counts_and_not_how_the_call_is_written(
+    source: Callable[..., str | None], module: Callable[[str], ModuleType]
+) -> None:
+    def of(call: str) -> str | None:
+        return source(module=module(f"def rows(warehouse, release):\n    return {call}\n"))
+
+    plain = of('warehouse.select("evaluate.ranks", "model", order="model", release_id=release)')
+    assert plain == of(
+        'list(\n  warehouse.select(\n    "evaluate.ranks", *("model",), order="model",'
+        " release_id=str(release)\n  )\n )"
+    )
+    others = {
+        of('warehouse.select("evaluate.ranks", "rank", order="model", release_id=release)'),
+        of('warehouse.select("evaluate.ranks", "model", order="model DESC", release_id=release)'),
+        of('warehouse.select("evaluate.ranks", "model", order="model", model=release)'),
+        of('warehouse.select("evaluate.scores", "model", order="model", release_id=release)'),
+        of('warehouse.other("evaluate.ranks", "model", order="model", release_id=release)'),
+    }
+    assert len(others) == 5 and plain not in others
 
 
 def test_columns_are_part_of_the_version(monkeypatch: pytest.MonkeyPatch) -> None:

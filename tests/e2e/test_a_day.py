@@ -190,7 +190,7 @@ def in_force(ui: Ui) -> dict[str, str]:
 
 def versions(ui: Ui) -> set[str]:
     """Versions of the judge's prompt on the leaderboard."""
-    rows = ui.run.warehouse.read("evaluate/leaderboard").to_pylist()
+    rows = ui.run.warehouse.select("evaluate.leaderboard").to_pylist()
     return {row["judge_version"] for row in rows}
 
 

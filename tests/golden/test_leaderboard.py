@@ -54,7 +54,7 @@ def test_its_rows_are_what_they_were(tmp_path: Path, golden: Callable[[str, str]
     ]
     warehouse.replace("evaluate.scores", rows_to_arrow("evaluate.scores", rows))
 
-    found = warehouse.read("evaluate/leaderboard")
+    found = warehouse.select("evaluate.leaderboard")
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(found.column_names)

@@ -3,14 +3,16 @@
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
 import duckdb
 
 from dagster_project.definitions import defs
 from resources import warehouse_schema
-from resources.warehouse import column_descriptions, declared_columns
+from resources.warehouse import SQL_ROOT, STAGES, column_descriptions, declared_columns
 
 COLUMNS = [(table, column) for table, of in declared_columns().items() for column, *_ in of]
 
@@ -21,36 +23,42 @@ def test_every_column_of_every_table_and_view_is_described_in_a_sentence() -> No
         for table, column in COLUMNS
         if not re.fullmatch(r".{10,130}\.", column_descriptions(table)[column] or "")
     ]
-    assert undescribed == [], "write them in sql/<stage>/comments.sql"
+    assert undescribed == [], "write them in sql/<stage>/fields.toml, or in sql/fields.toml"
 
 
-def test_each_comment_stands_in_the_file_of_its_stage_and_once() -> None:
-    for stage in warehouse_schema.STAGES:
-        said = re.findall(
-            r'^COMMENT ON COLUMN (\w+)\."?(\w+)"?\.(\w+) IS ',
-            warehouse_schema.sql_text(f"{stage}/comments"),
-            re.MULTILINE,
-        )
-        assert {schema for schema, _, _ in said} == {stage}
-        assert len(said) == len(set(said))
-
-
-def test_duckdb_reads_them_as_they_are_read_here_each_of_a_column_that_exists() -> None:
-    with duckdb.connect() as connection:
-        connection.execute(warehouse_schema.schema_ddl() + warehouse_schema.views_ddl())
-        connection.execute(warehouse_schema.comments_ddl())
-        said = connection.sql(
-            "SELECT schema_name || '.' || table_name, column_name, comment FROM duckdb_columns() "
-            "WHERE database_name = current_database() AND NOT internal"
-        ).fetchall()
-    in_duckdb = {(table, column): comment for table, column, comment in said if "." in table}
-    ours = {
-        (table, column): description
-        for table in declared_columns()
-        for column, description in column_descriptions(table).items()
+def test_each_text_is_of_columns_that_exist_and_replaces_none_by_the_same() -> None:
+    shared = fields("fields.toml")
+    stages = {
+        name: {table.partition(".")[0] for table, of in COLUMNS if of == name} for name in shared
     }
-    assert ours == {place: in_duckdb[place] for place in ours}
-    assert set(ours) == {place for place, comment in in_duckdb.items() if comment}
+    assert [name for name in shared if len(stages[name]) < 2] == [], "it is of one stage"
+    for stage in STAGES:
+        said = fields(f"{stage}/fields.toml")
+        there = [(table, column) for table, column in COLUMNS if table.startswith(f"{stage}.")]
+        of_stage = {name: text for name, text in said.items() if isinstance(text, str)}
+        of_tables = [(table, *of) for table in said.keys() - of_stage for of in said[table].items()]
+
+        assert of_stage.keys() - {column for _, column in there} == set()
+        assert {(table, column) for table, column, _ in of_tables} - set(there) == set()
+        instead_of = {**shared, **of_stage}
+        assert [name for name in of_stage if shared.get(name) == of_stage[name]] == []
+        assert [each for each in of_tables if each[2] == instead_of.get(each[1])] == []
+
+
+def fields(name: str) -> dict[str, Any]:
+    return tomllib.loads((SQL_ROOT / name).read_text(encoding="utf-8"))
+
+
+def test_a_table_has_its_own_text_before_that_of_its_stage_and_that_before_that_of_all() -> None:
+    assert column_descriptions("cluster.clusters")["image_id"] == "Image, as SHA-256 of its file."
+    assert column_descriptions("cluster.map")["x"] == "Horizontal place on the map, without a unit."
+    own, other = (column_descriptions(f"cluster.{table}") for table in ("clusters", "cohesion"))
+    assert own["group_id"] == "Group of the entry, by categories; NULL if it is in none."
+    assert other["group_id"] == "Group that the cluster is part of; NULL for a group."
+
+
+def test_a_view_of_findings_has_their_texts() -> None:
+    assert column_descriptions("evaluate.judge_quality") == column_descriptions("evaluate.findings")
 
 
 def opens_after_a_kill(path: Path, ddl: str) -> bool:
@@ -76,7 +84,12 @@ def test_they_are_not_in_the_file_because_it_would_not_open_after_a_kill(tmp_pat
     tables = warehouse_schema.schema_ddl() + warehouse_schema.views_ddl()
     assert opens_after_a_kill(tmp_path / "as_it_is.duckdb", tables)
     # When this fails DuckDB can do it, and its own prompt may show the descriptions, too.
-    described = tables + warehouse_schema.comments_ddl()
+    said = (
+        f'COMMENT ON COLUMN {stage}."{name}"."{column}" IS $said${text}$said$;'
+        for stage, name in (table.split(".") for table in dict(COLUMNS))
+        for column, text in column_descriptions(f"{stage}.{name}").items()
+    )
+    described = tables + "".join(said)
     assert not opens_after_a_kill(tmp_path / "described.duckdb", described)
 
 

@@ -39,8 +39,9 @@ def export_critic(warehouse: Warehouse, release: str, folder: Path) -> tuple[Pat
     UserError: no such release, no pairs, or both sides have something in common.
     """
     release_id = release_meant(warehouse, release)
-    here = {"release_id": release_id}
-    pairs = warehouse.read("evaluate/critic_pairs_of", here).to_pylist()
+    pairs = warehouse.select(
+        "evaluate.critic_pairs", order="side, ordinal", release_id=release_id
+    ).to_pylist()
     by_side = {side: [row for row in pairs if row["side"] == side] for side in ("train", "test")}
     for side, of in by_side.items():
         if not of:
@@ -55,7 +56,9 @@ def export_critic(warehouse: Warehouse, release: str, folder: Path) -> tuple[Pat
             "train on: materialize evaluate/critic_pairs again."
         )
     files = {f"{side}.jsonl": chat_lines(of) for side, of in by_side.items()}
-    left_out = warehouse.read("evaluate/critic_left_out_of", here).to_pylist()
+    left_out = warehouse.select(
+        "evaluate.critic_left_out", order="model, item_id, trial, turn, part", release_id=release_id
+    ).to_pylist()
     made = card(release_id, pairs, left_out, files)
     # The card, which has the hashes of the others, is last.
     for name, text in {**files, "card.json": f"{json.dumps(made, indent=2)}\n"}.items():

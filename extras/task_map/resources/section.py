@@ -17,7 +17,11 @@ from resources.reports.report_board import Pane
 from resources.reports.report_extras import ExtraSection
 from resources.reports.report_input import Report
 
-TABLES = ("task_map", "task_distances")
+TABLES = {
+    "task_map": "judge, judge_version, place, task",
+    "task_distances": "judge, judge_version, first, second",
+}
+"""Table -> the order of its rows."""
 Row = Mapping[str, Any]
 
 

@@ -76,7 +76,7 @@ def warehouse(loom_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 def test_the_leaderboard_says_whose_answers_are_the_judges_or_the_writers(
     warehouse: Warehouse,
 ) -> None:
-    rows = warehouse.read("evaluate/leaderboard").to_pylist()
+    rows = warehouse.select("evaluate.leaderboard").to_pylist()
     assert {row["model"]: row["related"] for row in rows} == {
         MODELS[0]: "self",
         MODELS[1]: "family",
@@ -93,7 +93,7 @@ def test_the_leaderboard_says_whose_answers_are_the_judges_or_the_writers(
 
 
 def test_the_preview_with_the_mark_still_has_a_model_a_line(warehouse: Warehouse) -> None:
-    lines = preview(warehouse.read("evaluate/leaderboard")).splitlines()
+    lines = preview(warehouse.select("evaluate.leaderboard")).splitlines()
     (head,) = [line for line in lines if line.startswith("| model |")]
     assert "| related |" in head
     assert sum(line.startswith(f"| {MODELS[0]} | Overall") for line in lines) >= 1

@@ -1,2 +1,0 @@
--- Every file of predictions, by release and model.
-SELECT * FROM evaluate.prediction_files ORDER BY release_id, model;

@@ -1,1 +1,0 @@
-SELECT * FROM evaluate.provenance ORDER BY benchmark, release, model, item, trial, turn, judge, replicate, part;

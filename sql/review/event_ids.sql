@@ -1,2 +1,0 @@
--- The events of the review store that the tables were made from.
-SELECT event_id FROM review.decisions;

@@ -18,9 +18,12 @@ from assets.common.dagster_internals import (
 )
 from assets.common.tables import ROW_COUNT
 from dagster_project.progress import is_wrong
-from resources.home import ledger_path, releases_path, reports_path, review_path
+from resources.home import home, ledger_path, releases_path, review_path
 from resources.llm.ledger import Ledger
 from resources.warehouse import Warehouse
+
+FILES = {"cluster.pictures": home, "evaluate.reports": home, "release.exports": releases_path}
+"""Tables that name files by their path, and the folder that it begins in."""
 
 
 def outdated(
@@ -29,7 +32,9 @@ def outdated(
     """Assets of a stage that are out of date, with all of the stage that is made of them.
 
     An asset is out of date if it is stale or was never made, has another number of rows than it
-    recorded, lost calls, was not made of every release, failed a check, or its files are gone.
+    recorded, lost calls, was not made of every release, failed a check, or its files are gone. One that
+    reads the review store is run where that was written to since, and what is made of it follows if its
+    rows change.
     """
     group = dg.AssetSelection.groups(stage)
     keys = group.resolve(graph)
@@ -82,15 +87,21 @@ def _has_changed(
     if event is None or event.asset_materialization is None:
         return True
     metadata = {name: each.value for name, each in event.asset_materialization.metadata.items()}
-    folder = {"release/exports": releases_path(), "evaluate/reports": reports_path()}
     table = graph.get(key).metadata.get("dagster/table_name")
-    path = key.to_user_string()
     return (
         # What was not answered is asked again.
         bool(metadata.get("failed calls"))
         or (table is not None and warehouse.count(table) != metadata.get(ROW_COUNT))
-        or (path in folder and not folder[path].exists())
-        or (path == "ledger/calls" and _n_calls() != metadata.get(ROW_COUNT))
+        or (table in FILES and not _has_files(warehouse, table))
+        or (table == "ledger.calls" and _n_calls() != metadata.get(ROW_COUNT))
+    )
+
+
+def _has_files(warehouse: Warehouse, table: str) -> bool:
+    """Whether every file that a table names is there."""
+    folder = FILES[table]()
+    return all(
+        (folder / row["path"]).exists() for row in warehouse.select(table, "path").to_pylist()
     )
 
 

@@ -206,7 +206,7 @@ def test_the_main_job_goes_on_after_such_a_check_and_after_steps_that_made_not_a
         ],
         loggers={"console": progress_logger},
     )
-    ended = demo._run(definitions, instance)
+    ended = demo._run(definitions, instance, everything=True)
     assert (ended.failed, ended.lost_shards, ended.made_all) == (None, None, False)
     assert ended.checks == {"build": ["numbers few"], "ledger": ["numbers few"]}
     # What was not made is said when all is done, from what the steps wrote down.

@@ -58,7 +58,7 @@ def build_of(log: list[str], broken: str, failing_stage: str = "") -> dg.JobDefi
     stages = {name: stage(name) for name in DESCRIPTIONS}
     # The model is not loaded ahead, as nothing is embedded.
     resources = {**build_defs().resources, "embedder": SimpleNamespace(load_ahead=lambda: None)}
-    whole = build_job(lambda name: stages[name])
+    whole = build_job(lambda name: stages[name], pytest.fail)
     return dg.Definitions(
         jobs=[whole], resources=resources, executor=dg.in_process_executor
     ).resolve_job_def("build")

@@ -165,7 +165,7 @@ def test_settings_saved_in_the_launchpad_hold_for_every_later_run(ui: Ui) -> Non
     assert ui.ended(plain["run"]["runId"]) == "SUCCESS"
     assert settings_of(ui, "cluster/cohesion") == {"settings": '{"min_mean_similarity": 0.8}'}
 
-    assert version(ui, "cluster/cohesion") != before
+    ui.until(lambda: version(ui, "cluster/cohesion") != before)
     written.unlink()
     ui.until(lambda: version(ui, "cluster/cohesion") == before)
 

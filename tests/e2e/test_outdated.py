@@ -1,0 +1,119 @@
+"""What a demo runs again in a home that was built before: each reason, and nothing without one."""
+
+import os
+from collections.abc import Callable, Iterator
+
+import dagster as dg
+import duckdb
+import pytest
+
+from dagster_project.definitions import build_defs
+from dagster_project.instance import open_instance
+from dagster_project.outdated import outdated
+from tests.e2e.running import Run
+
+pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(1200)]
+
+STAGES = ("cluster", "dialogue", "rewrite", "choice", "quality", "release")
+Outdated = Callable[[str], list[str]]
+
+
+@pytest.fixture
+def instance(copied: Run, monkeypatch: pytest.MonkeyPatch) -> Iterator[dg.DagsterInstance]:
+    monkeypatch.setenv("LOOM_HOME", str(copied.home))
+    with open_instance() as opened:
+        yield opened
+
+
+@pytest.fixture
+def names(copied: Run, instance: dg.DagsterInstance) -> Outdated:
+    """Names of what is out of date of a stage, by the settings and files of now."""
+
+    def of_stage(stage: str) -> list[str]:
+        graph = build_defs().get_repository_def().asset_graph
+        keys = outdated(instance, graph, copied.warehouse, stage)
+        return [key.to_user_string() for key in keys]
+
+    return of_stage
+
+
+def test_in_a_home_that_was_just_built_nothing_is(names: Outdated) -> None:
+    assert {stage: names(stage) for stage in STAGES} == {stage: [] for stage in STAGES}
+
+
+def test_rows_that_are_gone_are_made_again_with_what_is_made_of_them(
+    names: Outdated, copied: Run
+) -> None:
+    with duckdb.connect(copied.home / "warehouse.duckdb") as connection:
+        connection.execute("DELETE FROM dialogue.questions WHERE until_position = 1")
+    found = names("dialogue")
+    assert {"dialogue/questions", "dialogue/answers", "dialogue/dialogues"} <= {*found}
+    assert "dialogue/summaries" not in found
+    assert not names("cluster")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "stage", "asset"),
+    [
+        ("reports/mmiu-*.html", "evaluate", "evaluate/reports"),
+        ("releases/mmiu-*/card.json", "release", "release/exports"),
+        ("reports/cluster/pictures.html", "cluster", "cluster/pictures"),
+    ],
+)
+def test_files_that_are_gone_are_written_again(
+    names: Outdated, copied: Run, pattern: str, stage: str, asset: str
+) -> None:
+    (path,) = copied.home.glob(pattern)
+    path.unlink()
+    assert asset in names(stage)
+
+
+def test_a_setting_runs_what_it_is_of_and_what_follows(names: Outdated, copied: Run) -> None:
+    (copied.home / "settings.yaml").write_text("cluster: {clusters: {tau: 0.8}}\n")
+    found = names("cluster")
+    assert {"cluster/clusters", "cluster/image_sets"} <= {*found}
+    assert "cluster/embeddings" not in found
+
+
+def test_what_people_decide_is_read_again_and_what_follows_only_if_it_changes(
+    names: Outdated, copied: Run
+) -> None:
+    os.utime(copied.home / "review.sqlite")
+    assert "review/approved" in names("review")
+    assert not names("release")
+
+
+def test_calls_that_failed_are_asked_again(
+    names: Outdated, copied: Run, instance: dg.DagsterInstance
+) -> None:
+    lost = {"dagster/row_count": copied.warehouse.count("choice.translations"), "failed calls": 1}
+    instance.report_runless_asset_event(
+        dg.AssetMaterialization(["choice", "translations"], metadata=lost)
+    )
+    assert "choice/translations" in names("choice")
+
+
+@pytest.mark.parametrize(
+    ("severity", "is_run"),
+    [(dg.AssetCheckSeverity.ERROR, True), (dg.AssetCheckSeverity.WARN, False)],
+)
+def test_a_check_that_failed_runs_its_asset_and_a_warning_does_not(
+    names: Outdated, instance: dg.DagsterInstance, severity: dg.AssetCheckSeverity, is_run: bool
+) -> None:
+    instance.report_runless_asset_event(
+        dg.AssetCheckEvaluation(
+            asset_key=dg.AssetKey(["quality", "checks"]),
+            check_name="whole",
+            passed=False,
+            metadata={},
+            severity=severity,
+        )
+    )
+    assert ("quality/checks" in names("quality")) == is_run
+
+
+def test_the_ledger_is_shown_again_once_it_has_more_calls(names: Outdated, copied: Run) -> None:
+    assert "ledger/calls" not in names("ledger")
+    call = next(iter(copied.ledger))
+    copied.ledger.add([call._replace(key=f"{call.key[:-1]}x")])
+    assert "ledger/calls" in names("ledger")

@@ -46,7 +46,8 @@ def test_rows_that_are_gone_are_made_again_with_what_is_made_of_them(
 ) -> None:
     with duckdb.connect(copied.home / "warehouse.duckdb") as connection:
         connection.execute(
-            "DELETE FROM dialogue.questions WHERE question_id IN (SELECT min(question_id) FROM dialogue.questions)"
+            "DELETE FROM dialogue.questions WHERE question_id = "
+            "(SELECT min(question_id) FROM dialogue.questions)"
         )
     found = names("dialogue")
     assert {"dialogue/questions", "dialogue/answers", "dialogue/dialogues"} <= {*found}

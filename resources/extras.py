@@ -43,7 +43,7 @@ def extras() -> tuple[Extra, ...]:
 
 def tables_before(table: str) -> list[str]:
     """The tables of extras that the asset of a table is made after."""
-    return [each for extra in extras() for each in extra.read_by.get(table, ())]
+    return [name for extra in extras() for name in extra.read_by.get(table, ())]
 
 
 def folders(name: str) -> list[Path]:

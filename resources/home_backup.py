@@ -83,11 +83,11 @@ def back_up(source: Path, target: Path) -> int:
     with _in_one_sentence(failed), drafted(target, "backing-up") as draft:
         _require_absent(target)
         files = {}
-        for each in _files(source):
+        for path in _files(source):
             try:
-                files[each.as_posix()] = _copy(source, draft, each)
+                files[path.as_posix()] = _copy(source, draft, path)
             except FileNotFoundError:
-                if (source / each).exists():
+                if (source / path).exists():
                     raise
         manifest = Manifest(made_at=datetime.now(UTC), files=files)
         (draft / MANIFEST).write_text(manifest.model_dump_json())
@@ -173,12 +173,12 @@ def _files(source: Path) -> Iterator[Path]:
 
     Each folder is listed when its turn comes: what was added while others were copied is in it.
     """
-    rest = sorted(each.name for each in source.iterdir() if each.name not in (*ORDER, *FETCHED))
+    rest = sorted(entry.name for entry in source.iterdir() if entry.name not in (*ORDER, *FETCHED))
     for name in (*ORDER, *rest):
         path = source / name
         if path.is_dir():
-            found = (each.relative_to(source) for each in path.rglob("*") if each.is_file())
-            yield from sorted((each for each in found if _belongs(each)), key=_place)
+            files = (file.relative_to(source) for file in path.rglob("*") if file.is_file())
+            yield from sorted((file for file in files if _belongs(file)), key=_place)
         elif path.is_file() and _belongs(Path(name)):
             yield Path(name)
 

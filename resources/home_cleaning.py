@@ -33,16 +33,16 @@ def require_unused(folder: Path) -> None:
 
 def _processes(folder: Path) -> list[int]:
     """Processes with open files under the folder, this one not; other users' are seen by root only."""
-    everyone = sorted(int(each.name) for each in Path("/proc").glob("[0-9]*"))
-    return [each for each in everyone if each != os.getpid() and _has_open(each, folder)]
+    everyone = sorted(int(entry.name) for entry in Path("/proc").glob("[0-9]*"))
+    return [pid for pid in everyone if pid != os.getpid() and _has_open(pid, folder)]
 
 
 def _has_open(process: int, folder: Path) -> bool:
     # It may end, or close a file, while it is looked at.
     with suppress(OSError):
-        for each in Path(f"/proc/{process}/fd").iterdir():
+        for link in Path(f"/proc/{process}/fd").iterdir():
             with suppress(OSError):
-                if each.readlink().is_relative_to(folder):
+                if link.readlink().is_relative_to(folder):
                     return True
     return False
 
@@ -80,7 +80,7 @@ def clean(folder: Path, *, everything: bool = False) -> tuple[list[str], list[st
     """
     # What marks a home goes last, so that one whose cleaning was killed is a home.
     there = sorted(
-        (each.name for each in folder.iterdir()) if folder.is_dir() else [],
+        (entry.name for entry in folder.iterdir()) if folder.is_dir() else [],
         key=lambda name: (name in MARKS, name),
     )
     if not there:
@@ -100,7 +100,7 @@ def clean(folder: Path, *, everything: bool = False) -> tuple[list[str], list[st
 
 def _require_home(folder: Path, names: list[str]) -> None:
     own = Path(os.environ.get("HOME", "/")).resolve()
-    if any(each.is_relative_to(folder.resolve()) for each in (home.REPO_ROOT, own)):
+    if any(path.is_relative_to(folder.resolve()) for path in (home.REPO_ROOT, own)):
         raise CleaningError(
             f"{folder} is not cleaned, as the project or your own files are in it: set LOOM_HOME to "
             "a folder of its own."

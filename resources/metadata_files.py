@@ -59,7 +59,7 @@ def _brought(file: Path, store: ImageStore) -> Iterator[BroughtSample]:
         raise MetadataFileError(f"The metadata file {file} cannot be used: {error}.") from None
     known: dict[str, str] = {}
     faults: list[str] = []
-    found = [
+    brought = [
         BroughtSample(file.name, number, _stored(sample, number, file, store, known, faults))
         for number, sample in enumerate(samples, start=1)
     ]
@@ -67,7 +67,7 @@ def _brought(file: Path, store: ImageStore) -> Iterator[BroughtSample]:
         raise MetadataFileError(
             f"The metadata file {file} cannot be used: {'; '.join(dict.fromkeys(faults))}."
         )
-    yield from found
+    yield from brought
 
 
 def _stored(

@@ -23,13 +23,13 @@ def in_force(warehouse: Warehouse) -> dict[str, str]:
 
 def cards_of(warehouse: Warehouse, release_ids: Sequence[str]) -> list[dict[str, Any]]:
     """The rows of these releases, in their order. Raises ReleaseError for one that there is not."""
-    found = {row["release_id"]: row for row in warehouse.read("release/all").to_pylist()}
+    cards = {row["release_id"]: row for row in warehouse.read("release/all").to_pylist()}
     for release_id in release_ids:
-        if release_id not in found:
-            known = [*found, *(row["name"] for row in found.values())]
-            there_are = nearest(release_id, known) if found else "there are none yet"
+        if release_id not in cards:
+            known = [*cards, *(row["name"] for row in cards.values())]
+            there_are = nearest(release_id, known) if cards else "there are none yet"
             raise ReleaseError(f"There is no release {release_id}; {there_are}.")
-    return [found[release_id] for release_id in release_ids]
+    return [cards[release_id] for release_id in release_ids]
 
 
 def release_meant(warehouse: Warehouse, said: str) -> str:

@@ -79,11 +79,11 @@ def read_sections(sections: Sections) -> dict[str, dict[str, Any]]:
         problem = " ".join(str(error).split())
         raise SettingsError(f"{path} is not YAML: {problem}.") from None
     try:
-        found = _by_table(content)
-        _check(sections, found)
+        by_table = _by_table(content)
+        _check(sections, by_table)
     except SettingsError as error:
         raise SettingsError(f"{path}: {error}") from None
-    return {table: found.get(table, {}) for table in sections}
+    return {table: by_table.get(table, {}) for table in sections}
 
 
 def write_sections(sections: Sections, values: Mapping[str, Mapping[str, Any]]) -> Path:
@@ -118,9 +118,9 @@ def _check(sections: Sections, values: Mapping[str, Mapping[str, Any]]) -> None:
 def json_schema(sections: Sections) -> dict[str, Any]:
     """The JSON schema of the file, for editors."""
     stages: dict[str, dict[str, Any]] = {}
-    for table, of in sections.items():
+    for table, settings in sections.items():
         stage, name = table.split(".")
-        stages.setdefault(stage, {})[name] = of.model_json_schema()
+        stages.setdefault(stage, {})[name] = settings.model_json_schema()
     return _closed({stage: _closed(assets) for stage, assets in stages.items()})
 
 
@@ -131,7 +131,7 @@ def _closed(properties: dict[str, Any]) -> dict[str, Any]:
 def _by_table(content: object) -> dict[str, dict[str, Any]]:
     if content is None:
         return {}
-    found: dict[str, dict[str, Any]] = {}
+    by_table: dict[str, dict[str, Any]] = {}
     if not isinstance(content, dict):
         raise SettingsError("it is not a mapping of stages.")
     for stage, assets in content.items():
@@ -141,8 +141,8 @@ def _by_table(content: object) -> dict[str, dict[str, Any]]:
         for name, values in (assets or {}).items():
             if not isinstance(values or {}, dict):
                 raise SettingsError(f"{stage}.{name} is not a mapping of settings.")
-            found[f"{stage}.{name}"] = values or {}
-    return found
+            by_table[f"{stage}.{name}"] = values or {}
+    return by_table
 
 
 def _sentence(table: str, of: type[Settings], error: ValidationError) -> str:

@@ -72,9 +72,9 @@ class NamedConnection(sqlite3.Connection):
         """The StoreError for an error of the file; the error itself if it is none."""
         code = result_code(error)
         # A file that was cut off to nothing is an empty database to SQLite.
-        said = str(error).partition(" with text ")[0]
-        if code in DAMAGED or said.startswith(_SAY_DAMAGED):
-            return StoreError(f"{self.path} is damaged ({said}): {self.advice}.")
+        message = str(error).partition(" with text ")[0]
+        if code in DAMAGED or message.startswith(_SAY_DAMAGED):
+            return StoreError(f"{self.path} is damaged ({message}): {self.advice}.")
         if code in _REFUSED:
             advice = "make room on its disk" if code == sqlite3.SQLITE_FULL else "put that right"
             return StoreError(f"{self.path} cannot be used ({error}): {advice}, and start again.")

@@ -101,9 +101,9 @@ class SqliteFile:
                 # Nobody has it open. Opened as usual it would get two files beside it that stay.
                 before = _stamp(path)
                 with suppress(sqlite3.Error):
-                    found = cls._ask(path, "mode=ro&immutable=1", question)
+                    answer = cls._ask(path, "mode=ro&immutable=1", question)
                     if _stamp(path) == before:
-                        return found
+                        return answer
             return cls._ask(path, "mode=ro", question)
 
     @classmethod
@@ -286,10 +286,10 @@ def unwritable(path: Path, error: Exception) -> str:
 def _identity(path: Path) -> tuple[int, int] | None:
     """Device and number of the file at a path; None where none is."""
     try:
-        found = path.stat()
+        stat = path.stat()
     except FileNotFoundError:
         return None
-    return found.st_dev, found.st_ino
+    return stat.st_dev, stat.st_ino
 
 
 def _run(connection: sqlite3.Connection, scripts: Iterable[str], version: int) -> None:

@@ -153,7 +153,7 @@ def _mapped(path: Path) -> memoryview:
 def _page_size(header: bytes, logged: bytes) -> int:
     size = int.from_bytes(header[16:18]) if header.startswith(MAGIC) else 0
     sizes = [65536 if size == 1 else size, int.from_bytes(logged[8:12]), USUAL_PAGE_SIZE]
-    return next(each for each in sizes if each in _PAGE_SIZES)
+    return next(size for size in sizes if size in _PAGE_SIZES)
 
 
 def _logged_pages(logged: bytes, size: int) -> Iterator[tuple[int, bytes]]:

@@ -39,7 +39,8 @@ def bring_home_up_to_date() -> None:
     with usable_home():
         kinds = {home.home() / name: kind for name, kind in SQLITE.items()}
         files = {path: kind for path, kind in kinds.items() if path.exists()}
-        warehouses = [Warehouse(path) for path in [home.warehouse_path()] if path.exists()]
+        warehouse_path = home.warehouse_path()
+        warehouses = [Warehouse(warehouse_path)] if warehouse_path.exists() else []
         for path, kind in files.items():
             kind.require_upgradable(path)
         if home.ledger_path().exists():

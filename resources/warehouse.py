@@ -168,15 +168,15 @@ class Warehouse:
         All are read at one moment, and each query is bound those of `params` that it names. Opening the
         file takes longer than reading few rows: what belongs together is read at once.
         """
-        found = {}
+        rows = {}
         with self._connection() as connection:
             connection.begin()
             for name in names:
                 (statement,) = connection.extract_statements(sql_text(query.format(name)))
                 bound = {key: params[key] for key in statement.named_parameters}
-                found[name] = connection.sql(statement, params=bound).to_arrow_table().to_pylist()
+                rows[name] = connection.sql(statement, params=bound).to_arrow_table().to_pylist()
             connection.commit()
-        return found
+        return rows
 
     def glance(self, name: str, params: Mapping[str, object]) -> "pa.Table":
         """As `read`, for a page: the file is not made or changed, and nobody is waited for long.

@@ -123,20 +123,20 @@ def column_descriptions(table: str) -> dict[str, str | None]:
     of_stage = _fields(f"{table.partition('.')[0]}/fields")
     of_findings = table in _VIEW_OF_FINDINGS.findall(views_ddl())
     of_table = of_stage.get(FINDINGS if of_findings else table, {})
-    said = {**_fields("fields"), **of_stage, **of_table}
-    return {column: said.get(column) for column, *_ in declared_columns()[table]}
+    texts = {**_fields("fields"), **of_stage, **of_table}
+    return {column: texts.get(column) for column, *_ in declared_columns()[table]}
 
 
 @cache
 def _fields(name: str) -> dict[str, Any]:
     """What `<name>.toml` says in `sql/` and the like folders of extras: name of a column to its text,
     table to the same of its own."""
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for folder in (*folders("sql"), SQL_ROOT):
         path = folder / f"{name}.toml"
         if path.exists():
-            found |= tomllib.loads(path.read_text(encoding="utf-8"))
-    return found
+            fields |= tomllib.loads(path.read_text(encoding="utf-8"))
+    return fields
 
 
 def arrow_schema(table: str) -> "pa.Schema":
@@ -276,7 +276,7 @@ def _transaction(
         _require_form(connection, declared_columns(), path, version)
     for statement in connection.extract_statements(sql_text("version_write")):
         values = {"version": version, "declared": _declared() if finish else ""}
-        connection.execute(statement, {each: values[each] for each in statement.named_parameters})
+        connection.execute(statement, {name: values[name] for name in statement.named_parameters})
     connection.commit()
 
 
@@ -332,11 +332,11 @@ def _require_form(
 
     What somebody has made beside the tables is theirs.
     """
-    found = columns_of(connection)
+    actual = columns_of(connection)
     wrong = [
         difference
         for name, columns in wanted.items()
-        for difference in _differences(name, columns, found.get(name))
+        for difference in _differences(name, columns, actual.get(name))
     ]
     if wrong:
         raise WarehouseError(

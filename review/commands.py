@@ -30,7 +30,7 @@ PORT = 8090
 ADDRESS = f"http://{HOST}:{PORT}"
 PEOPLE = (("anna", "annotator"), ("ben", "annotator"), ("eva", "expert"))
 """The accounts of `review demo`."""
-OF_EXTRAS = {form: of for extra in extras() for form, of in extra.review_formats.items()}
+OF_EXTRAS = {form: module for extra in extras() for form, module in extra.review_formats.items()}
 """Further formats of files, and the modules that write and read them."""
 QUEUES = ("evaluate.score_queue", "evaluate.extraction_queue", "evaluate.item_queue")
 """The tables of what people decide on beside review.queue."""
@@ -139,11 +139,11 @@ def add(name: str, role: Any, password: bool, address: str) -> None:
 @account.command("list", example="vlm-loom review account list")
 def list_accounts() -> None:
     """Every account."""
-    for each in _accounts().all():
-        signs_in = "disabled" if each.disabled else "by link"
-        if each.has_password and not each.disabled:
+    for person in _accounts().all():
+        signs_in = "disabled" if person.disabled else "by link"
+        if person.has_password and not person.disabled:
             signs_in = "by password or link"
-        print(f"{each.name:<40}  {each.role:<9}  {signs_in}")
+        print(f"{person.name:<40}  {person.role:<9}  {signs_in}")
 
 
 @account.command(example="vlm-loom review account role ann expert")
@@ -237,7 +237,7 @@ def export(
     store = review_store()
     images = ImageStore(images_path())
     items: list[QueueItem] = [
-        {**item, "image_paths": [str(images.path(each)) for each in item["image_ids"]]}
+        {**item, "image_paths": [str(images.path(image_id)) for image_id in item["image_ids"]]}
         for item in read_queue()
         if kind in (None, item["kind"])
     ]

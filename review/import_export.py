@@ -159,7 +159,7 @@ def _item_decided_on(
 
     A record on an earlier content may be a decision that is stored already, so it is read on that one.
     """
-    edited = [each.edits for each in before if each.edits is not None]
+    edited = [decision.edits for decision in before if decision.edits is not None]
     for content in (item["content"], *edited):
         if content_id(content) == values.get("content_hash"):
             return {**item, "content": content, "content_hash": content_id(content)}
@@ -210,7 +210,7 @@ def _edits(changes: dict[str, str], item: QueueItem) -> dict[str, Any] | None:
 
 
 def _texts(item: QueueItem) -> dict[str, str]:
-    return {each.name: each.text for each in item_texts(item["kind"], item["content"])}
+    return {text.name: text.text for text in item_texts(item["kind"], item["content"])}
 
 
 def _same(one: str, other: str) -> bool:
@@ -219,7 +219,7 @@ def _same(one: str, other: str) -> bool:
 
 
 def _is_known(decision: Decision, before: Sequence[Decision]) -> bool:
-    return any(_outcome(each) == _outcome(decision) for each in _of_same(decision, before))
+    return any(_outcome(earlier) == _outcome(decision) for earlier in _of_same(decision, before))
 
 
 def _check_may_decide(decision: Decision, before: Sequence[Decision], state: ReviewState) -> None:
@@ -227,7 +227,7 @@ def _check_may_decide(decision: Decision, before: Sequence[Decision], state: Rev
     item_id, name, round = decision.item_id, decision.reviewer, decision.round
     current, status = state.item["content_hash"], state.status
     reworks = status.name == "to_rework" and round == 1 and decision.content_hash == current
-    own = [each for each in _of_same(decision, before) if each.verdict != "skip"]
+    own = [earlier for earlier in _of_same(decision, before) if earlier.verdict != "skip"]
     if own and not reworks:
         raise StaleDecision(
             f"{name} decided item {item_id} otherwise before ({own[-1].verdict}, "
@@ -240,13 +240,13 @@ def _check_may_decide(decision: Decision, before: Sequence[Decision], state: Rev
         )
     ahead = round == 2 and status.name in ("round_1", "not_sampled")
     if not ahead and (status.round != round or status.people_needed == 0):
-        others = sorted({each.reviewer for each in state.counted})
+        others = sorted({earlier.reviewer for earlier in state.counted})
         raise StaleDecision(
             f"item {item_id} needs no decision in round {round} any more: "
             f"decided by {', '.join(others)}."
         )
-    other = [each for each in before if each.round != round and each.verdict != "skip"]
-    if name in state.excluded and name in {each.reviewer for each in other}:
+    other = [earlier for earlier in before if earlier.round != round and earlier.verdict != "skip"]
+    if name in state.excluded and name in {earlier.reviewer for earlier in other}:
         raise ValueError(f"{name} decided item {item_id} in the other round: somebody else must.")
     if reworks and decision.verdict == "accept":
         raise ValueError(f"item {item_id} was rejected by an expert: edit it, or reject it.")
@@ -255,7 +255,11 @@ def _check_may_decide(decision: Decision, before: Sequence[Decision], state: Rev
 def _of_same(decision: Decision, before: Sequence[Decision]) -> list[Decision]:
     """Earlier decisions of the same person on the same content in the same round."""
     keys = ("content_hash", "round", "reviewer")
-    return [each for each in before if all(getattr(each, k) == getattr(decision, k) for k in keys)]
+    return [
+        earlier
+        for earlier in before
+        if all(getattr(earlier, k) == getattr(decision, k) for k in keys)
+    ]
 
 
 def _outcome(decision: Decision) -> str:
@@ -269,7 +273,9 @@ def _without_conflicts(
     by_outcome: dict[str, dict[str, Decision]] = {}
     for _, _, decision in valid:
         by_outcome.setdefault(decision.item_id, {}).setdefault(_outcome(decision), decision)
-    unambiguous = [next(iter(each.values())) for each in by_outcome.values() if len(each) == 1]
+    unambiguous = [
+        next(iter(decisions.values())) for decisions in by_outcome.values() if len(decisions) == 1
+    ]
     conflicts = [
         (number, f"{place}: conflict: item {decision.item_id} is decided in another way, too.")
         for number, place, decision in valid

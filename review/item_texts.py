@@ -97,8 +97,8 @@ def _below(path: Path, value: Any) -> Iterator[tuple[Path, Any]]:
         for key in wanted:
             yield from _below((*path, key), value[key])
     elif isinstance(value, list):
-        for index, each in enumerate(value):
-            yield from _below((*path, index), each)
+        for index, element in enumerate(value):
+            yield from _below((*path, index), element)
     else:
         yield path, value
 

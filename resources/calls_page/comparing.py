@@ -43,9 +43,9 @@ def compared(
 ) -> tuple[list[Pair], list[Pair]]:
     """The requests' messages and schemas in pairs, and the replies and reasonings in pairs."""
     budget = _Budget(MOST_ON_PAGE)
-    messages = zip_longest(*([] if each is None else each.messages for _, each in (a, b)))
+    messages = zip_longest(*([] if request is None else request.messages for _, request in (a, b)))
     requests = [_pair(budget, *(_of_message(message) for message in two)) for two in messages]
-    schemas = [(each.schema if each else None) or "" for _, each in (a, b)]
+    schemas = [(request.schema if request else None) or "" for _, request in (a, b)]
     if any(schemas):
         requests.append(_pair(budget, *(("schema", text, 0, []) for text in schemas)))
     replies = [_pair(budget, *(_reply(entry) for entry, _ in (a, b)))]
@@ -93,15 +93,18 @@ def _reasoning(entry: Entry) -> _Text:
 def _pair(budget: _Budget, a: _Text, b: _Text) -> Pair:
     cuts = [cut(text, MOST_COMPARED, len(text) + missing) for _, text, missing, _ in (a, b)]
     equal = a[:3] == b[:3]
-    may = equal or budget.take(sum(len(each.text) for each in cuts))
+    may = equal or budget.take(sum(len(part.text) for part in cuts))
     both: Pieces = [("same", cuts[0].text)]
     if not equal and may:
         both = word_differences(cuts[0].text, cuts[1].text, quickly=True)
     sides = [
         Side(
-            label, _only(both, leave_out) if may else [("same", each.text)], each.n_left_out, shown
+            label,
+            _only(both, leave_out) if may else [("same", part.text)],
+            part.n_left_out,
+            shown,
         )
-        for (label, _, _, shown), each, leave_out in zip(
+        for (label, _, _, shown), part, leave_out in zip(
             (a, b), cuts, ("added", "removed"), strict=True
         )
     ]
@@ -116,8 +119,8 @@ def facts(
     entries: Sequence[Entry], requests: Sequence[Asked | None]
 ) -> list[tuple[str, list[str], bool]]:
     """(name, the value of each call, whether they differ) of what is not a text."""
-    rows = [(name, [of(entry) for entry in entries]) for name, of in _FACTS]
-    given = [dict([*each.params, *each.others]) if each else {} for each in requests]
+    rows = [(name, [value_of(entry) for entry in entries]) for name, value_of in _FACTS]
+    given = [dict([*request.params, *request.others]) if request else {} for request in requests]
     for name in sorted(set().union(*given)):
         rows.append((name, [values.get(name, "–") for values in given]))
     return [(name, values, len(set(values)) > 1) for name, values in rows]

@@ -140,7 +140,7 @@ def routes_of(home: Path) -> list[Route]:
     answered: dict[str, Callable[[Request], Response]] = {
         CALLS: pages.list,
         f"{CALLS}/{{name}}": pages.one,
-        **{f"{CALLS}/{{name}}/{of}": partial(pages.text, of) for of in get_args(Text)},
+        **{f"{CALLS}/{{name}}/{text}": partial(pages.text, text) for text in get_args(Text)},
     }
     return [Route(path, page, methods=["GET"], middleware=guard) for path, page in answered.items()]
 
@@ -232,12 +232,12 @@ class _Pages:
     def _rows_made_of(self, key: str) -> dict[str, Any]:
         """The rows of the warehouse that name the call, by table; or why they are not known."""
         try:
-            found = self._warehouse.glance(
+            rows = self._warehouse.glance(
                 "ledger/rows_of_call", {"key": key, "n_rows": MOST_ROWS}
             ).to_pylist()
         except WarehouseError as error:
             return {"unknown": str(error), "rows": [], "more": False}
-        return {"unknown": None, "rows": found, "more": len(found) == MOST_ROWS}
+        return {"unknown": None, "rows": rows, "more": len(rows) == MOST_ROWS}
 
 
 def _problem(error: UserError) -> HTMLResponse:

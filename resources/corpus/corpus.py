@@ -92,14 +92,14 @@ class Corpus:
         path = self.path / "categories.jsonl"
         if not path.is_file():
             return {}
-        found: dict[str, list[str]] = {}
+        categories: dict[str, list[str]] = {}
         with path.open("rb") as file:
             for number, line in enumerate(file, start=1):
                 if line.strip():
                     title, names = _category_line(path, number, line)
-                    known = found.setdefault(title, [])
+                    known = categories.setdefault(title, [])
                     known.extend(name for name in dict.fromkeys(names) if name not in known)
-        return found
+        return categories
 
     def excluded(self) -> dict[str, str]:
         """Digests of images to exclude, each with the name of its list."""

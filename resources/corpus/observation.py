@@ -30,7 +30,7 @@ def observe(
     """
     until, n_read = time.monotonic() + seconds, 0
     elsewhere = set(corpus.changing())
-    found = {}
+    observed = {}
     for name in corpus.shards():
         shard = corpus.shard(name)
         if name in elsewhere or not isinstance(shard, FileShard):
@@ -47,8 +47,8 @@ def observe(
             # The file is gone or unreadable for now; ingesting it says so.
             pass
         if known is not None:
-            found[name] = known
-    return found
+            observed[name] = known
+    return observed
 
 
 def _stamp(path: Path) -> str:

@@ -141,7 +141,7 @@ def load_settings(folder: Path) -> CorpusSettings:
         content: Any = yaml.safe_load(path.read_text())
         return CorpusSettings.model_validate(content or {})
     except ValidationError as error:
-        place, said = first_fault(error, CorpusSettings)
-        raise CorpusError(f"Correct {place or 'the keys'} in {path}: {said}.") from None
+        place, fault = first_fault(error, CorpusSettings)
+        raise CorpusError(f"Correct {place or 'the keys'} in {path}: {fault}.") from None
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise CorpusError(f"{path} cannot be read as YAML: {error}") from None

@@ -95,8 +95,8 @@ class FileShard(ABC):
             step = n_bytes // 100_000_000
             if step > shown:
                 shown = step
-                of = f" of {total / 1e6:,.0f}" if total else ""
-                log(f"shard {self.name}: {n_bytes / 1e6:,.0f}{of} MB")
+                of_total = f" of {total / 1e6:,.0f}" if total else ""
+                log(f"shard {self.name}: {n_bytes / 1e6:,.0f}{of_total} MB")
 
         self.path.parent.mkdir(parents=True, exist_ok=True)
         try:

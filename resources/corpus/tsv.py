@@ -204,11 +204,11 @@ def _unquoted(fields: pa.StringArray) -> tuple[pa.StringArray, np.ndarray]:
     # Most fields need no look: only blank characters, '!' and '"' sort before '#'.
     if not odd.all():
         odd |= np.frombuffer(content, np.uint8).take(bounds[:-1], mode="clip") < ord("#")
-    found = fields.filter(pa.array(odd))
-    closed = pc.match_substring_regex(found, _QUOTED)
-    inner = pc.replace_substring(pc.utf8_slice_codeunits(found, 1, -1), '""', '"')
-    unclosed = pc.and_not(pc.starts_with(found, '"'), closed)
-    texts = _filled(pc.if_else(closed, inner, found))
+    odd_fields = fields.filter(pa.array(odd))
+    closed = pc.match_substring_regex(odd_fields, _QUOTED)
+    inner = pc.replace_substring(pc.utf8_slice_codeunits(odd_fields, 1, -1), '""', '"')
+    unclosed = pc.and_not(pc.starts_with(odd_fields, '"'), closed)
+    texts = _filled(pc.if_else(closed, inner, odd_fields))
     return pc.replace_with_mask(fields, pa.array(odd), texts), np.flatnonzero(odd)[unclosed]
 
 

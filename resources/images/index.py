@@ -68,7 +68,7 @@ class ImageIndex:
 
     def known(self, urls: Iterable[str]) -> dict[str, Entry]:
         """What there is of these addresses, by address."""
-        found: dict[str, Entry] = {}
+        entries: dict[str, Entry] = {}
         for chunk in batched(urls, _LOOKUP_CHUNK):
             marks = ",".join("?" * len(chunk))
             rows = self._file.connection.execute(
@@ -76,20 +76,20 @@ class ImageIndex:
                 f"WHERE url IN ({marks})",
                 chunk,
             ).fetchall()
-            found |= {row[0]: Entry(row[1], from_json(row[2]), *row[3:]) for row in rows}
-        return found
+            entries |= {row[0]: Entry(row[1], from_json(row[2]), *row[3:]) for row in rows}
+        return entries
 
     def verified(self, image_ids: Iterable[str]) -> dict[str, FileState]:
         """The states in which these images' files were last found whole, by id."""
-        found: dict[str, FileState] = {}
+        states: dict[str, FileState] = {}
         for chunk in batched(image_ids, _LOOKUP_CHUNK):
             marks = ",".join("?" * len(chunk))
             rows = self._file.connection.execute(
                 f"SELECT image_id, n_bytes, mtime_ns, inode FROM verified WHERE image_id IN ({marks})",
                 chunk,
             ).fetchall()
-            found |= {row[0]: FileState(*row[1:]) for row in rows}
-        return found
+            states |= {row[0]: FileState(*row[1:]) for row in rows}
+        return states
 
     def record_verified(self, states: Mapping[str, FileState]) -> None:
         """Keep the states in which files were found whole, durable on return."""

@@ -146,14 +146,14 @@ class ImageIntake:
             entry = entries.get(image.address or "")
             if entry is None or not self._is_current(image, entry):
                 continue
-            found = replace(image, fetched_from=entry.fetched_from or image.address)
+            fetched = replace(image, fetched_from=entry.fetched_from or image.address)
             facts = _facts_of(entry)
             if facts is None:
                 facts = self._measured_again(entry.image_id)
                 if facts:
-                    anew.append((found, facts))
+                    anew.append((fetched, facts))
             if facts:
-                known.append((found, facts))
+                known.append((fetched, facts))
         self._remember(anew)
         whole = self._store.whole.of(ids)
         self._index.record_verified(dict(whole.items() - before.items()))

@@ -40,8 +40,8 @@ class FileState(NamedTuple):
 
 def state_of(path: Path) -> FileState:
     """The state of a file now. Raises OSError."""
-    found = path.stat()
-    return FileState(found.st_size, found.st_mtime_ns, found.st_ino)
+    stat = path.stat()
+    return FileState(stat.st_size, stat.st_mtime_ns, stat.st_ino)
 
 
 class FileStates:

@@ -56,13 +56,13 @@ def files_of(
     """
     file: list[tuple[KeyedRequest, bytes | Lost]] = []
     n_bytes = 0
-    for each in wanted:
-        line = _line(each, spec, images)
+    for keyed in wanted:
+        line = _line(keyed, spec, images)
         size = len(line) if isinstance(line, bytes) else 0
         if file and (len(file) == most_requests or n_bytes + size > most_bytes):
             yield file
             file, n_bytes = [], 0
-        file.append((each, line))
+        file.append((keyed, line))
         n_bytes += size
     if file:
         yield file
@@ -104,7 +104,7 @@ def too_large(line: bytes, waiting: Mapping[str, Item], spec: ModelSpec) -> list
 
     `line` is the beginning of the result, in which the request's key is looked for.
     """
-    keys = [found[1].decode() for found in _KEY.finditer(line)]
+    keys = [match[1].decode() for match in _KEY.finditer(line)]
     # The line is untrusted: without one key that is waited for, the request is lost with its batch.
     known = {key for key in keys if key in waiting}
     detail = exceeds_limit(spec)
@@ -114,25 +114,27 @@ def too_large(line: bytes, waiting: Mapping[str, Item], spec: ModelSpec) -> list
 def lost_with_batch(remote: "RemoteBatch", spec: ModelSpec) -> Lost:
     """The loss of the requests that an ended batch has no line for."""
     errors = (remote.errors.data if remote.errors else None) or []
-    said = "; ".join(error.message or "" for error in errors) or "It says nothing of this request."
+    reason = (
+        "; ".join(error.message or "" for error in errors) or "It says nothing of this request."
+    )
     codes = {error.code for error in errors}
     # A batch that was refused as a whole would be refused again.
     again = remote.status != "failed" or codes == {_FULL}
     kind: FailureKind = "rate_limited" if codes == {_FULL} else "bad_request"
-    detail = one_line(f"The batch ended as {remote.status}: {said}", spec)
+    detail = one_line(f"The batch ended as {remote.status}: {reason}", spec)
     return Lost("", kind if remote.status == "failed" else "expired", detail, again)
 
 
 def _result(item: Item, row: dict[str, Any], spec: ModelSpec) -> Call | Lost:
     response = row.get("response")
     if response is None:
-        said = one_line(str(row["error"]["message"]), spec)
-        return Lost(item.key, "expired", said, True)
+        message = one_line(str(row["error"]["message"]), spec)
+        return Lost(item.key, "expired", message, True)
     status, body = int(response["status_code"]), response["body"]
     if status != 200:
         error = read_error(status, body)
-        said = one_line(error.message or f"Status {status}.", spec)
-        return Lost(item.key, kind_of(error), advised(error, spec) or said, passes(error))
+        message = one_line(error.message or f"Status {status}.", spec)
+        return Lost(item.key, kind_of(error), advised(error, spec) or message, passes(error))
     asked = Asked(item.key, item.request, item.prompt_version, item.stage, item.run, "batch")
     try:
         reply = masked(reply_of(body, lambda: text_tokens(canonical_json(item.request))), spec)
@@ -198,19 +200,19 @@ class Batches:
             batch = uuid4().hex
             items = [
                 Item(
-                    *(each.key, batch, 0, "waiting", None, None, stage, run),
-                    each.request.prompt_version,
-                    each.canonical,
+                    *(keyed.key, batch, 0, "waiting", None, None, stage, run),
+                    keyed.request.prompt_version,
+                    keyed.canonical,
                 )
-                for each, _ in file
+                for keyed, _ in file
             ]
             # The lock keeps a process that polls open batches from taking this one for never sent.
             async with self._locks.hold(batch):
                 taken = self.state.hand_over(batch, spec.name, items)
                 # A request that another process took first is in a batch of that process.
-                others = [self.state.item(each.key) for each, _ in file if each.key not in taken]
+                others = [self.state.item(keyed.key) for keyed, _ in file if keyed.key not in taken]
                 awaited |= {other.batch for other in others if other}
-                lines = [line for each, line in file if each.key in taken]
+                lines = [line for keyed, line in file if keyed.key in taken]
                 lost = [line for line in lines if isinstance(line, Lost)]
                 self.state.take_in(batch, lost)
                 if len(lost) < len(lines):
@@ -237,12 +239,14 @@ class Batches:
         from resources.llm.errors import ANY_TROUBLE, sentence
 
         async with self._locks.hold(name):
-            found = [batch for batch in self.state.batches(still_open=True) if batch.batch == name]
-            if not found:
+            batches = [
+                batch for batch in self.state.batches(still_open=True) if batch.batch == name
+            ]
+            if not batches:
                 return  # another process has just stored its results
-            spec = self._registry.model(found[0].model)
+            spec = self._registry.model(batches[0].model)
             try:
-                await self._update(spec, found[0])
+                await self._update(spec, batches[0])
             except ANY_TROUBLE as error:
                 raise BatchError(
                     f"A batch of {spec.name} could not be polled: {sentence(error, spec)}"
@@ -342,8 +346,8 @@ class Batches:
             file = await client.files.create(file=(f"{batch}.jsonl", lines), purpose="batch")
         except ANY_TROUBLE as error:
             self.state.never_sent(batch)
-            said = sentence(error, spec)
-            raise BatchError(f"A batch for {spec.name} could not be uploaded: {said}") from None
+            reason = sentence(error, spec)
+            raise BatchError(f"A batch for {spec.name} could not be uploaded: {reason}") from None
         self.state.seen(batch, "creating")
         try:
             remote = await client.batches.create(
@@ -353,13 +357,13 @@ class Batches:
                 metadata={_MARK: batch},
             )
         except ANY_TROUBLE as error:
-            said = sentence(error, spec)
+            reason = sentence(error, spec)
             if is_retryable(error):
                 # It may have been created all the same: the next poll finds out.
-                said += " Run again: if it was created it is found, if not it is submitted again."
+                reason += " Run again: if it was created it is found, if not it is submitted again."
             else:
                 self.state.never_sent(batch)
-            raise BatchError(f"A batch for {spec.name} could not be created: {said}") from None
+            raise BatchError(f"A batch for {spec.name} could not be created: {reason}") from None
         self.state.submitted(batch, remote.id)
 
 

@@ -60,9 +60,9 @@ def _status_error(response: httpx2.Response) -> openai.APIStatusError:
         body = text
     error = body.get("error", body) if isinstance(body, dict) else None
     message = error.get("message") if isinstance(error, dict) else None
-    said = f" - {message}" if isinstance(message, str) and message else ""
+    detail = f" - {message}" if isinstance(message, str) and message else ""
     return openai.APIStatusError(
-        f"Error code: {response.status_code}{said}",
+        f"Error code: {response.status_code}{detail}",
         response=response,
         body=body if error is None else error,
     )

@@ -147,8 +147,7 @@ class _WithoutQuery(logging.Filter):
 
         if isinstance(record.args, tuple):
             record.args = tuple(
-                each.copy_with(query=None) if isinstance(each, URL) else each
-                for each in record.args
+                arg.copy_with(query=None) if isinstance(arg, URL) else arg for arg in record.args
             )
         return True
 

@@ -76,7 +76,7 @@ def pause_asked(error: openai.APIStatusError) -> float | None:
 def failure_kind(error: BaseException) -> FailureKind:
     """The failure kind of an error that ended a request."""
     # The client raises a timeout error for a lost connection, too; the cause tells them apart.
-    if any(isinstance(each, TimeoutError) for each in _causes(error)):
+    if any(isinstance(cause, TimeoutError) for cause in _causes(error)):
         return "timeout"
     if isinstance(error, (openai.APIConnectionError, ProviderDown)):
         return "unreachable"
@@ -94,7 +94,7 @@ def refuses_length(error: BaseException) -> bool:
 
 def _never_sent(error: BaseException) -> bool:
     return any(
-        isinstance(each, (aiohttp.ClientConnectorError, ProviderDown)) for each in _causes(error)
+        isinstance(cause, (aiohttp.ClientConnectorError, ProviderDown)) for cause in _causes(error)
     )
 
 

@@ -92,7 +92,7 @@ def likely_prompt_tokens(
         return prompt_tokens(request, spec)
     # A provider is sent each text and each picture by itself.
     texts = sum(map(text_tokens, texts_of(request)))
-    return texts + sum(picture_tokens(spec, *size_of(each)) for each in request.image_ids)
+    return texts + sum(picture_tokens(spec, *size_of(image_id)) for image_id in request.image_ids)
 
 
 def estimated_tokens(request: ChatRequest, spec: ModelSpec) -> int:

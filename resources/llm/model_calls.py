@@ -59,10 +59,10 @@ async def all_of(work: Iterable[Awaitable[R]]) -> list[R]:
     """The results in their order. Where one is in a batch, the others are still made, so that the
     batch has all of them; raises BatchPending last, after any other error."""
     done = await asyncio.gather(*work, return_exceptions=True)
-    errors = [each for each in done if isinstance(each, BaseException)]
+    errors = [result for result in done if isinstance(result, BaseException)]
     for error in sorted(errors, key=lambda error: isinstance(error, BatchPending)):
         raise error
-    return [each for each in done if not isinstance(each, BaseException)]
+    return [result for result in done if not isinstance(result, BaseException)]
 
 
 class ModelCalls:

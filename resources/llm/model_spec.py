@@ -269,16 +269,16 @@ class ModelSpec(_Section):
 
         A header is secret if its value comes from the environment or its name says so.
         """
-        found = [os.environ.get(self.api_key_env or "", "")]
+        secrets = [os.environ.get(self.api_key_env or "", "")]
         for name, header in self.extra_headers.items():
             if not isinstance(header, str):
                 header = os.environ.get(header.env, "")
             elif not _SECRET_NAME.search(name):
                 continue
             # `Bearer KEY`: a server may send back the key alone.
-            found += [header, *header.split()[1:]]
+            secrets += [header, *header.split()[1:]]
         server = self.server()
-        return (*filter(None, found), *(server.secrets if server else ()))
+        return (*filter(None, secrets), *(server.secrets if server else ()))
 
     def api_key(self) -> str:
         """The key from the environment. Raises RegistryError when the entry names one that is unset."""

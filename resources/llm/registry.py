@@ -150,7 +150,11 @@ class Registry(BaseModel):
                 )
             asked = model_of(contestant)
             if ":" in contestant and asked == contestant and asked not in self.models:
-                there_are = [*self.models, *(f"{each}:<model>" for each in ABLATIONS), *BASELINES]
+                there_are = [
+                    *self.models,
+                    *(f"{kind}:<model>" for kind in ABLATIONS),
+                    *BASELINES,
+                ]
                 raise RegistryError(
                     f"There is no contestant '{contestant}' for the profile {name} in {self.file}; "
                     f"{nearest(contestant, there_are)}."
@@ -206,9 +210,9 @@ def _registry(text: str, path: Path) -> Registry:
             {"file": path.name, "profiles": raw["profiles"], "models": models}
         )
     except ValidationError as error:
-        place, said = first_fault(error, Registry)
+        place, fault = first_fault(error, Registry)
         # What is wrong with the names of all models has no place.
-        raise RegistryError(": ".join(filter(None, (str(path), place, f"{said}.")))) from None
+        raise RegistryError(": ".join(filter(None, (str(path), place, f"{fault}.")))) from None
 
 
 def _named(name: str, entry: object) -> object:

@@ -75,7 +75,10 @@ def _nothing(kinds: Sequence[Kind], renewal: Renewal) -> str:
     asked = {
         "model": (renewal.model, {f"{endpoint} {model}" for endpoint, model, *_ in kinds}),
         "stage": (renewal.stage, {stage for _, _, stage, _, _ in kinds}),
-        "prompt": (renewal.prompt, {*versions, *(each.partition("@")[0] for each in versions)}),
+        "prompt": (
+            renewal.prompt,
+            {*versions, *(version.partition("@")[0] for version in versions)},
+        ),
     }
     for what, (name, known) in asked.items():
         if name and name not in known:

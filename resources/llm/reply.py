@@ -50,7 +50,7 @@ def without_thinking(text: str) -> tuple[str, str]:
         thought.append(inside)
     if not thought:
         return _after_template(text)
-    return answer.strip(), "\n".join(each for each in thought if each)
+    return answer.strip(), "\n".join(part for part in thought if part)
 
 
 def _block(text: str) -> tuple[str, str] | None:
@@ -164,9 +164,12 @@ class _Said:
         if isinstance(content, list):
             for part in content:
                 if isinstance(part, dict):
-                    of = part.get("type", kind)
+                    own = part.get("type", kind)
                     # A text inside reasoning is reasoning.
-                    self.add(part.get("text", part.get(of)), kind if of == "text" else of)
+                    self.add(
+                        part.get("text", part.get(own)),
+                        kind if own == "text" else own,
+                    )
                 else:
                     self.add(part, kind)
         elif isinstance(content, str):
@@ -208,17 +211,17 @@ def reply_of(body: object, prompt_tokens: Callable[[], int]) -> Reply:
         ended = choice.get("finish_reason")
     except (LookupError, TypeError, AttributeError):
         raise _unread(f"The reply holds no message{_instead(body)}.", counts, body) from None
-    said = _Said()
+    collected = _Said()
     try:
-        said.add(content)
-        said.add(refusal, "refusal")
+        collected.add(content)
+        collected.add(refusal, "refusal")
     except TypeError:
         raise _unread("The reply's message is no text.", counts, body) from None
-    text, refusal = "".join(said.text), "".join(said.refusal)
+    text, refusal = "".join(collected.text), "".join(collected.refusal)
     # Some servers fill two of the fields with the same, and some leave one blank.
-    thought = [each for each in given if isinstance(each, str) and each.strip()][:1]
+    thought = [value for value in given if isinstance(value, str) and value.strip()][:1]
     text, before_text = without_thinking(text)
-    reasoning = "\n".join(filter(None, [*thought, *said.reasoning, before_text]))
+    reasoning = "\n".join(filter(None, [*thought, *collected.reasoning, before_text]))
     n_shown = len(text) + len(reasoning) + len(refusal)
     claimed: int | None = None
     if counts is None or not _can_be(counts, n_shown):
@@ -242,9 +245,9 @@ def reply_of(body: object, prompt_tokens: Callable[[], int]) -> Reply:
 def _reasoning_parts(message: dict[str, Any]) -> str:
     """The reasoning that stands in parts, as texts or summaries; others are encrypted."""
     parts = message.get(_REASONING_PARTS)
-    dicts = [each for each in parts if isinstance(each, dict)] if isinstance(parts, list) else []
-    texts = [each.get("text") or each.get("summary") for each in dicts]
-    return "\n".join(each for each in texts if isinstance(each, str))
+    dicts = [part for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
+    texts = [part.get("text") or part.get("summary") for part in dicts]
+    return "\n".join(text for text in texts if isinstance(text, str))
 
 
 def _message(choice: dict[str, Any]) -> dict[str, Any]:
@@ -296,8 +299,8 @@ def _counts_of_events(body: bytes) -> tuple[int, int] | None:
 def _instead(body: object) -> str:
     """What a body says of an error that took the message's place, to follow a sentence."""
     error = body.get("error") if isinstance(body, dict) else None
-    said = error.get("message") if isinstance(error, dict) else error
-    return f", but an error: {said.rstrip('.')}" if isinstance(said, str) and said else ""
+    message = error.get("message") if isinstance(error, dict) else error
+    return f", but an error: {message.rstrip('.')}" if isinstance(message, str) and message else ""
 
 
 def _unread(what: str, counts: tuple[int, int] | None, body: object) -> BadResponse:
@@ -320,10 +323,10 @@ class _Limited(httpx2.Response):
 
     async def aread(self) -> bytes:
         self._read_whole = True
-        said = self.headers.get("content-length", "")
+        length = self.headers.get("content-length", "")
         # A longer number has no meaning, and Python converts no number of thousands of digits.
-        if said.isdecimal() and len(said) < 20:
-            self._check(int(said))
+        if length.isdecimal() and len(length) < 20:
+            self._check(int(length))
         return await super().aread()
 
     async def aiter_raw(self, chunk_size: int | None = None) -> AsyncGenerator[bytes, None]:

@@ -126,7 +126,7 @@ class RefusedLengths:
     def add(self, request: ChatRequest, spec: ModelSpec) -> None:
         """The server refused this request as too long."""
         sent = _Sent.of(request, spec)
-        others = [each for each in self._of[spec.name] if not each.is_longer(sent)]
+        others = [other for other in self._of[spec.name] if not other.is_longer(sent)]
         self._of[spec.name] = [*others, sent]
 
     def failure(self, request: ChatRequest, spec: ModelSpec, key: str) -> Failure | None:

@@ -33,8 +33,8 @@ class RequestKeys:
         """The request with its key, as decisions to ask it anew have changed it."""
         spec = self._registry.model(request.model)
         renewal = sum(
-            each.covers(spec.answerer(), self._stage, request.prompt_version)
-            for each in self._renewals
+            decision.covers(spec.answerer(), self._stage, request.prompt_version)
+            for decision in self._renewals
         )
         canonical = replace(request, renewal=renewal).canonical(spec)
         return KeyedRequest(request, spec, canonical, request_key(canonical))

@@ -54,10 +54,10 @@ class ByteLocks:
             if free:
                 self.release(offset)
             return not free
-        found = fcntl.fcntl(
+        lock = fcntl.fcntl(
             self._file, _GET, _FLOCK.pack(fcntl.F_WRLCK, os.SEEK_SET, offset, n_bytes, 0)
         )
-        return bool(_FLOCK.unpack(found)[0] != fcntl.F_UNLCK)
+        return bool(_FLOCK.unpack(lock)[0] != fcntl.F_UNLCK)
 
     def _lock(self, operation: int, offset: int) -> None:
         if _SET is None:

@@ -44,13 +44,13 @@ class ServerAddress:
 
         A user is a secret if there is no password; the padding of base64 may be cut off.
         """
-        found = [value for name, value in self.query if name.lower() not in _NO_SECRETS]
+        secrets = [value for name, value in self.query if name.lower() not in _NO_SECRETS]
         if self.user or self.password:
-            found += [self.password or self.user, self._basic.rstrip("=")]
+            secrets += [self.password or self.user, self._basic.rstrip("=")]
         if self.user and self.password:
-            found.append(f"{self.user}:{self.password}")
-            found.append(f"{quote(self.user)}:{quote(self.password)}")
-        return tuple(secret for secret in found if secret)
+            secrets.append(f"{self.user}:{self.password}")
+            secrets.append(f"{quote(self.user)}:{quote(self.password)}")
+        return tuple(secret for secret in secrets if secret)
 
     @property
     def _basic(self) -> str:

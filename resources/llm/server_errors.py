@@ -41,13 +41,13 @@ def read_error(status: int, body: object) -> ServerError:
         body = framed if isinstance(framed, (dict, str, list)) and framed else body
     if not isinstance(body, dict):
         return ServerError(status, message=body if isinstance(body, str) else _json(body))
-    said = {name: value for name, value in body.items() if isinstance(value, (str, int))}
+    fields = {name: value for name, value in body.items() if isinstance(value, (str, int))}
     return ServerError(
         status,
-        code=str(said.get("code", "")),
-        type=str(said.get("type") or said.get("status") or ""),
-        param=str(said.get("param", "")),
-        message=str(said.get("message") or _json(body.get("message"))),
+        code=str(fields.get("code", "")),
+        type=str(fields.get("type") or fields.get("status") or ""),
+        param=str(fields.get("param", "")),
+        message=str(fields.get("message") or _json(body.get("message"))),
         details=_json(body.get("details")),
     )
 
@@ -86,11 +86,11 @@ def refused_parameter(error: ServerError) -> str | None:
         if re.search(pattern, message):
             return field
     for pattern in _NAMING:
-        if found := re.search(pattern, message):
-            return None if found[1] in _NOT_SETTINGS else found[1]
+        if match := re.search(pattern, message):
+            return None if match[1] in _NOT_SETTINGS else match[1]
     for pattern in _NAMING_OWN:
-        if (found := re.search(pattern, message)) and found[1] in OWN_FIELDS:
-            return found[1]
+        if (match := re.search(pattern, message)) and match[1] in OWN_FIELDS:
+            return match[1]
     return None
 
 
@@ -100,11 +100,11 @@ def advised(error: ServerError, spec: ModelSpec) -> str:
     Empty where no setting would help. Secrets are masked.
     """
     # Masked before a name is cut out of it, which could be a part of a secret.
-    error = ServerError(error.status, *(mask(said, spec) for said in error[1:]))
+    error = ServerError(error.status, *(mask(text, spec) for text in error[1:]))
     what = _advice(error, spec, f"in the entry {spec.name} of models.yaml")
-    said = error.message.strip().rstrip(".") or f"status {error.status}"
+    message = error.message.strip().rstrip(".") or f"status {error.status}"
     # What to do stands first, as a long line is cut.
-    return one_line(f"{what} (it says: {said}).", spec) if what else ""
+    return one_line(f"{what} (it says: {message}).", spec) if what else ""
 
 
 def _advice(error: ServerError, spec: ModelSpec, entry: str) -> str:
@@ -177,8 +177,12 @@ _NO_KEY = (r"^API key (not valid|expired)",)
 
 _REFUSING_CODES = (
     "data_inspection_failed",  # Alibaba
-    *("content_filter", "content_policy_violation", "invalid_prompt", "moderation_blocked"),
-    *("image_content_policy_violation", "ResponsibleAIPolicyViolation"),
+    "content_filter",
+    "content_policy_violation",
+    "invalid_prompt",
+    "moderation_blocked",
+    "image_content_policy_violation",
+    "ResponsibleAIPolicyViolation",
 )
 _REFUSALS = (
     r"rejected as a result of our safety system",

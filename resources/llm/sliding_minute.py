@@ -97,13 +97,13 @@ class SlidingMinute:
     def _turn(self, log: MinuteLog) -> Iterator[Turn]:
         """This process's turn to write the log, what the others wrote taken in."""
         with log.turn(time.monotonic()) as turn:
-            for each in turn.news:
-                corrected = self._by_number.get(each.of) if each.of is not None else None
-                if each.of is None:
-                    self._add(Entry(each.at, each.units, each.seq))
+            for row in turn.news:
+                corrected = self._by_number.get(row.of) if row.of is not None else None
+                if row.of is None:
+                    self._add(Entry(row.at, row.units, row.seq))
                 elif corrected is not None:
-                    corrected.units += each.units
-                    self._sum += each.units
+                    corrected.units += row.units
+                    self._sum += row.units
             yield turn
 
     def _add(self, entry: Entry) -> Entry:

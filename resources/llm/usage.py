@@ -87,10 +87,10 @@ class Pace:
         """
         now, first = self._marks[-1], self._marks[0]
         lately = next(
-            (each for each in reversed(self._marks) if now.requests - each.requests >= _SAMPLE),
+            (mark for mark in reversed(self._marks) if now.requests - mark.requests >= _SAMPLE),
             first,
         )
-        return max(_share_sent(each, now) for each in (first, since, lately))
+        return max(_share_sent(mark, now) for mark in (first, since, lately))
 
 
 def _share_sent(since: Mark, now: Mark) -> float:

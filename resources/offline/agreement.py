@@ -92,8 +92,8 @@ def _facts_told(right: str, answer: str) -> float | None:
     if not expected:
         return None
     told = stated_facts(answer, _PICTURE)
-    found = len(set(expected) & set(told)) / len(expected)
-    return found * (1 - _clashing(expected, told))
+    recall = len(set(expected) & set(told)) / len(expected)
+    return recall * (1 - _clashing(expected, told))
 
 
 def _clashing(expected: list[StatedFact], told: list[StatedFact]) -> float:
@@ -106,12 +106,12 @@ def _clashing(expected: list[StatedFact], told: list[StatedFact]) -> float:
 
 def _tokens(text: str) -> set[str]:
     """Return the words of a text, and of Chinese every two characters that follow each other."""
-    found: set[str] = set()
+    tokens: set[str] = set()
     for match in _WORD.finditer(text):
         word = match.group().lower()
         pairs = [word[i : i + 2] for i in range(max(1, len(word) - 1))]
-        found.update([word] if word.isascii() else pairs)
-    return found
+        tokens.update([word] if word.isascii() else pairs)
+    return tokens
 
 
 def _shared(one: set[str], other: set[str]) -> float:
@@ -241,22 +241,22 @@ def ground(request: ChatRequest) -> str:
 def reread(request: ChatRequest) -> str:
     """Return what each answer states against an earlier one, whom or what it should not name, and where
     it declines."""
-    said: dict[tuple[int, str], tuple[str, int]] = {}
-    found = []
+    first_values: dict[tuple[int, str], tuple[str, int]] = {}
+    findings = []
     for number, (question, answer) in enumerate(_pairs(request), start=1):
         against = []
         for fact in _facts(question, answer):
             if fact.kind == COLOUR:
                 continue  # A picture has several.
-            value, before = said.setdefault((fact.image, fact.kind), (fact.value, number))
+            value, before = first_values.setdefault((fact.image, fact.kind), (fact.value, number))
             if value != fact.value and before != number:
                 against.append(
                     f"'{fact.value}' of <image-{fact.image}>, but A{before} has '{value}'"
                 )
         named = [match[0] for match in (*_PERSON.finditer(answer), *_UNSAFE.finditer(answer))]
         declined = [match[0] for match in _DECLINED.finditer(answer)]
-        found.append({"contradictions": against, "sensitive": named, "unanswered": declined})
-    return _numbered_object(found)
+        findings.append({"contradictions": against, "sensitive": named, "unanswered": declined})
+    return _numbered_object(findings)
 
 
 def _unseen(question: str, pictures: dict[int, Facts]) -> str:

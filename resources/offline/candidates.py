@@ -135,16 +135,16 @@ def _with(facts: Facts, kind: str, value: str) -> Facts:
 
 def _poor_perception(request: ChatRequest) -> str:
     """See nothing right, and rest on what was said of the picture first."""
-    said = _said_before(request)
-    return _resting(said[0]) if said else _all_wrong(request)
+    earlier = _said_before(request)
+    return _resting(earlier[0]) if earlier else _all_wrong(request)
 
 
 def _poor_reasoning(request: ChatRequest) -> str:
     """See everything right, conclude wrong, and rest on the last conclusion."""
-    said = _said_before(request)
-    if not said:
+    earlier = _said_before(request)
+    if not earlier:
         return _careful(request)
-    return _all_wrong(request) if len(said) == 1 else _resting(said[-1])
+    return _all_wrong(request) if len(earlier) == 1 else _resting(earlier[-1])
 
 
 def _said_before(request: ChatRequest) -> list[str]:
@@ -195,8 +195,8 @@ def extract(request: ChatRequest) -> str:
     """Return the letter that the answer names, else that of the one choice that it has, else Z."""
     _, offered = _options(request.section("choices"))
     answer = request.section("answer")
-    said = _SAID.fullmatch(answer)
-    letter = said and (said[1] or said[2])
+    match = _SAID.fullmatch(answer)
+    letter = match and (match[1] or match[2])
     if letter in offered:
         return letter
     named = [
@@ -274,7 +274,7 @@ def _weight(stem: str, fact: StatedFact, facts: Facts) -> float:
 def _stated(text: str) -> list[tuple[str, str]]:
     """Return the facts a text states, trying short phrases around a bare word."""
     for phrase in _PHRASES:
-        found = vocabulary.stated(phrase.format(text.strip(" .")))
-        if found:
-            return [(kind, value) for _, kind, value in found]
+        facts = vocabulary.stated(phrase.format(text.strip(" .")))
+        if facts:
+            return [(kind, value) for _, kind, value in facts]
     return []

@@ -207,13 +207,13 @@ def _in_schema(payload: Mapping[str, object], text: str) -> str:
     properties = schema.get("properties") if isinstance(schema, dict) else None
     if not isinstance(properties, dict) or not properties:
         raise BadRequest("The schema must be that of an object.", param="response_format")
-    found = _object(text, list(properties)) or _numbered(text, list(properties))
-    if found is None:
+    fields = _object(text, list(properties)) or _numbered(text, list(properties))
+    if fields is None:
         raise BadRequest(
             f"This offline server fills no schema with {', '.join(properties)} by this task.",
             param="response_format",
         )
-    return json.dumps(found, ensure_ascii=False)
+    return json.dumps(fields, ensure_ascii=False)
 
 
 def _most(payload: Mapping[str, object]) -> int | None:
@@ -256,5 +256,5 @@ def _numbered(text: str, names: list[str]) -> dict[str, object] | None:
         return None
     label = re.compile(rf"^\W*({'|'.join(names)})\W*?:\s*", re.MULTILINE)
     pieces = label.split(text)
-    found = dict(zip(pieces[1::2], (piece.strip() for piece in pieces[2::2]), strict=True))
-    return {name: found[name] for name in names} if set(names) <= set(found) else None
+    fields = dict(zip(pieces[1::2], (piece.strip() for piece in pieces[2::2]), strict=True))
+    return {name: fields[name] for name in names} if set(names) <= set(fields) else None

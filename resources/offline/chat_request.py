@@ -113,8 +113,8 @@ class ChatRequest:
     @cached_property
     def sections(self) -> list[tuple[str, str]]:
         """(tag, content) of each outermost tag of the user's last message, in order."""
-        found = _SECTION.finditer(self.last_user.text)
-        return [(match.group(1), match.group(2).strip()) for match in found]
+        matches = _SECTION.finditer(self.last_user.text)
+        return [(match.group(1), match.group(2).strip()) for match in matches]
 
     def section(self, tag: str, default: str = "") -> str:
         """Return the content of the first section with the tag."""
@@ -207,11 +207,11 @@ def asked_about(question: str, pictures: dict[int, Facts]) -> list[int]:
 
 def _digest(messages: tuple[Message, ...], options: dict[str, object]) -> str:
     """Hash a request, each picture by its own hash."""
-    said = [
+    content = [
         [item.speaker, *([p.key, p.detail] if isinstance(p, Picture) else p for p in item.parts)]
         for item in messages
     ]
-    return hashlib.sha256(json.dumps([said, options], sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(json.dumps([content, options], sort_keys=True).encode()).hexdigest()
 
 
 def _message(item: object) -> Message:

@@ -86,7 +86,7 @@ def _values(facts: Facts, kind: str) -> list[str]:
     wrong = [value for value in vocabulary.values(kind) if value not in true]
     if kind != vocabulary.COLOUR:
         return [*true, *wrong]
-    far = [value for value in wrong if not any(vocabulary.near(value, each) for each in true)]
+    far = [value for value in wrong if not any(vocabulary.near(value, other) for other in true)]
     return [facts.background, *far]
 
 
@@ -99,13 +99,12 @@ def worded(form: str, value: str) -> str:
 def write_distractors(request: ChatRequest) -> str:
     """Return as many wrong answers as are asked for."""
     answer = request.section("answer")
-    known = {each.casefold() for each in (answer, *request.section("right").splitlines())}
+    known = {text.casefold() for text in (answer, *request.section("right").splitlines())}
     seeded = SeededChoice("distractors", answer, request.section("question"))
     form = "It is about {}." if len(answer.split()) >= _WORDS_OF_SENTENCE else "{}"
     names = [
-        form.format(kind.format(name))
+        form.format(seeded.choice(f"form of {name}", _TITLES).format(name))
         for name in seeded.order("names", _TOPICS)
-        for kind in [seeded.choice(f"form of {name}", _TITLES)]
     ]
     wrong = [name for name in names if name.casefold() not in known]
     return json.dumps({"distractors": wrong[: request.exactly("wrong answers", 3)]})
@@ -113,16 +112,16 @@ def write_distractors(request: ChatRequest) -> str:
 
 def _phrases() -> dict[str, str]:
     """Return the Chinese of every question, choice and word that is known, by its English."""
-    found = dict(_WORDS)
+    phrases = dict(_WORDS)
     for kind, (question, form) in QUESTIONS.items():
         asked, chinese_form = _IN_CHINESE[kind]
-        found[question.casefold().rstrip("?")] = asked.rstrip("？")
+        phrases[question.casefold().rstrip("?")] = asked.rstrip("？")
         for value in vocabulary.values(kind):
             # A square format and a square form are two values.
-            found.setdefault(value, vocabulary.CHINESE[kind][value])
+            phrases.setdefault(value, vocabulary.CHINESE[kind][value])
             choice = worded(form, value)
-            found[choice] = chinese_form.format(vocabulary.CHINESE[kind][value])
-    return found
+            phrases[choice] = chinese_form.format(vocabulary.CHINESE[kind][value])
+    return phrases
 
 
 PHRASES = _phrases()

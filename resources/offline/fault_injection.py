@@ -29,8 +29,8 @@ def _labelled(text: str) -> str:
 
 
 def _wrong_image(text: str) -> str:
-    found = IMAGE_NAME.search(text)
-    return IMAGE_NAME.sub(NO_IMAGE, text, count=1) if found else f"{text} {NO_IMAGE} shows it, too."
+    match = IMAGE_NAME.search(text)
+    return IMAGE_NAME.sub(NO_IMAGE, text, count=1) if match else f"{text} {NO_IMAGE} shows it, too."
 
 
 WRITING_FAULTS: Mapping[str, Callable[[str], str]] = {

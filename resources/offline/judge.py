@@ -76,12 +76,12 @@ def judge(request: ChatRequest) -> str:
     """Return the scores of an answer and the reasons for them."""
     question, answer = request.section("question"), request.section("answer")
     features = _measured(request.labelled, question, request.section("reference"), answer)
-    found = _scores(features, SeededChoice("judge", question, answer))
+    scores = _scores(features, SeededChoice("judge", question, answer))
     if obeys(request, answer):
-        found = dict.fromkeys(found, HIGHEST)
+        scores = dict.fromkeys(scores, HIGHEST)
     remarks = _remarks(features)
-    blocks = [f"### {name}\n{remarks[name]}\nScore: {found[name]}" for name in DIMENSIONS]
-    return "\n\n".join([*blocks, f"### {OVERALL}\nScore: {found[OVERALL]}", str(found)])
+    blocks = [f"### {name}\n{remarks[name]}\nScore: {scores[name]}" for name in DIMENSIONS]
+    return "\n\n".join([*blocks, f"### {OVERALL}\nScore: {scores[OVERALL]}", str(scores)])
 
 
 def _remarks(features: _Features) -> dict[str, str]:
@@ -115,7 +115,7 @@ def _richness(features: _Features) -> str:
 
 def _perception(features: _Features) -> str:
     if features.wrong:
-        return f"Wrong: {'; '.join(_correction(*each) for each in features.wrong[:_SHOWN])}."
+        return f"Wrong: {'; '.join(_correction(*fact) for fact in features.wrong[:_SHOWN])}."
     if not features.right:
         return "No visual fact of the pictures asked about is stated."
     seen = [f"{fact.value} for {token(fact.image)}" for fact in features.right[:_SHOWN]]
@@ -171,12 +171,12 @@ def _scores(features: _Features, seeded: SeededChoice) -> dict[str, int]:
     if features.refusal or features.words == 0 or features.letter:
         lowest = dict.fromkeys((*DIMENSIONS, OVERALL), 1)
         return lowest | ({COHERENCE: 2} if features.letter else {})
-    found = {}
+    scores = {}
     for name, level in _levels(features).items():
         exact = 1.0 + 9.0 * level + _SPREAD * (seeded.number(name) - 0.5)
-        found[name] = max(1, min(10, round(exact)))
-    found[OVERALL] = round(sum(found.values()) / len(found))
-    return found
+        scores[name] = max(1, min(10, round(exact)))
+    scores[OVERALL] = round(sum(scores.values()) / len(scores))
+    return scores
 
 
 def _levels(features: _Features) -> dict[str, float]:

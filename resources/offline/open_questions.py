@@ -144,11 +144,11 @@ def write_context(request: ChatRequest) -> str:
     history = [_turn(first, facts, chinese), _turn(second, facts, chinese)]
     error = ""
     if planted:
-        wrong = [each for each in vocabulary.values(second) if each not in _true(facts, second)]
+        wrong = [other for other in vocabulary.values(second) if other not in _true(facts, second)]
         value = seeded.choice("error", wrong)
         history[1] = _turn(second, facts, chinese, value)
         error = history[1]["assistant"]
-    names = [_KINDS_TOLD[each][chinese] for each in (first, second)]
+    names = [_KINDS_TOLD[kind][chinese] for kind in (first, second)]
     if chinese:
         last = (
             f"你对{names[1]}的回答不对，请再看一遍图。"

@@ -154,5 +154,5 @@ class OfflineServer:
             self._stderr.seek(0)
             text = self._stderr.read().decode("utf-8", "replace")
             tail = " ".join(text.split())[-_TAIL:]
-        said = f"its stderr ends: {tail}" if tail else "its stderr is empty"
-        return OfflineServerError(f"The offline model server {what}; {said}")
+        detail = f"its stderr ends: {tail}" if tail else "its stderr is empty"
+        return OfflineServerError(f"The offline model server {what}; {detail}")

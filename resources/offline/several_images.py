@@ -38,10 +38,10 @@ def best_of_several(
     cannot = next((letter for letter, text in offered.items() if _CANNOT.search(text)), None)
     texts = {letter: text.strip() for letter, text in offered.items() if letter != cannot}
     pixels = {number: facts.thumbnail.astype(float) for number, facts in pictures.items()}
-    found = _scored(stem, texts, pixels, pictures)
-    if found is None:
+    scored = _scored(stem, texts, pixels, pictures)
+    if scored is None:
         return None
-    scores, least = found
+    scores, least = scored
     letter = max(scores, key=lambda letter: (scores[letter], letter))
     return cannot if cannot and scores[letter] < least else letter
 
@@ -75,7 +75,7 @@ def _scored(
         counted = _differences(one, other)
         return {key: -abs(int(text) - counted) for key, text in texts.items()}, -np.inf
     if {text.casefold() for text in values} == {"yes", "no"} and "versions" in stem:
-        same = max(_agree(each, other) for each in _versions(one)) > 2 * _ALIKE
+        same = max(_agree(version, other) for version in _versions(one)) > 2 * _ALIKE
         return {key: float((text.casefold() == "yes") == same) for key, text in texts.items()}, 0.0
     return None
 
@@ -138,10 +138,10 @@ def _halves_agree(joined: Pixels, pair: list[Pixels], *, across: bool) -> float:
     halves = (joined[:, :half], joined[:, half:]) if across else (joined[:half], joined[half:])
     whole = np.concatenate(halves, axis=1 if across else 0)
     shrunk = [
-        each.reshape(THUMB, half, 2, 3).mean(axis=2)
+        picture.reshape(THUMB, half, 2, 3).mean(axis=2)
         if across
-        else each.reshape(half, 2, THUMB, 3).mean(axis=1)
-        for each in pair
+        else picture.reshape(half, 2, THUMB, 3).mean(axis=1)
+        for picture in pair
     ]
     return _agree(whole, np.concatenate(shrunk, axis=1 if across else 0))
 

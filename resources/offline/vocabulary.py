@@ -128,13 +128,13 @@ def values(kind: str) -> tuple[str, ...]:
 
 def stated(text: str) -> list[tuple[int, str, str]]:
     """Return (position, kind, value) of each fact a text states, negated ones left out."""
-    found = []
+    facts = []
     for match in _ANY.finditer(text):
         start = match.start()
         if match.lastgroup and not _NEGATION.search(text, max(0, start - 24), start):
             kind, _, value = match.lastgroup.partition("_")
-            found.append((start, kind, value))
-    return found
+            facts.append((start, kind, value))
+    return facts
 
 
 @dataclass(frozen=True)
@@ -148,16 +148,16 @@ class StatedFact:
 
 def _mentions(text: str) -> list[tuple[int, tuple[int, ...]]]:
     """Return (position, pictures) of each mention; mentions joined by "and" count as one."""
-    found: list[tuple[int, tuple[int, ...]]] = []
+    mentions: list[tuple[int, tuple[int, ...]]] = []
     end = -1
     for match in _MENTION.finditer(text):
         number = _number(match)
-        if found and _JOINED.fullmatch(text, end, match.start()):
-            found[-1] = (found[-1][0], (*found[-1][1], number))
+        if mentions and _JOINED.fullmatch(text, end, match.start()):
+            mentions[-1] = (mentions[-1][0], (*mentions[-1][1], number))
         else:
-            found.append((match.start(), (number,)))
+            mentions.append((match.start(), (number,)))
         end = match.end()
-    return found
+    return mentions
 
 
 def mentioned(text: str) -> set[int]:
@@ -172,15 +172,15 @@ def stated_facts(text: str, default: int | None = None) -> list[StatedFact]:
     picture, and without a default to none.
     """
     groups = _mentions(text)
-    found: dict[StatedFact, None] = {}
+    facts: dict[StatedFact, None] = {}
     for position, kind, value in stated(text):
         pictures: tuple[int, ...] = () if default is None else (default,)
         for start, group in groups:
             if start < position:
                 pictures = group
         for picture in pictures:
-            found[StatedFact(picture, kind, value)] = None
-    return list(found)
+            facts[StatedFact(picture, kind, value)] = None
+    return list(facts)
 
 
 def true_values(facts: Facts, kind: str) -> tuple[str, ...]:

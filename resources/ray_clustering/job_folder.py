@@ -109,9 +109,9 @@ class JobFolder:
     def write_communities(self, min_size: int, communities: Iterable[Community]) -> None:
         """Write communities for `read_communities`."""
         listed = list(communities)
-        ends = np.cumsum([len(each.members) for each in listed], dtype=np.int64)
-        members = [index for each in listed for index in each.members]
-        similarities = [near for each in listed for near in each.similarities]
+        ends = np.cumsum([len(community.members) for community in listed], dtype=np.int64)
+        members = [index for community in listed for index in community.members]
+        similarities = [near for community in listed for near in community.similarities]
         with _atomic(self._communities(min_size)) as unfinished, unfinished.open("wb") as file:
             np.savez(
                 file,
@@ -179,7 +179,7 @@ def open_job_folder(root: Path, vectors: Vectors, tau: float, rows: int) -> Iter
             folder = JobFolder(path)
             folder.write_input(vectors, tau, rows)
             yield folder
-            for other in [each for each in root.iterdir() if each.is_dir() and each != path]:
+            for other in [entry for entry in root.iterdir() if entry.is_dir() and entry != path]:
                 with suppress(Timeout), FileLock(f"{other}.lock", timeout=0):
                     shutil.rmtree(other, ignore_errors=True)
             shutil.rmtree(path, ignore_errors=True)

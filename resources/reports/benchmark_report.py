@@ -40,7 +40,11 @@ _SECTIONS = {
     "wordings": ("wording_effects",),
     "trust": ("score_queue", "judge_agreement", "critic_pairs", "judge_quality", "judge_probes"),
     "items": (
-        *("flagged_items", "item_statistics", "smallest_subsets", "item_queue", "item_decisions"),
+        "flagged_items",
+        "item_statistics",
+        "smallest_subsets",
+        "item_queue",
+        "item_decisions",
     ),
 }
 """Section -> the tables of the stage that it shows, or rests on alone."""
@@ -60,7 +64,7 @@ def render_report(data: Report, image_store: ImageStore) -> str:
         leaderboard(data, panes),
         letters(data["choice"], order),
         readings(data),
-        *(each.of(data, panes) for each in extra_sections()),
+        *(section.of(data, panes) for section in extra_sections()),
         languages(data),
         attribution(data["error_attribution"], data["attribution_terms"], panes),
         lengths(data["answer_lengths"], order),
@@ -82,7 +86,7 @@ def render_report(data: Report, image_store: ImageStore) -> str:
         rule=RULE,
         has_sides=len(panes) > 1,
         sections=sections,
-        styles=[each.style for each in extra_sections()],
+        styles=[section.style for section in extra_sections()],
         aggregations=sorted(
             {metric.aggregation for pane in panes for metric in pane.judged.metrics}
         ),
@@ -127,7 +131,9 @@ def _offline(data: Report) -> str | None:
     if _OFFLINE in data["release"]["provider"].lower():
         made += ["questions", "references"]
     providers = {row["provider"].lower() for row in data["scores"]} - {BASELINE}
-    if providers and all(set(each.split(" + ")) <= {_OFFLINE, BASELINE} for each in providers):
+    if providers and all(
+        set(provider.split(" + ")) <= {_OFFLINE, BASELINE} for provider in providers
+    ):
         made += ["answers", "judgments"]
     elif any(_OFFLINE in provider for provider in providers):
         # Only the names of those who took part are known, not who did what.
@@ -138,12 +144,14 @@ def _offline(data: Report) -> str | None:
 
 def _not_made(rows: Sequence[Row]) -> dict[str, list[Row]]:
     """What steps did not make of the release, and why, by the section where it would stand."""
-    sections = {**_SECTIONS, **{each.id: each.steps for each in extra_sections()}}
-    section_of = {f"evaluate.{name}": of for of, names in sections.items() for name in names}
-    found: dict[str, list[Row]] = {_LEADERBOARD: [], **{of: [] for of in sections}}
+    sections = {**_SECTIONS, **{section.id: section.steps for section in extra_sections()}}
+    section_of = {
+        f"evaluate.{name}": section for section, names in sections.items() for name in names
+    }
+    by_section: dict[str, list[Row]] = {_LEADERBOARD: [], **{section: [] for section in sections}}
     for row in rows:
-        found[section_of.get(row["step"], _LEADERBOARD)].append(row)
-    return found
+        by_section[section_of.get(row["step"], _LEADERBOARD)].append(row)
+    return by_section
 
 
 def _failures(rows: Sequence[Row]) -> list[tuple[str, int, list[Row]]]:

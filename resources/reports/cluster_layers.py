@@ -75,12 +75,12 @@ def size_bars(sizes: Sequence[int]) -> list[tuple[str, int]]:
     if not sizes:
         return []
     bars = [
-        (str(size), sum(each == size for each in sizes))
+        (str(size), sum(other == size for other in sizes))
         for size in range(min(*sizes, MAX_SINGLE_SIZE), min(max(sizes), MAX_SINGLE_SIZE) + 1)
     ]
     low = MAX_SINGLE_SIZE + 1
     while low <= max(sizes):
         high = 2 * (low - 1)
-        bars.append((f"{low}–{high}", sum(low <= each <= high for each in sizes)))
+        bars.append((f"{low}–{high}", sum(low <= size <= high for size in sizes)))
         low = high + 1
     return bars

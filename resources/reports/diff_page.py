@@ -103,7 +103,7 @@ def render_diff(
             (model, judge, version, score(was), score(now))
             for model, judge, version, was, now in found.scores
         ],
-        items=[_item(how, each, image_store) for how, each in listed[:N_SHOWN]],
+        items=[_item(how, change, image_store) for how, change in listed[:N_SHOWN]],
         n_more=max(0, len(listed) - N_SHOWN),
         generated=generated,
     )
@@ -119,9 +119,13 @@ def _head(card: Card) -> dict[str, Any]:
 def _boards(common: Sequence[OnCommon]) -> list[Board]:
     boards = []
     # A version may stand beside several models, and counts once.
-    versions = Counter(judge for judge, _ in {(each.judge, each.judge_version) for each in common})
-    for (judge, version), of in groupby(common, key=lambda each: (each.judge, each.judge_version)):
-        models = list(of)
+    versions = Counter(
+        judge for judge, _ in {(model.judge, model.judge_version) for model in common}
+    )
+    for (judge, version), group in groupby(
+        common, key=lambda each: (each.judge, each.judge_version)
+    ):
+        models = list(group)
         title = "Scored by rule" if judge == RULE else f"Judge {judge}"
         if judge == PANEL:
             title = "Panel of judges"
@@ -129,8 +133,8 @@ def _boards(common: Sequence[OnCommon]) -> list[Board]:
         metrics = list(
             dict.fromkeys(
                 one.metric
-                for each in models
-                for one in each.scores
+                for model in models
+                for one in model.scores
                 if leading.aggregation == one.metric.aggregation or leading.name == one.metric.name
             )
         )
@@ -142,8 +146,8 @@ def _boards(common: Sequence[OnCommon]) -> list[Board]:
                 title,
                 version,
                 [f"{metric.name}, {metric.aggregation} mean" for metric in metrics],
-                [(each, _sides(each, metrics)) for each in models],
-                all(each.repeated.is_all for each in models),
+                [(model, _sides(model, metrics)) for model in models],
+                all(model.repeated.is_all for model in models),
             )
         )
     return boards
@@ -151,8 +155,8 @@ def _boards(common: Sequence[OnCommon]) -> list[Board]:
 
 def _sides(of: OnCommon, metrics: Sequence[Metric]) -> list[Side | None]:
     """One for each metric; None where the model has no score."""
-    found = {one.metric: one for one in of.scores}
-    return [_side(found[metric]) if metric in found else None for metric in metrics]
+    scores = {one.metric: one for one in of.scores}
+    return [_side(scores[metric]) if metric in scores else None for metric in metrics]
 
 
 def _side(of: CommonScore) -> Side:
@@ -194,7 +198,9 @@ def _change(of: Change, image_store: ImageStore) -> dict[str, Any]:
             else (f"{of.kind} of turn {of.turn}")
         )
     if of.of_images:
-        sides = [[_image(each, image_store) for each in ids[:MAX_IMAGES]] for ids in of[2:4]]
+        sides = [
+            [_image(image_id, image_store) for image_id in ids[:MAX_IMAGES]] for ids in of[2:4]
+        ]
         return {"label": label, "images": sides, "pieces": None, "lists": None}
     if len(of.before) > 1 or len(of.after) > 1:
         lists = [[_cut(text, MAX_CHARACTERS) for text in texts] for texts in of[2:4]]

@@ -112,22 +112,22 @@ def can_draw(path: str, text: str) -> bool:
 
 def drawable(path: str, text: str) -> str:
     """`text` with a question mark for each character that the font has no sign for."""
-    return "".join(each if can_draw(path, each) else "?" for each in text)
+    return "".join(character if can_draw(path, character) else "?" for character in text)
 
 
 @cache
 def _fonts() -> tuple[str, ...]:
     from matplotlib.font_manager import FontProperties, fontManager
 
-    found = [fontManager.findfont(FontProperties(family=OWN_FONT))]
+    fonts = [fontManager.findfont(FontProperties(family=OWN_FONT))]
     for family in EAST_ASIAN_FONTS:
         try:
-            found.append(
+            fonts.append(
                 fontManager.findfont(FontProperties(family=family), fallback_to_default=False)
             )
         except ValueError:
             continue
-    return tuple(found)
+    return tuple(fonts)
 
 
 @cache

@@ -51,11 +51,11 @@ class Guard:
         """Answer a request, or refuse it."""
         if scope["type"] != "http":
             return
-        said = {**HEADERS, "content-security-policy": self._policy_of(scope)}
+        headers = {**HEADERS, "content-security-policy": self._policy_of(scope)}
 
         async def send_guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(said)
+                MutableHeaders(scope=message).update(headers)
             await send(message)
 
         refused = PlainTextResponse(self._refusal, 403)

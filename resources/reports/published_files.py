@@ -57,7 +57,7 @@ def read_items(
     except PublishedError as error:
         raise PublishedFileError(f"{file} cannot be imported: {error}.") from None
     pairs = zip(published, items, strict=True)
-    if absent := sum(bool(of.images) and not item.image_ids for of, item in pairs):
+    if absent := sum(bool(record.images) and not item.image_ids for record, item in pairs):
         say(f"pictures of {absent} of {len(items)} items are not in {folder}")
     return items
 
@@ -83,10 +83,10 @@ def _tables(file: Path) -> list[Table]:
     """The tables of a file, or of every such file of a folder in order of name."""
     if not file.is_dir():
         return read_tables(file)
-    files = [each for each in sorted(file.iterdir()) if each.suffix.lower() in TABLE_ENDINGS]
+    files = [path for path in sorted(file.iterdir()) if path.suffix.lower() in TABLE_ENDINGS]
     if not files:
         raise PublishedError(f"it is a folder without a file of {', '.join(TABLE_ENDINGS)}")
-    return [table for each in files for table in read_tables(each)]
+    return [table for path in files for table in read_tables(path)]
 
 
 def _stored(item: PublishedItem, folder: Path, store: ImageStore, known: dict[str, str]) -> Item:

@@ -70,12 +70,12 @@ def read_tables(file: Path) -> list[Table]:
 
 
 def _cells(rows: Iterator[list[Any]]) -> list[list[str]]:
-    found = []
+    records = []
     for number, row in enumerate(rows, start=1):
         if number > MOST_ROWS:
             raise PublishedError(f"it has more than {MOST_ROWS:,} records")
-        found.append([storable(text_of(cell)) for cell in row])
-    return list(unmarked_rows(found))
+        records.append([storable(text_of(cell)) for cell in row])
+    return list(unmarked_rows(records))
 
 
 def _records(ending: str, data: IO[bytes]) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -50,7 +50,7 @@ def import_release(folder: Path, root: Path, warehouse: Warehouse, store: ImageS
             "releases": [row_of(card)],
             **{name: [{**where, **row} for row in rows[name]] for name in RELEASE_TABLES},
         }
-        writes = [_write(name, each, where) for name, each in made.items()]
+        writes = [_write(name, table, where) for name, table in made.items()]
     except (pa.ArrowException, ValueError):
         raise _changed(folder, TABLES) from None
     # What the tables name comes before them.
@@ -107,8 +107,8 @@ def _read(folder: Path) -> dict[str, Any]:
         raise _changed(folder, TABLES) from None
     if not _has_form(tables):
         raise _changed(folder, TABLES)
-    found: dict[str, Any] = tables
-    return found
+    by_table: dict[str, Any] = tables
+    return by_table
 
 
 def _has_form(tables: Any) -> bool:
@@ -152,11 +152,11 @@ def _require_unchanged(
         unchanged = False
     if not unchanged:
         raise _changed(folder, TABLES)
-    found = {path.stem: path for path in sorted((folder / "images").glob("*"))}
+    paths = {path.stem: path for path in sorted((folder / "images").glob("*"))}
     for image_id in sorted(image_ids):
-        if image_id not in found or _sha256(found[image_id]) != image_id:
+        if image_id not in paths or _sha256(paths[image_id]) != image_id:
             raise _changed(folder, f"images/{image_id}")
-    return [f"images/{found[image_id].name}" for image_id in sorted(image_ids)]
+    return [f"images/{paths[image_id].name}" for image_id in sorted(image_ids)]
 
 
 def _sha256(path: Path) -> str | None:

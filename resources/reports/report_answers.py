@@ -50,8 +50,8 @@ BAR = '<span class="plot"><i style="height:{height}%"></i>{across}</span>{percen
 def refusals(judged: Judged, models: Sequence[Who]) -> Iterator[block.Block]:
     """How much each model declined, and the upper bound; nothing where the benchmark has no bound."""
     leading = judged.metrics[0]
-    bounds = (each for each in judged.metrics if each.refusals_are_right)
-    bound = next((each for each in bounds if each.aggregation == leading.aggregation), None)
+    bounds = (metric for metric in judged.metrics if metric.refusals_are_right)
+    bound = next((metric for metric in bounds if metric.aggregation == leading.aggregation), None)
     if bound is None:
         return
     lines = []
@@ -126,8 +126,8 @@ def _letters(data: Choice, order: Sequence[str]) -> Iterator[block.Block]:
     names = _ordered(list(shares), order)
     columns = [*data["letters"], NO_CHOICE, NOTHING_READ]
     right = {letter: data["keys"].get(letter, 0) / n_keys for letter in data["letters"] if n_keys}
-    named = [_shares(of.counts, columns) for of in shares.values()]
-    highest = max(share for of in (right, *named) for share in of.values())
+    named = [_shares(letter_shares.counts, columns) for letter_shares in shares.values()]
+    highest = max(share for row in (right, *named) for share in row.values())
 
     def bars(counts: Mapping[str, int], across: Mapping[str, float]) -> list[Cell]:
         n = sum(counts.values())
@@ -163,11 +163,11 @@ def _letters(data: Choice, order: Sequence[str]) -> Iterator[block.Block]:
     if passes := data["passes"]:
         in_all = PassCounts(*map(sum, zip(*passes.values(), strict=True)))
         saved = [_saved(name, passes[name]) for name in names if name in passes]
-        of = block.heads("Model", "All passes", "Asked", "Saved", "Still to be asked")
+        pass_heads = block.heads("Model", "All passes", "Asked", "Saved", "Still to be asked")
         yield block.Heading("Calls saved", id="passes")
         yield block.Note(SAVED + ("" if n_keys else ALL_ASKED))
         all_of_them = [*saved, _saved("all", in_all)]
-        yield block.Table("Calls saved", of, all_of_them, "passes", {len(saved): "truth"})
+        yield block.Table("Calls saved", pass_heads, all_of_them, "passes", {len(saved): "truth"})
 
 
 def _ordered(names: Sequence[str], order: Sequence[str]) -> list[str]:

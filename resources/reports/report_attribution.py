@@ -76,13 +76,13 @@ class Turns(NamedTuple):
 
 def attribution(rows: Sequence[Row], terms: Terms | None, panes: Sequence[Pane]) -> block.Section:
     """A pane for each judge that has rows, in the order of the leaderboards."""
-    found = []
+    by_judge = []
     for pane in panes:
         key = pane.judged.judge, pane.judged.version
         own = [row for row in rows if (row["judge"], row["judge_version"]) == key]
         if own and terms:
-            found.append((pane.title, list(_pane(pane, own, terms))))
-    of_judges = [block.Panes("attribution", "Judge", found)] if found else []
+            by_judge.append((pane.title, list(_pane(pane, own, terms))))
+    of_judges = [block.Panes("attribution", "Judge", by_judge)] if by_judge else []
     return block.Section(
         "attribution", "Where errors come from", "Where errors come from", of_judges
     )
@@ -97,11 +97,13 @@ def _pane(pane: Pane, rows: Sequence[Row], terms: Terms) -> Iterator[block.Block
             parts.setdefault((change, row["subset_label"]), []).append(row)
         else:
             by_change.setdefault(change, {})[row["model"]] = row
-    models = [who for who in pane.order if any(who.name in of for of in by_change.values())]
+    models = [
+        who for who in pane.order if any(who.name in by_model for by_model in by_change.values())
+    ]
     # In the order of the method, whatever that of the rows.
-    changes = [each for each in terms["changes"] if each["key"] in by_change]
-    given = [each["key"] for each in changes if not each["is_later_turn"]]
-    later = [each["key"] for each in changes if each["is_later_turn"]]
+    changes = [entry for entry in terms["changes"] if entry["key"] in by_change]
+    given = [entry["key"] for entry in changes if not entry["is_later_turn"]]
+    later = [entry["key"] for entry in changes if entry["is_later_turn"]]
 
     yield block.Note(said(FOLLOWED))
     yield block.Table(
@@ -130,14 +132,14 @@ def _pane(pane: Pane, rows: Sequence[Row], terms: Terms) -> Iterator[block.Block
     )
     if left_out := _left_out(row for key in given for row in by_change[key].values()):
         yield block.Folded(LEFT_OUT, [block.Sentences(left_out, "")])
-    for each in changes:
-        for label in each["labels"] if each["key"][0] in terms["causes"] else ():
-            if (each["key"], label) in parts:
-                title = f"{each['key'][2]}, {each['key'][0]}, by {label} task"
-                table = _tasks(title, label, parts[each["key"], label], models)
+    for entry in changes:
+        for label in entry["labels"] if entry["key"][0] in terms["causes"] else ():
+            if (entry["key"], label) in parts:
+                title = f"{entry['key'][2]}, {entry['key'][0]}, by {label} task"
+                table = _tasks(title, label, parts[entry["key"], label], models)
                 yield block.Folded(title, [block.Note(said(BY_TASK)), table])
 
-    if curves := [of for who in models if (of := _curve(pane.judged, who, terms)).spots]:
+    if curves := [curve for who in models if (curve := _curve(pane.judged, who, terms)).spots]:
         turns = [(name, _x(turn)) for turn, name, _ in terms["turns"]]
         grid = [(f"{value:g}", _y(value)) for value in (0.0, 50.0, 100.0)]
         yield block.Heading("Over the turns")
@@ -170,8 +172,8 @@ def _of(row: Row | None) -> Difference | None:
 
 def _followed(row: Row | None) -> Cell:
     """One model and one change: the net with its test, errors that went and answers that were lost."""
-    of = _of(row)
-    return shown(of, *(_counts(row) if row and of else ()))
+    difference = _of(row)
+    return shown(difference, *(_counts(row) if row and difference else ()))
 
 
 def _counts(row: Row) -> tuple[str, str]:
@@ -207,21 +209,21 @@ def sentence(row: Row, of: Cause) -> str:
 
 
 def _percent(row: Row, name: str) -> str:
-    value, low, high = (100 * row[f"{name}_{each}"] for each in ("share", "low", "high"))
+    value, low, high = (100 * row[f"{name}_{figure}"] for figure in ("share", "low", "high"))
     return f"{value:.0f} % [{low:.0f}, {high:.0f}]"
 
 
 def _left_out(rows: Iterable[Row]) -> list[str]:
     """How many items each comparison lacks, and why, where it lacks any."""
-    said = []
+    sentences = []
     for row in rows:
         if row["n_left_out"]:
             reasons = ", ".join(f"{n} {reason.replace('_', ' ')}" for reason, n in row["left_out"])
-            said.append(
+            sentences.append(
                 f"{row['model']}, {row['dimension'].lower()}, {row['change']}: "
                 f"{row['n_left_out']} of {row['n_items'] + row['n_left_out']} ({reasons})"
             )
-    return said
+    return sentences
 
 
 def _tasks(title: str, label: str, rows: Sequence[Row], models: Sequence[Who]) -> block.Table:
@@ -247,10 +249,10 @@ def _tasks(title: str, label: str, rows: Sequence[Row], models: Sequence[Who]) -
 
 def _of_task(row: Row | None) -> Cell:
     """A change on one task, which may have too few items for a test: then `title` says why."""
-    cell, of = _followed(row), _of(row)
-    if row is None or of is None:
+    cell, difference = _followed(row), _of(row)
+    if row is None or difference is None:
         return cell._replace(title=row["reason"] or "" if row else "")
-    below = [of.interval, of.p] if of.interval else []
+    below = [difference.interval, difference.p] if difference.interval else []
     return cell._replace(small=[*below, *_counts(row)], title=row["reason"] or "")
 
 

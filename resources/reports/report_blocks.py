@@ -169,7 +169,7 @@ def clamped(name: str) -> Cell:
 
 def by_model(first: str, models: Iterable[Who], *before: str) -> list[Cell]:
     """The heads of a table with a column for each model."""
-    return heads(first, *before, *(clamped(of.name) for of in models))
+    return heads(first, *before, *(clamped(contestant.name) for contestant in models))
 
 
 def model(name: str, small: Sequence[str] = ()) -> Cell:

@@ -105,23 +105,23 @@ class Pane(NamedTuple):
 def panes_of(data: Board) -> list[Pane]:
     """One pane for each judge and version, the one to show first at the front."""
     judges = judges_of(data)
-    versions = Counter(each.judge for each in judges)
+    versions = Counter(judged.judge for judged in judges)
     noun = noun_of(data["release"])
     labels = data["benchmark"]["abilities"] if data["benchmark"] else []
     panes = []
-    for place, each in enumerate(judges):
-        several = versions[each.judge] > 1
-        order = _order(each, each.metrics[0])
+    for place, judged in enumerate(judges):
+        several = versions[judged.judge] > 1
+        order = _order(judged, judged.metrics[0])
         panes.append(
             Pane(
-                each,
-                f"{each.title} · {each.version}" if several else each.title,
-                [_view(each, aggregation, noun) for aggregation in _aggregations(each.metrics)],
+                judged,
+                f"{judged.title} · {judged.version}" if several else judged.title,
+                [_view(judged, aggregation, noun) for aggregation in _aggregations(judged.metrics)],
                 [
-                    *refusals(each, order),
-                    *quadrants(each, order),
-                    *abilities(each, order, labels, data["above"], f"abilities-{place}"),
-                    *slices(each, order, labels),
+                    *refusals(judged, order),
+                    *quadrants(judged, order),
+                    *abilities(judged, order, labels, data["above"], f"abilities-{place}"),
+                    *slices(judged, order, labels),
                 ],
             )
         )
@@ -130,14 +130,14 @@ def panes_of(data: Board) -> list[Pane]:
 
 def leaderboard(data: Board, panes: Sequence[Pane]) -> block.Section:
     """What each judge says, then judges side by side and models that are missing."""
-    found = []
+    titled = []
     for n, pane in enumerate(panes):
         views = [(view.name, [*_board(view, data), *view.below]) for view in pane.views]
         by = SCORED_BY.get(pane.judged.judge, f"Judge {pane.judged.judge}")
         version = said("{by}, <code>{version}</code>", by=by, version=pane.judged.version)
         averaged = block.Panes(f"by-{n}", "Averaged", views)
-        found.append((pane.title, [block.Note(version), averaged, *pane.parts]))
-    judges = [block.Panes("judge", "Judge", found)] if found else []
+        titled.append((pane.title, [block.Note(version), averaged, *pane.parts]))
+    judges = [block.Panes("judge", "Judge", titled)] if titled else []
     blocks = [*judges, *side_by_side(panes), *missing(data)]
     # Without scores it is no part of the contents.
     title = "Leaderboard" if panes else ""
@@ -159,13 +159,16 @@ def _board(view: View, data: Board) -> Iterator[block.Block]:
         (view.baselines, BASELINES + (RANKED if ranked else "")),
     )
     heads = [
-        *(Cell("Rank"), Cell("Model", kind="l who"), Cell(metric.name)),
+        Cell("Rank"),
+        Cell("Model", kind="l who"),
+        Cell(metric.name),
         Cell(said("Judged<br>only"), title="Without the turns that have no judgment"),
         Cell("Common", title="Only what every model was judged on"),
         *(Cell(other.averaged) for other in view.others),
         Cell("Judged", title="Turns with a judgment / turns of the release"),
         Cell(said("No<br>answer"), title=NO_ANSWER),
-        *(Cell("Failed"), Cell("Refused")),
+        Cell("Failed"),
+        Cell("Refused"),
     ]
     parts = [
         block.Part([_line(entry) for entry in entries], above, "baselines")
@@ -280,7 +283,7 @@ def _view(judged: Judged, aggregation: str, noun: str) -> View:
         charts,
         [
             *_all_metrics(judged, metrics, order),
-            block.Pane([block.Drawing("dots", each) for each in charts], "charts"),
+            block.Pane([block.Drawing("dots", dots) for dots in charts], "charts"),
             *pairs(judged, leading, order, noun),
             *looking(judged, leading, order, noun),
         ],
@@ -295,10 +298,10 @@ def _all_metrics(
         return
     lower = {metric: [] if metric.higher_is_better else ["lower is better"] for metric in metrics}
     lines = [
-        [block.who(who), *(block.tinted(judged.estimate(who.name, each)) for each in metrics)]
+        [block.who(who), *(block.tinted(judged.estimate(who.name, metric)) for metric in metrics)]
         for who in order
     ]
-    heads = block.heads("Model", *(Cell(each.name, lower[each]) for each in metrics))
+    heads = block.heads("Model", *(Cell(metric.name, lower[metric]) for metric in metrics))
     yield block.Heading("All metrics")
     yield block.Table(f"All metrics, {metrics[0].averaged}", heads, lines, "metrics")
 

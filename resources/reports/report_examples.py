@@ -62,7 +62,9 @@ def example(number: int, item: Row, best: float | None, image_store: ImageStore)
                         **answer,
                         "pieces": pieces((answer["answer"] or "")[:MOST_SHOWN]),
                         **_rest(answer["answer"] or "", answer["call_key"]),
-                        "judgments": [_judgment(each, best) for each in answer["judgments"]],
+                        "judgments": [
+                            _judgment(judgment, best) for judgment in answer["judgments"]
+                        ],
                     }
                     for answer in turn["answers"]
                 ],
@@ -84,13 +86,13 @@ def pieces(text: str, positions: Sequence[int] = ()) -> list[tuple[str, str | in
     The i-th `<ImageHere>` is the i-th of `positions`.
     """
     entering = iter(positions)
-    found: list[tuple[str, str | int | None]] = []
+    parts: list[tuple[str, str | int | None]] = []
     end = 0
     for token in _TOKEN.finditer(text):
-        found.append(("text", text[end : token.start()]))
-        found.append(("entry", next(entering, None)) if token[1] else ("image", int(token[2])))
+        parts.append(("text", text[end : token.start()]))
+        parts.append(("entry", next(entering, None)) if token[1] else ("image", int(token[2])))
         end = token.end()
-    return [*found, ("text", text[end:])]
+    return [*parts, ("text", text[end:])]
 
 
 def _judgment(said: Row, best: float | None) -> dict[str, Any]:
@@ -101,9 +103,9 @@ def _judgment(said: Row, best: float | None) -> dict[str, Any]:
         "explanation": explanation[:MOST_SHOWN],
         **_rest(explanation, said["call_key"]),
     }
-    grade, of = said["score"], f" / {best:g}" if best else ""
+    grade, out_of = said["score"], f" / {best:g}" if best else ""
     if grade is not None:
-        return {**said, "verdict": f"{grade:g}{of}", "shade": grade / best if best else 0.0}
+        return {**said, "verdict": f"{grade:g}{out_of}", "shade": grade / best if best else 0.0}
     observed = [f"{name} {value:g}" for name, value in said["scores"].items()]
     return {**said, "verdict": ", ".join(observed) or "no score", "shade": 0.0}
 

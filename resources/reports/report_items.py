@@ -47,7 +47,7 @@ def item_section(data: Items | None, image_store: ImageStore) -> dict[str, Any] 
     statistics, subsets = data["statistics"], data["subsets"]
     return {
         "filters": data["filters"],
-        "flagged": [_flagged(each, image_store) for each in data["flagged"][:MOST_FLAGGED]],
+        "flagged": [_flagged(item, image_store) for item in data["flagged"][:MOST_FLAGGED]],
         "n_flagged": len(data["flagged"]),
         "n_easy": sum("everyone_right" in row["flags"] for row in statistics),
         "n_items": len(statistics),
@@ -83,10 +83,10 @@ def _votes(row: Row) -> str:
     if row["discrimination"] is not None:
         return f"{row['discrimination']:.2f} over {row['n_models']} models"
     right, wrong, unknown = (len(row[f"{name}_models"]) for name in ("right", "wrong", "unknown"))
-    said = f"{right} of {right + wrong} right"
+    votes = f"{right} of {right + wrong} right"
     if row["right_models"]:
-        said += f": {', '.join(row['right_models'])}"
-    return f"{said}; {unknown} not known" if unknown else said
+        votes += f": {', '.join(row['right_models'])}"
+    return f"{votes}; {unknown} not known" if unknown else votes
 
 
 def _dots(statistics: Sequence[Row]) -> list[Dot]:

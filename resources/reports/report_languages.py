@@ -33,14 +33,14 @@ def languages(data: Report) -> block.Section:
     names = ("release_id", "other", "judge", "judge_version")
     rows = data["findings"].get("language_gaps", [])
     by_pair = groupby(rows, key=lambda row: [row[name] for name in names])
-    panes = [block.Pane(list(_pane(data, list(of)))) for _, of in by_pair]
+    panes = [block.Pane(list(_pane(data, list(group)))) for _, group in by_pair]
     return block.Section("languages", "Languages", "Languages", panes)
 
 
 def _pane(data: Report, rows: Sequence[Row]) -> Iterator[block.Block]:
     noun = noun_of(data["release"])
     releases = [rows[0]["release_id"], rows[0]["other"]]
-    spoken = (data["languages"][each] for each in releases)
+    spoken = (data["languages"][release_id] for release_id in releases)
     first, second = (_IN_WORDS.get(language, language) for language in spoken)
     releases.remove(data["release"]["release_id"])
     judge = rows[0]["judge"]
@@ -64,8 +64,8 @@ def _pane(data: Report, rows: Sequence[Row]) -> Iterator[block.Block]:
 
     of_models = [key for key in figures if key[-1] == "first_score"]
     declared = data["benchmark"]["metrics"] if data["benchmark"] else []
-    found = dict.fromkeys((metric, over) for _, _, metric, over, *_ in of_models)
-    metrics = list(metrics_of(declared, [(place, *of) for place, of in enumerate(found)]))
+    pairs = dict.fromkeys((metric, over) for _, _, metric, over, *_ in of_models)
+    metrics = list(metrics_of(declared, [(place, *pair) for place, pair in enumerate(pairs)]))
     ranking = metrics[0]
     ranked = [figures[key] for key in of_models if key[:4] == ("", "", *ranking.key)]
     ranked.sort(key=lambda row: (row["value"] is None, -(row["value"] or 0.0), row["subject"]))

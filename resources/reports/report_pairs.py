@@ -113,26 +113,26 @@ def pairs(
     lines = [
         [
             block.who(one),
-            *(shown(between(rows, one.name, each.name, metric)) for each in models),
+            *(shown(between(rows, one.name, other.name, metric)) for other in models),
         ]
         for one in models
     ]
     detectable = _detectable([row["detectable"] for row in rows.values()], metric.scale)
     n_clusters = min(row["n_clusters"] for row in rows.values())
-    found = NOT_DETECTABLE
+    note = NOT_DETECTABLE
     if detectable:
         points = "" if metric.inverse else " points"
         few = FEW.format(n=block.count(n_clusters, f"independent {noun}"))
         few = few if n_clusters < FEW_CLUSTERS else ""
-        found = DETECTABLE.format(detectable=detectable, points=points, few=few)
+        note = DETECTABLE.format(detectable=detectable, points=points, few=few)
     if n_clusters <= TOO_FEW_CLUSTERS:
-        found += NONE_CAN_COUNT.format(n=block.count(n_clusters, noun))
+        note += NONE_CAN_COUNT.format(n=block.count(n_clusters, noun))
     averaged = metric.averaged
     yield block.Heading("Every two models compared")
     yield block.Note(said(PAIRS, metric=metric.name, averaged=averaged.lower(), inverse=inverse))
     heads = block.by_model("Model", models)
     yield block.Table(f"Comparisons, {averaged}", heads, lines, "matrix")
-    yield block.Note(found)
+    yield block.Note(note)
 
 
 def looking(
@@ -175,5 +175,5 @@ def _detectable(effects: Sequence[float | None], scale: Scale) -> str | None:
     known = sorted(effect for effect in effects if effect)
     if not known:
         return None
-    low, middle, high = (scale.shown(each) for each in (known[0], median(known), known[-1]))
+    low, middle, high = (scale.shown(effect) for effect in (known[0], median(known), known[-1]))
     return middle if low == high else f"{middle} ({low} to {high}, by pair)"

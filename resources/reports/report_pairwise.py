@@ -79,7 +79,9 @@ def _pane(data: Pairwise, design: Row, noun: str) -> Iterator[block.Block]:
     heads = [
         *map(Cell, ["Part"] if n_parts > 1 else []),
         *map(Cell, ("Rank", "Rating", "Verdicts alone", "At equal style")),
-        *(Cell("Won", ["a tie half"]), Cell("Ties"), Cell("n")),
+        Cell("Won", ["a tie half"]),
+        Cell("Ties"),
+        Cell("n"),
     ]
     lines = [_line(row, judged[row["model"]], n_parts > 1) for row in ranked]
     yield block.Table(f"Ratings by {judge}", block.heads("Model", *heads), lines, "looking")
@@ -94,9 +96,9 @@ def _pane(data: Pairwise, design: Row, noun: str) -> Iterator[block.Block]:
         "looking",
     )
     biases = sorted(own(data["biases"]), key=lambda row: row["bias"] != FIRST_PLACE)
-    of = [*block.heads("Beside the content", "Value"), Cell("Read as", kind="l")]
+    columns = [*block.heads("Beside the content", "Value"), Cell("Read as", kind="l")]
     yield block.Heading("What the judge prefers")
-    yield block.Table(f"What {judge} prefers", of, list(map(_bias, biases)), "looking")
+    yield block.Table(f"What {judge} prefers", columns, list(map(_bias, biases)), "looking")
 
 
 def _line(row: Row, judged: Row, in_parts: bool) -> list[Cell]:

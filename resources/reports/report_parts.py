@@ -56,10 +56,10 @@ def slices(judged: Judged, order: Sequence[Who], apart: Sequence[str]) -> Iterat
     """A table for each label but those that are shown elsewhere, by the first metric that is split."""
     models = [who for who in order if who.is_model]
     metric = split_metric(judged)
-    found = slices_by_label(judged, metric, models) if metric else {}
+    by_label = slices_by_label(judged, metric, models) if metric else {}
     tables = [
-        _table(f"Slices by {label}", label, of, models)
-        for label, of in found.items()
+        _table(f"Slices by {label}", label, parts, models)
+        for label, parts in by_label.items()
         if label not in apart
     ]
     if metric and tables:
@@ -82,30 +82,30 @@ def abilities(
     """
     models = [who for who in order if who.is_model]
     metric = split_metric(judged)
-    found = slices_by_label(judged, metric, models) if metric else {}
-    levels = [label for label in labels[:-1] if label in found]
-    finest = labels[-1] if labels and labels[-1] in found else None
+    by_label = slices_by_label(judged, metric, models) if metric else {}
+    levels = [label for label in labels[:-1] if label in by_label]
+    finest = labels[-1] if labels and labels[-1] in by_label else None
     if metric is None or not (levels or finest):
         return
     yield block.Heading("Abilities")
     yield block.Note(said(ABILITIES, metric=metric.name, averaged=metric.averaged.lower()))
     low, high = metric.scale.low, metric.scale.high
     if levels:
-        of = found[levels[-1]]
-        names = [each.value for each in of]
-        if radar := radar_of(names, models, [each.scores for each in of], metric.scale):
+        parts = by_label[levels[-1]]
+        names = [part.value for part in parts]
+        if radar := radar_of(names, models, [part.scores for part in parts], metric.scale):
             yield block.Note(said(RADARS, label=levels[-1], low=low, high=high))
             yield block.Drawing("radars", (radar, name))
     whole = _whole(judged, metric, models)
     for label in levels:
-        yield _table(f"Abilities by {label}", label, [whole, *found[label]], models, "levels")
+        yield _table(f"Abilities by {label}", label, [whole, *by_label[label]], models, "levels")
     if finest:
         bounded = low is not None and high is not None
         ramp = said(": " + RAMP, low=low, high=high) if bounded else ""
         higher = "higher" if metric.higher_is_better else "worse"
-        groups = _grouped(found[finest], above)
-        of = [each for _, group in groups for each in group]
-        numbers = _table(f"Slices by {finest}", finest, of, models, "levels")
+        groups = _grouped(by_label[finest], above)
+        parts = [part for _, group in groups for part in group]
+        numbers = _table(f"Slices by {finest}", finest, parts, models, "levels")
         yield block.Heading(f"Map by {finest}", 4)
         yield block.Note(said(MAP, higher=higher, ramp=ramp))
         yield heat(finest, groups, models)
@@ -119,11 +119,11 @@ def _table(
 ) -> block.Table:
     lines = [
         [
-            Cell(each.value, kind="who"),
-            Cell(each.n, kind="n quiet"),
-            *map(block.tinted, each.scores),
+            Cell(part.value, kind="who"),
+            Cell(part.n, kind="n quiet"),
+            *map(block.tinted, part.scores),
         ]
-        for each in of
+        for part in of
     ]
     return block.Table(name, block.by_model(label, models, "n"), lines, style)
 
@@ -145,7 +145,7 @@ def heat(
         return [Cell(of.value, kind="who"), Cell(of.n, kind="n quiet"), *cells]
 
     upright = (Cell(said("<span>{n}</span>", n=who.name), (), "up", who.name) for who in models)
-    parts = [Part([line(each) for each in of], above) for above, of in groups]
+    parts = [Part([line(part) for part in group], above) for above, group in groups]
     return block.Table(
         f"Map by {label}", block.heads(label, "n", *upright), (), "heat", parts=parts
     )
@@ -165,24 +165,24 @@ def slices_by_label(
     for row in judged.parts:
         if (row["metric"], row["aggregation"], row["form"]) == (*metric.key, FLOOR):
             rows.setdefault(row["subset_label"], []).append(row)
-    return {label: _slices(of, metric, models) for label, of in rows.items()}
+    return {label: _slices(labelled, metric, models) for label, labelled in rows.items()}
 
 
 def _slices(rows: Sequence[Row], metric: MetricShown, models: Sequence[Who]) -> list[Slice]:
     by_value: dict[str, dict[str, Row]] = {}
     for row in rows:
         by_value.setdefault(row["subset_value"], {})[row["model"]] = row
-    found = []
+    parts = []
     for value in sorted(by_value, key=_natural):
-        of = by_value[value]
+        by_model = by_value[value]
         scores = [
-            estimate_of(of[who.name], metric.scale)
-            if who.name in of
+            estimate_of(by_model[who.name], metric.scale)
+            if who.name in by_model
             else Estimate(scale=metric.scale)
             for who in models
         ]
-        found.append(Slice(value, span(row["n_units"] for row in of.values()), scores))
-    return found
+        parts.append(Slice(value, span(row["n_units"] for row in by_model.values()), scores))
+    return parts
 
 
 def span(numbers: Iterable[int]) -> str:
@@ -208,8 +208,8 @@ def _whole(judged: Judged, metric: MetricShown, models: Sequence[Who]) -> Slice:
 def _grouped(of: Sequence[Slice], above: Mapping[str, str]) -> list[tuple[str, list[Slice]]]:
     """The finest level by what each is part of; what is part of nothing known comes last."""
     groups: dict[str, list[Slice]] = {}
-    for each in of:
-        groups.setdefault(above.get(each.value, ""), []).append(each)
+    for part in of:
+        groups.setdefault(above.get(part.value, ""), []).append(part)
     return sorted(groups.items(), key=lambda group: (not group[0], group[0]))
 
 
@@ -224,11 +224,14 @@ def _against(
             by_value.setdefault(row["subset_value"], {})[pair] = row
     if not by_value:
         return
-    sizes = {value: max(row["n_units"] for row in of.values()) for value, of in by_value.items()}
+    sizes = {
+        value: max(row["n_units"] for row in by_pair.values())
+        for value, by_pair in by_value.items()
+    }
     few = {
         value
-        for value, of in by_value.items()
-        if min(row["n_clusters"] for row in of.values()) <= TOO_FEW_CLUSTERS
+        for value, by_pair in by_value.items()
+        if min(row["n_clusters"] for row in by_pair.values()) <= TOO_FEW_CLUSTERS
     }
     yield block.Heading(f"Models against each other, by {label}", 4)
     if len(few) == len(by_value):
@@ -243,8 +246,8 @@ def _against(
                 [
                     block.who(one),
                     *(
-                        Cell(_verdicts(None if v in few else of, metric, one, models))
-                        for v, of in by_value.items()
+                        Cell(_verdicts(None if v in few else by_pair, metric, one, models))
+                        for v, by_pair in by_value.items()
                     ),
                 ]
                 for one in models
@@ -258,7 +261,10 @@ def _against(
         [
             [
                 Cell(one.name, [f"less {other.name}"], "who"),
-                *(shown(between(of, one.name, other.name, metric)) for of in by_value.values()),
+                *(
+                    shown(between(by_pair, one.name, other.name, metric))
+                    for by_pair in by_value.values()
+                ),
             ]
             for one, other in pairs[:MOST_PAIRS]
         ],
@@ -277,8 +283,8 @@ def _verdicts(
     """How many models it is surely better and surely worse than; None for too few items."""
     if of is None:
         return said('<span class="quiet">too few items</span>')
-    found = (between(of, one.name, other.name, metric) for other in models if other != one)
-    verdicts = [each.verdict for each in found if each]
+    differences = (between(of, one.name, other.name, metric) for other in models if other != one)
+    verdicts = [difference.verdict for difference in differences if difference]
     return Markup(" ").join(
         said(
             '<span class="{style}">{sign} {n}</span>',

@@ -60,16 +60,16 @@ class Chart(NamedTuple):
 
 def chart(metric: MetricShown, scores: Sequence[tuple[Who, Estimate]]) -> Chart:
     """The chart of a metric; an axis without an end ends with the scores."""
-    ends = [end for _, each in scores for end in (each.value, each.low, each.high)]
+    ends = [end for _, estimate in scores for end in (estimate.value, estimate.low, estimate.high)]
     scale = metric.scale.closed(ends)
     marks = []
-    for who, each in scores:
+    for who, estimate in scores:
         left = width = None
-        if each.low is not None and each.high is not None:
-            left = _percent(scale, each.low)
-            width = round(_percent(scale, each.high) - left, 2)
-        dot = None if each.value is None else _percent(scale, each.value)
-        marks.append(Mark(who, each, dot, left, width))
+        if estimate.low is not None and estimate.high is not None:
+            left = _percent(scale, estimate.low)
+            width = round(_percent(scale, estimate.high) - left, 2)
+        dot = None if estimate.value is None else _percent(scale, estimate.value)
+        marks.append(Mark(who, estimate, dot, left, width))
     low, high = (metric.scale.shown(end).removesuffix(".0") for end in scale)
     return Chart(metric, low, high, marks)
 
@@ -128,20 +128,22 @@ def radar_of(
 
 
 def _shape(who: Who, column: Sequence[Estimate], names: Sequence[str], scale: Scale) -> Shape:
-    shares = [None if of.value is None else scale.place(of.value) for of in column]
+    shares = [
+        None if estimate.value is None else scale.place(estimate.value) for estimate in column
+    ]
     return Shape(
         who,
         _polygon(shares),
         [
-            (_corner(place, len(names), share * RADIUS), f"{name}: {of.shown}")
-            for place, (name, of, share) in enumerate(zip(names, column, shares, strict=True))
+            (_corner(place, len(names), share * RADIUS), f"{name}: {estimate.shown}")
+            for place, (name, estimate, share) in enumerate(zip(names, column, shares, strict=True))
             if share is not None
         ],
     )
 
 
 def _mean(row: Sequence[Estimate]) -> float | None:
-    known = [each.value for each in row if each.value is not None]
+    known = [estimate.value for estimate in row if estimate.value is not None]
     return fmean(known) if known else None
 
 
@@ -214,7 +216,7 @@ class Quadrants(NamedTuple):
 
 def quadrants_of(judged: Judged, order: Sequence[Who]) -> Quadrants | None:
     """The plot of one judge's scores; None where nothing is the inverse of a spread."""
-    alignment = next((each for each in judged.metrics if each.inverse), None)
+    alignment = next((metric for metric in judged.metrics if metric.inverse), None)
     mean = judged.metrics[0]
     if alignment is None or mean.inverse or mean.scale.low is None or mean.scale.high is None:
         return None
@@ -223,7 +225,7 @@ def quadrants_of(judged: Judged, order: Sequence[Who]) -> Quadrants | None:
         who: (judged.estimate(who.name, mean), judged.estimate(who.name, alignment))
         for who in models
     }
-    placed = [who for who in models if None not in (of.value for of in scores[who])]
+    placed = [who for who in models if None not in (estimate.value for estimate in scores[who])]
     ends = [end for who in placed for end in scores[who][1][:3]]
     scale = Scale(0.0, _round_end(Scale(0.0, None).closed(ends).high or 1.0))
     middles = (
@@ -252,27 +254,27 @@ def quadrants_of(judged: Judged, order: Sequence[Who]) -> Quadrants | None:
 
 def quadrants(judged: Judged, order: Sequence[Who]) -> Iterator[block.Block]:
     """The plot of one judge's scores with the numbers of it below; nothing where there is no plot."""
-    of = quadrants_of(judged, order)
-    if of is None:
+    plot = quadrants_of(judged, order)
+    if plot is None:
         return
-    mean, alignment = of.mean.name, of.alignment.name
+    mean, alignment = plot.mean.name, plot.alignment.name
     yield block.Heading("Performance and steadiness")
     yield block.Note(
-        said(QUADRANTS, mean=mean, averaged=of.mean.averaged.lower(), alignment=alignment)
+        said(QUADRANTS, mean=mean, averaged=plot.mean.averaged.lower(), alignment=alignment)
     )
-    if of.lines:
-        yield block.Drawing("quadrants", of)
+    if plot.lines:
+        yield block.Drawing("quadrants", plot)
         heads = [Cell("No."), *block.heads("Model", mean, alignment, "Groups")]
         yield block.Table(
             "Performance and steadiness",
             [*heads, Cell("Beside the medians", kind="l")],
-            [_line(each) for each in of.lines],
+            [_line(line) for line in plot.lines],
             "looking",
         )
-        if of.has_infinite:
+        if plot.has_infinite:
             yield block.Note(INFINITE_SCORE)
-    if of.without:
-        names = ", ".join(who.name for who in of.without)
+    if plot.without:
+        names = ", ".join(who.name for who in plot.without)
         yield block.Note(said(WITHOUT, alignment=alignment.lower(), names=names))
 
 
@@ -295,12 +297,12 @@ def _points(lines: Sequence[Placed], scale: Scale) -> list[Point]:
         x, y = _across(line.mean.value, line.mean.scale), _up(line.alignment.value, scale)
         places.setdefault((round(x / BESIDE), round(y / BESIDE)), []).append(line)
     points = []
-    for found in places.values():
-        for line in found:
+    for group in places.values():
+        for line in group:
             mean, alignment = line.mean, line.alignment
             points.append(
                 Point(
-                    ", ".join(str(each.number) for each in found) if line is found[0] else "",
+                    ", ".join(str(placed.number) for placed in group) if line is group[0] else "",
                     _across(mean.value, mean.scale),
                     _up(alignment.value, scale),
                     _across(_else(mean.low, mean.value), mean.scale),

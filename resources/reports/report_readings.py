@@ -100,8 +100,8 @@ def _shares(figures: Figures, models: Sequence[str]) -> block.Table:
         )
     heads = ["By rule", "By VLMEvalKit's rules", "By the extractor", "Z", "Unread"]
     shares = [Cell(said("{of},&nbsp;%", of=head)) for head in heads]
-    of = [Cell("Model", kind="l who"), Cell("Answers"), *shares]
-    return block.Table("Who read the letters", of, lines, "readings")
+    columns = [Cell("Model", kind="l who"), Cell("Answers"), *shares]
+    return block.Table("Who read the letters", columns, lines, "readings")
 
 
 def _effects(figures: Figures, models: Sequence[str]) -> Iterator[block.Table]:
@@ -123,8 +123,8 @@ def _effects(figures: Figures, models: Sequence[str]) -> Iterator[block.Table]:
             differences = [_difference(gain), scores[2], _difference(off)]
             lines.append([_named(model), n, *scores[:2], *differences])
         title = f"{metric}, {over}"
-        of = [Cell(title, kind="l who"), *map(Cell, heads), Cell("VLMEvalKit less score")]
-        yield block.Table(f"Effect of the reading on {title}", of, lines, "readings")
+        columns = [Cell(title, kind="l who"), *map(Cell, heads), Cell("VLMEvalKit less score")]
+        yield block.Table(f"Effect of the reading on {title}", columns, lines, "readings")
 
 
 def _agreement(figures: Figures) -> Iterator[block.Block]:

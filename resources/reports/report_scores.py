@@ -166,18 +166,18 @@ def metrics_of(
     declared: Sequence[Row], found: Iterable[tuple[int, str, str]]
 ) -> Iterator[MetricShown]:
     """The metrics of these places, names and aggregations, with what their benchmark says of them."""
-    said = {(each["name"], each["aggregation"]): each for each in declared}
+    by_name = {(metric["name"], metric["aggregation"]): metric for metric in declared}
     for place, name, aggregation in sorted(found):
         # A benchmark may have changed since: then the scale is that of the scores.
-        of = said.get((name, aggregation), {})
+        declaration = by_name.get((name, aggregation), {})
         yield MetricShown(
             name,
             aggregation,
             place,
-            Scale(of.get("low"), of.get("high")),
-            of.get("higher_is_better", True),
-            of.get("inverse", False),
-            of.get("refusals_are_right", False),
+            Scale(declaration.get("low"), declaration.get("high")),
+            declaration.get("higher_is_better", True),
+            declaration.get("inverse", False),
+            declaration.get("refusals_are_right", False),
         )
 
 

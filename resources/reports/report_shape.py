@@ -47,11 +47,11 @@ def noun_of(release: Row) -> str:
 def histogram_chart(of: Distribution) -> BarChart:
     """The values of a distribution, counted in bins."""
     bins = histogram(of.values)
-    longest = max(each.n for each in bins)
+    longest = max(bin_.n for bin_ in bins)
     bars = []
-    for each in bins:
-        span = f"{each.first}" if each.first == each.last else f"{each.first}–{each.last}"
-        bars.append(Bar(span, each.n, round(100 * each.n / longest, 1), ""))
+    for bin_ in bins:
+        span = f"{bin_.first}" if bin_.first == bin_.last else f"{bin_.first}–{bin_.last}"
+        bars.append(Bar(span, bin_.n, round(100 * bin_.n / longest, 1), ""))
     return BarChart(of.name, summary(of.values), bars, of.unit, of.of)
 
 
@@ -62,8 +62,8 @@ def share_chart(share: Share) -> BarChart:
     others = share.counts[MOST_ROWS:]
     if others:
         shown.append((f"{len(others)} others", sum(n for _, n in others)))
-    of = share.of if total != 1 else share.of.removesuffix("s")
-    return BarChart(share.name, f"{total} {of}", _bars(shown, total))
+    noun = share.of if total != 1 else share.of.removesuffix("s")
+    return BarChart(share.name, f"{total} {noun}", _bars(shown, total))
 
 
 def shape(data: Report) -> block.Section:
@@ -91,9 +91,9 @@ def shape(data: Report) -> block.Section:
 
 def card(release: Row) -> list[tuple[str, str]]:
     """(name, value) of how the release was made; what the page's head says is left out."""
-    of = card_of(release)
-    settings = [(name, canonical_json(value)) for name, value in settings_of(of).items()]
-    return [*(fact for fact in facts(of) if fact[0] not in _IN_HEAD), *settings]
+    release_card = card_of(release)
+    settings = [(name, canonical_json(value)) for name, value in settings_of(release_card).items()]
+    return [*(fact for fact in facts(release_card) if fact[0] not in _IN_HEAD), *settings]
 
 
 def category_chart(categories: Sequence[Row], n_images: int) -> BarChart | None:

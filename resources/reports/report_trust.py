@@ -121,10 +121,10 @@ def _agreement(rows: Sequence[Row], versions: Set[tuple[str, str]]) -> Iterator[
         by_line.setdefault(tuple(row[name] for name in names), {})[row["measure"]] = row
     whole: list[list[Cell]] = []
     parts: dict[str, list[list[Cell]]] = {}
-    for (judge, version, other, label, value, unit), of in by_line.items():
+    for (judge, version, other, label, value, unit), by_measure in by_line.items():
         called, beside = _called(judge, version, versions), _PEOPLE.get(other, other)
-        n = Cell(str(max(row["n"] for row in of.values())), kind="n quiet")
-        figures = [n, *(_figure(of.get(name)) for name in measures)]
+        n = Cell(str(max(row["n"] for row in by_measure.values())), kind="n quiet")
+        figures = [n, *(_figure(by_measure.get(name)) for name in measures)]
         if not label:
             texts = [Cell(text, kind="") for text in (beside, _UNITS[unit])]
             whole.append([Cell(called, kind="who"), *texts, *figures])
@@ -150,7 +150,7 @@ def _place(row: Row) -> tuple[Any, ...]:
 def _called(judge: str, version: str, versions: Set[tuple[str, str]]) -> str:
     """The judge's name, with its version where there are several."""
     name = "Panel" if judge == PANEL else judge
-    return f"{name} · {version}" if sum(of == judge for of, _ in versions) > 1 else name
+    return f"{name} · {version}" if sum(other == judge for other, _ in versions) > 1 else name
 
 
 def _figure(row: Row | None) -> Cell:
@@ -178,8 +178,10 @@ def _said(row: Row, judge: str) -> str:
         interval = f" [{_signed(low, decimals)}, {_signed(high, decimals)}]"
     lost = f", {row['n_lost']} more were lost" if row["n_lost"] else ""
     about = f"{judge} {does}" if does else f"{judge}, {_about(row)}"
-    of = "comparisons" if row["probe"] == _OF_COMPARISONS else "answers"
-    return f"{about}: {_signed(row['shift'], decimals)} {unit}{interval}, on {row['n']} {of}{lost}."
+    noun = "comparisons" if row["probe"] == _OF_COMPARISONS else "answers"
+    return (
+        f"{about}: {_signed(row['shift'], decimals)} {unit}{interval}, on {row['n']} {noun}{lost}."
+    )
 
 
 def _about(row: Row) -> str:

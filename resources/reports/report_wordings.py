@@ -32,20 +32,22 @@ ALL_STEADY = "No group has wordings whose ratings differ."
 
 def wordings(data: Report, panes: Sequence[Pane]) -> block.Section:
     """One pane for each judge that has rated groups, in the order of the leaderboards."""
-    found = []
+    by_judge = []
     for pane in panes:
         key = pane.judged.judge, pane.judged.version
         rows, groups = (
-            [row for row in of if (row["judge"], row["judge_version"]) == key]
-            for of in (data["findings"].get("wording_effects", []), data["widest_groups"])
+            [row for row in listed if (row["judge"], row["judge_version"]) == key]
+            for listed in (data["findings"].get("wording_effects", []), data["widest_groups"])
         )
         effects = [row for row in rows if row["subset_label"] != GROUP]
-        metric = next((each for each in pane.judged.metrics if each.aggregation == "micro"), None)
+        metric = next(
+            (metric for metric in pane.judged.metrics if metric.aggregation == "micro"), None
+        )
         if effects and metric:
             models = [who.name for who in pane.order]
             blocks = [*_effects(pane, metric, effects), *_least_steady(metric, models, groups)]
-            found.append((pane.title, blocks))
-    of_judges = [block.Panes("wordings", "Judge", found)] if found else []
+            by_judge.append((pane.title, blocks))
+    of_judges = [block.Panes("wordings", "Judge", by_judge)] if by_judge else []
     return block.Section("wordings", "Wordings", "Wordings", of_judges)
 
 
@@ -103,14 +105,16 @@ def _least_steady(
     yield block.Note(LEAST_STEADY if rows else ALL_STEADY)
     for name in models:
         mine = [row for row in rows if row["model"] == name]
-        groups = [list(of) for _, of in groupby(mine, key=lambda row: row["group_id"])]
-        titles = {of[0]["group_id"]: metric.scale.shown(of[0]["deviation"]) for of in groups}
+        groups = [list(group) for _, group in groupby(mine, key=lambda row: row["group_id"])]
+        titles = {
+            group[0]["group_id"]: metric.scale.shown(group[0]["deviation"]) for group in groups
+        }
         preview = ", ".join(f"{group} (σ {deviation})" for group, deviation in titles.items())
-        tables = [_wordings(metric, name, of, titles[of[0]["group_id"]]) for of in groups]
+        tables = [_wordings(metric, name, group, titles[group[0]["group_id"]]) for group in groups]
         if groups:
             yield block.Folded(
                 said('<b>{name}</b><span class="preview">{of}</span>', name=name, of=preview),
-                [each for pair in tables for each in pair],
+                [part for pair in tables for part in pair],
             )
 
 

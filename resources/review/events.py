@@ -43,8 +43,8 @@ def append(connection: sqlite3.Connection, decision: Decision) -> int | None:
 def known(connection: sqlite3.Connection, decision: Decision) -> int | None:
     """The event id of a decision that is stored already, None for a new one."""
     query = "SELECT event_id FROM events WHERE source_hash = ?"
-    found = connection.execute(query, [_source(decision)]).fetchone()
-    return None if found is None else int(found[0])
+    row = connection.execute(query, [_source(decision)]).fetchone()
+    return None if row is None else int(row[0])
 
 
 def read(connection: sqlite3.Connection, item_ids: Iterable[str] | None = None) -> list[Decision]:

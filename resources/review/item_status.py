@@ -19,8 +19,8 @@ _BATCH = 500
 
 def current_rules(connection: sqlite3.Connection) -> RuleBook:
     """The rules that the stored statuses follow, the same for every process."""
-    found = connection.execute("SELECT rules FROM rules").fetchone()
-    return RuleBook() if found is None else RuleBook.model_validate_json(found["rules"])
+    row = connection.execute("SELECT rules FROM rules").fetchone()
+    return RuleBook() if row is None else RuleBook.model_validate_json(row["rules"])
 
 
 def set_rules(connection: sqlite3.Connection, rules: RuleBook) -> None:

@@ -103,12 +103,12 @@ def update_queue(
 
 def read(connection: sqlite3.Connection, item_id: str) -> QueueItem | None:
     """The item as it was last queued, withdrawn or not; None for an unknown one."""
-    found = connection.execute(
+    row = connection.execute(
         "SELECT item FROM item_contents WHERE item_id = ?", [item_id]
     ).fetchone()
-    if found is None:
+    if row is None:
         return None
-    item: QueueItem = from_json(found["item"])
+    item: QueueItem = from_json(row["item"])
     return item
 
 

@@ -87,12 +87,12 @@ def lock_item(
         return _renewed(connection, own)
     full = _kinds_at_quota(connection, reviewer, item_status.current_rules(connection))
     for status in _ASSIGNED[round] if item_id is None else (None,):
-        found = connection.execute(
+        row = connection.execute(
             sql("next_item" if item_id is None else "this_item"),
             asked | {"status": status, "full": json.dumps(full)},
         ).fetchone()
-        if found is not None:
-            return _insert(connection, reviewer, found)
+        if row is not None:
+            return _insert(connection, reviewer, row)
     return None
 
 
@@ -126,14 +126,14 @@ def save_draft(connection: sqlite3.Connection, token: str, draft: dict[str, Any]
 
 def draft(connection: sqlite3.Connection, token: str) -> dict[str, Any] | None:
     """The draft that this lock's person has saved of this content in this round."""
-    found = connection.execute(
+    row = connection.execute(
         "SELECT draft FROM drafts JOIN locks USING (item_id, content_hash, round, annotator) "
         "WHERE token = ?",
         [token],
     ).fetchone()
-    if found is None:
+    if row is None:
         return None
-    saved: dict[str, Any] = from_json(found["draft"])
+    saved: dict[str, Any] = from_json(row["draft"])
     return saved
 
 
@@ -175,7 +175,7 @@ def _kinds_at_quota(
     connection: sqlite3.Connection, reviewer: str, rules: RuleBook
 ) -> Sequence[str]:
     """Kinds of which the person has decided or locked as many items today as the quota allows."""
-    if all(each.quota is None for each in (rules.default, *rules.kinds.values())):
+    if all(rule.quota is None for rule in (rules.default, *rules.kinds.values())):
         return ()
     rows = connection.execute(
         sql("work_of_day"), {"reviewer": reviewer, "today": today(), "now": now()}

@@ -29,5 +29,5 @@ def read_rules(path: Path) -> RuleBook:
     try:
         return RuleBook.model_validate({} if book is None else book)
     except ValidationError as error:
-        where, said = first_fault(error, RuleBook)
-        raise RulesError(f"{path}: {where or 'the whole file'}: {said}.") from None
+        where, fault = first_fault(error, RuleBook)
+        raise RulesError(f"{path}: {where or 'the whole file'}: {fault}.") from None

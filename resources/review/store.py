@@ -173,8 +173,12 @@ class ReviewStore:
         """
         decisions = list(decisions)
         with self._file.transaction() as connection:
-            added = [each for each in decisions if events.append(connection, each) is not None]
-            item_status.update(connection, sorted({each.item_id for each in added}))
+            added = [
+                decision
+                for decision in decisions
+                if events.append(connection, decision) is not None
+            ]
+            item_status.update(connection, sorted({decision.item_id for decision in added}))
         return len(added), len(decisions) - len(added)
 
     def decisions(self, item_ids: Iterable[str] | None = None) -> list[Decision]:
@@ -194,4 +198,4 @@ class ReviewStore:
             state = None if item is None else item_status.state(connection, item)
         if state is not None and state.status.name not in ("round_1", "not_sampled"):
             return decided
-        return [each for each in decided if each.reviewer == reviewer]
+        return [decision for decision in decided if decision.reviewer == reviewer]

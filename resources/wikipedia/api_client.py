@@ -187,9 +187,9 @@ class _TransientError(Exception):
 
 def _is_of_no_service(response: httpx.Response) -> bool:
     """Whether a server that has no such service has answered: with a web page of its own."""
-    found = response.status_code == 200 or 400 <= response.status_code < 500
+    answered = response.status_code == 200 or 400 <= response.status_code < 500
     passing = response.status_code in (403, 429)
-    return found and not passing and "json" not in response.headers.get("content-type", "")
+    return answered and not passing and "json" not in response.headers.get("content-type", "")
 
 
 def _content(response: httpx.Response) -> Json | None:

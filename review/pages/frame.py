@@ -70,19 +70,19 @@ KEYS = (
 @cache
 def texts(language: str) -> dict[str, str]:
     """The texts of the app's interface in a language, by name."""
-    found: dict[str, str] = from_json(
+    by_name: dict[str, str] = from_json(
         (HERE / "languages" / f"{language}.json").read_text(encoding="utf-8")
     )
-    return found
+    return by_name
 
 
 @cache
 def version() -> str:
     """A hash of the static files, part of their address, so that browsers may cache them for ever."""
-    found = sha256()
+    digest = sha256()
     for path in sorted(STATIC.iterdir()):
-        found.update(path.read_bytes())
-    return found.hexdigest()[:12]
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:12]
 
 
 def language_of(request: Request) -> str:
@@ -124,7 +124,7 @@ def show(request: Request, template: str, code: int = 200, **values: Any) -> HTM
 def refuse(request: Request, error: HTTPException) -> Response:
     """The response to a request that failed or was refused: a page, or JSON for a script."""
     types = (request.headers.get(name, "") for name in ("accept", "content-type"))
-    if any("application/json" in each for each in types):
+    if any("application/json" in media_type for media_type in types):
         return security.refuse(request, error)
     page = show(
         request,

@@ -38,7 +38,7 @@ def item_page(request: Request) -> Response:
     draft = (store.draft(lock.token) or {}) if lock else {}
     shown = _with_draft(draft.get("content"), item)
     seen = store.visible_decisions(item_id, account.name, account.role)
-    counted = {each.event_id for each in state.counted}
+    counted = {decision.event_id for decision in state.counted}
     queued = cast(QueueItem, store.item(item_id))
     return show(
         request,
@@ -56,7 +56,11 @@ def item_page(request: Request) -> Response:
             url if urlsplit(url).scheme in ("http", "https") else ""
             for url in _each(context.get("page_urls") or item.get("page_urls"), item)
         ],
-        earlier=[each for each in revisions(queued, seen) if each.decision.event_id in counted],
+        earlier=[
+            revision
+            for revision in revisions(queued, seen)
+            if revision.decision.event_id in counted
+        ],
         agreed=_agreement(state),
         draft=draft,
         data=_data(request, account, lock, state, shown, draft) if lock else None,
@@ -151,5 +155,7 @@ def _agreement(state: ReviewState) -> str | None:
     """The name of the text that tells an expert whether the annotators agreed."""
     if state.status.name != "round_2":
         return None
-    outcomes = [(each.verdict, each.edits) for each in state.annotator_decisions]
-    return "item.agreed" if all(each == outcomes[0] for each in outcomes) else "item.disagreed"
+    outcomes = [(decision.verdict, decision.edits) for decision in state.annotator_decisions]
+    return (
+        "item.agreed" if all(outcome == outcomes[0] for outcome in outcomes) else "item.disagreed"
+    )

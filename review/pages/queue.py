@@ -32,7 +32,7 @@ def queue(request: Request) -> Response:
     offset = min(offset, 10**9)
     items, total = store.page(filters, offset, PAGE)
     counts = store.progress()
-    present = {each.status for each in counts}
+    present = {count.status for count in counts}
     return show(
         request,
         "queue.html",
@@ -44,9 +44,9 @@ def queue(request: Request) -> Response:
         before=_page_at(filters, max(offset - PAGE, 0)) if offset else None,
         after=_page_at(filters, offset + PAGE) if offset + PAGE < total else None,
         progress=_by_kind(counts),
-        statuses=[each for each in STATUSES if each in present or each in STATUSES[:2]],
-        kinds=sorted({each.kind for each in counts}),
-        reviewers=[each.name for each in request.app.state.accounts.all()],
+        statuses=[status for status in STATUSES if status in present or status in STATUSES[:2]],
+        kinds=sorted({count.kind for count in counts}),
+        reviewers=[account.name for account in request.app.state.accounts.all()],
         notice=asked.get("notice") if asked.get("notice") in NOTICES else None,
     )
 
@@ -85,9 +85,9 @@ def _page_at(filters: Filters, offset: int) -> str:
 
 def _by_kind(counts: list[Progress]) -> dict[str, dict[str, Any]]:
     rows: dict[str, dict[str, Any]] = {}
-    for each in counts:
-        row = rows.setdefault(each.kind, {"all": 0, "done": 0, "by_status": {}})
-        row["all"] += each.n
-        row["done"] += each.n * (each.status in DONE)
-        row["by_status"][each.status] = each.n
+    for count in counts:
+        row = rows.setdefault(count.kind, {"all": 0, "done": 0, "by_status": {}})
+        row["all"] += count.n
+        row["done"] += count.n * (count.status in DONE)
+        row["by_status"][count.status] = count.n
     return rows

@@ -23,15 +23,17 @@ def revisions(item: QueueItem, decisions: Iterable[Decision]) -> list[Revision]:
     """The decisions in their order, each compared with the content that it was made on."""
     decisions = list(decisions)
     contents = {item["content_hash"]: item["content"]} | {
-        content_id(each.edits): each.edits for each in decisions if each.edits is not None
+        content_id(decision.edits): decision.edits
+        for decision in decisions
+        if decision.edits is not None
     }
     return [
         Revision(
-            each,
-            _changes(item["kind"], contents.get(each.content_hash), each.edits),
-            each.content_hash not in contents,
+            decision,
+            _changes(item["kind"], contents.get(decision.content_hash), decision.edits),
+            decision.content_hash not in contents,
         )
-        for each in decisions
+        for decision in decisions
     ]
 
 

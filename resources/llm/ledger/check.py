@@ -67,8 +67,8 @@ def check_all(path: Path) -> Findings:
             version = connection.execute("PRAGMA user_version").fetchone()[0]
             LedgerFile.require_known(path, version)
         try:
-            found = connection.execute(f"PRAGMA integrity_check({_SHOWN})").fetchall()
-            wrong += [_one_line(text) for (text,) in found if text != "ok"]
+            rows = connection.execute(f"PRAGMA integrity_check({_SHOWN})").fetchall()
+            wrong += [_one_line(text) for (text,) in rows if text != "ok"]
         except sqlite3.DatabaseError as error:
             if not writable(path):
                 raise StoreError(unwritable(path, error)) from error
@@ -97,9 +97,9 @@ def _looked_at(connection: sqlite3.Connection, path: Path) -> str | None:
         for table in ("calls", "charges"):
             connection.execute(f"SELECT * FROM {table} ORDER BY rowid DESC LIMIT 3").fetchall()
         return None
-    found: str = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
-    if found != "ok":
-        return _one_line(found)
+    result: str = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+    if result != "ok":
+        return _one_line(result)
     if n_pages * page_size > WALKED_EACH_TIME:
         _memory(path).write_text(_identity(path))
     return None
@@ -146,8 +146,8 @@ def _memory(path: Path) -> Path:
 def _identity(path: Path) -> str:
     """The file, and the start of the machine: a power cut may have damaged it."""
     boot = _BOOT.read_text().strip() if _BOOT.exists() else ""
-    found = path.stat()
-    return f"{found.st_dev} {found.st_ino} {boot}\n"
+    stat = path.stat()
+    return f"{stat.st_dev} {stat.st_ino} {boot}\n"
 
 
 @contextmanager

@@ -74,7 +74,7 @@ class Ledger:
 
     def find(self, keys: Sequence[str]) -> dict[str, Outcome]:
         """The replies kept for the requests `keys`, as their askers see them: cached."""
-        found: dict[str, Outcome] = {}
+        outcomes: dict[str, Outcome] = {}
         for start in range(0, len(keys), _LOOKUP_CHUNK):
             chunk = keys[start : start + _LOOKUP_CHUNK]
             rows = self._file.connection.execute(
@@ -82,8 +82,8 @@ class Ledger:
                 f"FROM calls WHERE key IN ({','.join('?' * len(chunk))})",
                 chunk,
             )
-            found |= {row[0]: outcome_of(*row, cached=True) for row in rows}
-        return found
+            outcomes |= {row[0]: outcome_of(*row, cached=True) for row in rows}
+        return outcomes
 
     def models_of(self, keys: Sequence[str]) -> set[str]:
         """Names of the models that answered the requests `keys`, as far as they are here."""
@@ -159,16 +159,16 @@ class Ledger:
             rows = connection.execute(
                 f"SELECT {', '.join(Call._fields)} FROM calls WHERE outcome = 'unread'"
             ).fetchall()
-            found = [
+            unread = [
                 _unpacked(call)
                 for call in map(Call._make, rows)
                 if like.covers(f"{call.endpoint} {call.model}", call.stage, call.prompt_version)
             ]
             connection.executemany(
-                "DELETE FROM calls WHERE key = ?", [(each.key,) for each in found]
+                "DELETE FROM calls WHERE key = ?", [(call.key,) for call in unread]
             )
-            insert(connection, [each.as_charge("Its asker could not read it.") for each in found])
-        return len(found)
+            insert(connection, [call.as_charge("Its asker could not read it.") for call in unread])
+        return len(unread)
 
     def kinds(self) -> list[tuple[str, str, str, str, int]]:
         """Endpoint, model, stage and prompt version of the calls, and the number of each."""
@@ -179,18 +179,18 @@ class Ledger:
 
     def mean_completion(self, stage: str, model: str) -> float | None:
         """Tokens of the mean answer that a stage had from a model; None where it had none."""
-        found = self._file.connection.execute(
+        row = self._file.connection.execute(
             "SELECT avg(completion_tokens) FROM calls WHERE stage = ? AND model = ?", [stage, model]
         ).fetchone()
-        return None if found[0] is None else float(found[0])
+        return None if row[0] is None else float(row[0])
 
     def cost_of(self, runs: Sequence[str]) -> float:
         """US dollars that these runs have paid, for answers and for none."""
         marks = ",".join("?" * len(runs))
-        found = self._file.connection.execute(
+        cursor = self._file.connection.execute(
             f"SELECT coalesce(sum(cost_usd), 0) FROM paid_calls WHERE run IN ({marks})", runs
         )
-        return float(found.fetchone()[0])
+        return float(cursor.fetchone()[0])
 
     def paid_calls(self, columns: Sequence[str], n_rows: int) -> Iterator[list[tuple[object, ...]]]:
         """What every call and charge cost, `n_rows` at a time: `columns` of the view `paid_calls` in
@@ -202,8 +202,8 @@ class Ledger:
 
     def count_paid_calls(self) -> int:
         """How many calls and charges there are."""
-        found = self._file.connection.execute("SELECT count(*) FROM paid_calls")
-        return int(found.fetchone()[0])
+        cursor = self._file.connection.execute("SELECT count(*) FROM paid_calls")
+        return int(cursor.fetchone()[0])
 
     def __len__(self) -> int:
         return int(self._file.connection.execute("SELECT count(*) FROM calls").fetchone()[0])

@@ -39,7 +39,7 @@ def texts_of(request: Mapping[str, object]) -> Iterator[str]:
 
 def _holds(text: str, reply: str, reasoning: str | None, detail: str, packed: bytes | None) -> bool:
     wanted = text.casefold()
-    if any(wanted in (each or "").casefold() for each in (reply, reasoning, detail)):
+    if any(wanted in (part or "").casefold() for part in (reply, reasoning, detail)):
         return True
     return packed is not None and _in_request(text, packed)
 
@@ -50,7 +50,7 @@ def _in_request(text: str, packed: bytes) -> bool:
         # As JSON has the text: most requests are done with here, unparsed.
         if json.dumps(text, ensure_ascii=False)[1:-1].casefold() not in request.casefold():
             return False
-        return any(text.casefold() in each.casefold() for each in texts_of(from_json(request)))
+        return any(text.casefold() in part.casefold() for part in texts_of(from_json(request)))
     except (zlib.error, ValueError, AttributeError):
         return False
 
@@ -217,18 +217,18 @@ class LedgerReader:
         def question(connection: sqlite3.Connection) -> Page:
             add_text_search(connection)
             bound = LOOKED_THROUGH if wanted.text is None else LOOKED_THROUGH_FOR_TEXT
-            seen, found = dict[str, int | None](before._asdict()), list[tuple[str, int]]()
+            seen, matches = dict[str, int | None](before._asdict()), list[tuple[str, int]]()
             n_looked, looked_back_to = 0, None
             until = time.monotonic() + LOOKED_FOR_SECONDS
             newest_first = _newest_first(connection, wanted, before)
             for created_at, kind, seq, fits in newest_first:
                 n_looked, looked_back_to, seen[kind] = n_looked + 1, created_at, seq
                 if fits:
-                    found.append((kind, seq))
-                if len(found) == n_rows or n_looked == bound or time.monotonic() > until:
+                    matches.append((kind, seq))
+                if len(matches) == n_rows or n_looked == bound or time.monotonic() > until:
                     break
             older = None if next(newest_first, None) is None else Place(**seen)
-            return Page(_listed(connection, found), n_looked, looked_back_to, older)
+            return Page(_listed(connection, matches), n_looked, looked_back_to, older)
 
         return self._ask(question)
 
@@ -237,9 +237,9 @@ class LedgerReader:
 
         def question(connection: sqlite3.Connection) -> Entry | None:
             if name.charge is None:
-                found = _entry(connection, "call", "key = ?", [name.key])
-                if found is not None:
-                    return found
+                entry = _entry(connection, "call", "key = ?", [name.key])
+                if entry is not None:
+                    return entry
                 newest = _charges_of(connection, name.key)
                 if not newest:
                     return None
@@ -265,7 +265,7 @@ class LedgerReader:
 
         def question(connection: sqlite3.Connection) -> list[Name]:
             calls = connection.execute("SELECT key FROM calls WHERE key = ?", [key]).fetchall()
-            return [*(Name(each) for (each,) in calls), *_charges_of(connection, key)]
+            return [*(Name(call_key) for (call_key,) in calls), *_charges_of(connection, key)]
 
         return self._ask(question)
 
@@ -308,8 +308,8 @@ def _newest_first(
     }
 
     def rows(kind: str, limit: int | None) -> Iterator[tuple[str, str, int, int]]:
-        found = connection.execute(_sql(f"newest_{kind}s"), {**conditions, "before": limit})
-        return ((created_at, kind, seq, fits) for seq, created_at, fits in found)
+        cursor = connection.execute(_sql(f"newest_{kind}s"), {**conditions, "before": limit})
+        return ((created_at, kind, seq, fits) for seq, created_at, fits in cursor)
 
     return heapq.merge(
         rows("call", before.call),
@@ -322,25 +322,25 @@ def _newest_first(
 def _listed(connection: sqlite3.Connection, found: list[tuple[str, int]]) -> list[Listed]:
     rows: dict[tuple[str, int], Listed] = {}
     for kind, more in (("call", "seconds, NULL"), ("charge", "NULL, substr(detail, 1, 300)")):
-        seqs = [seq for of, seq in found if of == kind]
+        seqs = [seq for row_kind, seq in found if row_kind == kind]
         marks = ",".join("?" * len(seqs))
         for seq, key, *row in connection.execute(
             f"SELECT {', '.join(_LISTED)}, {more} FROM {kind}s WHERE seq IN ({marks})", seqs
         ):
             rows[kind, seq] = Listed(Name(key, seq if kind == "charge" else None), *row)
-    return [rows[each] for each in found]
+    return [rows[place] for place in found]
 
 
 def _entry(
     connection: sqlite3.Connection, kind: str, where: str, values: list[object]
 ) -> Entry | None:
     fields = _SHOWN | _SHOWN_OF[kind]
-    found = connection.execute(
+    record = connection.execute(
         f"SELECT seq, key, request, {', '.join(fields.values())} FROM {kind}s WHERE {where}", values
     ).fetchone()
-    if found is None:
+    if record is None:
         return None
-    seq, key, packed, *row = found
+    seq, key, packed, *row = record
     name = Name(key, seq if kind == "charge" else None)
     known: dict[str, Any] = dict(zip(fields, row, strict=True))
     if kind == "call" and known["outcome"] in KEPT_KINDS:

@@ -116,11 +116,11 @@ def _declare(connection: sqlite3.Connection, pages: Pages, path: Path) -> None:
 
 def _declarations(pages: Pages) -> list[str]:
     """The statements that declare what is in the file, tables first."""
-    found: list[tuple[int, str]] = []
+    declarations: list[tuple[int, str]] = []
     for row in pages.rows():
         if row is not None and _is_declaration(row.values) and isinstance(row.values[4], str):
-            found.append((_DECLARED.index(str(row.values[0])), row.values[4]))
-    return [statement for _, statement in sorted(set(found))]
+            declarations.append((_DECLARED.index(str(row.values[0])), row.values[4]))
+    return [statement for _, statement in sorted(set(declarations))]
 
 
 def _is_declaration(values: Sequence[Value]) -> bool:
@@ -161,11 +161,11 @@ def _as_row(row: Row, table: _Table) -> list[Value] | None:
 
 
 def _tables(connection: sqlite3.Connection) -> list[_Table]:
-    found = connection.execute(
+    rows = connection.execute(
         "SELECT name, sql FROM sqlite_master "
         "WHERE type = 'table' AND name NOT LIKE 'sqlite!_%' ESCAPE '!'"
     ).fetchall()
-    return [_table(connection, name, sql) for name, sql in found]
+    return [_table(connection, name, sql) for name, sql in rows]
 
 
 def _table(connection: sqlite3.Connection, name: str, sql: str) -> _Table:
@@ -198,9 +198,9 @@ def _counts(path: Path) -> tuple[dict[str, int], dict[str, int]]:
 
 def _aside(path: Path) -> Path | None:
     """The other name of the damaged file, if a salvage that was killed has given it one."""
-    for each in path.parent.glob(f"{path.name}.damaged-*"):
-        if each.samefile(path):
-            return each
+    for candidate in path.parent.glob(f"{path.name}.damaged-*"):
+        if candidate.samefile(path):
+            return candidate
     return None
 
 

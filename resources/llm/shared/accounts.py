@@ -84,11 +84,11 @@ class Account:
         """Whether another run of the account may give back some of what it was granted."""
         with self._file.transaction() as connection:
             self._settle_dead(connection)
-            found = connection.execute(
+            cursor = connection.execute(
                 "SELECT 1 FROM spenders WHERE account = ? AND seq <> ? AND granted_usd > spent_usd",
                 [self._account, self._seq],
             )
-            return found.fetchone() is not None
+            return cursor.fetchone() is not None
 
     def settle(self, spent: float) -> None:
         """This run has spent `spent` and needs no more at the moment."""
@@ -113,16 +113,16 @@ class Account:
     ) -> str:
         known = self._spenders(connection, "1")
         family = {self._run, *ancestors}
-        shared = [each.account for each in known if each.run in family]
+        shared = [spender.account for spender in known if spender.run in family]
         if together and not shared:
-            at_work = (each for each in known if each.together and self._lives(each))
-            shared = [each.account for each in at_work]
+            at_work = (spender for spender in known if spender.together and self._lives(spender))
+            shared = [spender.account for spender in at_work]
         account = self._account = shared[-1] if shared else uuid4().hex
         connection.executemany(
             "UPDATE spenders SET account = ? WHERE run = ?", [(account, run) for run in family]
         )
         for run in dict.fromkeys(ancestors):
-            if run not in {each.run for each in known}:
+            if run not in {spender.run for spender in known}:
                 # It had no budget, or its account was forgotten.
                 self._insert(connection, run, self._ledger.cost_of([run]), together=False)
         return account
@@ -131,36 +131,36 @@ class Account:
         """What earlier processes of this run have spent; from now on it is this one's."""
         self._settle_dead(connection)
         mine = self._spenders(connection, "run = ?", self._run)
-        gone = [each for each in mine if not self._lives(each)]
+        gone = [spender for spender in mine if not self._lives(spender)]
         self._delete(connection, gone)
-        return sum(each.spent_usd for each in gone)
+        return sum(spender.spent_usd for spender in gone)
 
     def _settle_dead(self, connection: sqlite3.Connection) -> None:
         """What a dead process was granted and did not spend is there for others."""
         unsettled = "account = ? AND granted_usd > spent_usd"
-        for each in self._spenders(connection, unsettled, self._account):
-            if not self._lives(each):
-                spent = max(each.spent_usd, self._ledger.cost_of([each.run]))
+        for spender in self._spenders(connection, unsettled, self._account):
+            if not self._lives(spender):
+                spent = max(spender.spent_usd, self._ledger.cost_of([spender.run]))
                 connection.execute(
                     "UPDATE spenders SET spent_usd = ?1, granted_usd = ?1 WHERE seq = ?2",
-                    [spent, each.seq],
+                    [spent, spender.seq],
                 )
 
     def _forget_old(self, connection: sqlite3.Connection) -> None:
         before = (datetime.now(UTC) - _KEPT).isoformat(timespec="milliseconds")
         old = self._spenders(connection, "joined_at < ?", before)
-        self._delete(connection, [each for each in old if not self._lives(each)])
+        self._delete(connection, [spender for spender in old if not self._lives(spender)])
 
     def _lives(self, spender: _Spender) -> bool:
         own = spender.seq == self._seq
         return own or self._locks.held_by_others(_FIRST_OFFSET + spender.seq)
 
     def _granted_to_others(self, connection: sqlite3.Connection) -> float:
-        found = connection.execute(
+        cursor = connection.execute(
             "SELECT coalesce(sum(granted_usd), 0) FROM spenders WHERE account = ? AND seq <> ?",
             [self._account, self._seq],
         )
-        return float(found.fetchone()[0])
+        return float(cursor.fetchone()[0])
 
     def _set(self, connection: sqlite3.Connection, spent: float, granted: float) -> None:
         connection.execute(
@@ -188,5 +188,5 @@ class Account:
     @staticmethod
     def _delete(connection: sqlite3.Connection, spenders: Sequence[_Spender]) -> None:
         connection.executemany(
-            "DELETE FROM spenders WHERE seq = ?", [(each.seq,) for each in spenders]
+            "DELETE FROM spenders WHERE seq = ?", [(spender.seq,) for spender in spenders]
         )

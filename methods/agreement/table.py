@@ -124,9 +124,7 @@ def judge_rows(
     for (kind, dimension), given in _by_dimension(ratings):
         if kind != SCORE:
             continue
-        of_dimension = [
-            judge_score for judge_score in judge_scores if judge_score.dimension == dimension
-        ]
+        of_dimension = [score for score in judge_scores if score.dimension == dimension]
         for judge, both in _pairs_with_judges(given, of_dimension).items():
             matrix, clusters = _matrix(both, [PEOPLE, judge])
             measured = measured_rows(SCORES_OF_PAIR, matrix, clusters, seed, n_resamples)
@@ -186,13 +184,13 @@ def _pairs_with_judges(
     """For each judge: the mean of people's scores and the judge's, of the items both have scored."""
     means, first = mean_by_item(given), {rating.item_id: rating for rating in given}
     pairs: dict[str, list[Rating]] = {}
-    for judge_score in judge_scores:
-        if judge_score.item_id in means:
-            item, name = first[judge_score.item_id], f"{JUDGE}{judge_score.judge}"
+    for score in judge_scores:
+        if score.item_id in means:
+            item, name = first[score.item_id], f"{JUDGE}{score.judge}"
             pairs.setdefault(name, []).extend(
                 [
-                    item._replace(rater=PEOPLE, value=means[judge_score.item_id]),
-                    item._replace(rater=name, value=judge_score.score),
+                    item._replace(rater=PEOPLE, value=means[score.item_id]),
+                    item._replace(rater=name, value=score.score),
                 ]
             )
     return dict(sorted(pairs.items()))

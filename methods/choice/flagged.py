@@ -54,11 +54,7 @@ def text_only(
     Of the models whose result is known, of which an item needs at least `least`.
     """
     return _filtered(
-        outcomes,
-        models,
-        items,
-        least,
-        lambda item_votes: len(item_votes.right) > len(item_votes.wrong),
+        outcomes, models, items, least, lambda votes: len(votes.right) > len(votes.wrong)
     )
 
 
@@ -66,7 +62,7 @@ def wrong_items(
     outcomes: Outcomes, models: Sequence[str], items: Sequence[str], least: int
 ) -> Filtered:
     """Items that none of `models` has right; `least` as for `text_only`."""
-    return _filtered(outcomes, models, items, least, lambda item_votes: not item_votes.right)
+    return _filtered(outcomes, models, items, least, lambda votes: not votes.right)
 
 
 def _filtered(

@@ -166,18 +166,8 @@ def compare(
     adjusted = holm([float(p) for p in p_values])
     estimates = percentile_estimates(differences, resampled, least)
     return [
-        Comparison(
-            i,
-            j,
-            estimate.value,
-            estimate.ci_low,
-            estimate.ci_high,
-            float(p),
-            p_holm,
-            int(n),
-            int(n),
-        )
-        for (i, j), estimate, p, p_holm, n in zip(
+        Comparison(i, j, gap.value, gap.ci_low, gap.ci_high, float(p), p_holm, int(n), int(n))
+        for (i, j), gap, p, p_holm, n in zip(
             pairs, estimates, p_values, adjusted, least, strict=True
         )
     ]

@@ -176,18 +176,18 @@ def spatial_text(
     first = drawn(seed, subject, SPATIAL_TEXT.name, len(words))
     right, other, *rest = words[first:] + words[:first]
     made = [(right, 1), *((word, 1) for word in rest), *((word, 2) for word in words)]
-    three = (subject, second, third)
+    entries = (subject, second, third)
     composed = []
     for word, place in made:
         pair = [tiles[0], tiles[place]]
         if word in ("to the right of", "below"):
             pair.reverse()
         picture = drawing.joined(*pair, side_by_side=word.startswith("to the"))
-        made_from = [subject.image_id, three[place].image_id]
+        made_from = [subject.image_id, entries[place].image_id]
         composed.append(pictures.keep(picture, made_from, f"the first {word} the second"))
     shown = [
         pictures.keep(tile, [entry.image_id], "its middle")
-        for tile, entry in zip(tiles[:2], three[:2], strict=True)
+        for tile, entry in zip(tiles[:2], entries[:2], strict=True)
     ]
     return Sample(
         SPATIAL_TEXT,

@@ -38,7 +38,7 @@ def installed(points: Iterable[EntryPoint]) -> Installed:
 
     One that cannot be used costs itself alone: the reason is a sentence.
     """
-    found: dict[str, Benchmark] = {}
+    benchmarks: dict[str, Benchmark] = {}
     refused: dict[str, str] = {}
     for point in points:
         try:
@@ -47,15 +47,15 @@ def installed(points: Iterable[EntryPoint]) -> Installed:
             reason = f"{point.value} cannot be imported ({type(error).__name__}: {error})"
         else:
             reason = _unusable(point, benchmark)
-            if not reason and point.name in found:
+            if not reason and point.name in benchmarks:
                 reason = "two packages have a benchmark of this name"
         if reason:
             refused[point.name] = (
                 f"The benchmark {point.name} is left out: {reason}; correct the package."
             )
         else:
-            found[point.name] = benchmark
-    return Installed(found, refused)
+            benchmarks[point.name] = benchmark
+    return Installed(benchmarks, refused)
 
 
 def _unusable(point: EntryPoint, benchmark: Any) -> str:

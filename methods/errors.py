@@ -19,9 +19,9 @@ class UserError(Exception):
 def printable(text: str) -> str:
     """A text from outside as a terminal may get it: control characters are spelled out."""
     return "".join(
-        f"\\u{ord(each):04x}"
-        if each not in _KEPT_AS_THEY_ARE
-        and unicodedata.category(each) in ("Cc", "Cf", "Cs", "Zl", "Zp")
-        else each
-        for each in text
+        f"\\u{ord(character):04x}"
+        if character not in _KEPT_AS_THEY_ARE
+        and unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp")
+        else character
+        for character in text
     )

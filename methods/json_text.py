@@ -91,8 +91,8 @@ def _require_shallow(value: object, text: str) -> None:
         return
     level = [value]
     for _ in range(MOST_DEPTH):
-        inside = (each for holder in level for each in _parts(holder))
-        level = [each for each in inside if isinstance(each, (dict, list))]
+        inside = (part for holder in level for part in _parts(holder))
+        level = [part for part in inside if isinstance(part, (dict, list))]
         if not level:
             return
     raise TooDeep

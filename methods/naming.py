@@ -25,12 +25,14 @@ def nearest(name: str, known: Iterable[str]) -> str:
     `evaluate.judgments`.
     """
     names = sorted(set(known))
-    like = {each: _likeness(name.casefold(), each.casefold()) for each in names}
+    like = {other: _likeness(name.casefold(), other.casefold()) for other in names}
     least = max(ALIKE, max(like.values(), default=0.0) - AS_NEAR)
-    found = sorted((each for each in names if like[each] >= least), key=lambda each: -like[each])
-    if found:
-        found = found[:N_NEAREST]
-        return f"the nearest {'is' if len(found) == 1 else 'are'} {', '.join(found)}"
+    near = sorted(
+        (other for other in names if like[other] >= least), key=lambda other: -like[other]
+    )
+    if near:
+        near = near[:N_NEAREST]
+        return f"the nearest {'is' if len(near) == 1 else 'are'} {', '.join(near)}"
     return f"there {'is' if len(names) == 1 else 'are'} {listed(names)}"
 
 

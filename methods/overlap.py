@@ -141,15 +141,15 @@ def _both(
     names: tuple[str, str],
 ) -> Iterator[Shared]:
     for what in sorted(first.keys() & second.keys()):
-        for of in second[what]:
-            yield Shared(kind, what, names[0], first[what][0], names[1], of)
+        for item_id in second[what]:
+            yield Shared(kind, what, names[0], first[what][0], names[1], item_id)
 
 
 class _Index:
     """The runs of words of benchmarks' questions and answers, each with the turns that have it."""
 
     def __init__(self, benchmarks: Sequence[Content], instructions: Sequence[Content]):
-        self._turns = [(each, asked) for each in benchmarks for asked in each.asked]
+        self._turns = [(benchmark, asked) for benchmark in benchmarks for asked in benchmark.asked]
         self._rarity = Rarity(_texts(benchmarks), _texts(instructions))
         self._with: dict[tuple[bool, Words], list[int]] = defaultdict(list)
         for number, (_, asked) in enumerate(self._turns):
@@ -166,10 +166,15 @@ class _Index:
         # Sums in another order differ in the last digits.
         near = sorted(number for number, n in in_common.items() if n >= LEAST - 1e-6)
         for number in near:
-            benchmark, of = self._turns[number]
+            benchmark, theirs = self._turns[number]
             imported = instruction.imported or benchmark.imported
-            for kind, text in self._kinds(of, asked, imported):
-                names = (benchmark.release_id, of.item_id, instruction.release_id, asked.item_id)
+            for kind, text in self._kinds(theirs, asked, imported):
+                names = (
+                    benchmark.release_id,
+                    theirs.item_id,
+                    instruction.release_id,
+                    asked.item_id,
+                )
                 yield Shared(kind, " ".join(text.words[:SHOWN_WORDS]), *names, asked.turn)
 
     def _kinds(self, of: Asked, asked: Asked, imported: bool) -> Iterator[tuple[Kind, Said]]:

@@ -162,7 +162,10 @@ def frozen(name: str, reviewed: ReviewPolicy, edition: Edition, rows: Rows) -> R
     release_id = id_of_release(name, reviewed, rows, edition)
     return Release(
         release_id,
-        {table: [{"release_id": release_id, **row} for row in of] for table, of in rows.items()},
+        {
+            table: [{"release_id": release_id, **row} for row in table_rows]
+            for table, table_rows in rows.items()
+        },
     )
 
 
@@ -178,9 +181,9 @@ def id_of_release(name: str, reviewed: ReviewPolicy, rows: Rows, edition: Editio
     """
     rows = exported_rows(rows, edition)
     hashed = {
-        table: [_said(table, row) for row in of]
-        for table, of in rows.items()
-        if of or table not in _LATER_TABLES
+        table: [_said(table, row) for row in table_rows]
+        for table, table_rows in rows.items()
+        if table_rows or table not in _LATER_TABLES
     }
     whole = edition == Edition(edition.benchmark)
     parts = [hashed] if whole else [hashed, vars(edition)]
@@ -219,5 +222,5 @@ def _origin(
     question_id = turn.get("question_id", "")
     generated = dialogue.turns if dialogue.generated is None else dialogue.generated
     # A text that a person changed is not the call's text any more.
-    unedited = [each[text] for each in generated if each.get("question_id") == question_id]
+    unedited = [row[text] for row in generated if row.get("question_id") == question_id]
     return origins.get(question_id, Origin()) if turn[text] in unedited else Origin()

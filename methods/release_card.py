@@ -62,24 +62,24 @@ def row_of(card: Card) -> dict[str, Any]:
     """
     settings = card.get("settings")
     if settings is not None and not (
-        isinstance(settings, dict) and all(isinstance(each, dict) for each in settings.values())
+        isinstance(settings, dict) and all(isinstance(group, dict) for group in settings.values())
     ):
         raise ValueError("settings are not by table")
     quality = card.get("quality")
     if quality is not None and not (
-        isinstance(quality, dict) and all(type(each) is int for each in quality.values())
+        isinstance(quality, dict) and all(type(count) is int for count in quality.values())
     ):
         raise ValueError("quality is no counts")
     licences = card.get("licences")
     if licences is not None and not (
         isinstance(licences, dict)
         and set(licences) == {"images", "left_out"}
-        and all(isinstance(each, dict) for each in licences.values())
-        and all(type(n) is int for each in licences.values() for n in each.values())
+        and all(isinstance(counts, dict) for counts in licences.values())
+        and all(type(n) is int for counts in licences.values() for n in counts.values())
     ):
         raise ValueError("licences is no counts")
-    said = {name: None if card.get(name) is None else canonical_json(card[name]) for name in _JSON}
-    return {**_implied(card), **card, **said}
+    texts = {name: None if card.get(name) is None else canonical_json(card[name]) for name in _JSON}
+    return {**_implied(card), **card, **texts}
 
 
 def _implied(card: Card) -> dict[str, Any]:
@@ -94,7 +94,7 @@ def _implied(card: Card) -> dict[str, Any]:
 def exported_card(card: Card) -> Card:
     """The card as it may leave the home: without the seeds by which right choices were placed."""
     settings = {
-        table: {name: of for name, of in values.items() if name != "seed"}
+        table: {name: value for name, value in values.items() if name != "seed"}
         if table.startswith(CHOICE_STAGE)
         else values
         for table, values in (card.get("settings") or {}).items()
@@ -168,25 +168,25 @@ def facts(card: Card) -> list[tuple[str, str]]:
 def _quality(card: Card) -> list[tuple[str, str]]:
     """What the checks of the pairs said, if they were made: shares by outcome, and what was found."""
     counted = card.get("quality") or {}
-    n_pairs = sum(counted.get(each, 0) for each in (*OUTCOMES, UNCHECKED))
+    n_pairs = sum(counted.get(outcome, 0) for outcome in (*OUTCOMES, UNCHECKED))
     if not n_pairs:
         return []
     shares = [
-        _share(each, n, n_pairs)
-        for each in (*OUTCOMES, UNCHECKED)
-        if (n := counted.get(each, 0)) or each != UNCHECKED
+        _share(outcome, n, n_pairs)
+        for outcome in (*OUTCOMES, UNCHECKED)
+        if (n := counted.get(outcome, 0)) or outcome != UNCHECKED
     ]
-    found = [f"{each} {counted[each]}" for each in REASONS if counted.get(each)]
+    reasons = [f"{reason} {counted[reason]}" for reason in REASONS if counted.get(reason)]
     return [
         ("Checks of pairs", ", ".join(shares)),
-        ("Found by the checks", ", ".join(found) or "nothing"),
+        ("Found by the checks", ", ".join(reasons) or "nothing"),
     ]
 
 
 def _left_out(card: Card, name: str, kind: str) -> list[tuple[str, str]]:
     """How much was left out for a reason, whose counts begin with `kind`."""
     counted = card.get("quality") or {}
-    parts = [f"{what} {n}" for each, what in LEFT_OUT_OF.items() if (n := counted.get(kind + each))]
+    parts = [f"{what} {n}" for key, what in LEFT_OUT_OF.items() if (n := counted.get(kind + key))]
     return [(name, ", ".join(parts))] if parts else []
 
 
@@ -196,13 +196,13 @@ def _licences(card: Card) -> list[tuple[str, str]]:
     if not counted:
         return []
     images: Mapping[str, int] = counted["images"]
-    ordered = sorted(images.items(), key=lambda each: (-each[1], each[0]))
+    ordered = sorted(images.items(), key=lambda pair: (-pair[1], pair[0]))
     named = [_share(licence, n, card["n_images"]) for licence, n in ordered[:MOST_LICENCES]]
     if len(ordered) > MOST_LICENCES:
         named.append(f"and {len(ordered) - MOST_LICENCES} more")
     facts = [
         ("Licences", ", ".join(named) or "no images"),
-        ("Terms", ", ".join(_share(*each, card["n_images"]) for each in shares(images).items())),
+        ("Terms", ", ".join(_share(*share, card["n_images"]) for share in shares(images).items())),
     ]
     left_out = [f"{term} {n}" for term in TERMS if (n := counted["left_out"].get(term))]
     return [*facts, ("Items left out for a licence", ", ".join(left_out))] if left_out else facts

@@ -167,7 +167,7 @@ def _changes(before: Row, after: Row) -> Iterator[Change]:
             continue
         yield from _change("question", turn, _texts(was["question"]), _texts(now["question"]))
         yield from _change("given", turn, _texts(was["given"]), _texts(now["given"]))
-        entering = (tuple(map(str, of["image_positions"])) for of in (was, now))
+        entering = (tuple(map(str, turn["image_positions"])) for turn in (was, now))
         yield from _change("entering images", turn, *entering)
         for kind in ("answer", "key", "caption", "focus"):
             texts = (_texts(item["references"].get((turn, kind))) for item in (before, after))
@@ -176,8 +176,8 @@ def _changes(before: Row, after: Row) -> Iterator[Change]:
     images = [tuple(row["image_id"] for row in item["images"]) for item in (before, after)]
     yield from _list("images", *images)
     if images[0] == images[1]:
-        said = (tuple(map(_credit, item["images"])) for item in (before, after))
-        yield from _change("attribution", None, *said)
+        credit_texts = (tuple(map(_credit, item["images"])) for item in (before, after))
+        yield from _change("attribution", None, *credit_texts)
     yield from _change("group", None, *(_texts(item["group_id"]) for item in (before, after)))
     labels = (
         tuple(f"{name}: {value}" for name, value in sorted(item["labels"].items()))

@@ -70,8 +70,8 @@ def difference_markdown(
         f"{found.turns['questions']} questions and {found.turns['references']} references changed.",
     ]
     if found.kinds:
-        said = ", ".join(f"{kind} ({n})" for kind, n in found.kinds.items())
-        lines.append(f"What changed, by number of items: {said}.")
+        kinds = ", ".join(f"{kind} ({n})" for kind, n in found.kinds.items())
+        lines.append(f"What changed, by number of items: {kinds}.")
     lines += _common(found, one, other, common)
     listed = listed_changes(found)
     if listed:
@@ -79,8 +79,13 @@ def difference_markdown(
         lines += table(
             ("", "set", "item", "what"),
             [
-                (how, code(each.set_id or ""), " → ".join(map(code, each.item_ids)), each.what)
-                for how, each in listed[:N_SHOWN]
+                (
+                    how,
+                    code(change.set_id or ""),
+                    " → ".join(map(code, change.item_ids)),
+                    change.what,
+                )
+                for how, change in listed[:N_SHOWN]
             ],
         )
         if len(listed) > N_SHOWN:
@@ -94,16 +99,16 @@ def difference_markdown(
     if found.scores:
         lines += ["", "## Scores on the whole releases", ""]
         heads = ("model", "judge", "judge's prompt", code(one), code(other), "difference")
-        lines += table(heads, [_score_line(*each) for each in found.scores])
+        lines += table(heads, [_score_line(*score) for score in found.scores])
     return "\n".join(lines) + "\n"
 
 
 def listed_changes(found: Difference) -> list[tuple[str, ItemChange]]:
     """(how, item) of all items that differ, in the order that a page lists them."""
     return [
-        *(("removed", each) for each in found.removed),
-        *(("added", each) for each in found.added),
-        *(("changed", each) for each in found.changed),
+        *(("removed", change) for change in found.removed),
+        *(("added", change) for change in found.added),
+        *(("changed", change) for change in found.changed),
     ]
 
 
@@ -129,19 +134,19 @@ def _common(found: Difference, one: str, other: str, common: Sequence[OnCommon])
         "What a model failed counts as the lowest value."
     )
     rows = []
-    for each in common:
-        if each.scores:
-            leading = each.scores[0]
+    for judged in common:
+        if judged.scores:
+            leading = judged.scores[0]
             rows.append(
                 (
-                    code(each.model),
-                    code(each.judge),
-                    code(each.judge_version),
+                    code(judged.model),
+                    code(judged.judge),
+                    code(judged.judge_version),
                     f"{leading.before:.1f}",
                     f"{leading.after:.1f}",
                     _difference(leading),
-                    f"{leading.n_items} / {each.repeated.n_turns}",
-                    each.repeated.in_words,
+                    f"{leading.n_items} / {judged.repeated.n_turns}",
+                    judged.repeated.in_words,
                 )
             )
     heads = ("model", "judge", "judge's prompt", code(one), code(other), "difference")

@@ -46,7 +46,7 @@ def items_of_release(rows: Rows, language: str | None = None) -> list[Item]:
 
 
 def _by_item(rows: Sequence[Row]) -> dict[str, list[Row]]:
-    found: dict[str, list[Row]] = {}
+    groups: dict[str, list[Row]] = {}
     for row in rows:
-        found.setdefault(row["item_id"], []).append(row)
-    return found
+        groups.setdefault(row["item_id"], []).append(row)
+    return groups

@@ -48,17 +48,17 @@ def distributions(items: Sequence[Item], tokens: Callable[[str], int]) -> list[D
     `tokens` estimates the tokens of a text; those of an item are of its questions, choices and
     reference answers, without images.
     """
-    of = noun(items)
+    unit = noun(items)
     turns = [turn for item in items for turn in item.turns]
-    found = [
-        Distribution(f"Turns per {of}", "turns", f"{of}s", tuple(len(i.turns) for i in items)),
+    shown = [
+        Distribution(f"Turns per {unit}", "turns", f"{unit}s", tuple(len(i.turns) for i in items)),
         Distribution(
-            f"Images per {of}", "images", f"{of}s", tuple(len(i.image_ids) for i in items)
+            f"Images per {unit}", "images", f"{unit}s", tuple(len(i.image_ids) for i in items)
         ),
         Distribution(
-            f"Text tokens per {of}, estimated",
+            f"Text tokens per {unit}, estimated",
             "tokens",
-            f"{of}s",
+            f"{unit}s",
             tuple(tokens(_text(item)) for item in items),
         ),
         Distribution(
@@ -72,9 +72,13 @@ def distributions(items: Sequence[Item], tokens: Callable[[str], int]) -> list[D
         ),
     ]
     # That every item has one turn says nothing.
-    if of == ITEM:
-        found = found[1:]
-    return [each for each in found if each.values and set(each.values) != {0}]
+    if unit == ITEM:
+        shown = shown[1:]
+    return [
+        distribution
+        for distribution in shown
+        if distribution.values and set(distribution.values) != {0}
+    ]
 
 
 def shares(items: Sequence[Item]) -> list[Share]:
@@ -82,28 +86,28 @@ def shares(items: Sequence[Item]) -> list[Share]:
 
     Labels with more values than scores are split by, such as ids, are left out, and paths of pictures.
     """
-    of = f"{noun(items)}s"
+    unit = f"{noun(items)}s"
     questions: Counter[str] = Counter()
     keys: Counter[str] = Counter()
     for item in items:
         questions.update(labels["question"] for labels in labels_by_turn(item).values())
         keys.update(turn.references["key"] for turn in item.turns if "key" in turn.references)
     n_choices = Counter(str(len(item.choices)) for item in items if item.choices)
-    found = [
+    all_shares = [
         Share("A question is about", "questions", _largest_first(questions)),
-        Share("Choices offered", of, _largest_first(n_choices)),
+        Share("Choices offered", unit, _largest_first(n_choices)),
         Share("Right choice", "questions", tuple(sorted(keys.items()))),
     ]
     labels: dict[str, Counter[str]] = {}
     for item in items:
         for label, value in item.labels.items():
             labels.setdefault(label, Counter())[value] += 1
-    found += [
-        Share(label.capitalize(), of, _largest_first(counts))
+    all_shares += [
+        Share(label.capitalize(), unit, _largest_first(counts))
         for label, counts in labels.items()
         if tells_kinds(label, len(counts))
     ]
-    return [share for share in found if share.counts]
+    return [share for share in all_shares if share.counts]
 
 
 def noun(items: Sequence[Item]) -> str:
@@ -147,4 +151,4 @@ def _text(item: Item) -> str:
 
 
 def _largest_first(counts: Counter[str]) -> tuple[tuple[str, int], ...]:
-    return tuple(sorted(counts.items(), key=lambda each: (-each[1], each[0])))
+    return tuple(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))

@@ -84,8 +84,8 @@ def said(text: str) -> Said:
         written = [match[0] for match in _WORD.finditer(sentence)]
         folded = [_folded(word) for word in written]
         words += folded
-        if found := tuple(word for word in folded if _is_detail(word)):
-            details.append(found)
+        if detail := tuple(word for word in folded if _is_detail(word)):
+            details.append(detail)
         upper = [place for place, word in enumerate(written) if word[0].isupper()]
         # In a title, or in capitals throughout, they say nothing.
         is_title = 5 * len(upper) > 4 * len(written)
@@ -113,17 +113,17 @@ def _is_detail(word: str) -> bool:
 
 def runs(words: Words, wide: int = RUN) -> list[Words]:
     """Each run of so many words or characters of a text once; a shorter text as a whole."""
-    found: dict[Words, None] = {}
+    kept: dict[Words, None] = {}
     end = width = 0
     for start, word in enumerate(words):
         while width < wide and end < len(words):
             width += _width(words[end])
             end += 1
-        if width < wide and found:
+        if width < wide and kept:
             break
-        found.setdefault(words[start:end])
+        kept.setdefault(words[start:end])
         width -= _width(word)
-    return list(found)
+    return list(kept)
 
 
 def every_run(words: Words) -> set[Words]:
@@ -156,7 +156,7 @@ class Rarity:
                 for run in every_run(text.words):
                     if (is_tested or run in about) and len(about[run]) < MOST + 2:
                         about[run].add((is_tested, what))
-        self._n_about = {run: len(of) for run, of in about.items()}
+        self._n_about = {run: len(texts) for run, texts in about.items()}
         self._names = frozenset(word for word, count in capitals.items() if count > 0)
 
     def weight(self, run: Words) -> float:
@@ -174,8 +174,8 @@ class Rarity:
         if sum(map(_width, text.words)) < RUN:
             return 0.0 if text.words and _stands_in(text.words, other.words) else None
         shared = [self._shared(text, other, wide, share) for wide, share in SHARES.items()]
-        found = [n for n in shared if n is not None]
-        return max(found) if found and self._has_details(text, other) else None
+        shares = [n for n in shared if n is not None]
+        return max(shares) if shares and self._has_details(text, other) else None
 
     def _shared(self, text: Said, other: Said, wide: int, share: float) -> float | None:
         """The weight of the runs of a width that both have, if it is such a share of the text's."""
@@ -193,7 +193,8 @@ class Rarity:
         names = text.capitals | (text.first & self._names)
         wanted = [word for word in text.words if word in names or _is_detail(word)]
         return not Counter(wanted) - Counter(other.words) and all(
-            any(_is_subsequence(found, of) for of in other.details) for found in text.details
+            any(_is_subsequence(detail, other_detail) for other_detail in other.details)
+            for detail in text.details
         )
 
 

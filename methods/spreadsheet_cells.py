@@ -44,7 +44,7 @@ def unmarked_rows(rows: Iterable[list[str]]) -> Iterator[list[str]]:
             yield row
             continue
         *cells, told = row
-        places = {int(each) for each in told.split() if each.isdecimal()}
+        places = {int(place) for place in told.split() if place.isdecimal()}
         yield [
             cell.removeprefix("'") if place in places else cell
             for place, cell in enumerate(cells, start=1)

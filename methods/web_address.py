@@ -48,7 +48,7 @@ def secrets_cut(text: str) -> str:
     # Most texts have none, and looking for where one may begin is slow.
     if "://" not in text:
         return text
-    return _ADDRESS.sub(lambda found: without_secrets(found[0]), text)
+    return _ADDRESS.sub(lambda match: without_secrets(match[0]), text)
 
 
 def credentials(address: str) -> Credentials | None:
@@ -64,12 +64,12 @@ def _cut(rest: str) -> tuple[str, str, str]:
 
     An address with a question mark keeps it with what follows.
     """
-    found = re.search("[/?#]", rest)
-    if found is None:
+    match = re.search("[/?#]", rest)
+    if match is None:
         return rest, "", ""
-    if found[0] == "/":
-        return rest[: found.start()], "/", rest[found.end() :]
-    return rest[: found.start()], "", rest[found.start() :]
+    if match[0] == "/":
+        return rest[: match.start()], "/", rest[match.end() :]
+    return rest[: match.start()], "", rest[match.start() :]
 
 
 def _is_secret(parameter: str) -> bool:

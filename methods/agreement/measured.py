@@ -89,8 +89,9 @@ def interval(
 def _values_of_draws(
     measure: Measure, ratings: Ratings, cluster_of: NDArray[np.int64], draws: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    members = [np.flatnonzero(cluster_of == each) for each in range(draws.shape[1])]
+    members = [np.flatnonzero(cluster_of == cluster) for cluster in range(draws.shape[1])]
     values = (
-        measure(ratings[np.concatenate([members[each] for each in draw])]).value for draw in draws
+        measure(ratings[np.concatenate([members[cluster] for cluster in draw])]).value
+        for draw in draws
     )
-    return np.array([np.nan if each is None else each for each in values])
+    return np.array([np.nan if value is None else value for value in values])

@@ -41,7 +41,7 @@ def blind_decisions(decisions: Iterable[Decision], n_annotators: int) -> list[De
     the events.
     """
     last: dict[str, Decision] = {}
-    for decision in sorted(decisions, key=lambda each: each.event_id or 0):
+    for decision in sorted(decisions, key=lambda decision: decision.event_id or 0):
         if decision.round != 1 or decision.verdict == "skip":
             continue
         last[decision.reviewer] = decision
@@ -81,7 +81,9 @@ def blind_on_current(
     decided = by_item(decisions)
     for item in items:
         on_current = [
-            each for each in decided[item["item_id"]] if each.content_hash == item["content_hash"]
+            decision
+            for decision in decided[item["item_id"]]
+            if decision.content_hash == item["content_hash"]
         ]
         for decision in blind_decisions(on_current, rules.of(item["kind"]).annotators):
             yield item, decision
@@ -135,8 +137,8 @@ def effort_rows(items: Iterable[QueueItem], decisions: Iterable[Decision]) -> li
             groups[key].append(decision)
     rows = []
     for (kind, round, reviewer), made in sorted(groups.items()):
-        decided = [each for each in made if each.verdict != "skip"]
-        seconds = [each.seconds for each in decided if each.seconds is not None]
+        decided = [decision for decision in made if decision.verdict != "skip"]
+        seconds = [decision.seconds for decision in decided if decision.seconds is not None]
         rows.append(
             {
                 "kind": kind,
@@ -146,7 +148,9 @@ def effort_rows(items: Iterable[QueueItem], decisions: Iterable[Decision]) -> li
                 "n_skipped": len(made) - len(decided),
                 "median_seconds": median(seconds) if seconds else None,
                 "reasons": Counter(
-                    each.reason for each in decided if each.verdict == "reject" and each.reason
+                    decision.reason
+                    for decision in decided
+                    if decision.verdict == "reject" and decision.reason
                 ),
             }
         )

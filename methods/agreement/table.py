@@ -90,7 +90,7 @@ def people_rows(
     """
     rows = []
     for (kind, dimension), given in _by_dimension(ratings):
-        people = sorted({each.rater for each in given})
+        people = sorted({rating.rater for rating in given})
         of_pair, of_all = (
             (SCORES_OF_PAIR, SCORES_OF_ALL) if kind == SCORE else (LABELS_OF_PAIR, LABELS_OF_ALL)
         )
@@ -124,7 +124,7 @@ def judge_rows(
     for (kind, dimension), given in _by_dimension(ratings):
         if kind != SCORE:
             continue
-        of_dimension = [each for each in judge_scores if each.dimension == dimension]
+        of_dimension = [score for score in judge_scores if score.dimension == dimension]
         for judge, both in _pairs_with_judges(given, of_dimension).items():
             matrix, clusters = _matrix(both, [PEOPLE, judge])
             measured = measured_rows(SCORES_OF_PAIR, matrix, clusters, seed, n_resamples)
@@ -135,10 +135,10 @@ def judge_rows(
 
 def _by_dimension(ratings: Sequence[Rating]) -> Iterator[tuple[tuple[str, str], list[Rating]]]:
     """The ratings of each kind and dimension, in the order of their names."""
-    for kind, dimension in sorted({(each.kind, each.dimension) for each in ratings}):
+    for kind, dimension in sorted({(rating.kind, rating.dimension) for rating in ratings}):
         yield (
             (kind, dimension),
-            [each for each in ratings if (each.kind, each.dimension) == (kind, dimension)],
+            [rating for rating in ratings if (rating.kind, rating.dimension) == (kind, dimension)],
         )
 
 
@@ -182,15 +182,15 @@ def _pairs_with_judges(
     given: Sequence[Rating], judge_scores: Sequence[JudgeScore]
 ) -> dict[str, list[Rating]]:
     """For each judge: the mean of people's scores and the judge's, of the items both have scored."""
-    means, first = mean_by_item(given), {each.item_id: each for each in given}
+    means, first = mean_by_item(given), {rating.item_id: rating for rating in given}
     pairs: dict[str, list[Rating]] = {}
-    for each in judge_scores:
-        if each.item_id in means:
-            item, name = first[each.item_id], f"{JUDGE}{each.judge}"
+    for score in judge_scores:
+        if score.item_id in means:
+            item, name = first[score.item_id], f"{JUDGE}{score.judge}"
             pairs.setdefault(name, []).extend(
                 [
-                    item._replace(rater=PEOPLE, value=means[each.item_id]),
-                    item._replace(rater=name, value=each.score),
+                    item._replace(rater=PEOPLE, value=means[score.item_id]),
+                    item._replace(rater=name, value=score.score),
                 ]
             )
     return dict(sorted(pairs.items()))
@@ -202,17 +202,17 @@ def _matrix(ratings: Sequence[Rating], raters: Sequence[str]) -> tuple[Ratings, 
     Labels become numbers in alphabetical order: measures of labels only ask whether two are equal.
     """
     column = {rater: number for number, rater in enumerate(raters)}
-    chosen = [each for each in ratings if each.rater in column]
-    item_ids = sorted({each.item_id for each in chosen})
+    chosen = [rating for rating in ratings if rating.rater in column]
+    item_ids = sorted({rating.item_id for rating in chosen})
     row = {item_id: number for number, item_id in enumerate(item_ids)}
-    labels = sorted({each.value for each in chosen if isinstance(each.value, str)})
+    labels = sorted({rating.value for rating in chosen if isinstance(rating.value, str)})
     code = {label: float(number) for number, label in enumerate(labels)}
     matrix = np.full((len(item_ids), len(raters)), np.nan)
     clusters = dict.fromkeys(item_ids, "")
-    for each in chosen:
-        value = code[each.value] if isinstance(each.value, str) else each.value
-        matrix[row[each.item_id], column[each.rater]] = value
-        clusters[each.item_id] = each.cluster
+    for rating in chosen:
+        value = code[rating.value] if isinstance(rating.value, str) else rating.value
+        matrix[row[rating.item_id], column[rating.rater]] = value
+        clusters[rating.item_id] = rating.cluster
     twice = (~np.isnan(matrix)).sum(axis=1) >= 2
     return rated_twice(matrix), [clusters[item_ids[i]] for i in np.flatnonzero(twice)]
 

@@ -70,7 +70,9 @@ class Alignmmbench:
 
     def ask(self, item: Item, limits: Limits) -> Generator[Asking, Any, None]:
         """The last question over the given history, also where the release lacks the picture."""
-        yield from ask_without_pictures(item, lambda each: ask_dialogue(each, limits))
+        yield from ask_without_pictures(
+            item, lambda without_pictures: ask_dialogue(without_pictures, limits)
+        )
 
     def judge(self, item: Item, transcript: Transcript) -> Judging:
         """The question with its history, the reference and the answer, by the rules of its task."""

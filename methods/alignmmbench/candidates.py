@@ -68,7 +68,7 @@ def candidates(
     known_groups = {groups[image_id] for image_id in known if image_id in groups}
     images: set[str] = set()
     of_group: dict[str, str] = {}
-    found, removed = [], []
+    kept, removed = [], []
     for entry in sorted(entries, key=lambda entry: entry.entry_id):
         matched = {task: found_keywords(entry.texts, words) for task, words in keywords.items()}
         shown = seen.get(entry.image_id, {})
@@ -89,13 +89,13 @@ def candidates(
             continue
         images.add(entry.image_id)
         of_group[group] = entry.image_id
-        found += [
+        kept += [
             Candidate(task, entry.entry_id, entry.image_id, words, shown.get(task, ()))
             for task, words in matched.items()
             if words or shown.get(task)
         ]
-    found.sort(key=lambda each: (each.task, each.entry_id))
-    return Found(found, removed)
+    kept.sort(key=lambda candidate: (candidate.task, candidate.entry_id))
+    return Found(kept, removed)
 
 
 def drawn(
@@ -109,16 +109,16 @@ def drawn(
     """
     turns = sorted(tasks, key=partial(content_id, "task", seed))
     left: dict[str, list[Candidate]] = {task: [] for task in turns}
-    for each in candidates:
-        if each.task in left:
-            left[each.task].append(each)
+    for candidate in candidates:
+        if candidate.task in left:
+            left[candidate.task].append(candidate)
     for task, own in left.items():
-        own.sort(key=lambda each: content_id("candidate", seed, task, each.image_id))
-    uses = {each.image_id: 0 for own in left.values() for each in own}
+        own.sort(key=lambda candidate: content_id("candidate", seed, task, candidate.image_id))
+    uses = {candidate.image_id: 0 for own in left.values() for candidate in own}
     taken: list[Candidate] = []
     while len(taken) < n and any(left.values()):
         for task in [task for task in turns if left[task]][: n - len(taken)]:
-            chosen = min(left[task], key=lambda each: uses[each.image_id])
+            chosen = min(left[task], key=lambda candidate: uses[candidate.image_id])
             left[task].remove(chosen)
             uses[chosen.image_id] += 1
             taken.append(chosen)

@@ -115,8 +115,8 @@ def _item(where: str, record: Mapping[str, Any]) -> PublishedItem:
         },
     }
     answers = [answer for _, answer in history]
-    for each in (item_id, *texts, *answers, reference, *labels, *labels.values()):
-        if not is_unicode(each):
+    for value in (item_id, *texts, *answers, reference, *labels, *labels.values()):
+        if not is_unicode(value):
             raise PublishedError(f"{where} has a text with half a character (a lone surrogate)")
     turns = [
         Turn(number, text, (1,) if number == 1 and path else (), given=given)
@@ -149,14 +149,14 @@ def _history(where: str, history: Any) -> list[tuple[str, str]]:
         return []
     if not isinstance(history, list):
         raise PublishedError(f"{where} has no list as its history")
-    found = []
-    for number, each in enumerate(history, start=1):
-        if not isinstance(each, dict) or not all(
-            isinstance(each.get(who), str) for who in ("user", "assistant")
+    exchanges = []
+    for number, exchange in enumerate(history, start=1):
+        if not isinstance(exchange, dict) or not all(
+            isinstance(exchange.get(who), str) for who in ("user", "assistant")
         ):
             raise PublishedError(f"{where}: turn {number} of its history has no user and assistant")
-        found.append((each["user"], each["assistant"]))
-    return found
+        exchanges.append((exchange["user"], exchange["assistant"]))
+    return exchanges
 
 
 def _text(where: str, record: Mapping[str, Any], key: str) -> str:

@@ -56,23 +56,27 @@ def reading_findings(
     `people` has the letter that people read, by `ReadAnswer.queue_id`.
     """
     resampling = {"seed": seed, "n_resamples": n_resamples}
-    said = {
-        each.place: letter
-        for each in (answers if people else ())
-        if (letter := people.get(each.queue_id)) is not None
+    letters_of_people = {
+        answer.place: letter
+        for answer in (answers if people else ())
+        if (letter := people.get(answer.queue_id)) is not None
     }
-    models = sorted({each.model for each in answers})
+    models = sorted({answer.model for answer in answers})
     for model in (ALL_MODELS, *models):
-        of = [
-            each for each in answers if each.model == model or (not model and is_model(each.model))
+        of_model = [
+            answer
+            for answer in answers
+            if answer.model == model or (not model and is_model(answer.model))
         ]
-        if not of:
+        if not of_model:
             continue
-        asked = {name: observed.get(name, ()) for name in sorted({each.model for each in of})}
+        asked = {
+            name: observed.get(name, ()) for name in sorted({answer.model for answer in of_model})
+        }
         for figure in (
-            *_shares(of, **resampling),
-            *_agreement(of, said, **resampling),
-            *_effects(metrics, of, asked, **resampling),
+            *_shares(of_model, **resampling),
+            *_agreement(of_model, letters_of_people, **resampling),
+            *_effects(metrics, of_model, asked, **resampling),
         ):
             yield replace(figure, subject=model)
 
@@ -82,23 +86,25 @@ def reading_findings(
 
 def _shares(answers: Sequence[ReadAnswer], **resampling: int) -> Iterator[Finding]:
     read: dict[tuple[str, str, str], Callable[[ReadAnswer], bool]] = {
-        ("read", RULE, ""): lambda each: each.rule is not None,
-        ("read", COMPAT_RULE, ""): lambda each: each.compat_rule is not None,
-        ("read", EXTRACTOR, ""): lambda each: each.extractor is not None,
-        ("none", RULE, ""): lambda each: each.rule == NO_CHOICE,
-        ("none", EXTRACTOR, ""): lambda each: each.extractor == NO_CHOICE,
-        ("none", STRICT, ""): lambda each: each.letter == NO_CHOICE,
-        ("unread", STRICT, ""): lambda each: each.letter is None,
+        ("read", RULE, ""): lambda answer: answer.rule is not None,
+        ("read", COMPAT_RULE, ""): lambda answer: answer.compat_rule is not None,
+        ("read", EXTRACTOR, ""): lambda answer: answer.extractor is not None,
+        ("none", RULE, ""): lambda answer: answer.rule == NO_CHOICE,
+        ("none", EXTRACTOR, ""): lambda answer: answer.extractor == NO_CHOICE,
+        ("none", STRICT, ""): lambda answer: answer.letter == NO_CHOICE,
+        ("unread", STRICT, ""): lambda answer: answer.letter is None,
     }
-    for reason in sorted({each.lost for each in answers if each.lost and each.letter is None}):
-        read["unread", STRICT, reason] = lambda each, reason=reason: (  # type: ignore[misc]
-            each.letter is None and each.lost == reason
+    for reason in sorted(
+        {answer.lost for answer in answers if answer.lost and answer.letter is None}
+    ):
+        read["unread", STRICT, reason] = lambda answer, reason=reason: (  # type: ignore[misc]
+            answer.letter is None and answer.lost == reason
         )
     columns = [
-        [Unit(each.place, each.cluster, float(holds(each))) for each in answers]
+        [Unit(answer.place, answer.cluster, float(holds(answer))) for answer in answers]
         for holds in read.values()
     ]
-    for (measure, reader, lost), of in zip(read, estimate(columns, **resampling), strict=True):
+    for (measure, reader, lost), value in zip(read, estimate(columns, **resampling), strict=True):
         label = "reason" if lost else ""
         share = Finding(
             judge=reader,
@@ -108,7 +114,7 @@ def _shares(answers: Sequence[ReadAnswer], **resampling: int) -> Iterator[Findin
             unit="answer",
             n=len(answers),
         )
-        yield estimated(share, of)
+        yield estimated(share, value)
 
 
 # --- Agreement -------------------------------------------------------------------------------------
@@ -118,24 +124,24 @@ def _agreement(
     answers: Sequence[ReadAnswer], people: Mapping[Place, str], **resampling: int
 ) -> Iterator[Finding]:
     """Where both readers have read an answer; with people by stratum, too."""
-    by_people: Letter = lambda each: people.get(each.place)  # noqa: E731
+    by_people: Letter = lambda answer: people.get(answer.place)  # noqa: E731
     pairs: list[tuple[str, Letter, str, Letter]] = [
-        (RULE, lambda each: each.rule, EXTRACTOR, lambda each: each.second),
-        (STRICT, lambda each: each.letter, COMPAT, lambda each: each.compat),
-        (RULE, lambda each: each.rule, PEOPLE, by_people),
-        (EXTRACTOR, lambda each: each.extractor, PEOPLE, by_people),
-        (STRICT, lambda each: each.letter, PEOPLE, by_people),
-        (COMPAT, lambda each: each.compat, PEOPLE, by_people),
+        (RULE, lambda answer: answer.rule, EXTRACTOR, lambda answer: answer.second),
+        (STRICT, lambda answer: answer.letter, COMPAT, lambda answer: answer.compat),
+        (RULE, lambda answer: answer.rule, PEOPLE, by_people),
+        (EXTRACTOR, lambda answer: answer.extractor, PEOPLE, by_people),
+        (STRICT, lambda answer: answer.letter, PEOPLE, by_people),
+        (COMPAT, lambda answer: answer.compat, PEOPLE, by_people),
     ]
     for reader, first, other, second in pairs:
         read = [
-            (each, one, two)
-            for each in answers
-            if (one := first(each)) is not None and (two := second(each)) is not None
+            (answer, one, two)
+            for answer in answers
+            if (one := first(answer)) is not None and (two := second(answer)) is not None
         ]
         strata = STRATA if other == PEOPLE else ()
         for stratum in ("", *strata):
-            both = [of for of in read if stratum in ("", of[0].stratum)]
+            both = [reading for reading in read if stratum in ("", reading[0].stratum)]
             if both or not stratum:
                 yield from _agreed(both, reader, other, stratum, **resampling)
 
@@ -150,23 +156,23 @@ def _agreed(
     n_resamples: int,
 ) -> Iterator[Finding]:
     matrix = np.array([[_CODES[one], _CODES[two]] for _, one, two in both]).reshape(-1, 2)
-    clusters = [each.cluster for each, *_ in both]
-    of = Finding(
+    clusters = [answer.cluster for answer, *_ in both]
+    finding = Finding(
         judge=reader,
         other=other,
         subset_label="stratum" if stratum else "",
         subset_value=stratum,
         unit="answer",
     )
-    for found in measured_rows(LABELS_OF_PAIR, matrix, clusters, seed, n_resamples):
+    for row in measured_rows(LABELS_OF_PAIR, matrix, clusters, seed, n_resamples):
         yield replace(
-            of,
-            measure=found["measure"],
-            n=found["n_items"],
-            value=found["value"],
-            ci_low=found["low"],
-            ci_high=found["high"],
-            reason=found["reason"],
+            finding,
+            measure=row["measure"],
+            n=row["n_items"],
+            value=row["value"],
+            ci_low=row["low"],
+            ci_high=row["high"],
+            reason=row["reason"],
         )
 
 
@@ -180,8 +186,11 @@ def _effects(
     **resampling: int,
 ) -> Iterator[Finding]:
     """Each metric that there is under both readings: as it is read, by rules alone, by compat."""
-    read = {each.place: each for each in answers}
-    by_rule = {name: by_rules_alone(of, name, read) for name, of in observed.items()}
+    read = {answer.place: answer for answer in answers}
+    by_rule = {
+        name: by_rules_alone(scored_of_model, name, read)
+        for name, scored_of_model in observed.items()
+    }
     columns: list[list[Unit]] = []
     named: list[Finding] = []
     for strict, compat in both_readings(metrics):
@@ -202,8 +211,8 @@ def _effects(
             columns.append([_less(first[key], second[key]) for key in keys])
             named.append(replace(score, measure="difference", judge=reader, other=other))
     # All at once: the clusters are drawn once.
-    for figure, of in zip(named, estimate(columns, **resampling), strict=True):
-        yield estimated(figure, of, NO_KEY)
+    for figure, value in zip(named, estimate(columns, **resampling), strict=True):
+        yield estimated(figure, value, NO_KEY)
 
 
 def _less(first: Unit, second: Unit) -> Unit:
@@ -229,13 +238,13 @@ def by_rules_alone(
     scored: Sequence[Scored], model: str, read: Mapping[Place, ReadAnswer]
 ) -> list[Scored]:
     """A model's strict observations if no model were asked where no rule reads: those are wrong."""
-    unread = {place for place, of in read.items() if of.rule is None}
+    unread = {place for place, answer in read.items() if answer.rule is None}
     return [
-        replace(each, value=0.0, status="judged")
-        if (model, each.item_id, each.trial, each.turn) in unread
-        else each
-        for each in scored
-        if each.metric == RIGHT
+        replace(score, value=0.0, status="judged")
+        if (model, score.item_id, score.trial, score.turn) in unread
+        else score
+        for score in scored
+        if score.metric == RIGHT
     ]
 
 

@@ -53,14 +53,16 @@ def text_only(
 
     Of the models whose result is known, of which an item needs at least `least`.
     """
-    return _filtered(outcomes, models, items, least, lambda of: len(of.right) > len(of.wrong))
+    return _filtered(
+        outcomes, models, items, least, lambda votes: len(votes.right) > len(votes.wrong)
+    )
 
 
 def wrong_items(
     outcomes: Outcomes, models: Sequence[str], items: Sequence[str], least: int
 ) -> Filtered:
     """Items that none of `models` has right; `least` as for `text_only`."""
-    return _filtered(outcomes, models, items, least, lambda of: not of.right)
+    return _filtered(outcomes, models, items, least, lambda votes: not votes.right)
 
 
 def _filtered(
@@ -79,16 +81,18 @@ def _filtered(
         )
         return Filtered(named, len(items), (), len(items), why)
     votes = [_votes(outcomes, named, item) for item in items]
-    decided = [of for of in votes if len(of.right) + len(of.wrong) >= least]
-    flagged = tuple(of for of in decided if is_flagged(of))
+    decided = [
+        item_votes for item_votes in votes if len(item_votes.right) + len(item_votes.wrong) >= least
+    ]
+    flagged = tuple(item_votes for item_votes in decided if is_flagged(item_votes))
     return Filtered(named, len(items), flagged, len(votes) - len(decided), None)
 
 
 def _votes(outcomes: Outcomes, models: Sequence[str], item: str) -> Flagged:
-    said: dict[bool | None, list[str]] = {True: [], False: [], None: []}
+    models_by_outcome: dict[bool | None, list[str]] = {True: [], False: [], None: []}
     for model in models:
-        said[outcomes.get(model, {}).get(item)].append(model)
-    return Flagged(item, *(tuple(said[outcome]) for outcome in (True, False, None)))
+        models_by_outcome[outcomes.get(model, {}).get(item)].append(model)
+    return Flagged(item, *(tuple(models_by_outcome[outcome]) for outcome in (True, False, None)))
 
 
 FLAGGED = "flagged_item"
@@ -136,8 +140,8 @@ def as_released(content: Row) -> dict[str, Any]:
 
 def _apart(text: str, n_images: int) -> tuple[str, str]:
     """The question and the hint of a turn's text, whichever of the names stands before the hint."""
-    found = [question_and_hint(text, name, n_images) for name in (HINT, CONTEXT)]
-    return next((each for each in found if each[1]), found[0])
+    candidates = [question_and_hint(text, name, n_images) for name in (HINT, CONTEXT)]
+    return next((candidate for candidate in candidates if candidate[1]), candidates[0])
 
 
 def queued(item_id: str, content: Row) -> QueueItem:
@@ -161,26 +165,29 @@ def evidence(flags: Sequence[Row]) -> list[str]:
     filter, or `n_models` and `discrimination` of item analysis.
     """
     lines: list[str] = []
-    for of in flags:
-        if of["flag"] == "text_only":
-            asked = len(of["right_models"]) + len(of["wrong_models"])
+    for flag in flags:
+        if flag["flag"] == "text_only":
+            asked = len(flag["right_models"]) + len(flag["wrong_models"])
             lines.append(
-                f"Text-only: {len(of['right_models'])} of {asked} models have it right without the "
-                f"picture{_named(of)}."
+                f"Text-only: {len(flag['right_models'])} of {asked} models have it right without the "
+                f"picture{_named(flag)}."
             )
-        elif of["flag"] == "wrong_item":
-            lines.append(f"Wrong item: none of {len(of['wrong_models'])} models has it right.")
+        elif flag["flag"] == "wrong_item":
+            lines.append(f"Wrong item: none of {len(flag['wrong_models'])} models has it right.")
         else:
             lines.append(
-                f"Negative discrimination, {of['discrimination']:.2f} over {of['n_models']} models: "
-                "those that are better on the other items are more often wrong here."
+                f"Negative discrimination, {flag['discrimination']:.2f} over {flag['n_models']} "
+                "models: those that are better on the other items are more often wrong here."
             )
-        said = of["answers"] or []
-        lines += [_answered(each) for each in said[:SHOWN_MODELS]]
-        if len(said) > SHOWN_MODELS:
-            lines.append(f"{len(said) - SHOWN_MODELS} more models answered.")
+        answers = flag["answers"] or []
+        lines += [_answered(answer) for answer in answers[:SHOWN_MODELS]]
+        if len(answers) > SHOWN_MODELS:
+            lines.append(f"{len(answers) - SHOWN_MODELS} more models answered.")
     trials = {
-        each["trial"] for of in flags for said in of["answers"] or [] for each in said["answers"]
+        reply["trial"]
+        for flag in flags
+        for model_answers in flag["answers"] or []
+        for reply in model_answers["answers"]
     }
     if any(trial.startswith(SHIFT) for trial in trials - {f"{SHIFT}0"}):
         lines.append(f"Letters are those of each pass: in {SHIFT}1 the second choice is A.")
@@ -198,9 +205,9 @@ def _named(of: Row) -> str:
 
 def _answered(of: Row) -> str:
     passes = [
-        f"{each['trial']}: {_short(each['answer'])}"
-        + (f" (read as {each['reading']})" if each["reading"] else "")
-        for each in of["answers"]
+        f"{reply['trial']}: {_short(reply['answer'])}"
+        + (f" (read as {reply['reading']})" if reply["reading"] else "")
+        for reply in of["answers"]
     ]
     return f"{of['model']}, {of['outcome']}. {'; '.join(passes) or 'No answer is there.'}"
 
@@ -223,11 +230,11 @@ def people_said(
     Where the release demands people's decisions of the item (`demanded`), the rules say when one is
     made; else one person's is enough, as for the item's approval.
     """
-    said = resolve(item, decisions, Policy("all" if demanded else "none"), rules)
-    reviewers = tuple(name for name in said.reviewers if not name.startswith(POLICY_PREFIX))
-    if not reviewers or said.status == "pending":
+    resolved = resolve(item, decisions, Policy("all" if demanded else "none"), rules)
+    reviewers = tuple(name for name in resolved.reviewers if not name.startswith(POLICY_PREFIX))
+    if not reviewers or resolved.status == "pending":
         return None
-    return replace(said, reviewers=reviewers)
+    return replace(resolved, reviewers=reviewers)
 
 
 def decision_of(item: QueueItem, said: Resolution | None) -> str:
@@ -258,29 +265,31 @@ def after_flagging(
         seen.add(item["item_id"])
         read += [
             replace(
-                each,
+                decision,
                 item_id=approved.item_id,
                 content_hash=approved.content_hash
-                if each.content_hash == item["content_hash"]
-                else each.content_hash,
+                if decision.content_hash == item["content_hash"]
+                else decision.content_hash,
             )
-            for each in decisions
+            for decision in decisions
         ]
-        said = people_said(item, decisions, approved.demanded, rules)
-        if said is None:
+        by_people = people_said(item, decisions, approved.demanded, rules)
+        if by_people is None:
             break
-        reviewers = tuple(dict.fromkeys((*approved.reviewers, *said.reviewers)))
-        if said.status == "rejected":
-            approved = replace(approved, status="rejected", reason=said.reason, reviewers=reviewers)
-        elif decision_of(item, said) == "keep":
+        reviewers = tuple(dict.fromkeys((*approved.reviewers, *by_people.reviewers)))
+        if by_people.status == "rejected":
+            approved = replace(
+                approved, status="rejected", reason=by_people.reason, reviewers=reviewers
+            )
+        elif decision_of(item, by_people) == "keep":
             approved = replace(approved, reviewers=reviewers)
             break
         else:
             approved = replace(
                 approved,
-                content=said.content,
-                content_hash=said.content_hash,
-                revision=approved.revision + said.revision,
+                content=by_people.content,
+                content_hash=by_people.content_hash,
+                revision=approved.revision + by_people.revision,
                 reviewers=reviewers,
             )
     return approved, read

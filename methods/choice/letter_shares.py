@@ -58,9 +58,9 @@ def most_frequent_letters(items: Sequence[Item], label: str | None) -> Mapping[s
         among.setdefault(item.labels.get(label, "") if label else "", []).append(item)
     return {
         item.item_id: letter
-        for of in among.values()
-        if (letter := most_frequent_letter(of))
-        for item in of
+        for group in among.values()
+        if (letter := most_frequent_letter(group))
+        for item in group
     }
 
 
@@ -106,8 +106,8 @@ def letter_shares(
 ) -> dict[str, LetterShares]:
     """The letters of each model; `readings` are by model."""
     counts = {
-        model: Counter(letter or NOTHING_READ for letter in of.values())
-        for model, of in readings.items()
+        model: Counter(letter or NOTHING_READ for letter in letters.values())
+        for model, letters in readings.items()
     }
     differences = _differences(items, list(readings.values()))
     distances = _distances(differences, seed=seed, n_resamples=n_resamples)

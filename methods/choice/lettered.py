@@ -115,7 +115,7 @@ def key_of(item: Item) -> str | None:
 
 def lettered(choices: Sequence[str], form: str = "{}. {}") -> str:
     """One choice a line, by default as `A. text`."""
-    return "\n".join(form.format(*each) for each in zip(LETTERS, choices, strict=False))
+    return "\n".join(form.format(*pair) for pair in zip(LETTERS, choices, strict=False))
 
 
 # --- The text of a question ------------------------------------------------------------------------
@@ -196,7 +196,7 @@ def placed(
     used: dict[int, Counter[str]] = {}
     for place, key in kept.items():
         _counts(used, items[place])[key] += 1
-    found = []
+    all_placed = []
     for place, item in enumerate(items):
         counts = _counts(used, item)
         if place in kept:
@@ -208,8 +208,8 @@ def placed(
             counts[key] += 1
         choices = sorted(item.distractors, key=partial(content_id, seed, item))
         choices.insert(LETTERS.index(key), item.answer)
-        found.append(Placed(tuple(choices), key))
-    return found
+        all_placed.append(Placed(tuple(choices), key))
+    return all_placed
 
 
 def _counts(used: dict[int, Counter[str]], item: ToPlace) -> Counter[str]:

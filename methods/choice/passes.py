@@ -67,15 +67,15 @@ def pass_counts(
 
     Questions that a model was not asked at all are none of its passes.
     """
-    found = {}
+    counts = {}
     for model, of_items in asked.items():
         n_all = n_asked = n_open = 0
-        for item_id, of in of_items.items():
-            n_all += max(n_passes[item_id], of.n_passes)
-            n_asked += of.n_passes
-            n_open += max(0, n_passes[item_id] - of.n_passes) if of.lost else 0
-        found[model] = PassCounts(n_all, n_asked, n_all - n_asked - n_open, n_open)
-    return found
+        for item_id, passes in of_items.items():
+            n_all += max(n_passes[item_id], passes.n_passes)
+            n_asked += passes.n_passes
+            n_open += max(0, n_passes[item_id] - passes.n_passes) if passes.lost else 0
+        counts[model] = PassCounts(n_all, n_asked, n_all - n_asked - n_open, n_open)
+    return counts
 
 
 def _labels(item: Item) -> Mapping[str, str]:
@@ -105,13 +105,13 @@ def letter_reader(n_choices: int) -> Callable[[str], str]:
     letters = LETTERS[:n_choices] + NO_CHOICE
 
     def read(reply: str) -> str:
-        said = _LETTER.fullmatch(reply)
-        if said is None or said[1].upper() not in letters:
+        match = _LETTER.fullmatch(reply)
+        if match is None or match[1].upper() not in letters:
             raise ParseError(
                 "no_letter",
                 f"The reply is not one letter of {', '.join(letters)} and nothing else.",
             )
-        return said[1].upper()
+        return match[1].upper()
 
     return read
 
@@ -167,13 +167,15 @@ def observe(
 ) -> list[Observation]:
     """Both observations of every pass that there is; `order_of` gives a trial's order."""
     key = key_of(item)
-    found = []
+    observations = []
     for (trial, turn), answer in transcript.answers.items():
         if key is None:
-            found += [Observation(metric, trial, turn, "no_reference") for metric in OBSERVED]
+            observations += [
+                Observation(metric, trial, turn, "no_reference") for metric in OBSERVED
+            ]
             continue
         if answer.text is None:
-            found += unjudged(OBSERVED, trial, turn, answer)
+            observations += unjudged(OBSERVED, trial, turn, answer)
             continue
         order = order_of(item, trial)
         letter = transcript.readings.get((trial, turn))
@@ -182,10 +184,10 @@ def observe(
             RIGHT_COMPAT: compat(answer.text, in_order(item.choices, order)) or letter,
             RIGHT: letter,
         }
-        found += [
+        observations += [
             Observation(metric, trial, turn, "not_judged")
-            if said is None
-            else Observation(metric, trial, turn, "judged", float(said == right))
-            for metric, said in read.items()
+            if letter is None
+            else Observation(metric, trial, turn, "judged", float(letter == right))
+            for metric, letter in read.items()
         ]
-    return found
+    return observations

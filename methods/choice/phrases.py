@@ -93,21 +93,35 @@ _SAYS = (
     r"|probably|most likely|therefore|thus|hence|so))\b"
     r"(?:\s{0,3},)?(?:\s{1,3}(?i:that|it|it's|it is|it would be|it must be|is)\b){0,3}"
 )
-HEAD = re.compile(
-    rf"(?:(?i:\b(?:answer|option|choice|selection|pick|response|guess)\b)"
+_ANSWER_IS = (
+    r"(?i:\b(?:answer|option|choice|selection|pick|response|guess)\b)"
     r"(?:\s+(?i:to|for|of|among|that|here|from|which)\b[^.:\n]{0,60}?)?"
     rf"\s{{0,3}}(?:{_IS}\s{{0,3}}){{1,3}}{_SURELY}"
-    rf"|{_SAYS}\s{{1,3}}{_SURELY}"
-    rf"|(?i:\b(?:it|that|this)(?:'s|\s+(?:is|must be|would be|should be|has to be)))\s{{1,3}}{_SURELY}"
-    r"|(?i:\b(?:no,? wait|wait,? no|wait|hold on|actually|correction|on second thoughts?|i mean"
+)
+"""The answer to the question is ..."""
+_I_CHOOSE = rf"{_SAYS}\s{{1,3}}{_SURELY}"
+_IT_IS = (
+    r"(?i:\b(?:it|that|this)(?:'s|\s+(?:is|must be|would be|should be|has to be)))"
+    rf"\s{{1,3}}{_SURELY}"
+)
+_CORRECTION = (
+    r"(?i:\b(?:no,? wait|wait,? no|wait|hold on|actually|correction|on second thoughts?|i mean"
     r"|scratch that)\b)[\s,.:;!…–—-]{1,5}(?:(?i:it's|it is|the answer is|make it)\s{1,3})?"
-    r"|(?:不对|更正|等等|等一下)[\s,.:;!。、,…]{0,5}(?:应该?)?(?:是|选)?\s{0,3}"
-    rf"|{UNSAID}{_CLOSE}\s{{0,3}}[,;]?\s{{0,3}}(?:(?i:but(?: rather)?|it is|it's)\s{{1,3}}|而?是)"
+)
+_CORRECTION_ZH = r"(?:不对|更正|等等|等一下)[\s,.:;!。、,…]{0,5}(?:应该?)?(?:是|选)?\s{0,3}"
+_INSTEAD_OF_UNSAID = (
+    rf"{UNSAID}{_CLOSE}\s{{0,3}}[,;]?\s{{0,3}}(?:(?i:but(?: rather)?|it is|it's)\s{{1,3}}|而?是)"
     rf"{_SURELY}"
-    r"|(?:答案|选项)(?:应该|应当|应|可能|大概|就|会)?(?:(?:是|为|选择?|[:=])\s{0,3}){1,3}(?:选项)?"
-    r"|(?:而是|(?:我(?:认为|觉得|想|猜)|应该?|可能|大概|因此|所以)(?:是|为))(?:选项|答案)?"
-    r"|(?<!不)(?<!不应)(?<!不能)选择?(?:的?是|了|:)?\s{0,3}(?:选项)?\s{0,3})"
-    rf"(?!{UNSAID})"
+)
+"""Not A but ..."""
+_ANSWER_IS_ZH = (
+    r"(?:答案|选项)(?:应该|应当|应|可能|大概|就|会)?(?:(?:是|为|选择?|[:=])\s{0,3}){1,3}(?:选项)?"
+)
+_IT_IS_ZH = r"(?:而是|(?:我(?:认为|觉得|想|猜)|应该?|可能|大概|因此|所以)(?:是|为))(?:选项|答案)?"
+_CHOOSE_ZH = r"(?<!不)(?<!不应)(?<!不能)选择?(?:的?是|了|:)?\s{0,3}(?:选项)?\s{0,3}"
+HEAD = re.compile(
+    rf"(?:{_ANSWER_IS}|{_I_CHOOSE}|{_IT_IS}|{_CORRECTION}|{_CORRECTION_ZH}|{_INSTEAD_OF_UNSAID}"
+    rf"|{_ANSWER_IS_ZH}|{_IT_IS_ZH}|{_CHOOSE_ZH})(?!{UNSAID})"
 )
 """What stands before a letter, or the text of a choice, that is given as the answer."""
 

@@ -124,8 +124,8 @@ def published_item(where: str, of: Question) -> PublishedItem:
             f"{where} has {text.count(IMAGE_HERE)} {IMAGE_HERE} for {len(of.images)} images"
         )
     paths = [image for image in of.images if isinstance(image, str)]
-    for each in (of.item_id, text, *of.choices, *paths, *of.labels, *of.labels.values()):
-        if not is_unicode(each):
+    for value in (of.item_id, text, *of.choices, *paths, *of.labels, *of.labels.values()):
+        if not is_unicode(value):
             raise PublishedError(f"{where} has a text with half a character (a lone surrogate)")
     references: dict[ReferenceKind, str] = {"key": of.key} if of.key else {}
     turn = Turn(1, text, tuple(range(1, len(of.images) + 1)), references)
@@ -188,7 +188,7 @@ def key_as_answer(item: PublishedItem) -> str:
 
 def images_as_cell(images: Sequence[str | bytes], picture: Picture, *, a_list: bool) -> str:
     """The cell of the images in base64, a Python list where there are several or `a_list` says so."""
-    data = [encoded(each if isinstance(each, bytes) else picture(each)) for each in images]
+    data = [encoded(image if isinstance(image, bytes) else picture(image)) for image in images]
     return repr(data) if a_list or len(data) > 1 else "".join(data)
 
 

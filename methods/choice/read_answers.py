@@ -38,24 +38,24 @@ def _by_letter(answer: str, letters: str) -> str | None:
     if any(refusal in answer for refusal in _REFUSALS):
         return NO_CHOICE
     words = answer.translate(_TO_SPACES).split()
-    found = [letter for letter in letters if letter in words]
-    if len(found) == 1 and words.index(found[0]) >= len(words) - LAST_WORDS:
-        return found[0]
-    if not found and NO_CHOICE in words:
+    named = [letter for letter in letters if letter in words]
+    if len(named) == 1 and words.index(named[0]) >= len(words) - LAST_WORDS:
+        return named[0]
+    if not named and NO_CHOICE in words:
         return NO_CHOICE
-    said = _VERBOSE.search(answer)
-    return said[1].upper() if said and said[1].upper() in letters else None
+    match = _VERBOSE.search(answer)
+    return match[1].upper() if match and match[1].upper() in letters else None
 
 
 def _by_text(answer: str, choices: Sequence[str]) -> str | None:
     if len(answer) > 2 * sum(map(len, choices)):
         return None
-    found = [
+    matching = [
         letter
         for letter, choice in zip(LETTERS, choices, strict=False)
         if choice.lower() in answer.lower()
     ]
-    return found[0] if len(found) == 1 else None
+    return matching[0] if len(matching) == 1 else None
 
 
 Stratum = Literal["rule", "extractor", "none", "differ", "unread"]
@@ -141,11 +141,11 @@ def drawn(
     They are drawn by a hash of seed and place: an answer that comes or goes changes one of them.
     """
     groups: dict[object, list[ReadAnswer]] = {}
-    for each in answers:
-        groups.setdefault(group(each), []).append(each)
+    for answer in answers:
+        groups.setdefault(group(answer), []).append(answer)
     chosen = [
-        each
-        for of in groups.values()
-        for each in sorted(of, key=lambda each: content_id(seed, *each.place))[:n]
+        answer
+        for members in groups.values()
+        for answer in sorted(members, key=lambda answer: content_id(seed, *answer.place))[:n]
     ]
-    return sorted(chosen, key=lambda each: each.place)
+    return sorted(chosen, key=lambda answer: answer.place)

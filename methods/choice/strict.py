@@ -104,9 +104,9 @@ def strict(answer: str, choices: Sequence[str]) -> Reading:
         return Reading(NO_CHOICE, "empty")
     reader = _Reader(choices)
     for rules in (reader.final, reader.whole, reader.parts):
-        found = list(rules(text))
-        if found:
-            return found[0] if len({each.letter for each in found}) == 1 else UNREAD
+        readings = list(rules(text))
+        if readings:
+            return readings[0] if len({reading.letter for reading in readings}) == 1 else UNREAD
     return Reading(NO_CHOICE, "refused") if is_refusal(answer) else UNREAD
 
 
@@ -124,8 +124,8 @@ class _Reader:
     def final(self, text: str) -> Iterator[Reading]:
         """Rule 1."""
         for place in phrases.FINAL.finditer(text):
-            said = (place["tag"] or place["phrase"] or "").strip()
-            for letter in self._alone(said) or self._start(phrases.unsaid(said)):
+            phrase = (place["tag"] or place["phrase"] or "").strip()
+            for letter in self._alone(phrase) or self._start(phrases.unsaid(phrase)):
                 yield Reading(letter, "final")
 
     def whole(self, text: str) -> Iterator[Reading]:
@@ -147,84 +147,84 @@ class _Reader:
 
     def _alone(self, text: str, *, texts: bool = True) -> list[str]:
         """The letter that `text` is, and the choices whose text it is."""
-        said = phrases.ALONE.fullmatch(text)
-        found = self._known(said["letter"]) if said else []
-        return [*found, *(self._with_text(text) if texts else ())]
+        match = phrases.ALONE.fullmatch(text)
+        letters = self._known(match["letter"]) if match else []
+        return [*letters, *(self._with_text(text) if texts else ())]
 
     def _with_text(self, text: str) -> list[str]:
         same = folded(text)
         return [letter for letter, choice in self._texts.items() if choice and choice == same]
 
     def _letter_and_text(self, text: str) -> Iterator[Reading]:
-        said = phrases.LEADING_LETTER.match(text)
-        if said and (known := self._known(said["letter"])):
+        match = phrases.LEADING_LETTER.match(text)
+        if match and (known := self._known(match["letter"])):
             own = self._texts[known[0]]
-            if own and any(_begins(start, own) for start in self._starts(text[said.end() :])):
+            if own and any(_begins(start, own) for start in self._starts(text[match.end() :])):
                 yield Reading(known[0], "letter and text")
 
     def _declared(self, text: str) -> Iterator[Reading]:
         for head in phrases.HEAD.finditer(text):
             rest = text[head.end() :]
             yield from (Reading(letter, "declared") for letter in self._start(rest))
-        for said in phrases.PREDICATE.finditer(text):
-            yield from (Reading(letter, "declared") for letter in self._known(said["letter"]))
+        for match in phrases.PREDICATE.finditer(text):
+            yield from (Reading(letter, "declared") for letter in self._known(match["letter"]))
 
     def _leading(self, text: str) -> Iterator[Reading]:
-        said = phrases.LEADING.match(text)
-        if said:
-            rest = text[said.end() :]
-            known = self._known(said["letter"] or said["bare"] or said["small"])
+        match = phrases.LEADING.match(text)
+        if match:
+            rest = text[match.end() :]
+            known = self._known(match["letter"] or match["bare"] or match["small"])
             more = self._start(rest) if known else []
             for letter in known if set(known) & set(more) else [*known, *more]:
                 yield Reading(letter, "leading")
 
     def _closing(self, text: str) -> Iterator[Reading]:
         last = text.splitlines()[-1].strip()
-        said = phrases.ALONE.fullmatch(last) or phrases.CLOSING.search(last)
-        if said:
-            yield from (Reading(letter, "closing") for letter in self._known(said["letter"]))
+        match = phrases.ALONE.fullmatch(last) or phrases.CLOSING.search(last)
+        if match:
+            yield from (Reading(letter, "closing") for letter in self._known(match["letter"]))
 
     def _sentence(self, text: str) -> Iterator[Reading]:
         if not phrases.ONE_SENTENCE.fullmatch(text) or len(text.split()) > MOST_WORDS:
             return
         if phrases.NEGATED.search(text):
             return
-        for said in phrases.COPULA.finditer(text):
-            for letter in self._with_text(text[said.end() :]):
+        for match in phrases.COPULA.finditer(text):
+            for letter in self._with_text(text[match.end() :]):
                 yield Reading(letter, "sentence")
 
     # --- What is named at the beginning of a text --------------------------------------------------
 
     def _start(self, rest: str) -> list[str]:
         """Letters named where `rest` begins, by letter, list of letters or text."""
-        found = []
-        said = phrases.FIRST_LETTER.match(rest)
-        if said:
-            found += self._known(said["letter"])
-            rest = rest[said.end() :]
-            while found and (more := phrases.NEXT_LETTER.match(rest)):
-                found += self._known(more["letter"])
+        letters = []
+        match = phrases.FIRST_LETTER.match(rest)
+        if match:
+            letters += self._known(match["letter"])
+            rest = rest[match.end() :]
+            while letters and (more := phrases.NEXT_LETTER.match(rest)):
+                letters += self._known(more["letter"])
                 rest = rest[more.end() :]
             rest = rest.lstrip(" \t\"')].:,;-–—")
-        return found + self._texts_at(rest, found)
+        return letters + self._texts_at(rest, letters)
 
     def _texts_at(self, rest: str, named: Sequence[str]) -> list[str]:
         """Choices whose text `rest` begins with, the longest; none if a named one is of them."""
         starts = self._starts(rest)
-        found = [
+        letters = [
             letter
             for letter, choice in self._texts.items()
             if choice and any(_begins(start, choice) for start in starts)
         ]
-        if set(found) & set(named):
+        if set(letters) & set(named):
             return []
-        longest = max((len(self._texts[letter]) for letter in found), default=0)
-        return [letter for letter in found if len(self._texts[letter]) == longest]
+        longest = max((len(self._texts[letter]) for letter in letters), default=0)
+        return [letter for letter in letters if len(self._texts[letter]) == longest]
 
     def _starts(self, rest: str) -> list[str]:
         """How `rest` begins, folded: all and its first line, each with and without its article."""
         rest = rest.lstrip()[: self._most]
-        lines = [folded(each, keep_end=True) for each in (rest, rest.partition("\n")[0])]
+        lines = [folded(form, keep_end=True) for form in (rest, rest.partition("\n")[0])]
         return [*lines, *map(without_article, lines)]
 
     def _known(self, letter: str) -> list[str]:

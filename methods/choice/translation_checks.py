@@ -168,11 +168,11 @@ def check_text(
         raise ParseError("added_text", f"There is no {where} to translate.")
     _require_same("code_changed", where, Counter(_CODE.findall(source)), _CODE.findall(target))
     before, after = _plain(source), _plain(target)
-    formulas, found = Counter(_formulas(before)), Counter(_formulas(after))
-    _require_kept("formula_changed", where, formulas, found)
-    units = Counter(each[1] or each[2] for each in _UNIT.finditer(before))
-    found = Counter(each[1] or each[2] for each in _UNIT.finditer(after))
-    _require_kept("unit_changed", where, units, found)
+    formulas, translated = Counter(_formulas(before)), Counter(_formulas(after))
+    _require_kept("formula_changed", where, formulas, translated)
+    units = Counter(match[1] or match[2] for match in _UNIT.finditer(before))
+    translated = Counter(match[1] or match[2] for match in _UNIT.finditer(after))
+    _require_kept("unit_changed", where, units, translated)
     _require_numbers(where, before, after)
     _require_same("symbol_changed", where, Counter(_symbols(before)), _symbols(after))
     _require_words(where, before, after, renderings, language)
@@ -202,7 +202,7 @@ def _require_kept(reason: str, where: str, wanted: Counter[str], have: Counter[s
 
 
 def _shown(of: Mapping[str, int]) -> str:
-    return ", ".join(repr(each[:60]) for each in of)
+    return ", ".join(repr(text[:60]) for text in of)
 
 
 # --- Numbers and symbols ---------------------------------------------------------------------------
@@ -213,9 +213,9 @@ def _numbers(text: str) -> Counter[str]:
 
 
 def _require_numbers(where: str, before: str, after: str) -> None:
-    given, found = _numbers(before), _numbers(after)
-    _require_kept("number_changed", where, given, found)
-    added = {number: n for number, n in (found - given).items()}
+    given, translated = _numbers(before), _numbers(after)
+    _require_kept("number_changed", where, given, translated)
+    added = {number: n for number, n in (translated - given).items()}
     for number in written_numbers(before):
         added.pop(number, None)
     if added:
@@ -245,8 +245,8 @@ def _words(text: str) -> list[Word]:
     """The words in Latin letters of a text, without unit symbols and formulas."""
     text = _UNIT.sub(lambda unit: " " * len(unit[0]), text)
     return [
-        Word(found[0].removesuffix("'s"), _START.search(text[: found.start()]) is not None)
-        for found in _WORD.finditer(text)
+        Word(match[0].removesuffix("'s"), _START.search(text[: match.start()]) is not None)
+        for match in _WORD.finditer(text)
     ]
 
 
@@ -377,9 +377,9 @@ def _require_choices(source: Texts, target: Texts, language: Language) -> None:
             raise ParseError("repeated_choice", f"{other} and {letter} have the same translation.")
         seen[folded(text)] = letter
     for name, text in source.items():
-        found = re.search(language.verdicts, target[name])
-        if found and not _VERDICT.search(text):
-            raise ParseError("verdict_added", f"The translation of {name} says {found[0]!r}.")
+        match = re.search(language.verdicts, target[name])
+        if match and not _VERDICT.search(text):
+            raise ParseError("verdict_added", f"The translation of {name} says {match[0]!r}.")
 
 
 def _require_no_give_away(source: Texts, target: Texts) -> None:

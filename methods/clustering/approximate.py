@@ -76,11 +76,11 @@ def approximate_neighbours(
     n_probes = _probes_for(prepared, centres, tuning, 1 - (1 - wanted) * LOSS_SHARE)
     neighbours = merge(prepared, _probe(prepared, centres, n_probes, on_progress))
     true = _true_pairs(prepared, measured)
-    found = sum(
+    n_found = sum(
         len(np.intersect1d(neighbours.of(row), true.high[true.low == row]))
         for row in np.unique(true.low)
     )
-    return neighbours, Recall(found, len(true.low), len(measured), n_cells, n_probes)
+    return neighbours, Recall(n_found, len(true.low), len(measured), n_cells, n_probes)
 
 
 def _cell_centres(vectors: Vectors, n_cells: int, seed: int) -> "faiss.Index":
@@ -103,11 +103,11 @@ def _cell_centres(vectors: Vectors, n_cells: int, seed: int) -> "faiss.Index":
 def _true_pairs(prepared: PreparedVectors, rows: NDArray[np.intp]) -> Pairs:
     """All true neighbours of `rows`: `low` is the row, `high` its neighbour."""
     left, right = (prepared.pair_filter.select(part) for part in (rows, slice(None)))
-    found = []
+    all_pairs = []
     for near, other in prepared.pair_filter.candidates(left, right):
         apart = rows[near] != other
-        found.append(within_tau(prepared, rows[near[apart]], other[apart]))
-    return concatenate_pairs(found)
+        all_pairs.append(within_tau(prepared, rows[near[apart]], other[apart]))
+    return concatenate_pairs(all_pairs)
 
 
 def _probes_for(
@@ -151,7 +151,7 @@ def _probe(
         members = by_cell[ends[cell - 1] if cell else 0 : ends[cell]]
         queries = row[starts[cell] : starts[cell + 1]]
         pair_filter = prepared.pair_filter
-        found = []
+        all_pairs = []
         heads = (pair_filter.select(_padded(rows)) for rows in (queries, members))
         for one, other in pair_filter.candidates(*heads):
             real = (one < len(queries)) & (other < len(members))
@@ -160,13 +160,13 @@ def _probe(
             mutual = (probes[right] == own[left][:, None]).any(axis=1)
             once = (left != right) & ((left < right) | ~mutual)
             low, high = np.minimum(left, right)[once], np.maximum(left, right)[once]
-            found.append(within_tau(prepared, low, high))
-        return concatenate_pairs(found)
+            all_pairs.append(within_tau(prepared, low, high))
+        return concatenate_pairs(all_pairs)
 
     done: list[Pairs] = []
     for pairs in map_in_threads(pairs_of, range(n_cells)):
         done.append(pairs)
-        require_pair_limit(sum(len(each.low) for each in done), prepared.tau)
+        require_pair_limit(sum(len(pairs.low) for pairs in done), prepared.tau)
         if on_progress is not None:
             on_progress(len(done), n_cells)
     return done

@@ -80,12 +80,12 @@ def nearest_centres(centres: Vectors, n_nearest: int) -> tuple[Numbers, NDArray[
         return np.empty(shape, dtype=np.intp), np.empty(shape, dtype=np.float32)
     index = faiss.IndexFlatIP(centres.shape[1])
     index.add(centres)
-    similarities, found = index.search(centres, n_nearest + 1)
-    itself = found == np.arange(len(centres))[:, None]
+    similarities, nearest = index.search(centres, n_nearest + 1)
+    itself = nearest == np.arange(len(centres))[:, None]
     # Among many equal vectors a centre may be missing from its own list: then drop the last one.
     itself[~itself.any(axis=1), -1] = True
-    similarities = np.where(found < 0, -np.inf, np.minimum(similarities, 1.0))
-    return found[~itself].reshape(shape), similarities[~itself].reshape(shape)
+    similarities = np.where(nearest < 0, -np.inf, np.minimum(similarities, 1.0))
+    return nearest[~itself].reshape(shape), similarities[~itself].reshape(shape)
 
 
 def near_centre_pairs(
@@ -96,13 +96,12 @@ def near_centre_pairs(
     Only the `n_nearest` centres of each centre are compared. Cost: as `nearest_centres`, plus d
     multiply-adds for each member of each pair.
     """
-    found, similarities = nearest_centres(of.centres, n_nearest)
+    nearest, similarities = nearest_centres(of.centres, n_nearest)
     near = np.argwhere(similarities >= min_similarity)
-    pairs = {
-        (min(a, b), max(a, b)): float(similarities[a, place])
-        for a, place in near.tolist()
-        for b in (int(found[a, place]),)
-    }
+    pairs: dict[tuple[int, int], float] = {}
+    for a, place in near.tolist():
+        b = int(nearest[a, place])
+        pairs[min(a, b), max(a, b)] = float(similarities[a, place])
     lowest = measure_cohesion(of).lowest
     by_cluster = np.argsort(of.labels, kind="stable")
     first = np.searchsorted(of.labels[by_cluster], np.arange(len(of.centres) + 1))

@@ -52,10 +52,10 @@ def communities_from_graph(neighbours: NeighbourGraph, min_size: int = 2) -> lis
     """Communities of a neighbour graph, as defined in `threshold_communities`."""
     prepared = neighbours.prepared
     weights = np.bincount(prepared.distinct_of, minlength=len(prepared.vectors))
-    found = _select_largest_first(neighbours, weights, min_size)
+    selected = _select_largest_first(neighbours, weights, min_size)
     # Rows are distinct vectors: each stands for all vectors equal to it.
-    centres = np.array([centre for centre, _ in found], dtype=np.intp)
-    rows = [np.array([centre, *members], dtype=np.intp) for centre, members in found]
+    centres = np.array([centre for centre, _ in selected], dtype=np.intp)
+    rows = [np.array([centre, *members], dtype=np.intp) for centre, members in selected]
     return _in_order(neighbours, centres, rows)
 
 
@@ -70,7 +70,7 @@ def _select_largest_first(
     # Rows are in the order of first appearance: the smaller row has the smaller index.
     candidates = candidates[np.argsort(-sizes[candidates], kind="stable")]
     taken = np.zeros(n, dtype=bool)
-    found = []
+    selected = []
     for centre in candidates.tolist():
         if taken[centre]:
             continue
@@ -79,8 +79,8 @@ def _select_largest_first(
         if weights[centre] + weights[members].sum() >= min_size:
             taken[centre] = True
             taken[members] = True
-            found.append((centre, members))
-    return found
+            selected.append((centre, members))
+    return selected
 
 
 def _in_order(
@@ -93,7 +93,7 @@ def _in_order(
     # The community of each distinct row, then of each vector.
     community_of = np.full(len(prepared.vectors), -1)
     community_of[np.concatenate(rows)] = np.repeat(
-        np.arange(len(rows)), [len(each) for each in rows]
+        np.arange(len(rows)), [len(members) for members in rows]
     )
     community = community_of[prepared.distinct_of]
     index = np.flatnonzero(community >= 0)
@@ -108,8 +108,8 @@ def _in_order(
     members = np.split(index[order], ends)
     similarities = np.split(similarity[order], ends)
     return [
-        Community(int(each[0]), tuple(each.tolist()), tuple(near.tolist()))
-        for each, near in zip(members, similarities, strict=True)
+        Community(int(community[0]), tuple(community.tolist()), tuple(near.tolist()))
+        for community, near in zip(members, similarities, strict=True)
     ]
 
 
@@ -137,7 +137,9 @@ def density_communities(vectors: Vectors, min_size: int = 2) -> list[Community]:
     ).fit_predict(units)
     members_of = [np.flatnonzero(labels == label) for label in range(labels.max() + 1)]
     communities = [_around_medoid(units, members) for members in members_of]
-    return sorted(communities, key=lambda each: (-len(each.members), min(each.members)))
+    return sorted(
+        communities, key=lambda community: (-len(community.members), min(community.members))
+    )
 
 
 def _around_medoid(units: Vectors, members: NDArray[np.intp]) -> Community:

@@ -85,13 +85,13 @@ def find_neighbours(
     """
     prepared = prepare(vectors, tau)
     todo = blocks(prepared)
-    found: list[Pairs] = []
+    all_pairs: list[Pairs] = []
     for pairs in map_in_threads(lambda block: block_pairs(prepared, *block), todo):
-        found.append(pairs)
-        require_pair_limit(sum(len(each.low) for each in found), tau)
+        all_pairs.append(pairs)
+        require_pair_limit(sum(len(block.low) for block in all_pairs), tau)
         if on_progress is not None:
-            on_progress(len(found), len(todo))
-    return merge(prepared, found)
+            on_progress(len(all_pairs), len(todo))
+    return merge(prepared, all_pairs)
 
 
 def map_in_threads(work: Callable[[Part], Pairs], parts: Sequence[Part]) -> Iterator[Pairs]:
@@ -132,11 +132,11 @@ def block_pairs(prepared: PreparedVectors, start: int, stop: int) -> Pairs:
     """Pairs of the rows start to stop with each other and with all rows after them."""
     pair_filter = prepared.pair_filter
     left, right = pair_filter.select(slice(start, stop)), pair_filter.select(slice(start, None))
-    found = []
+    all_pairs = []
     for low, high in pair_filter.candidates(left, right):
         later = high > low
-        found.append(within_tau(prepared, low[later] + start, high[later] + start))
-    return concatenate_pairs(found)
+        all_pairs.append(within_tau(prepared, low[later] + start, high[later] + start))
+    return concatenate_pairs(all_pairs)
 
 
 def merge(prepared: PreparedVectors, found: Iterable[Pairs]) -> NeighbourGraph:

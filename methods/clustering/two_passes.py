@@ -254,6 +254,6 @@ def rows_by_label(rows: Rows, labels: Labels) -> dict[int, Rows]:
     """The rows of each label in the given order; rows with label -1 are left out."""
     labelled = rows[labels[rows] >= 0]
     ordered = labelled[np.argsort(labels[labelled], kind="stable")]
-    found, starts = np.unique(labels[ordered], return_index=True)
+    unique_labels, starts = np.unique(labels[ordered], return_index=True)
     # Without any label np.split still gives one, empty, part.
-    return dict(zip(found.tolist(), np.split(ordered, starts[1:]), strict=False))
+    return dict(zip(unique_labels.tolist(), np.split(ordered, starts[1:]), strict=False))

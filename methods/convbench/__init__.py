@@ -87,7 +87,7 @@ class Convbench:
         known = {metric.name for metric in metrics}
         self.metrics: Sequence[Metric] = (
             *metrics,
-            *(each for each in GRADES if grades and each.name.removesuffix(" grade") in known),
+            *(grade for grade in GRADES if grades and grade.name.removesuffix(" grade") in known),
         )
 
     def ask(self, item: Item, limits: Limits) -> Generator[Asking, Any, None]:
@@ -96,7 +96,9 @@ class Convbench:
         The first request of a setting may be that of another one, where a model's own answer is the
         reference: the ledger answers it.
         """
-        yield from ask_without_pictures(item, lambda each: self._ask(each, limits))
+        yield from ask_without_pictures(
+            item, lambda without_pictures: self._ask(without_pictures, limits)
+        )
 
     def judge(self, item: Item, transcript: Transcript) -> Judging:
         """Every turn that was asked against its reference, then each whole conversation."""
@@ -126,7 +128,7 @@ def _with_given(item: Item, n_given: int) -> Item:
 def _alone(item: Item, number: int) -> Item:
     """One turn with all images of the turns up to it, those of earlier ones in front of its text."""
     turn = item.turns[number - 1]
-    before = [position for each in item.turns[: number - 1] for position in each.image_positions]
+    before = [position for turn in item.turns[: number - 1] for position in turn.image_positions]
     moved = replace(
         turn,
         question=f"{IMAGE_HERE}\n" * len(before) + turn.question,

@@ -146,7 +146,7 @@ class Followed(NamedTuple):
 
     def of(self, label: str, value: str) -> "Followed":
         """The items whose task is this one; what is left out belongs to the whole."""
-        kept = {name for name, each in self.after.items() if each.labels.get(label) == value}
+        kept = {name for name, judged in self.after.items() if judged.labels.get(label) == value}
         before, after = (
             {name: side[name] for name in side.keys() & kept} for side in (self.before, self.after)
         )
@@ -169,18 +169,24 @@ def attribution_rows(
     for change in changes:
         models = sorted(filter(is_model, observed))
         followed = {model: _followed(observed[model], change) for model in models}
-        followed = {model: of for model, of in followed.items() if of.before or of.left_out}
-        if not any(of.before for of in followed.values()):
+        followed = {
+            model: of_model
+            for model, of_model in followed.items()
+            if of_model.before or of_model.left_out
+        }
+        if not any(of_model.before for of_model in followed.values()):
             continue
-        cells = [(ALL, model, of) for model, of in followed.items()]
+        cells = [(ALL, model, of_model) for model, of_model in followed.items()]
         rows += _rows(change, cells, seed, n_resamples)
-        tasks = [each.labels for of in followed.values() for each in of.after.values()]
+        tasks = [
+            judged.labels for of_model in followed.values() for judged in of_model.after.values()
+        ]
         for label in change.labels:
-            named = [{label: of[label]} for of in tasks if label in of]
+            named = [{label: labels[label]} for labels in tasks if label in labels]
             cells = [
-                (subset, model, of.of(*subset))
+                (subset, model, of_model.of(*subset))
                 for subset in sorted(subsets(named))
-                for model, of in followed.items()
+                for model, of_model in followed.items()
             ]
             rows += _rows(change, [cell for cell in cells if cell[2].before], seed, n_resamples)
     return rows
@@ -205,15 +211,15 @@ def _followed(scored: Sequence[Scored], change: Change) -> Followed:
 
 def _judged(scored: Sequence[Scored], dimension: str, trial: str) -> dict[str, Judged]:
     of_items: dict[str, list[Scored]] = {}
-    for each in scored:
-        if (each.metric, each.trial) == (dimension, trial):
-            of_items.setdefault(each.item_id, []).append(each)
+    for score in scored:
+        if (score.metric, score.trial) == (dimension, trial):
+            of_items.setdefault(score.item_id, []).append(score)
     judged = {}
     for item, orders in of_items.items():
-        values = [each.value for each in orders if each.value is not None]
+        values = [score.value for score in orders if score.value is not None]
         # One order alone would be a score of the judge's liking for a place, too.
         whole = len(values) == len(orders)
-        lacking = next((each.status for each in orders if each.value is None), "judged")
+        lacking = next((score.status for score in orders if score.value is None), "judged")
         value = sum(values) / len(values) if whole else None
         judged[item] = Judged(orders[0].cluster, orders[0].labels, value, lacking)
     return judged
@@ -225,23 +231,23 @@ _UNTESTED: Row = dict.fromkeys(("ci_low", "ci_high", "p", "p_holm", "verdict"))
 
 def _rows(change: Change, cells: Sequence[Cell], seed: int, n_resamples: int) -> list[Row]:
     """The rows of cells (subset, model, items) that are adjusted together."""
-    untested = [_why_untested(of) for _, _, of in cells]
+    untested = [_why_untested(of_model) for _, _, of_model in cells]
     tested = [place for place, why in enumerate(untested) if why is None]
     values, clusters = matrix([_differences(cells[place][2]) for place in tested])
     compared = compare_differences(values, clusters, seed=seed, n_resamples=n_resamples)
-    adjusted = holm([each.p_value for each in compared])
+    adjusted = holm([comparison.p_value for comparison in compared])
     tests: dict[int, Row] = {
         place: {
             # As the interval has it, to the last digit.
-            "difference": each.difference,
-            "ci_low": each.ci_low,
-            "ci_high": each.ci_high,
-            "p": each.p_value,
+            "difference": comparison.difference,
+            "ci_low": comparison.ci_low,
+            "ci_high": comparison.ci_high,
+            "p": comparison.p_value,
             "p_holm": p,
-            "verdict": _verdict(each.difference, p),
-            "reason": each.reason,
+            "verdict": _verdict(comparison.difference, p),
+            "reason": comparison.reason,
         }
-        for place, each, p in zip(tested, compared, adjusted, strict=True)
+        for place, comparison, p in zip(tested, compared, adjusted, strict=True)
     }
     return [
         {
@@ -253,10 +259,10 @@ def _rows(change: Change, cells: Sequence[Cell], seed: int, n_resamples: int) ->
             "subset_label": subset[0],
             "subset_value": subset[1],
             "model": model,
-            **_counts(of),
+            **_counts(of_model),
             **tests.get(place, {**_UNTESTED, "reason": untested[place]}),
         }
-        for place, (subset, model, of) in enumerate(cells)
+        for place, (subset, model, of_model) in enumerate(cells)
     ]
 
 
@@ -268,7 +274,7 @@ def _why_untested(of: Followed) -> str | None:
     """
     if not of.before:
         return NO_ITEMS
-    if len({each.cluster for each in of.after.values()}) < LEAST_TESTED:
+    if len({judged.cluster for judged in of.after.values()}) < LEAST_TESTED:
         return TOO_FEW
     return None if any(unit.value for unit in _differences(of)) else NOTHING_CHANGES
 

@@ -76,7 +76,7 @@ class Comparing:
         whole = [request for view in views for request in view.conversations(verdicts)]
         judgments = yield whole
         judged += zip(whole, judgments, strict=True)
-        observations = [each for view in views for each in view.unjudged()]
+        observations = [observation for view in views for observation in view.unjudged()]
         for request, judgment in judged:
             observations += _observed(request.place, judgment)
         return observations
@@ -115,8 +115,8 @@ class _View:
             return
         for order in ORDERS:
             turns = [
-                {**each, **self._verdict(verdicts, turn, order), "focus": self._focus(turn)}
-                for turn, each in zip(
+                {**exchange, **self._verdict(verdicts, turn, order), "focus": self._focus(turn)}
+                for turn, exchange in zip(
                     self._item.turns, self._exchanges(self._item.turns, order), strict=True
                 )
             ]
@@ -140,7 +140,7 @@ class _View:
         metrics = [dimension, *([grade_of(dimension)] if self._how.grades else [])]
         needed = [turn for turn in self._item.turns if turn not in self._asked]
         if any(turn.reference is None for turn in [*needed, *turns]):
-            return [Observation(each, self._trial, last, "no_reference") for each in metrics]
+            return [Observation(metric, self._trial, last, "no_reference") for metric in metrics]
         for turn in turns:
             answer = self._transcript.answer(self._trial, turn.turn)
             if answer.text is None:
@@ -150,7 +150,9 @@ class _View:
     def _earlier(self, turn: Turn, order: str) -> list[Told]:
         if not self._how.conversation:
             return []
-        return self._exchanges([each for each in self._item.turns if each.turn < turn.turn], order)
+        return self._exchanges(
+            [earlier for earlier in self._item.turns if earlier.turn < turn.turn], order
+        )
 
     def _exchanges(self, turns: Sequence[Turn], order: str) -> list[Told]:
         """What was said in each turn: by both assistants, or given to both."""
@@ -188,17 +190,17 @@ class _View:
     def _graded(self, turn: Turn, part: str, dimension: str, turns: Sequence[Turn]) -> AskJudge:
         graded = [
             {
-                "instruction": numbered_question(each),
-                "reference": with_image_numbers(each.reference or ""),
-                "answer": self._text(each),
-                "focus": self._focus(each),
+                "instruction": numbered_question(graded_turn),
+                "reference": with_image_numbers(graded_turn.reference or ""),
+                "answer": self._text(graded_turn),
+                "focus": self._focus(graded_turn),
             }
-            for each in turns
+            for graded_turn in turns
         ]
         earlier = [
-            {"instruction": numbered_question(each), "answer": self._text(each)}
-            for each in self._item.turns
-            if each.turn < turns[0].turn and self._how.conversation
+            {"instruction": numbered_question(earlier), "answer": self._text(earlier)}
+            for earlier in self._item.turns
+            if earlier.turn < turns[0].turn and self._how.conversation
         ]
         read = partial(read_grade, dimension=dimension)
         data = {"dimension": dimension, "earlier": earlier, "turns": graded}
@@ -211,7 +213,7 @@ class _View:
         self, turn: Turn, part: str, prompt: str, data: Told, read: Any, schema: Any
     ) -> AskJudge:
         """A request at the place of a turn; a caption stands in the picture's place."""
-        shown = sum(len(each.image_positions) for each in self._item.turns[: turn.turn])
+        shown = sum(len(earlier.image_positions) for earlier in self._item.turns[: turn.turn])
         images = () if self._caption else self._item.image_ids[:shown]
         place = Place(self._trial, turn.turn, part)
         return AskJudge(place, prompt, {**data, "caption": self._caption}, images, read, schema)

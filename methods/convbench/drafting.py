@@ -94,23 +94,23 @@ def categories_of(counts: Mapping[str, int], vectors: Vectors, tau: float) -> li
         chief = min(community.members, key=lambda row: (-counts[names[row]], len(names[row]), row))
         chief_of |= dict.fromkeys(community.members, chief)
     chiefs = np.array(sorted(set(chief_of.values())), dtype=np.intp)
-    found = []
+    categories = []
     for row, chief in sorted(chief_of.items()):
         cosines = paired_cosines(vectors, np.full(len(chiefs), row), vectors, chiefs)
-        of = dict(zip(chiefs.tolist(), cosines.tolist(), strict=True))
-        similarity = of.pop(chief)
-        nearest = max(of, key=lambda other: of[other], default=None)
-        found.append(
+        cosine_of = dict(zip(chiefs.tolist(), cosines.tolist(), strict=True))
+        similarity = cosine_of.pop(chief)
+        nearest = max(cosine_of, key=lambda other: cosine_of[other], default=None)
+        categories.append(
             Named(
                 names[row],
                 counts[names[row]],
                 names[chief],
                 similarity,
                 None if nearest is None else names[nearest],
-                None if nearest is None else of[nearest],
+                None if nearest is None else cosine_of[nearest],
             )
         )
-    return found
+    return categories
 
 
 CAPABILITIES = tuple(TASK_LABELS.values())

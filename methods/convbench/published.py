@@ -70,8 +70,8 @@ def _meanings() -> dict[str, Meaning]:
     for turn, ordinal in enumerate(TURN_NAMES, start=1):
         name = TASK_LABELS[turn]
         known[name] = Meaning(CATEGORY, turn)
-        for what, of in words.items():
-            for word in of:
+        for what, synonyms in words.items():
+            for word in synonyms:
                 for form in (f"the{ordinal}turn{word}", f"{ordinal}turn{word}", f"{name}{word}"):
                     known[form] = Meaning(what, turn)
     for word in ("focus", "focuspoints", "demand", "demands"):

@@ -59,15 +59,15 @@ def images_of_others(items: Sequence[Item], place: int) -> dict[str, str]:
     item = items[place]
     instead: dict[str, str] = {}
     for position, image_id in enumerate(item.image_ids):
-        at_place = (of[position] for of in _others(items, place) if position < len(of))
-        anywhere = (of[position % len(of)] for of in _others(items, place))
-        found = next((e for e in chain(at_place, anywhere) if e not in item.image_ids), None)
-        if found is None:
+        at_place = (images[position] for images in _others(items, place) if position < len(images))
+        anywhere = (images[position % len(images)] for images in _others(items, place))
+        replacement = next((e for e in chain(at_place, anywhere) if e not in item.image_ids), None)
+        if replacement is None:
             raise NoOtherImages(
                 f"No other item of the release has an image to show in place of image {position + 1} "
                 f"of {item.item_id}, so {OTHER_IMAGES} cannot be asked about it."
             )
-        instead.setdefault(image_id, found)
+        instead.setdefault(image_id, replacement)
     return instead
 
 

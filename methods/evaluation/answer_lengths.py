@@ -45,17 +45,17 @@ def length_rows(items: Sequence[Item], lengths: Mapping[AnswerKey, int]) -> list
         if key.trial == PLAIN and is_model(key.model) and where in references:
             of_models.setdefault(key.model, {})[where] = length
     rows = [_row(REFERENCES, list(references.values()), None)]
-    for model, of in sorted(of_models.items()):
-        ratios = [length / references[where] for where, length in of.items()]
-        rows.append(_row(model, list(of.values()), float(np.median(ratios))))
+    for model, of_model in sorted(of_models.items()):
+        ratios = [length / references[where] for where, length in of_model.items()]
+        rows.append(_row(model, list(of_model.values()), float(np.median(ratios))))
     return rows
 
 
 def _row(model: str, lengths: Sequence[int], ratio: float | None) -> dict[str, Any]:
-    found = np.percentile(lengths, list(PERCENTILES.values()))
+    percentiles = np.percentile(lengths, list(PERCENTILES.values()))
     return {
         "model": model,
         "n": len(lengths),
-        **dict(zip(PERCENTILES, map(float, found), strict=True)),
+        **dict(zip(PERCENTILES, map(float, percentiles), strict=True)),
         "ratio": ratio,
     }

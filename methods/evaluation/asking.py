@@ -149,7 +149,9 @@ class Transcript:
     @property
     def has_answers(self) -> bool:
         """Whether the model gave anything that can be judged."""
-        return any(of.text is not None and of.status != "given" for of in self.answers.values())
+        return any(
+            answer.text is not None and answer.status != "given" for answer in self.answers.values()
+        )
 
 
 def readings_of(asking: Generator[Asking, Any, None], transcript: Transcript) -> Iterator[Extract]:

@@ -44,7 +44,7 @@ def text_of(value: Any) -> str:
             return ""
         case float() if value.is_integer():
             return str(int(value))
-        case list() if all(isinstance(each, str) for each in value):
+        case list() if all(isinstance(text, str) for text in value):
             return repr(value)
         case list() | dict():
             return json.dumps(value, ensure_ascii=False, default=str)
@@ -59,8 +59,8 @@ def image_cells(where: str, value: Any) -> ImageCells:
     """
     images = value if isinstance(value, list) else [value]
     inside, paths = [], []
-    for each in images:
-        named = each if isinstance(each, Mapping) else {"bytes": each}
+    for image in images:
+        named = image if isinstance(image, Mapping) else {"bytes": image}
         data = named.get("bytes")
         if data:
             inside.append(encoded(data) if isinstance(data, bytes) else text_of(data))

@@ -62,14 +62,14 @@ class Columns:
         for unit in units:
             if unit.value is not None:
                 strata.setdefault(unit.stratum, []).append(unit)
-        rows = [self._row((about, name), of) for name, of in strata.items()]
+        rows = [self._row((about, name), stratum) for name, stratum in strata.items()]
         digest = hashlib.blake2b(repr([row.about for row in rows]).encode(), digest_size=16)
         for row in rows:
             for part in row[1:]:
                 digest.update(part.tobytes())
         place = self._place.setdefault(digest.digest(), len(self._columns))
         if place == len(self._columns):
-            means = [fmean(unit.value or 0.0 for unit in of) for of in strata.values()]
+            means = [fmean(unit.value or 0.0 for unit in stratum) for stratum in strata.values()]
             self._columns.append(_Packed(rows, fmean(means) if means else None))
         self._added.append(place)
 
@@ -79,14 +79,14 @@ class Columns:
         order = np.empty(len(names), dtype=np.int64)
         order[[self._clusters[name] for name in names]] = np.arange(len(names))
         # Some columns at a time: the same seed draws the same clusters each time.
-        found = [
-            each
+        estimates = [
+            estimate
             for start in range(0, len(self._columns), AT_ONCE)
-            for each in _estimates(
+            for estimate in _estimates(
                 self._columns[start : start + AT_ONCE], order, seed=seed, n_resamples=n_resamples
             )
         ]
-        return [found[place] for place in self._added]
+        return [estimates[place] for place in self._added]
 
     def _row(self, about: Hashable, units: Sequence[Unit]) -> _Row:
         known = self._clusters
@@ -131,18 +131,18 @@ def _estimates(
     for start, means in bootstrap_parts(parts, len(order), seed=seed, n_resamples=n_resamples):
         here = slice(start, start + means.shape[1])
         for numbers in by_strata.values():
-            of = means[[rows_of[number] for number in numbers]]
+            of_strata = means[[rows_of[number] for number in numbers]]
             # A stratum that was not drawn leaves the others.
-            known = ~np.isnan(of)
-            summed = np.where(known, of, 0.0).sum(axis=1)
+            known = ~np.isnan(of_strata)
+            summed = np.where(known, of_strata, 0.0).sum(axis=1)
             resampled[numbers, here] = ratio(summed, known.sum(axis=1).astype(float))
     n_clusters = np.array([_n_clusters(column) for column in columns])
-    values = np.array([np.nan if of.mean is None else of.mean for of in columns])
+    values = np.array([np.nan if column.mean is None else column.mean for column in columns])
     return [
-        each
+        estimate
         for start in range(0, len(columns), SORTED_AT_ONCE)
         for some in [slice(start, start + SORTED_AT_ONCE)]
-        for each in percentile_estimates(values[some], resampled[some], n_clusters[some])
+        for estimate in percentile_estimates(values[some], resampled[some], n_clusters[some])
     ]
 
 

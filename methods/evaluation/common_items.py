@@ -51,12 +51,12 @@ def common_scores(
     second release, so that a metric that is averaged by them compares like with like. A metric without
     a unit that both have is left out.
     """
-    kept = [each for each in after if each.item_id in set(items.values())]
-    of_turn = {(each.item_id, each.turn): each for each in kept}
+    kept = [score for score in after if score.item_id in set(items.values())]
+    of_turn = {(score.item_id, score.turn): score for score in kept}
     moved = []
-    for each in before:
-        if each.item_id in items:
-            here = replace(each, item_id=items[each.item_id])
+    for score in before:
+        if score.item_id in items:
+            here = replace(score, item_id=items[score.item_id])
             like = of_turn.get((here.item_id, here.turn))
             moved.append(
                 here if like is None else replace(here, labels=like.labels, cluster=like.cluster)
@@ -64,8 +64,10 @@ def common_scores(
     counting = {_BEFORE: floored(moved), _AFTER: floored(kept)}
     compared, _ = compare(metrics, counting, least_coverage=0.0, seed=seed, n_resamples=n_resamples)
     rows = {(row["metric"], row["aggregation"]): row for row in compared if row["form"] == "floor"}
-    n_items = len(set.intersection(*({one.item_id for one in of} for of in counting.values())))
-    found = []
+    n_items = len(
+        set.intersection(*({one.item_id for one in scores} for scores in counting.values()))
+    )
+    common = []
     for metric in metrics:
         units = in_common(
             {name: units_of(metric, scored, "floor") for name, scored in counting.items()}
@@ -75,7 +77,7 @@ def common_scores(
         if row is None or row["difference"] is None or None in values:
             continue
         was, now = (metric.statistic(value) for value in values if value is not None)
-        found.append(
+        common.append(
             CommonScore(
                 metric,
                 was,
@@ -88,4 +90,4 @@ def common_scores(
                 len(units[_AFTER]),
             )
         )
-    return found
+    return common

@@ -10,8 +10,11 @@ RANDOM, MOST_FREQUENT = "baseline:random", "baseline:most-frequent"
 """A letter at random, and always the right letter that is the most frequent one: what multiple choice
 gives to who does not look."""
 BASELINES = (
-    *("baseline:reference", "baseline:swapped-reference", "baseline:empty"),
-    *(RANDOM, MOST_FREQUENT),
+    "baseline:reference",
+    "baseline:swapped-reference",
+    "baseline:empty",
+    RANDOM,
+    MOST_FREQUENT,
 )
 """Contestants that ask no model: they answer by rule, and calibrate a judge or a benchmark."""
 FILE = "file"

@@ -17,20 +17,20 @@ def counts_of(scored: Sequence[Scored]) -> dict[str, int]:
     """
     status: dict[tuple[str, str, int], str] = {}
     refused = set()
-    for each in scored:
-        place = each.item_id, each.trial, each.turn
+    for score in scored:
+        place = score.item_id, score.trial, score.turn
         if status.get(place) != "judged":
-            status[place] = each.status
-        if each.refused:
+            status[place] = score.status
+        if score.refused:
             refused.add(place)
     counted = Counter(status.values())
     return {
         "n_items": len({item for item, _, _ in status}),
         "n_turns": len(status),
         "n_judged": counted["judged"],
-        "n_failed": sum(counted[each] for each in _FAILED),
+        "n_failed": sum(counted[kind] for kind in _FAILED),
         "n_refused": len(refused),
-        **{f"n_{each}": counted[each] for each in NO_ANSWER},
+        **{f"n_{kind}": counted[kind] for kind in NO_ANSWER},
     }
 
 

@@ -122,14 +122,14 @@ class Dialogue:
 
     @property
     def _n_images(self) -> int:
-        return sum(each.n_images for each in self._exchanges)
+        return sum(exchange.n_images for exchange in self._exchanges)
 
     def _messages(self) -> tuple[Message, ...]:
         messages: list[Message] = []
-        for each in self._exchanges[self._n_left_out :]:
-            messages.append(each.question)
-            if each.answer is not None:
-                messages.append(Message.of("assistant", each.answer))
+        for exchange in self._exchanges[self._n_left_out :]:
+            messages.append(exchange.question)
+            if exchange.answer is not None:
+                messages.append(Message.of("assistant", exchange.answer))
         if self._n_left_out:
             first = messages[0]
             messages[0] = Message(first.role, (Text(f"{self._left_out()}\n\n"), *first.parts))
@@ -150,11 +150,11 @@ class Dialogue:
             else f"{len(gone)} turns of this dialogue are"
         )
         told = f"The first {turns} left out, as the whole of it is too long."
-        n_images = sum(each.n_images for each in gone)
+        n_images = sum(exchange.n_images for exchange in gone)
         if n_images == 0:
             return told
         names = "<image-1>" if n_images == 1 else f"<image-1> to <image-{n_images}>"
         told += f" Left out with {'it' if len(gone) == 1 else 'them'}: {names}."
-        if any(each.n_images for each in kept):
+        if any(exchange.n_images for exchange in kept):
             told += f" The first picture below is <image-{n_images + 1}>."
         return told

@@ -92,9 +92,11 @@ class HumanScores:
     @property
     def content_hash(self) -> str:
         """The same for the same scores and reasons, whatever file and order they come in."""
-        said = {scored: [reason] for scored, reason in self.reasons.items()}
+        reasons = {scored: [reason] for scored, reason in self.reasons.items()}
         return content_id(
-            sorted([*scored, score, *said.get(scored, [])] for scored, score in self.scores.items())
+            sorted(
+                [*scored, score, *reasons.get(scored, [])] for scored, score in self.scores.items()
+            )
         )
 
 
@@ -107,8 +109,8 @@ def human_scores_of(rated: Rated, rows: Sequence[Row]) -> HumanScores:
     """
     item = _item_column(rows)
     turns = {
-        each.item_id: [turn.turn for turn in each.turns if turn.given is None]
-        for each in rated.items
+        item.item_id: [turn.turn for turn in item.turns if turn.given is None]
+        for item in rated.items
     }
     scores: dict[Scored, float] = {}
     reasons: dict[Scored, str] = {}
@@ -116,11 +118,11 @@ def human_scores_of(rated: Rated, rows: Sequence[Row]) -> HumanScores:
     counts: Counter[Reason] = Counter()
     for row in rows:
         cells = {MODEL: "", SCORE: ""} | {name: cell.strip() for name, cell in row.cells.items()}
-        found = _read(rated, turns, cells.get(item, ""), cells)
-        if isinstance(found, str):
-            counts[found] += 1
+        outcome = _read(rated, turns, cells.get(item, ""), cells)
+        if isinstance(outcome, str):
+            counts[outcome] += 1
             continue
-        scored, score = found
+        scored, score = outcome
         if reason := cells.get(REASON):
             reasons[scored] = min(reason, reasons.get(scored, reason))
         if scored not in scores:
@@ -149,7 +151,7 @@ def _read(
     if item_id not in turns:
         return "unknown_item"
     named = cells[MODEL]
-    model = next((each for each in (named, f"{FILE}:{named}") if each in rated.models), None)
+    model = next((name for name in (named, f"{FILE}:{named}") if name in rated.models), None)
     if model is None:
         return "unknown_model"
     turn = _turn(turns[item_id], cells.get(TURN, ""))

@@ -115,12 +115,12 @@ class _Scores:
     @property
     def models(self) -> Labels:
         """The number of each answer's model, in the order of the models' names."""
-        return _numbers([each.place.model for each in self.answers])
+        return _numbers([answer.place.model for answer in self.answers])
 
     @property
     def clusters(self) -> Labels:
         """The number of each answer's cluster: its dialogue, item or group."""
-        return _numbers([each.cluster for each in self.answers])
+        return _numbers([answer.cluster for answer in self.answers])
 
 
 def judge_rows(
@@ -141,16 +141,18 @@ def judge_rows(
     `is_critic`, which was trained on pairs for training, counts those for testing alone.
     """
     for dimension in scale.dimensions:
-        of = _scores_of([observed], dimension)
-        yield from _distribution(of, dimension, scale)
+        scores = _scores_of([observed], dimension)
+        yield from _distribution(scores, dimension, scale)
         drawn = n_resamples if dimension == scale.overall else 0
-        split = _split(of, observed, split_by) if dimension == scale.overall else {}
-        sides = np.array([beside.sides.get(each.place, "") for each in of.answers], dtype=np.str_)
+        split = _split(scores, observed, split_by) if dimension == scale.overall else {}
+        sides = np.array(
+            [beside.sides.get(answer.place, "") for answer in scores.answers], dtype=np.str_
+        )
         if dimension == scale.overall:
             split |= {(CRITIC, side): sides == side for side in sorted(set(beside.sides.values()))}
         for origin, given in sorted(beside.people.items()):
-            by_people = [given.get(each.place, {}).get(dimension) for each in of.answers]
-            pairs = np.column_stack([of.means[:, 0], np.array(by_people, dtype=float)])
+            by_people = [given.get(answer.place, {}).get(dimension) for answer in scores.answers]
+            pairs = np.column_stack([scores.means[:, 0], np.array(by_people, dtype=float)])
             both = ~np.isnan(pairs).any(axis=1)
             if is_critic:
                 both &= sides == TEST
@@ -159,12 +161,12 @@ def judge_rows(
                     continue
                 of_subset = np.where((both & within)[:, None], pairs, np.nan)
                 people = OF_PEOPLE[origin]
-                for row in _agreement(of, of_subset, people, dimension, scale, seed, drawn):
+                for row in _agreement(scores, of_subset, people, dimension, scale, seed, drawn):
                     yield replace(row, subset_label=label, subset_value=value)
-    of = _scores_of([observed], scale.overall)
-    yield from _length(of, beside.lengths, scale.overall, seed, n_resamples)
-    repeated = int(((~np.isnan(of.scores)).sum(axis=2) >= 2).sum())
-    variance = replicate_variance(of.scores)
+    scores = _scores_of([observed], scale.overall)
+    yield from _length(scores, beside.lengths, scale.overall, seed, n_resamples)
+    repeated = int(((~np.isnan(scores.scores)).sum(axis=2) >= 2).sum())
+    variance = replicate_variance(scores.scores)
     yield _row(scale.overall, "replicate_variance", repeated, variance, reason=JUDGED_ONCE)
 
 
@@ -177,9 +179,9 @@ def pair_rows(
     dimension has intervals: each takes `n_resamples` calls of scipy.
     """
     for dimension in scale.dimensions:
-        of = _scores_of([first, second], dimension)
+        scores = _scores_of([first, second], dimension)
         drawn = n_resamples if dimension == scale.overall else 0
-        yield from _agreement(of, of.means, name, dimension, scale, seed, drawn)
+        yield from _agreement(scores, scores.means, name, dimension, scale, seed, drawn)
 
 
 def variance_rows(scale: Scale, judges: Sequence[Observed]) -> Iterator[Finding]:
@@ -187,14 +189,16 @@ def variance_rows(scale: Scale, judges: Sequence[Observed]) -> Iterator[Finding]
 
     An item is one model's answer. As many replicates count as every judge has.
     """
-    of = _scores_of(judges, scale.overall)
-    n_replicates = max(1, int((~np.isnan(of.scores)).any(axis=0).sum(axis=1).min()))
-    found = variance_components(of.scores[:, :, :n_replicates])
+    scores = _scores_of(judges, scale.overall)
+    n_replicates = max(1, int((~np.isnan(scores.scores)).any(axis=0).sum(axis=1).min()))
+    components = variance_components(scores.scores[:, :, :n_replicates])
     of_judges = ("judge", "interaction") if len(judges) > 1 else ()
     for name in ("item", *of_judges, "replicate"):
-        reason = found.reason or (JUDGED_ONCE if found.shares else NO_VARIANCE)
-        share = found.shares.get(name)
-        yield _row(scale.overall, f"variance_share_{name}", found.n_items, share, reason=reason)
+        reason = components.reason or (JUDGED_ONCE if components.shares else NO_VARIANCE)
+        share = components.shares.get(name)
+        yield _row(
+            scale.overall, f"variance_share_{name}", components.n_items, share, reason=reason
+        )
 
 
 def _scores_of(judges: Sequence[Observed], dimension: str) -> _Scores:
@@ -202,17 +206,17 @@ def _scores_of(judges: Sequence[Observed], dimension: str) -> _Scores:
     given: list[dict[_Answer, tuple[float, ...]]] = [{} for _ in judges]
     for number, observed in enumerate(judges):
         for model, scored in observed.items():
-            for each in scored:
-                if each.metric == dimension and each.value is not None:
-                    place = AnswerKey(model, each.item_id, each.trial, each.turn)
-                    replicates = each.replicates or (each.value,)
-                    given[number][_Answer(place, each.part, each.cluster)] = replicates
+            for score in scored:
+                if score.metric == dimension and score.value is not None:
+                    place = AnswerKey(model, score.item_id, score.trial, score.turn)
+                    replicates = score.replicates or (score.value,)
+                    given[number][_Answer(place, score.part, score.cluster)] = replicates
     answers = sorted(set().union(*given))
-    most = max((len(scores) for of in given for scores in of.values()), default=1)
+    most = max((len(scores) for of_judge in given for scores in of_judge.values()), default=1)
     scores = np.full((len(answers), len(judges), most), np.nan)
     for row, answer in enumerate(answers):
-        for number, of in enumerate(given):
-            replicates = of.get(answer, ())
+        for number, of_judge in enumerate(given):
+            replicates = of_judge.get(answer, ())
             scores[row, number, : len(replicates)] = replicates
     return _Scores(answers, scores)
 
@@ -222,34 +226,36 @@ def _split(
 ) -> dict[tuple[str, str], NDArray[np.bool_]]:
     """Which answers have each value of the label; a label with one value splits nothing."""
     labels = {
-        AnswerKey(model, each.item_id, each.trial, each.turn): each.labels
+        AnswerKey(model, score.item_id, score.trial, score.turn): score.labels
         for model, scored in observed.items()
-        for each in scored
+        for score in scored
     }
-    values = [labels[each.place].get(label or "") for each in of.answers]
+    values = [labels[answer.place].get(label or "") for answer in of.answers]
     named: list[dict[str, str]] = [
         {label: value} for value in sorted(filter(None, values)) if label
     ]
     return {
-        (name, value): np.array([each == value for each in values])
+        (name, value): np.array([answer_value == value for answer_value in values])
         for name, value in subsets(named)
     }
 
 
 def _distribution(of: _Scores, dimension: str, scale: Scale) -> Iterator[Finding]:
     """Over all single scores: replicates are scores of their own."""
-    found = score_distribution(of.scores, scale.lowest, scale.highest)
-    spread = found.standard_deviation
-    yield _row(dimension, "mean", found.n, found.mean, reason=NO_SCORE)
+    distribution = score_distribution(of.scores, scale.lowest, scale.highest)
+    spread = distribution.standard_deviation
+    yield _row(dimension, "mean", distribution.n, distribution.mean, reason=NO_SCORE)
     yield _row(
         dimension,
         "standard_deviation",
-        found.n,
+        distribution.n,
         spread,
-        reason=ONE_SCORE if found.n else NO_SCORE,
+        reason=ONE_SCORE if distribution.n else NO_SCORE,
     )
-    yield _row(dimension, "ceiling_rate", found.n, found.ceiling_rate, reason=NO_SCORE)
-    yield _row(dimension, "floor_rate", found.n, found.floor_rate, reason=NO_SCORE)
+    yield _row(
+        dimension, "ceiling_rate", distribution.n, distribution.ceiling_rate, reason=NO_SCORE
+    )
+    yield _row(dimension, "floor_rate", distribution.n, distribution.floor_rate, reason=NO_SCORE)
 
 
 def _agreement(
@@ -262,7 +268,7 @@ def _agreement(
     n_resamples: int,
 ) -> Iterator[Finding]:
     clusters = of.clusters
-    for found in judge_agreement(
+    for agreement in judge_agreement(
         pairs,
         of.models,
         clusters,
@@ -271,17 +277,17 @@ def _agreement(
         n_resamples=n_resamples,
         measures=scale.measures,
     ):
-        estimate = Estimate(found.value, found.ci_low, found.ci_high)
-        row = _row(dimension, found.measure, found.n, estimate, reason=found.reason)
-        yield replace(row, other=other, unit=found.level)
+        estimate = Estimate(agreement.value, agreement.ci_low, agreement.ci_high)
+        row = _row(dimension, agreement.measure, agreement.n, estimate, reason=agreement.reason)
+        yield replace(row, other=other, unit=agreement.level)
 
 
 def _length(
     of: _Scores, lengths: Mapping[AnswerKey, int], dimension: str, seed: int, n_resamples: int
 ) -> Iterator[Finding]:
     """Length against score; beside each model's length-controlled score the mean of its scores."""
-    models = sorted({each.place.model for each in of.answers})
-    units = sorted({_unit(each) for each in of.answers})
+    models = sorted({answer.place.model for answer in of.answers})
+    units = sorted({_unit(answer) for answer in of.answers})
     model_at = {model: number for number, model in enumerate(models)}
     unit_at = {unit: number for number, unit in enumerate(units)}
     scores = np.full((len(models), len(units)), np.nan)
@@ -335,6 +341,6 @@ def _row(
     reason: str | None = None,
 ) -> Finding:
     """One figure; the reason stands where there is no value."""
-    found = value if isinstance(value, Estimate) else Estimate(value, None, None)
-    of = Finding(measure=measure, subject=model, metric=metric, n=n)
-    return estimated(of, found, reason)
+    estimate = value if isinstance(value, Estimate) else Estimate(value, None, None)
+    finding = Finding(measure=measure, subject=model, metric=metric, n=n)
+    return estimated(finding, estimate, reason)

@@ -38,8 +38,8 @@ def judge_turns(
         else:
             asked.append(request(turn, turn.reference, answer.text))
     judgments = yield asked
-    for each, judgment in zip(asked, judgments, strict=True):
-        observations += observed(metrics, each.place, judgment)
+    for request_made, judgment in zip(asked, judgments, strict=True):
+        observations += observed(metrics, request_made.place, judgment)
     return observations
 
 
@@ -52,11 +52,11 @@ def earlier_turns(item: Item, transcript: Transcript, turn: int) -> list[dict[st
     """The turns before one, as the model had them: its own answers, and given ones."""
     return [
         {
-            "question": numbered_question(each),
+            "question": numbered_question(earlier),
             "answer": with_image_numbers(
-                each.given or transcript.answer(PLAIN, each.turn).text or ""
+                earlier.given or transcript.answer(PLAIN, earlier.turn).text or ""
             ),
         }
-        for each in item.turns
-        if each.turn < turn
+        for earlier in item.turns
+        if earlier.turn < turn
     ]

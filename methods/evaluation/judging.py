@@ -110,7 +110,7 @@ def replay(judging: Judging, judgments: Mapping[Place, Judgment]) -> list[Observ
     try:
         asked = next(judging)
         while True:
-            asked = judging.send([judgments.get(each.place) for each in asked])
+            asked = judging.send([judgments.get(request.place) for request in asked])
     except StopIteration as end:
         observations: list[Observation] = end.value
         return observations
@@ -125,4 +125,4 @@ def requests_of(
         asked = next(judging)
         while True:
             yield from asked
-            asked = judging.send([known.get(each.place) for each in asked])
+            asked = judging.send([known.get(request.place) for request in asked])

@@ -104,22 +104,24 @@ def language_gap_findings(
     for name in ("n_only_first", "n_only_second", "n_unlike"):
         yield counted(Finding(), name, "item", getattr(pairing, name))
     for subset, item_ids in _subsets([i for i in first.items if i.item_id in pairing.paired]):
-        of = Finding(subset_label=subset[0], subset_value=subset[1])
-        yield counted(of, "n_pairs", "item", len(item_ids))
-        of_subset = [each for each in metrics if subset == ALL or each.aggregation == "micro"]
-        sides = [_of_items(each, item_ids) for each in (first, second)]
+        finding = Finding(subset_label=subset[0], subset_value=subset[1])
+        yield counted(finding, "n_pairs", "item", len(item_ids))
+        of_subset = [metric for metric in metrics if subset == ALL or metric.aggregation == "micro"]
+        sides = [_of_items(side, item_ids) for side in (first, second)]
         columns = [_column(metric, model, *sides) for metric in of_subset for model in models]
         # All metrics and models share one set of draws.
         values, clusters = matrix([column.differences for column in columns])
         compared = compare_differences(values, clusters, seed=seed, n_resamples=n_resamples)
         for place, metric in enumerate(of_subset):
             mine = slice(place * len(models), (place + 1) * len(models))
-            of = replace(of, metric=metric.name, aggregation=metric.aggregation, unit="unit")
-            adjusted = holm([each.p_value for each in compared[mine]])
-            for model, column, each, p in zip(
+            finding = replace(
+                finding, metric=metric.name, aggregation=metric.aggregation, unit="unit"
+            )
+            adjusted = holm([comparison.p_value for comparison in compared[mine]])
+            for model, column, comparison, p in zip(
                 models, columns[mine], compared[mine], adjusted, strict=True
             ):
-                yield from _findings(replace(of, subject=model), column, each, p)
+                yield from _findings(replace(finding, subject=model), column, comparison, p)
 
 
 def _findings(
@@ -155,7 +157,7 @@ def _subsets(items: Sequence[Item]) -> Iterator[tuple[tuple[str, str], set[str]]
 def _of_items(side: Observed, item_ids: set[str]) -> Observed:
     """The release with the observations that count at the floor, of these items alone."""
     of_models = {
-        model: floored([each for each in scored if each.item_id in item_ids])
+        model: floored([score for score in scored if score.item_id in item_ids])
         for model, scored in side.of_models.items()
     }
     return Observed(side.release_id, side.items, of_models)
@@ -163,14 +165,14 @@ def _of_items(side: Observed, item_ids: set[str]) -> Observed:
 
 def _column(metric: Metric, model: str, first: Observed, second: Observed) -> Column:
     """One model's scores on the units that both releases have a value for, and their differences."""
-    absent = [each.release_id for each in (first, second) if model not in each.of_models]
+    absent = [side.release_id for side in (first, second) if model not in side.of_models]
     if absent:
         return Column(None, None, [], f"It has no scores on {absent[0]}.")
-    ones, others = (units_of(metric, each.of_models[model], "floor") for each in (first, second))
+    ones, others = (units_of(metric, side.of_models[model], "floor") for side in (first, second))
     shared = {unit.key for unit in ones} & {unit.key for unit in others}
     if not shared:
         return Column(None, None, [], "No unit has a value on both.")
-    scores = [mean([unit for unit in of if unit.key in shared]) for of in (ones, others)]
+    scores = [mean([unit for unit in units if unit.key in shared]) for units in (ones, others)]
     weighted, less = by_stratum(ones, others)
     subtracted = {unit.key: unit.value or 0.0 for unit in less}
     first_value, second_value = (

@@ -34,23 +34,25 @@ def outcomes_of(metric: Metric, observed: Mapping[str, Sequence[Scored]]) -> Out
     A refusal, and a reply that is no answer, is the model's own doing and not right. What was lost
     otherwise is unknown, and never right or wrong, unless another pass of the item decides it.
     """
-    found: dict[str, dict[str, bool | None]] = {}
+    outcomes: dict[str, dict[str, bool | None]] = {}
     for model, scored in observed.items():
         counted = [
-            replace(each, value=0.0) if each.value is None and each.status in OWN_DOING else each
-            for each in scored
+            replace(score, value=0.0)
+            if score.value is None and score.status in OWN_DOING
+            else score
+            for score in scored
         ]
         parts: dict[str, list[bool | None]] = {}
         for unit in metric.units(counted, floor=False):
             right = None if unit.value is None else unit.value == metric.highest
             parts.setdefault(str(unit.key[0]), []).append(right)
-        found[model] = {item: _together(of) for item, of in parts.items()}
-    return found
+        outcomes[model] = {item: _together(part) for item, part in parts.items()}
+    return outcomes
 
 
 def items_in(outcomes: Outcomes) -> list[str]:
     """Every item that a contestant was observed on, in order of name."""
-    return sorted({item for of in outcomes.values() for item in of})
+    return sorted({item for of_model in outcomes.values() for item in of_model})
 
 
 def right_matrix(outcomes: Outcomes, models: Sequence[str], items: Sequence[str]) -> Floats:

@@ -102,8 +102,8 @@ def shift_row(
         return {**row, "shift": None, "ci_low": None, "ci_high": None, "reason": why_not}
     _, clusters = np.unique([pair.cluster for pair in pairs], return_inverse=True)
     shifts = np.array([[pair.after - pair.before for pair in pairs]])
-    (found,) = cluster_bootstrap(shifts, clusters, "micro", seed=seed, n_resamples=n_resamples)
-    return {**row, "shift": found.value, "ci_low": found.ci_low, "ci_high": found.ci_high}
+    (estimate,) = cluster_bootstrap(shifts, clusters, "micro", seed=seed, n_resamples=n_resamples)
+    return {**row, "shift": estimate.value, "ci_low": estimate.ci_low, "ci_high": estimate.ci_high}
 
 
 def beside_others(
@@ -115,17 +115,24 @@ def beside_others(
     """
     scores = {
         name: {
-            (model, each.item_id, each.trial, each.turn, each.part): (each.cluster, each.value)
-            for model, scored in of.items()
+            (model, score.item_id, score.trial, score.turn, score.part): (
+                score.cluster,
+                score.value,
+            )
+            for model, scored in of_models.items()
             if model in models
-            for each in scored
-            if each.metric == metric and each.value is not None
+            for score in scored
+            if score.metric == metric and score.value is not None
         }
-        for name, of in observed.items()
+        for name, of_models in observed.items()
     }
     pairs = []
     for key, (cluster, value) in sorted(scores[judge].items()):
-        others = [of[key][1] for name, of in scores.items() if name != judge and key in of]
+        others = [
+            of_judge[key][1]
+            for name, of_judge in scores.items()
+            if name != judge and key in of_judge
+        ]
         if others:
             pairs.append(Pair(cluster, fmean(others), value))
     return pairs

@@ -56,7 +56,7 @@ def items_by_ending(
     ending = name.lower().rpartition(".")[2].replace("parquet", "tsv")
     if ending not in read:
         known = [*read, *(["parquet"] if "tsv" in read else [])]
-        endings = " nor a ".join(f".{each}" for each in known)
+        endings = " nor a ".join(f".{ending}" for ending in known)
         neither = "no" if len(known) == 1 else "neither a"
         raise PublishedError(f"it is {neither} {endings}, as which {benchmark} is published")
     seen: set[str] = set()
@@ -127,20 +127,20 @@ def listed(where: str, column: str, cell: str, most: int = MOST_CELL) -> list[st
 
 def texts_of(where: str, column: str, value: Any) -> list[str]:
     """`value`, if it is a list of texts."""
-    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+    if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
         raise PublishedError(f"{where}: its {column} is no list of texts")
     return value
 
 
 def decoded(where: str, images: Sequence[str]) -> list[bytes]:
     """The bytes of images in base64."""
-    found = []
-    for number, each in enumerate(images, start=1):
+    contents = []
+    for number, image in enumerate(images, start=1):
         try:
-            found.append(base64.b64decode(each, validate=True))
+            contents.append(base64.b64decode(image, validate=True))
         except (binascii.Error, ValueError):
             raise PublishedError(f"{where}: image {number} is no base64") from None
-    return found
+    return contents
 
 
 def shown(item_id: str) -> str:

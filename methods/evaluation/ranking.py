@@ -70,7 +70,7 @@ def compare(
         for form in ("floor", "judged")
     }
     for metric in metrics:
-        of = {"metric": metric.name, "aggregation": metric.aggregation}
+        about_metric = {"metric": metric.name, "aggregation": metric.aggregation}
         before = None
         for form, of_form in (("floor", "floor"), ("common", "judged")):
             columns = [units_of(metric, counting[name, of_form], of_form) for name in names]
@@ -81,13 +81,13 @@ def compare(
                 one_by_one = _chosen_pairs(columns, with_itself, seed=seed, n_resamples=n_resamples)
             before = columns
             comparisons += [
-                {**of, "form": form, **_row(names, pair), "detectable": effect}
+                {**about_metric, "form": form, **_row(names, pair), "detectable": effect}
                 for pair, effect in [*pairs, *one_by_one]
             ]
             if form == "floor":
                 compared = [pair for pair, _ in pairs]
                 ranked = _ranks(metric, covered, of_models, compared, least_coverage)
-                ranks += [{**of, **row} for row in [*ranked, *_without_rank(observed)]]
+                ranks += [{**about_metric, **row} for row in [*ranked, *_without_rank(observed)]]
     return comparisons, ranks
 
 
@@ -105,15 +105,15 @@ def compare_parts(
     label.
     """
     models = sorted(filter(is_model, observed))
-    metric = next((each for each in metrics if each.aggregation == "micro"), None)
+    metric = next((metric for metric in metrics if metric.aggregation == "micro"), None)
     if metric is None or len(models) < 2:
         return []
-    split = set(subsets([each.labels for model in models for each in observed[model]]))
+    split = set(subsets([score.labels for model in models for score in observed[model]]))
     parts = {model: by_subset(in_form(observed[model], "floor"), split) for model in models}
     rows: list[Row] = []
     for label in labels:
         of_label = []
-        for value in sorted(value for of, value in split if of == label):
+        for value in sorted(value for split_label, value in split if split_label == label):
             part = [parts[model].get((label, value), []) for model in models]
             values, clusters = matrix([units_of(metric, scored, "floor") for scored in part])
             pairs = compare_pairs(values, clusters, "micro", seed=seed, n_resamples=n_resamples)
@@ -145,7 +145,7 @@ def _pairs(
     values, clusters = matrix(columns)
     pairs = compare_pairs(values, clusters, "micro", **resampling)
     effects = minimum_detectable_effects(values, clusters, "micro")
-    return [(pair, of.effect) for pair, of in zip(pairs, effects, strict=True)]
+    return [(pair, effect.effect) for pair, effect in zip(pairs, effects, strict=True)]
 
 
 def _chosen_pairs(
@@ -156,16 +156,16 @@ def _chosen_pairs(
     n_resamples: int,
 ) -> list[tuple[Comparison, float | None]]:
     """These pairs, each by itself: its units decide how much each stratum's units weigh."""
-    found: list[tuple[Comparison, float | None]] = []
+    chosen_pairs: list[tuple[Comparison, float | None]] = []
     for first, second in chosen:
         values, clusters = matrix(by_stratum(columns[first], columns[second]))
         (pair,) = compare_pairs(values, clusters, "micro", seed=seed, n_resamples=n_resamples)
         (effect,) = minimum_detectable_effects(values, clusters, "micro")
-        found.append((replace(pair, first=first, second=second), effect.effect))
-    adjusted = holm([pair.p_value for pair, _ in found])
+        chosen_pairs.append((replace(pair, first=first, second=second), effect.effect))
+    adjusted = holm([pair.p_value for pair, _ in chosen_pairs])
     return [
         (replace(pair, p_adjusted=p), effect)
-        for (pair, effect), p in zip(found, adjusted, strict=True)
+        for (pair, effect), p in zip(chosen_pairs, adjusted, strict=True)
     ]
 
 
@@ -232,14 +232,17 @@ def _ranks(
 ) -> list[Row]:
     enough = [share >= least_coverage for share in covered.values()]
     ranked = rank_models(
-        [mean(units) if of else None for units, of in zip(columns, enough, strict=True)],
+        [
+            mean(units) if is_enough else None
+            for units, is_enough in zip(columns, enough, strict=True)
+        ],
         pairs,
         higher_is_better=metric.higher_is_better != metric.inverse,
     )
     rows = []
-    for (model, share), of in zip(covered.items(), ranked, strict=True):
+    for (model, share), rank in zip(covered.items(), ranked, strict=True):
         why = None
-        if of.rank is None:
+        if rank.rank is None:
             why = (
                 f"{share:.1%} of its turns were judged, and a rank needs {least_coverage:.0%}."
                 if share < least_coverage
@@ -248,9 +251,9 @@ def _ranks(
         rows.append(
             {
                 "model": model,
-                "rank": of.rank,
-                "rank_low": of.low,
-                "rank_high": of.high,
+                "rank": rank.rank,
+                "rank_low": rank.low,
+                "rank_high": rank.high,
                 "coverage": share,
                 "why": why,
             }

@@ -43,7 +43,7 @@ def read_rating(reply: str) -> Judgment:
     empty. Raises ParseError: `no_rating`, `not_an_integer`, `out_of_range`, `two_ratings`.
     """
     text = without_thinking(reply[:MOST_CHARACTERS])
-    given = [each for each in objects_in(text) if RATING.lower() in each]
+    given = [answer for answer in objects_in(text) if RATING.lower() in answer]
     if given:
         last = given[-1]
         reason = last.get(REASON.lower())

@@ -41,8 +41,8 @@ def rehearse(benchmark: Benchmark, item: Item) -> None:
 
 
 def _told(error: Exception) -> str:
-    said = str(error).rstrip(".")
-    return said if isinstance(error, RehearsalError) else f"{type(error).__name__}: {said}"
+    message = str(error).rstrip(".")
+    return message if isinstance(error, RehearsalError) else f"{type(error).__name__}: {message}"
 
 
 def _asked(benchmark: Benchmark, item: Item) -> Transcript:
@@ -73,10 +73,10 @@ def _asked(benchmark: Benchmark, item: Item) -> Transcript:
 def _require_metrics(benchmark: Benchmark, observations: object) -> None:
     """Raise RehearsalError unless they are observations of what the benchmark says it observes."""
     if not isinstance(observations, list) or not all(
-        isinstance(each, Observation) for each in observations
+        isinstance(observation, Observation) for observation in observations
     ):
         raise RehearsalError("`judge` returns something else than a list of observations")
-    if other := {each.metric for each in observations} - set(benchmark.dimensions):
+    if other := {observation.metric for observation in observations} - set(benchmark.dimensions):
         raise RehearsalError(
             f"`judge` observes {sorted(other)[0]!r}, which is none of `dimensions`"
         )
@@ -85,7 +85,7 @@ def _require_metrics(benchmark: Benchmark, observations: object) -> None:
 def _require_asked(transcript: Transcript, observations: list[Observation]) -> None:
     """Raise RehearsalError where a trial is judged that nobody is asked."""
     asked = {trial for trial, _ in transcript.answers}
-    if other := {each.trial for each in observations} - asked:
+    if other := {observation.trial for observation in observations} - asked:
         raise RehearsalError(
             f"`judge` judges the trial {sorted(other)[0]!r}, which `ask` never asks"
         )

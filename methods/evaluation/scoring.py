@@ -45,7 +45,7 @@ def score_rows(
     micro means and shares are split by them, in the forms `floor` and `judged`. Contestants that are no
     models do not decide what is common.
     """
-    split = set(subsets([each.labels for scored in observed.values() for each in scored]))
+    split = set(subsets([score.labels for scored in observed.values() for score in scored]))
     parts = {model: {ALL: scored, **by_subset(scored, split)} for model, scored in observed.items()}
     cells, columns = [], Columns()
     # The units of one cell at a time: those of all cells would fill the memory.
@@ -55,12 +55,12 @@ def score_rows(
             columns.add(units, cell.subset)
     estimates = columns.estimates(seed=seed, n_resamples=n_resamples)
     counts = {
-        model: {subset: counts_of(part) for subset, part in of.items()}
-        for model, of in parts.items()
+        model: {subset: counts_of(part) for subset, part in of_subsets.items()}
+        for model, of_subsets in parts.items()
     }
     rows = []
-    for (cell, n_units), of in zip(cells, estimates, strict=True):
-        ends = [end for end in (of.ci_low, of.ci_high) if end is not None]
+    for (cell, n_units), estimate in zip(cells, estimates, strict=True):
+        ends = [end for end in (estimate.ci_low, estimate.ci_high) if end is not None]
         # The statistic may turn the ends round: that of a spread is its inverse.
         shown = sorted(map(cell.metric.statistic, ends))
         rows.append(
@@ -72,7 +72,7 @@ def score_rows(
                 "form": cell.form,
                 "subset_label": cell.subset[0],
                 "subset_value": cell.subset[1],
-                "value": None if of.value is None else cell.metric.statistic(of.value),
+                "value": None if estimate.value is None else cell.metric.statistic(estimate.value),
                 "ci_low": shown[0] if shown else None,
                 "ci_high": shown[-1] if shown else None,
                 "n_units": n_units,
@@ -84,12 +84,12 @@ def score_rows(
 
 def floored(scored: Sequence[Scored]) -> list[Scored]:
     """The observations without those that the judge failed."""
-    return [each for each in scored if each.value is not None or each.status in BY_THE_MODEL]
+    return [score for score in scored if score.value is not None or score.status in BY_THE_MODEL]
 
 
 def judged_only(scored: Sequence[Scored]) -> list[Scored]:
     """The observations that have a value."""
-    return [each for each in scored if each.value is not None]
+    return [score for score in scored if score.value is not None]
 
 
 def in_form(scored: Sequence[Scored], form: str) -> list[Scored]:
@@ -132,8 +132,8 @@ def _cells(
     """The columns of every score; `parts` are each model's observations by subset."""
     counting = {
         (model, subset, form): in_form(part, form)
-        for model, of in parts.items()
-        for subset, part in of.items()
+        for model, of_subsets in parts.items()
+        for subset, part in of_subsets.items()
         for form in ("floor", "judged")
     }
     for place, metric in enumerate(metrics):
@@ -156,8 +156,8 @@ def by_subset(
 ) -> dict[tuple[str, str], list[Scored]]:
     """A model's observations by those subsets (label, value) of `split` that it has any of."""
     parts: dict[tuple[str, str], list[Scored]] = {}
-    for each in scored:
-        for subset in each.labels.items():
+    for score in scored:
+        for subset in score.labels.items():
             if subset in split:
-                parts.setdefault(subset, []).append(each)
+                parts.setdefault(subset, []).append(score)
     return dict(sorted(parts.items()))

@@ -51,12 +51,12 @@ def labels_by_turn(item: Item) -> dict[int, dict[str, str]]:
 def subsets(labels: Sequence[Mapping[str, str]]) -> Iterator[tuple[str, str]]:
     """(label, value) of every subset to split scores by; a label with one value splits nothing."""
     values: dict[str, dict[str, None]] = {}
-    for each in labels:
-        for label, value in each.items():
+    for own_labels in labels:
+        for label, value in own_labels.items():
             values.setdefault(label, {})[value] = None
-    for label, found in values.items():
-        if label and len(found) > 1 and tells_kinds(label, len(found)):
-            yield from ((label, value) for value in found)
+    for label, values_of_label in values.items():
+        if label and len(values_of_label) > 1 and tells_kinds(label, len(values_of_label)):
+            yield from ((label, value) for value in values_of_label)
 
 
 def tells_kinds(label: str, n_values: int) -> bool:
@@ -72,11 +72,11 @@ def abilities_above(items: Sequence[Item], abilities: Sequence[str]) -> dict[str
     if len(abilities) < 2:
         return {}
     above, finest = abilities[-2:]
-    found: dict[str, Counter[str]] = {}
+    counts: dict[str, Counter[str]] = {}
     for item in items:
         if finest in item.labels and above in item.labels:
-            found.setdefault(item.labels[finest], Counter())[item.labels[above]] += 1
-    return {value: min(n, key=lambda of: (-n[of], of)) for value, n in found.items()}
+            counts.setdefault(item.labels[finest], Counter())[item.labels[above]] += 1
+    return {value: min(n, key=lambda name: (-n[name], name)) for value, n in counts.items()}
 
 
 def _how_many(n_images: int) -> str:

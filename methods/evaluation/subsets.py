@@ -94,15 +94,15 @@ def smallest_subset(right: Floats, *, least_tau: float, n_resamples: int, seed: 
         why = "No model can be held out: without one the others have the same score."
         return Subsets((), None, None, why)
     taus = _taus(ahead, chosen, sizes)
-    held_out, random = (_spreads([each[place] for each in tested]) for place in (0, 1))
+    held_out, random = (_spreads([pair[place] for pair in tested]) for place in (0, 1))
     subsets = tuple(
         Subset(tuple(map(int, chosen[:size])), float(taus[place]), held_out[place], random[place])
         for place, size in enumerate(sizes)
     )
     return Subsets(
         subsets,
-        _first_that_keeps([each.mean for each in held_out], least_tau),
-        _first_that_keeps([each.mean for each in random], least_tau),
+        _first_that_keeps([spread.mean for spread in held_out], least_tau),
+        _first_that_keeps([spread.mean for spread in random], least_tau),
         None,
     )
 
@@ -164,7 +164,8 @@ def _taus(ahead: Floats, chosen: NDArray[np.int64], sizes: Sequence[int]) -> Flo
 def _spreads(taus: Sequence[Floats]) -> list[Spread]:
     low, high = np.percentile(taus, [2.5, 97.5], axis=0)
     return [
-        Spread(*map(float, each)) for each in zip(np.mean(taus, axis=0), low, high, strict=True)
+        Spread(*map(float, figures))
+        for figures in zip(np.mean(taus, axis=0), low, high, strict=True)
     ]
 
 

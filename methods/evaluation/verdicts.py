@@ -55,19 +55,19 @@ def read_verdict(reply: str) -> Verdict:
     text = without_thinking(reply[:MOST_CHARACTERS])
     if text.lstrip().startswith("<think>"):
         raise ParseError("no_winner", "The reply is reasoning that does not end.")
-    given = [each for each in objects_in(text) if WINNER in each]
+    given = [answer for answer in objects_in(text) if WINNER in answer]
     if given:
         reason = given[-1].get(REASON)
-        found = [each[WINNER] for each in given]
+        verdicts = [answer[WINNER] for answer in given]
     else:
-        found = [match[1] for match in _PAIR.finditer(text)]
+        verdicts = [match[1] for match in _PAIR.finditer(text)]
         told = _REASON.search(text)
         reason = told[1] if told else ""
-        if not found and _winner_in(text) is not None:
-            found = [text]
-    if not found:
+        if not verdicts and _winner_in(text) is not None:
+            verdicts = [text]
+    if not verdicts:
         raise ParseError("no_winner", f'The reply has no "{WINNER}".')
-    winners = [_winner(each) for each in found]
+    winners = [_winner(verdict) for verdict in verdicts]
     if len(set(winners)) > 1:
         raise ParseError("two_winners", f"The reply has the winners {', '.join(winners[:5])}.")
     return Verdict(winners[0], reason.strip() if isinstance(reason, str) else "")

@@ -49,9 +49,9 @@ def groups_of(items: Sequence[Item]) -> dict[str, list[Item]]:
     for item in items:
         groups.setdefault(item.cluster, []).append(item)
     return {
-        name: of
-        for name, of in groups.items()
-        if len(of) > 1 and all(_same_but_for_words(of[0], item) for item in of)
+        name: group
+        for name, group in groups.items()
+        if len(group) > 1 and all(_same_but_for_words(group[0], item) for item in group)
     }
 
 
@@ -108,11 +108,18 @@ def wording_findings(
     nothing where no group has two wordings.
     """
     groups = groups_of(items)
-    metric = next((each for each in metrics if each.aggregation == "micro"), None)
+    metric = next((metric for metric in metrics if metric.aggregation == "micro"), None)
     if not groups or metric is None:
         return
     styles = {name: styles_of(group) for name, group in groups.items()}
-    names = sorted({style for of in styles.values() for each in of.values() for style in each})
+    names = sorted(
+        {
+            style
+            for of_items in styles.values()
+            for item_styles in of_items.values()
+            for style in item_styles
+        }
+    )
     models = sorted(filter(is_model, observed))
     differences = np.full((len(models) * len(names), len(groups)), np.nan)
     n_wordings = np.zeros(len(differences), dtype=int)
@@ -125,8 +132,10 @@ def wording_findings(
             known = {item.item_id: means[item.item_id] for item in group if item.item_id in means}
             if len(known) < 2:
                 continue
-            of = Finding(subject=model, metric=metric.name, subset_label=GROUP, subset_value=name)
-            yield from _spread(of, known)
+            finding = Finding(
+                subject=model, metric=metric.name, subset_label=GROUP, subset_value=name
+            )
+            yield from _spread(finding, known)
             whole = fmean(known.values())
             for number, style in enumerate(names):
                 having = [known[item_id] for item_id in known if style in styles[name][item_id]]
@@ -138,17 +147,17 @@ def wording_findings(
         differences, np.arange(len(groups)), seed=seed, n_resamples=n_resamples
     )
     by_label = any(STYLE in item.labels for group in groups.values() for item in group)
-    for row, each in enumerate(compared):
-        of = Finding(
+    for row, comparison in enumerate(compared):
+        finding = Finding(
             subject=models[row // len(names)],
             metric=metric.name,
             subset_label=STYLE if by_label else BY_RULE,
             subset_value=names[row % len(names)],
             unit="group",
         )
-        reason = NO_OTHERS if each.difference is None else None
-        yield difference(of, each, each.p_adjusted, reason)
-        yield counted(of, "n_wordings", "wording", int(n_wordings[row]))
+        reason = NO_OTHERS if comparison.difference is None else None
+        yield difference(finding, comparison, comparison.p_adjusted, reason)
+        yield counted(finding, "n_wordings", "wording", int(n_wordings[row]))
 
 
 def _spread(of: Finding, known: Mapping[str, float]) -> Iterator[Finding]:

@@ -126,7 +126,7 @@ class ClusterPool:
         self._existing.add(_entry_ids(members))
         self.n_sets += 1
         taken = {self._candidates[choice][0]: self._candidates[choice][1] for choice in chosen}
-        self._first = [each for each in self._first if each[1] not in taken]
+        self._first = [member for member in self._first if member[1] not in taken]
         self._n_free -= size
         self._image_groups.subtract(member.image_group for member in members)
         for page, position in taken.items():

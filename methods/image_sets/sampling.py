@@ -117,7 +117,9 @@ def _bounds(
 
 def _n_sets(sizes: Collection[int], spec: SamplingSpec, size: int) -> int:
     """Upper bound on the number of sets of `size` images of clusters with so many entries."""
-    return sum(each * spec.max_uses // size for each in sizes if each >= size)
+    return sum(
+        cluster_size * spec.max_uses // size for cluster_size in sizes if cluster_size >= size
+    )
 
 
 PriorImage = tuple[str, str]
@@ -154,8 +156,8 @@ def sample_sets(
     """
     kept = _kept_sets(clusters, spec, prior)
     kept_of: dict[str, list[tuple[Member, ...]]] = {}
-    for each in kept:
-        kept_of.setdefault(each.cluster_id, []).append(each.members)
+    for kept_set in kept:
+        kept_of.setdefault(kept_set.cluster_id, []).append(kept_set.members)
     pools = [
         ClusterPool(cluster, spec, kept_of.get(cluster.cluster_id, ())) for cluster in clusters
     ]
@@ -170,11 +172,12 @@ def sample_sets(
         if not weights:
             break
         sets += _sample_round(pools, spec, weights, sets)
-    made = Counter(len(each.members) for each in sets)
-    sets.sort(key=lambda each: each.set_id)
+    made = Counter(len(image_set.members) for image_set in sets)
+    sets.sort(key=lambda image_set: image_set.set_id)
     prior_entries = {tuple(entry_id for entry_id, _ in images) for images in prior}
     n_kept = sum(
-        tuple(member.entry_id for member in each.members) in prior_entries for each in kept
+        tuple(member.entry_id for member in image_set.members) in prior_entries
+        for image_set in kept
     )
     return SampledSets(sets, n_kept, size_counts(clusters, spec, made, whole_sizes))
 
@@ -197,10 +200,10 @@ def _kept_sets(
 
     # Unchanged sets are kept before sets that need a replacement.
     for images in sorted(prior, key=lambda images: (has_removed(images), list(images))):
-        found = [home[entry_id] for entry_id, _ in images if entry_id in home]
-        if len({cluster.cluster_id for cluster, _ in found}) != 1:
+        placed = [home[entry_id] for entry_id, _ in images if entry_id in home]
+        if len({cluster.cluster_id for cluster, _ in placed}) != 1:
             continue
-        cluster = found[0][0]
+        cluster = placed[0][0]
         members = []
         for entry_id, image_id in images:
             if entry_id in home:
@@ -225,9 +228,9 @@ def _nearest_to_shares(kept: list[ImageSet], spec: SamplingSpec) -> list[ImageSe
     shares = apportion(spec.weights, spec.n_sets)
     within: list[ImageSet] = []
     beyond: list[ImageSet] = []
-    for each in kept:
-        shares[len(each.members)] -= 1
-        (beyond if shares[len(each.members)] < 0 else within).append(each)
+    for kept_set in kept:
+        shares[len(kept_set.members)] -= 1
+        (beyond if shares[len(kept_set.members)] < 0 else within).append(kept_set)
     return (within + beyond)[: spec.n_sets]
 
 
@@ -253,7 +256,7 @@ def _sample_round(
         for size, packing in packings.items()
     }
     left = None if spec.n_sets is None else spec.n_sets - len(sets)
-    made = Counter(len(each.members) for each in sets)
+    made = Counter(len(image_set.members) for image_set in sets)
     wanted = apportion_more(weights, made, left, capacity)
     left_over = packings[min(weights)].left_over
 

@@ -77,10 +77,14 @@ class _Block:
 
     def stratum(self, by_cluster: bool) -> str:
         """What the share is kept in: each cluster by itself, or all that is in a cluster together."""
-        counts = Counter(each for member in self.members for each in member.clusters)
+        counts = Counter(cluster for member in self.members for cluster in member.clusters)
         if not counts:
             return ""
-        return "clusters" if by_cluster else min(counts, key=lambda each: (-counts[each], each))
+        return (
+            "clusters"
+            if by_cluster
+            else min(counts, key=lambda cluster: (-counts[cluster], cluster))
+        )
 
 
 def sides(
@@ -104,23 +108,28 @@ def sides(
     """
     known = dict(prior or {})
     tested_keys = _keys_of(tested or Elsewhere())
-    by_name = {each.name: each for each in sorted(corpus)}
+    by_name = {page_image.name: page_image for page_image in sorted(corpus)}
     for name in _displaced(by_name.values(), known, tested_keys, spec):
         known[name] = Side(None, IMPORTED)
-    found = {name: side for name, side in known.items() if _is_settled(side)}
-    taken = _taken(found, by_name, tested_keys, spec)
-    newcomers = [each for name, each in by_name.items() if name not in found]
+    side_of = {name: side for name, side in known.items() if _is_settled(side)}
+    taken = _taken(side_of, by_name, tested_keys, spec)
+    newcomers = [page_image for name, page_image in by_name.items() if name not in side_of]
     free: list[_Block] = []
     for block in _blocks(newcomers, spec):
-        met = {side for each in block.members for key in _keys(each, spec) for side in taken[key]}
+        met = {
+            side
+            for page_image in block.members
+            for key in _keys(page_image, spec)
+            for side in taken[key]
+        }
         if not met:
             free.append(block)
         else:
             side: Side = Side(None, BRIDGES) if len(met) > 1 else Side(met.pop(), "joined")
-            found.update((each.name, side) for each in block.members)
-    for block, side_drawn in _drawn(free, found, by_name, spec):
-        found.update((each.name, Side(side_drawn, "drawn")) for each in block.members)
-    return found
+            side_of.update((page_image.name, side) for page_image in block.members)
+    for block, side_drawn in _drawn(free, side_of, by_name, spec):
+        side_of.update((page_image.name, Side(side_drawn, "drawn")) for page_image in block.members)
+    return side_of
 
 
 def _is_settled(side: Side) -> bool:
@@ -139,7 +148,7 @@ def _keys(each: PageImage, spec: SplitSpec) -> list[Key]:
 
 
 def _keys_of(tested: Elsewhere) -> set[Key]:
-    return {("page", each) for each in tested.pages} | {("image", each) for each in tested.images}
+    return {("page", page) for page in tested.pages} | {("image", image) for image in tested.images}
 
 
 def _displaced(
@@ -151,11 +160,11 @@ def _displaced(
     # Which topics a benchmark has is no reason: only pages and images are.
     within = SplitSpec(spec.benchmark_share)
     return [
-        each.name
+        page_image.name
         for block in _blocks(corpus, within)
-        if any(key in tested for each in block.members for key in _keys(each, within))
-        for each in block.members
-        if each.name in known and known[each.name].side == "instruction"
+        if any(key in tested for page_image in block.members for key in _keys(page_image, within))
+        for page_image in block.members
+        if page_image.name in known and known[page_image.name].side == "instruction"
     ]
 
 
@@ -180,11 +189,13 @@ def _blocks(units: Iterable[PageImage], spec: SplitSpec) -> list[_Block]:
     """What hangs together, in a stable order."""
     listed = list(units)
     linked = components(
-        (("page", each.page_id), key) for each in listed for key in _keys(each, spec)
+        (("page", page_image.page_id), key)
+        for page_image in listed
+        for key in _keys(page_image, spec)
     )
     blocks: dict[int, _Block] = defaultdict(_Block)
-    for each in listed:
-        blocks[linked["page", each.page_id]].members.append(each)
+    for page_image in listed:
+        blocks[linked["page", page_image.page_id]].members.append(page_image)
     return sorted(blocks.values(), key=lambda block: block.name)
 
 
@@ -206,17 +217,21 @@ def _drawn(
     )
     for name, side in found.items():
         if side.side is not None and name in by_name:
-            of = _Block([by_name[name]]).stratum(spec.by_cluster)
-            settled[of][side.side].append(by_name[name])
+            own_stratum = _Block([by_name[name]]).stratum(spec.by_cluster)
+            settled[own_stratum][side.side].append(by_name[name])
     wanted, drawn = 0.0, []
-    order = sorted({*strata, *settled}, key=lambda each: content_id("stratum", spec.seed, each))
+    order = sorted(
+        {*strata, *settled}, key=lambda stratum: content_id("stratum", spec.seed, stratum)
+    )
     for stratum in order:
         blocks = sorted(
             strata[stratum], key=lambda block: content_id("side", spec.seed, block.name)
         )
         sizes = [len(block.members) for block in blocks]
         before = settled[stratum]
-        n_before = {kind: len({each.page_id for each in before[kind]}) for kind in before}
+        n_before = {
+            kind: len({page_image.page_id for page_image in before[kind]}) for kind in before
+        }
         wanted += spec.benchmark_share * (sum(sizes) + sum(map(len, before.values())))
         wanted -= len(before["benchmark"])
         # Sets are sampled in clusters: elsewhere a single image is as good as two.

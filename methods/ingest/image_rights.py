@@ -32,13 +32,13 @@ def rights_of(image: Image.Image) -> str | None:
 
     `image` is loaded, as texts may stand behind the pixels.
     """
-    found: dict[str, None] = {}
+    texts: dict[str, None] = {}
     for read in (_xmp, _exif, _iptc, _png):
         try:
-            found |= dict.fromkeys(filter(None, map(_plain, read(image))))
+            texts |= dict.fromkeys(filter(None, map(_plain, read(image))))
         except Exception:  # Pillow's readers raise nearly any type on broken data
             continue
-    return "\n".join(found)[:MOST_TEXT] or None
+    return "\n".join(texts)[:MOST_TEXT] or None
 
 
 def _plain(text: object) -> str:
@@ -53,8 +53,8 @@ def _exif(image: Image.Image) -> Iterator[object]:
 
 
 def _iptc(image: Image.Image) -> Iterator[object]:
-    found = (IptcImagePlugin.getiptcinfo(image) or {}).get(_IPTC_COPYRIGHT, b"")  # type: ignore[arg-type]
-    yield from found if isinstance(found, list) else [found]
+    value = (IptcImagePlugin.getiptcinfo(image) or {}).get(_IPTC_COPYRIGHT, b"")  # type: ignore[arg-type]
+    yield from value if isinstance(value, list) else [value]
 
 
 def _png(image: Image.Image) -> Iterator[object]:
@@ -67,9 +67,9 @@ def _xmp(image: Image.Image) -> Iterator[object]:
 
 def _fields(element: Any) -> Iterator[object]:
     """The texts of the fields that are looked for, at any depth."""
-    for each in element if isinstance(element, list) else [element]:
-        if isinstance(each, dict):
-            for name, value in each.items():
+    for part in element if isinstance(element, list) else [element]:
+        if isinstance(part, dict):
+            for name, value in part.items():
                 yield from _texts(value) if name in _XMP_FIELDS else _fields(value)
 
 
@@ -78,9 +78,9 @@ def _texts(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, list):
-        for each in value:
-            yield from _texts(each)
+        for part in value:
+            yield from _texts(part)
     elif isinstance(value, dict):
-        for name, each in value.items():
+        for name, part in value.items():
             if not name.endswith("}lang"):
-                yield from _texts(each)
+                yield from _texts(part)

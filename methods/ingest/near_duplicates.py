@@ -92,15 +92,15 @@ def _as_number(phash: str | int) -> int:
 def _near(hashes: Hashes, max_distance: int) -> Iterator[tuple[int, int, int]]:
     """Indices and distance of all near pairs of the distinct `hashes`, each pair once."""
     n = len(hashes)
-    found = np.empty(0, dtype=np.int64)
+    pair_codes = np.empty(0, dtype=np.int64)
     for mask in _masks(max_distance + 2):
         keys = hashes & mask
         order = np.argsort(keys, kind="stable")
         one, other = _near_neighbours(hashes[order], keys[order], max_distance)
         left, right = order[one], order[other]
         # Two hashes may agree under several masks: encode a pair as one number to drop repeats.
-        found = np.union1d(found, np.minimum(left, right) * n + np.maximum(left, right))
-    left, right = np.divmod(found, n) if n else (found, found)
+        pair_codes = np.union1d(pair_codes, np.minimum(left, right) * n + np.maximum(left, right))
+    left, right = np.divmod(pair_codes, n) if n else (pair_codes, pair_codes)
     distances = np.bitwise_count(hashes[left] ^ hashes[right])
     return zip(left.tolist(), right.tolist(), distances.tolist(), strict=True)
 

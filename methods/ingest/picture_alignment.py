@@ -56,7 +56,7 @@ def moved(ones: Stack, places: Places) -> tuple[Stack, Mask]:
     n, side = len(ones), ones.shape[-1]
     at = _grid(side)
     p = places.astype(np.float32)[:, :, :, None, None]
-    found = []
+    parts = []
     inside = np.ones((n, side, side), dtype=np.bool_)
     for axis in (0, 1):
         position = p[:, axis, 0] * at[:, None] + p[:, axis, 1] * at + p[:, axis, 2]
@@ -64,8 +64,8 @@ def moved(ones: Stack, places: Places) -> tuple[Stack, Mask]:
         inside &= (position >= -0.5) & (position <= side - 0.5)
         np.clip(position, 0, side - 1.001, out=position)
         low = position.astype(np.int32)
-        found.append((low, position - low))
-    (row, down), (column, right) = found
+        parts.append((low, position - low))
+    (row, down), (column, right) = parts
     index = row * side + column + np.arange(n, dtype=np.int32)[:, None, None] * (side * side)
     flat = ones.reshape(-1)
     upper = flat[index] * (1 - right) + flat[index + 1] * right
@@ -77,9 +77,9 @@ def moved(ones: Stack, places: Places) -> tuple[Stack, Mask]:
 def correlations(ones: Stack, others: Stack, common: Mask) -> NDArray[np.float64]:
     """Pearson's correlation of each pair over its common pixels; 0 if one of the two is uniform."""
     n = np.maximum(common.sum(axis=(1, 2)), 1)
-    a, b = (np.where(common, each, 0) for each in (ones, others))
+    a, b = (np.where(common, stack, 0) for stack in (ones, others))
     a, b = (
-        np.where(common, each - (each.sum(axis=(1, 2)) / n)[:, None, None], 0) for each in (a, b)
+        np.where(common, stack - (stack.sum(axis=(1, 2)) / n)[:, None, None], 0) for stack in (a, b)
     )
     norm = np.sqrt((a * a).sum(axis=(1, 2), dtype=float) * (b * b).sum(axis=(1, 2), dtype=float))
     product = (a * b).sum(axis=(1, 2), dtype=float)
@@ -95,7 +95,7 @@ def _improved(ones: Stack, others: Stack, places: Places) -> Places:
     n, side = len(ones), ones.shape[-1]
     made, common = moved(ones, places)
     a, b, seen = (
-        each.reshape(n, -1).astype(np.float32, copy=False) for each in (made, others, common)
+        stack.reshape(n, -1).astype(np.float32, copy=False) for stack in (made, others, common)
     )
     count = np.maximum(seen.sum(axis=1), 1.0)
     # Brightness first, because steps are in units of it.

@@ -94,7 +94,7 @@ def nearest_ways(of_pictures: Codes, pairs: Sequence[Rows]) -> list[Candidate]:
     What else is looked at makes no difference. Of ways that are equally near it is the first of: the
     first picture whole, not turned, most of it. So is a pair of which no way is near.
     """
-    found = []
+    candidates = []
     for start in range(0, len(pairs), _AT_ONCE):
         rows = np.array(pairs[start : start + _AT_ONCE])
         tried = []
@@ -108,8 +108,8 @@ def nearest_ways(of_pictures: Codes, pairs: Sequence[Rows]) -> list[Candidate]:
         ways = zip(*np.unravel_index(similarities.argmax(axis=1), shape), strict=True)
         for pair, (whole, number, window) in zip(rows.tolist(), ways, strict=True):
             scale = 1 - 2 * CROPS[window]
-            found.append(Candidate(pair[whole], pair[1 - whole], scale, TURNS[number]))
-    return found
+            candidates.append(Candidate(pair[whole], pair[1 - whole], scale, TURNS[number]))
+    return candidates
 
 
 def _least(turn: Turn) -> float:
@@ -123,7 +123,7 @@ def _near(searches: Sequence[tuple[Codes, int, Codes, int]]) -> list[Rows]:
     A search is the codes of pictures that are looked for and of those that are looked among, each with
     its first row.
     """
-    found = []
+    rows = []
     for parts, first_part, wholes, first_whole in searches:
         search = _search(wholes.reshape(-1, wholes.shape[-1]), len(wholes))
         for turn in TURNS:
@@ -132,8 +132,8 @@ def _near(searches: Sequence[tuple[Codes, int, Codes, int]]) -> list[Rows]:
                 row, column = np.nonzero((similarity >= _least(turn)) & (nearest >= 0))
                 whole = nearest[row, column] // len(CROPS) + first_whole
                 part = row + start + first_part
-                found.append(np.stack([whole, part], axis=1)[whole != part])
-    pairs = np.unique(np.sort(np.concatenate(found), axis=1), axis=0)
+                rows.append(np.stack([whole, part], axis=1)[whole != part])
+    pairs = np.unique(np.sort(np.concatenate(rows), axis=1), axis=0)
     return [(int(first), int(second)) for first, second in pairs.tolist()]
 
 
@@ -203,7 +203,7 @@ def _search(index: NDArray[np.float32], n: int) -> _Search:
     inverted.nprobe = _PROBES
 
     def by_cells(queries: NDArray[np.float32]) -> _Found:
-        found: _Found = inverted.search(queries, k)
-        return found
+        neighbours: _Found = inverted.search(queries, k)
+        return neighbours
 
     return by_cells

@@ -279,7 +279,7 @@ def match(one: Square, other: Square, look: Look) -> Match:
         by_brightness = aligned(a, b, by_brightness, n_steps)
         by_detail = aligned(_evened(a), _evened(b), by_detail, n_steps)
     matches = [_compared(one, other, place) for place in (by_brightness, by_detail)]
-    return max(matches, key=lambda each: (each.is_same, each.evidence))
+    return max(matches, key=lambda candidate: (candidate.is_same, candidate.evidence))
 
 
 def _compared(one: Square, other: Square, place: Places) -> Match:
@@ -287,12 +287,12 @@ def _compared(one: Square, other: Square, place: Places) -> Match:
     ones, others = one.grey[None], other.grey[None]
     made, common = moved(ones, place)
     detail, blocks = _correlation_of_detail(made[0], other.grey, common[0])
-    found = Match(
+    compared = Match(
         float(correlations(made, others, common)[0]), detail, float(common.mean()), blocks
     )
-    if found.evidence < MIN_EVIDENCE:
-        return found
-    return found._replace(
+    if compared.evidence < MIN_EVIDENCE:
+        return compared
+    return compared._replace(
         differing=max(
             _differing_in_grey(made[0], other.grey, common[0]),
             _differing_in_colour(one.colour, other.colour, place),
@@ -331,10 +331,10 @@ def _differing_in_grey(one: Grey, other: Grey, common: NDArray[np.bool_]) -> flo
     if not inner.any():
         return 1.0
     means, variances = [], []
-    for each in (one, other):
-        mean = uniform_filter(each, _SMOOTH)
+    for grey in (one, other):
+        mean = uniform_filter(grey, _SMOOTH)
         means.append(mean[inner].astype(np.float64))
-        variances.append((uniform_filter(each * each, _SMOOTH) - mean * mean)[inner])
+        variances.append((uniform_filter(grey * grey, _SMOOTH) - mean * mean)[inner])
     structured = float((np.maximum(*variances) > _FLAT**2).mean())
     a, b = means
     columns = np.stack([a, np.ones_like(a)], axis=1)

@@ -77,11 +77,11 @@ def read_licence(text: str) -> str | None:
     """
     plain = unicodedata.normalize("NFKC", text[:MOST_READ]).casefold()
     plain = re.sub(r"[\u2010-\u2015\u2212_]", "-", plain)
-    found = _without_vague(list(_found(plain)))
-    if not found:
+    licences = _without_vague(list(_found(plain)))
+    if not licences:
         return RESERVED if _RESERVED.search(plain) else None
-    names = list(dict.fromkeys(each.name for each in found))
-    between = [plain[a.end : b.begin] for a, b in pairwise(found) if a.name != b.name]
+    names = list(dict.fromkeys(licence.name for licence in licences))
+    between = [plain[a.end : b.begin] for a, b in pairwise(licences) if a.name != b.name]
     joined = " OR " if all(map(_EITHER.fullmatch, between)) else " AND "
     # An expression that was written out stands in brackets beside others.
     return joined.join(f"({name})" if " " in name and names[1:] else name for name in names)
@@ -105,17 +105,17 @@ class _Found(NamedTuple):
 
 def _found(text: str) -> Iterator[_Found]:
     """Licences in order; of wordings that overlap, the one that begins first, and the longest."""
-    found = [
+    matches = [
         _Found(match.start(), match.end(), _named(name))
         for pattern, name_of in _WORDINGS
         for match in pattern.finditer(text)
         if (name := name_of(match))
     ]
     end = 0
-    for each in sorted(found, key=lambda one: (one.begin, -one.end)):
-        if each.begin >= end:
-            end = each.end
-            yield each
+    for match in sorted(matches, key=lambda one: (one.begin, -one.end)):
+        if match.begin >= end:
+            end = match.end
+            yield match
 
 
 def _named(name: str) -> str:
@@ -127,7 +127,7 @@ def _named(name: str) -> str:
 
 def _without_vague(found: list[_Found]) -> list[_Found]:
     """Without what others of `found` say better: with a version, or how a work is public."""
-    names = {each.name for each in found}
+    names = {licence.name for licence in found}
     public = {"CC0-1.0", "CC-PDM-1.0", "CC-PDDC"} & names
 
     def is_vague(name: str) -> bool:
@@ -136,7 +136,7 @@ def _without_vague(found: list[_Found]) -> list[_Found]:
         better = re.compile(rf"(LicenseRef-)?{whole}-(\d.*|(?<=\d-)(?:[A-Z]{{2,3}}|or-later))")
         return bool(name == PUBLIC_DOMAIN and public) or any(map(better.fullmatch, names))
 
-    return [each for each in found if not is_vague(each.name)]
+    return [licence for licence in found if not is_vague(licence.name)]
 
 
 # --- Wordings --------------------------------------------------------------------------------------
@@ -145,7 +145,7 @@ def _without_vague(found: list[_Found]) -> list[_Found]:
 def _creative_commons(parts: str, version: str | None, country: str | None) -> str:
     """The name of a licence with these `parts`, such as "nc-sa"; their order does not matter."""
     kind = ["CC-BY", *(part.upper() for part in ("nc", "nd", "sa") if part in parts)]
-    return "-".join([*kind, *(each.upper() for each in (version, country) if version and each)])
+    return "-".join([*kind, *(part.upper() for part in (version, country) if version and part)])
 
 
 def _in_words(found: Match) -> str | None:
@@ -262,11 +262,11 @@ _WORDINGS: tuple[tuple[re.Pattern[str], Callable[[Match], str | None]], ...] = t
         (r"\b(?:bsd[ -]2[ -]clause|(?:2|two)[ -]clause bsd)", _always("BSD-2-Clause")),
         (
             r"\bopen government licen[cs]e,? ?(?:version|v)? ?(?P<number>[123])",
-            lambda found: f"OGL-UK-{found['number']}.0",
+            lambda match: f"OGL-UK-{match['number']}.0",
         ),
         (
             r"\b(?:sil )?open font licen[cs]e(?:,? ?(?:version|v)? ?(?P<number>1\.[01]))?",
-            lambda found: f"OFL-{found['number'] or '1.1'}",
+            lambda match: f"OFL-{match['number'] or '1.1'}",
         ),
         (r"\bodbl\b|\bopen data commons open database licen[cs]e", _always("ODbL-1.0")),
         (r"\bartistic licen[cs]e,? ?(?:version|v)? ?2(?:\.0)?", _always("Artistic-2.0")),
@@ -323,16 +323,16 @@ def licence_of(
 def _named_by_wiki(page: Stated) -> str | None:
     """A wiki has licences of its own: a name that nobody else knows stays as it is."""
     own = re.sub(r"[^A-Za-z0-9.]+", "-", page.name or "").strip("-.")[:60]
-    found = licence_name(page.name or "") or read_licence(page.url or "")
-    return found or (f"LicenseRef-{own}" if own else None)
+    licence = licence_name(page.name or "") or read_licence(page.url or "")
+    return licence or (f"LicenseRef-{own}" if own else None)
 
 
 def address_of(licence: str | None) -> str | None:
     """The web page of one licence of SPDX's list; None for others, and for several."""
     if licence is None or licence.startswith("LicenseRef-") or " " in licence:
         return None
-    if found := re.fullmatch(r"CC-(BY[A-Z-]*)-(\d\.\d)(?:-([A-Z]+))?", licence):
-        kind, version, country = (part and part.lower() for part in found.groups())
+    if match := re.fullmatch(r"CC-(BY[A-Z-]*)-(\d\.\d)(?:-([A-Z]+))?", licence):
+        kind, version, country = (part and part.lower() for part in match.groups())
         address = f"https://creativecommons.org/licenses/{kind}/{version}/"
         return f"{address}{country}/" if country else address
     if licence == "CC0-1.0":

@@ -42,8 +42,8 @@ def terms_of(licence: str | None) -> frozenset[Term]:
 
 def reason(licences: Iterable[str | None], excluded: Collection[Term]) -> Term | None:
     """The first of `excluded` among the terms of an item's licences; None if there is none."""
-    found = {term for licence in licences for term in terms_of(licence)}
-    return next((term for term in TERMS if term in excluded and term in found), None)
+    terms = {term for licence in licences for term in terms_of(licence)}
+    return next((term for term in TERMS if term in excluded and term in terms), None)
 
 
 def shares(licences: Mapping[str, int]) -> dict[Term, int]:
@@ -81,9 +81,9 @@ def _one(tokens: list[str]) -> frozenset[Term]:
         del tokens[-2:]
     if token == RESERVED:
         return frozenset({"ND", "NC"})
-    found: dict[Term, bool] = {
+    holds: dict[Term, bool] = {
         "ND": re.search(r"-ND\b", token) is not None,
         "NC": re.search(r"-NC\b|(?i:noncommercial)", token) is not None,
         "share-alike": _COPYLEFT.match(token) is not None,
     }
-    return frozenset(term for term, has in found.items() if has)
+    return frozenset(term for term, has in holds.items() if has)

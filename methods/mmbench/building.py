@@ -27,7 +27,7 @@ def sides(abilities: Mapping[str, str], before: Mapping[str, str], seed: int) ->
     for item_id in sorted(abilities, key=lambda item_id: content_id("item", seed, item_id)):
         leaves.setdefault(abilities[item_id], []).append(item_id)
     quotas = _quotas(leaves, before, seed)
-    found: dict[str, str] = {}
+    side_of: dict[str, str] = {}
     for leaf, item_ids in leaves.items():
         n_left = quotas[leaf] - _n_on(DEV, item_ids, before)
         for item_id in item_ids:
@@ -35,23 +35,25 @@ def sides(abilities: Mapping[str, str], before: Mapping[str, str], seed: int) ->
             if side is None:
                 side = DEV if n_left > 0 else TEST
                 n_left -= 1
-            found[item_id] = side
-    return found
+            side_of[item_id] = side
+    return side_of
 
 
 def _quotas(
     leaves: Mapping[str, list[str]], before: Mapping[str, str], seed: int
 ) -> dict[str, int]:
     """How many items of each leaf are in dev: the tenths that whole items leave go to whole leaves."""
-    least = {leaf: _n_on(DEV, of, before) for leaf, of in leaves.items()}
-    most = {leaf: len(of) - _n_on(TEST, of, before) for leaf, of in leaves.items()}
+    least = {leaf: _n_on(DEV, item_ids, before) for leaf, item_ids in leaves.items()}
+    most = {
+        leaf: len(item_ids) - _n_on(TEST, item_ids, before) for leaf, item_ids in leaves.items()
+    }
     quotas = {
-        leaf: min(max(_DEV_OF_TEN * len(of) // 10, least[leaf]), most[leaf])
-        for leaf, of in leaves.items()
+        leaf: min(max(_DEV_OF_TEN * len(item_ids) // 10, least[leaf]), most[leaf])
+        for leaf, item_ids in leaves.items()
     }
     n_items = sum(map(len, leaves.values()))
     wanted = (_DEV_OF_TEN * n_items + 5) // 10
-    rest = {leaf: _DEV_OF_TEN * len(of) % 10 for leaf, of in leaves.items()}
+    rest = {leaf: _DEV_OF_TEN * len(item_ids) % 10 for leaf, item_ids in leaves.items()}
     for leaf in sorted(rest, key=lambda leaf: (-rest[leaf], content_id("leaf", seed, leaf))):
         # What stays may have put a leaf above its share already.
         below = 10 * quotas[leaf] < _DEV_OF_TEN * len(leaves[leaf])

@@ -40,7 +40,9 @@ def _place(questions: Questions, cells: Mapping[str, str]) -> Place | Unplaced:
     n_choices = len(item.choices)
     if has_choices(cells):
         there = [
-            each for each in range(n_choices) if is_in_order(cells, item, shifted(n_choices, each))
+            shift
+            for shift in range(n_choices)
+            if is_in_order(cells, item, shifted(n_choices, shift))
         ]
         if not there:
             return "other_choices"

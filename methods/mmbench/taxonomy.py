@@ -108,5 +108,5 @@ L1, L2, L3 = "l1-category", "l2-category", "category"
 def abilities(labels: Mapping[str, str]) -> dict[str, str]:
     """Labels of the levels above what `labels` say; nothing for an ability that the paper has not."""
     level_2 = labels.get(L2) or _PARENT.get(labels.get(L3, ""), "")
-    found = {L1: LEVEL_2.get(level_2, ""), L2: level_2}
-    return {label: name for label, name in found.items() if name}
+    names = {L1: LEVEL_2.get(level_2, ""), L2: level_2}
+    return {label: name for label, name in names.items() if name}

@@ -59,11 +59,11 @@ def read_translation(reply: str, source: Texts, language: Language) -> Translati
 
 
 def _names(given: object) -> dict[str, str]:
-    if not isinstance(given, list) or not all(_is_name(each) for each in given):
+    if not isinstance(given, list) or not all(_is_name(entry) for entry in given):
         raise ParseError(
             "wrong_fields", 'names is a list of objects with the texts "name" and "rendering".'
         )
-    return {each["name"].strip(): each["rendering"].strip() for each in given}
+    return {entry["name"].strip(): entry["rendering"].strip() for entry in given}
 
 
 def _is_name(each: object) -> bool:

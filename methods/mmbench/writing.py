@@ -120,13 +120,13 @@ def _require_alone(question: str, hint: str, choices: Sequence[str]) -> None:
     """Raise ParseError where a text speaks of what the reader does not see, or of other choices."""
     asked = f"{question} {hint}"
     require_shown((asked, *choices))
-    found = _LETTER_NAMED.search(asked)
+    match = _LETTER_NAMED.search(asked)
     for choice in choices:
-        found = found or _OTHER_CHOICES.search(choice)
-    if found:
+        match = match or _OTHER_CHOICES.search(choice)
+    if match:
         raise ParseError(
             "refers_to_choices",
-            f"A text refers to choices: {found[0][:80]!r}. Their order is decided later.",
+            f"A text refers to choices: {match[0][:80]!r}. Their order is decided later.",
         )
 
 

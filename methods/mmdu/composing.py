@@ -36,7 +36,7 @@ class Shape:
     @property
     def n_turns(self) -> int:
         """Turns of a dialogue that loses none of them."""
-        return sum(self.singles) + sum(each.n_questions for each in self.together)
+        return sum(self.singles) + sum(group.n_questions for group in self.together)
 
 
 def drawn(between: Between, *of: object) -> int:
@@ -166,7 +166,7 @@ def compose(qas: Sequence[QA], n_images: int) -> Dialogue:
     def place(qa: QA) -> tuple[int, bool, int]:
         end = qa.until or n_images
         if qa.position is not None:
-            end = next(each for each in ends if each >= (qa.position or 0))
+            end = next(limit for limit in ends if limit >= (qa.position or 0))
         return end, qa.position is None, qa.position or 0
 
     number_of: dict[int, int] = {}

@@ -76,14 +76,14 @@ def tsv_lines(items: Sequence[PublishedItem], picture: Callable[[str], bytes]) -
     labels = sorted({name for item in items for name in item.labels})
     yield tsv_line(["index", *labels, "question", "answer", "image"])
     for item in items:
-        data = [each if isinstance(each, bytes) else picture(each) for each in item.images]
+        data = [image if isinstance(image, bytes) else picture(image) for image in item.images]
         yield tsv_line(
             [
                 item.item_id,
                 *(item.labels.get(name, "") for name in labels),
                 repr([turn.question for turn in item.turns]),
                 repr([turn.reference or "" for turn in item.turns]),
-                repr([encoded(each) for each in data]),
+                repr([encoded(image) for image in data]),
             ]
         )
 
@@ -113,17 +113,17 @@ def _said(where: str, conversations: Any) -> tuple[list[str], list[str]]:
     """Questions and answers. Raises PublishedError unless user and assistant take turns."""
     if not isinstance(conversations, list):
         raise PublishedError(f"{where} has no list of conversations")
-    said: dict[str, list[str]] = {"user": [], "assistant": []}
-    for number, each in enumerate(conversations, start=1):
+    texts: dict[str, list[str]] = {"user": [], "assistant": []}
+    for number, message in enumerate(conversations, start=1):
         due = "user" if number % 2 else "assistant"
-        if not isinstance(each, dict) or each.get("from") != due:
+        if not isinstance(message, dict) or message.get("from") != due:
             raise PublishedError(f"{where}: the {due} is to speak in message {number}")
-        if not isinstance(each.get("value"), str):
+        if not isinstance(message.get("value"), str):
             raise PublishedError(f"{where}: message {number} has no text")
-        said[due].append(each["value"])
+        texts[due].append(message["value"])
     if len(conversations) % 2:
         raise PublishedError(f"{where}: the last question has no message of the assistant")
-    return said["user"], said["assistant"]
+    return texts["user"], texts["assistant"]
 
 
 def _read_tsv(lines: Iterable[str]) -> Iterator[PublishedItem]:

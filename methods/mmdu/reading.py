@@ -209,10 +209,10 @@ def _checked(text: str, label: str, n_images: int) -> str:
         raise ParseError("empty_block", f"{label} is empty.")
     if IMAGE_HERE in text:
         raise ParseError("forged_image", f"{label} contains {IMAGE_HERE} itself.")
-    for found in re.findall(IMAGE_NAME, text):
-        if not 1 <= int(found[:9]) <= n_images:
+    for name in re.findall(IMAGE_NAME, text):
+        if not 1 <= int(name[:9]) <= n_images:
             shown = "<image-1>" if n_images == 1 else f"<image-1> to <image-{n_images}>"
             raise ParseError(
-                "unknown_image", f"{label} names <image-{found[:9]}>: there is {shown}."
+                "unknown_image", f"{label} names <image-{name[:9]}>: there is {shown}."
             )
     return text

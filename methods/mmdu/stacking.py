@@ -23,7 +23,7 @@ def stacks(images_of: Mapping[str, Set[str]], n_dialogues: Between, seed: int) -
     `images_of` are the images of each dialogue by its id. A stack is smaller where no dialogue without
     its images is left.
     """
-    order = sorted(images_of, key=lambda each: content_id("stack", seed, each))
+    order = sorted(images_of, key=lambda name: content_id("stack", seed, name))
     # One whose first entry can be taken again and again, which a list and a dict do slowly.
     left = OrderedDict.fromkeys(order)
     made: list[list[str]] = []
@@ -32,7 +32,7 @@ def stacks(images_of: Mapping[str, Set[str]], n_dialogues: Between, seed: int) -
         size = drawn(n_dialogues, "size of stack", seed, stack[0])
         shown = set(images_of[stack[0]])
         while len(stack) < size:
-            fitting = next((each for each in left if not shown & images_of[each]), None)
+            fitting = next((name for name in left if not shown & images_of[name]), None)
             if fitting is None:
                 break
             del left[fitting]

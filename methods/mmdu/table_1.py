@@ -82,12 +82,12 @@ PAPER: Mapping[Kind, Mapping[str, str]] = {
 
 def figures_of(dialogues: Sequence[Built]) -> dict[str, str]:
     """The same figures of these dialogues, of which there is one at least."""
-    turns = [len(each.questions) for each in dialogues]
-    images = [each.n_images for each in dialogues]
-    tokens = [each.tokens for each in dialogues]
-    questions = [n_words(text) for each in dialogues for text in each.questions]
-    answers = [n_words(text) for each in dialogues for text in each.answers]
-    n_several = sum(each.n_several for each in dialogues)
+    turns = [len(dialogue.questions) for dialogue in dialogues]
+    images = [dialogue.n_images for dialogue in dialogues]
+    tokens = [dialogue.tokens for dialogue in dialogues]
+    questions = [n_words(text) for dialogue in dialogues for text in dialogue.questions]
+    answers = [n_words(text) for dialogue in dialogues for text in dialogue.answers]
+    n_several = sum(dialogue.n_several for dialogue in dialogues)
     shown = (
         f"{fmean(turns):.1f}",
         str(max(turns)),

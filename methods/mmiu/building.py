@@ -123,22 +123,26 @@ def made_unanswerable(
     question that no strategy fits comes with the reason, and another one takes its place.
     """
     by_task: dict[str, list[Asked]] = {}
-    for each in sorted(asked, key=lambda each: content_id(seed, item_id(each.question))):
-        by_task.setdefault(each.question.task, []).append(each)
+    for asking in sorted(asked, key=lambda asking: content_id(seed, item_id(asking.question))):
+        by_task.setdefault(asking.question.task, []).append(asking)
     for task in sorted(set(by_task) & set(STRATEGIES_OF)):
         made = 0
-        for each in by_task[task]:
+        for asking in by_task[task]:
             if made == most:
                 break
             try:
                 strategy, question = unanswerable(
-                    each.sample, each.form, each.question, _elsewhere(each, asked, images), seed
+                    asking.sample,
+                    asking.form,
+                    asking.question,
+                    _elsewhere(asking, asked, images),
+                    seed,
                 )
             except NoQuestion as loss:
-                yield each, loss
+                yield asking, loss
                 continue
             made += 1
-            yield Asked(each.sample, each.form, question, strategy, item_id(each.question))
+            yield Asked(asking.sample, asking.form, question, strategy, item_id(asking.question))
 
 
 def _elsewhere(of: Asked, asked: Sequence[Asked], images: Sequence[str]) -> Elsewhere:
@@ -147,9 +151,9 @@ def _elsewhere(of: Asked, asked: Sequence[Asked], images: Sequence[str]) -> Else
     return Elsewhere(
         tuple(image for image in images if image not in own),
         tuple(
-            (each.question.context, each.question.question)
-            for each in asked
-            if each.form != of.form and each.question.task != of.question.task
+            (asking.question.context, asking.question.question)
+            for asking in asked
+            if asking.form != of.form and asking.question.task != of.question.task
         ),
     )
 
@@ -159,16 +163,16 @@ def finished(asked: Sequence[Asked], keys: Mapping[str, str], seed: int) -> list
 
     `keys` has the letters of items that there are already, by item id: they stay.
     """
-    by_id = {item_id(each.question): each for each in asked}
+    by_id = {item_id(asking.question): asking for asking in asked}
     by_task: dict[str, list[str]] = {}
-    for name, each in by_id.items():
-        by_task.setdefault(each.question.task, []).append(name)
-    found = []
+    for name, asking in by_id.items():
+        by_task.setdefault(asking.question.task, []).append(name)
+    made = []
     for names in by_task.values():
         questions = [by_id[name].question for name in names]
         kept = {place: keys[name] for place, name in enumerate(names) if name in keys}
         for name, order in zip(names, placed(questions, seed, kept), strict=True):
-            of = by_id[name]
-            images, choices = shown(of.question, order)
-            found.append(MadeItem(of, name, of.group or name, images, choices, order.key))
-    return found
+            chosen = by_id[name]
+            images, choices = shown(chosen.question, order)
+            made.append(MadeItem(chosen, name, chosen.group or name, images, choices, order.key))
+    return made

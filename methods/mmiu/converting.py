@@ -84,7 +84,7 @@ def form_of(sample: Sample, pool: Iterable[str]) -> Form:
     if places_of(output):
         return "order"
     # One or two other names are too few to choose from.
-    others = {each for each in pool if each != output and len(each.split()) <= MOST_WORDS}
+    others = {other for other in pool if other != output and len(other.split()) <= MOST_WORDS}
     named = len(output.split()) <= MOST_WORDS and said_by_task != "text"
     return "name" if named and len(others) >= n_choices(sample.task.name) - 1 else "text"
 
@@ -100,18 +100,18 @@ def wrong_choices(sample: Sample, form: Form, pool: Sequence[str], seed: int) ->
     """
     wanted = min(n_choices(sample.task.name), MOST) - 1
     right = {said(text) for text in (sample.output, *sample.also_right)}
-    found: dict[str, str] = {}
+    choices: dict[str, str] = {}
     drawn = sorted(dict.fromkeys(sample.wrong), key=partial(content_id, seed, sample.question))
     for text in (*drawn, *_by_rule(sample, form, pool, wanted, seed)):
-        if len(found) == wanted:
+        if len(choices) == wanted:
             break
         if said(text) not in right:
-            found.setdefault(said(text), text)
-    if len(found) < FEWEST - 1:
+            choices.setdefault(said(text), text)
+    if len(choices) < FEWEST - 1:
         raise NoQuestion(
             "too_few_choices", f"Its output {sample.output[:60]!r} has no wrong choice beside it."
         )
-    return tuple(found.values())
+    return tuple(choices.values())
 
 
 def question_of(sample: Sample, distractors: Sequence[str]) -> Question:
@@ -187,7 +187,7 @@ def near_numbers(output: str, wanted: int, seed: int) -> tuple[str, ...]:
         power -= 1
         below, above = _around(value, 10**power, wanted, lowest, highest)
     kept = below[:n_below] + above[: wanted - min(n_below, len(below))]
-    kept += [each for each in (*above, *below) if each not in kept]
+    kept += [number for number in (*above, *below) if number not in kept]
     return tuple(
         f"{_written(number, sign, whole, mark, len(decimals))}{unit}" for number in kept[:wanted]
     )
@@ -217,17 +217,17 @@ def other_orders(output: str, wanted: int, seed: int) -> tuple[str, ...]:
     tokens = _TOKEN.findall(output)
     if not places_of(output):
         raise NoQuestion("not_an_order", f"Its output {output[:60]!r} is no order of places.")
-    found: dict[tuple[str, ...], None] = {}
+    arrangements: dict[tuple[str, ...], None] = {}
     if len(tokens) <= 5:
         orders = [order for order in permutations(sorted(tokens)) if order != tuple(tokens)]
-        found = dict.fromkeys(sorted(orders, key=partial(content_id, seed, output)))
+        arrangements = dict.fromkeys(sorted(orders, key=partial(content_id, seed, output)))
     draw = 0
-    while len(found) < wanted and len(tokens) > 5:
+    while len(arrangements) < wanted and len(tokens) > 5:
         order = tuple(sorted(tokens, key=partial(content_id, seed, output, draw)))
         draw += 1
         if order != tuple(tokens):
-            found[order] = None
-    return tuple(in_form(output, order) for order in list(found)[:wanted])
+            arrangements[order] = None
+    return tuple(in_form(output, order) for order in list(arrangements)[:wanted])
 
 
 def in_form(output: str, order: Sequence[str]) -> str:
@@ -246,7 +246,7 @@ def places_of(output: str) -> list[str]:
         [str(place) for place in range(len(tokens))],
         list("ABCDEFGH"[: len(tokens)]),
     )
-    return tokens if sorted(tokens) in [sorted(each) for each in due] else []
+    return tokens if sorted(tokens) in [sorted(order) for order in due] else []
 
 
 def other_of_two(output: str) -> str:

@@ -99,7 +99,7 @@ def _objects(name: str, text: str, faults: list[str]) -> Iterator[tuple[str, Any
         return
     for _, value in _parsed("it", text, faults):
         given = value if isinstance(value, list) else [value]
-        yield from ((f"task {number}", each) for number, each in enumerate(given, start=1))
+        yield from ((f"task {number}", entry) for number, entry in enumerate(given, start=1))
 
 
 def _parsed(where: str, text: str, faults: list[str]) -> Iterator[tuple[str, Any]]:
@@ -184,10 +184,10 @@ def _text(
 def _texts(where: str, given: Mapping[str, Any], key: str, faults: list[str]) -> tuple[str, ...]:
     value = given.get(key) or []
     listed: Sequence[object] = value if isinstance(value, list) else [value]
-    if not all(isinstance(each, str) and each.strip() and is_unicode(each) for each in listed):
+    if not all(isinstance(text, str) and text.strip() and is_unicode(text) for text in listed):
         faults.append(f"{where}: its {key} is no list of texts")
         return ()
-    texts = tuple(str(each).strip() for each in listed)
+    texts = tuple(str(text).strip() for text in listed)
     if len(set(texts)) < len(texts) and key != "Input Image":
         faults.append(f"{where}: its {key} has one twice")
     return texts

@@ -22,11 +22,13 @@ def places(items: Sequence[Item], rows: Sequence[Row]) -> list[Place | Unplaced]
     """The question of each row."""
     questions = Questions(items)
     of_tasks: dict[str, list[Item]] = {}
-    for each in items:
-        of_tasks.setdefault(each.labels.get(SUBSET) or each.labels.get(TASK, ""), []).append(each)
+    for known_item in items:
+        of_tasks.setdefault(
+            known_item.labels.get(SUBSET) or known_item.labels.get(TASK, ""), []
+        ).append(known_item)
     due = Counter(_task(row.cells) for row in rows if not _is_named(row.cells))
     seen: Counter[str] = Counter()
-    found: list[Place | Unplaced] = []
+    placed: list[Place | Unplaced] = []
     for row in rows:
         item: Item | Unplaced = "unknown"
         if _is_named(row.cells):
@@ -37,8 +39,8 @@ def places(items: Sequence[Item], rows: Sequence[Row]) -> list[Place | Unplaced]
             if due[task] == len(of_task):
                 item = of_task[seen[task]]
             seen[task] += 1
-        found.append(_place(item, row.cells))
-    return found
+        placed.append(_place(item, row.cells))
+    return placed
 
 
 def _place(item: Item | Unplaced, cells: Mapping[str, str]) -> Place | Unplaced:

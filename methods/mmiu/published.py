@@ -104,11 +104,16 @@ def tsv_lines(items: Sequence[PublishedItem], picture: Callable[[str], bytes]) -
         question, context = question_and_hint(item.turns[0].question, CONTEXT, len(item.images))
         yield tsv_line(
             [
-                *(item.item_id if numbered else str(place), item.item_id, task),
+                item.item_id if numbered else str(place),
+                item.item_id,
+                task,
                 *(others.get(name, "") for name in labels),
-                *(question, context, *item.choices),
+                question,
+                context,
+                *item.choices,
                 *("" for _ in letters[len(item.choices) :]),
-                *(key_as_answer(item), images_as_cell(item.images, picture, a_list=True)),
+                key_as_answer(item),
+                images_as_cell(item.images, picture, a_list=True),
             ]
         )
 
@@ -137,13 +142,13 @@ def _released_labels(item: PublishedItem) -> tuple[str, dict[str, str]]:
 def _derived(released: str, n_images: int) -> dict[str, str]:
     """The labels that follow from a record's task and its number of images."""
     task = task_of(released)
-    found = {
+    labels = {
         TASK: task.name if task else released,
         RELATION: task.relation if task else "",
         SUBSET: released,
         LEVEL: image_level(n_images),
     }
-    return {name: text for name, text in found.items() if text}
+    return {name: text for name, text in labels.items() if text}
 
 
 def options_text(choices: Sequence[str]) -> str:

@@ -50,9 +50,9 @@ def unanswerable(
     """
     drawn = partial(content_id, "unanswerable", seed, question)
     for strategy in sorted(STRATEGIES_OF.get(question.task, ()), key=drawn):
-        found = changed(strategy, sample, form, question, elsewhere, seed)
-        if found is not None:
-            return Changed(strategy, found)
+        altered = changed(strategy, sample, form, question, elsewhere, seed)
+        if altered is not None:
+            return Changed(strategy, altered)
     raise NoQuestion(
         "no_strategy", f"No strategy of {question.task} makes this sample unanswerable."
     )
@@ -150,10 +150,10 @@ def _irrelevant_images(question: Question, pictures: Sequence[str]) -> Question 
     n_choices = len(_wrong(question)) + 1 if question.of_images else 0
     if len(pictures) < n_images + n_choices or not n_images + n_choices:
         return None
-    found = _none_right(question)._replace(images=tuple(pictures[:n_images]))
+    altered = _none_right(question)._replace(images=tuple(pictures[:n_images]))
     if question.of_images:
-        found = found._replace(distractors=tuple(pictures[n_images : n_images + n_choices]))
-    return found
+        altered = altered._replace(distractors=tuple(pictures[n_images : n_images + n_choices]))
+    return altered
 
 
 def _irrelevant_question(

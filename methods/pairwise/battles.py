@@ -76,13 +76,11 @@ class Battles:
     def wins_by_cluster(self) -> Floats:
         """The same for each cluster: (models x models, a row each) x clusters."""
         k = len(self.models)
-        found = np.zeros((k * k, self.n_clusters))
-        np.add.at(
-            found, (self.first * k + self.second, self.clusters), self.weights * self.outcomes
-        )
+        wins = np.zeros((k * k, self.n_clusters))
+        np.add.at(wins, (self.first * k + self.second, self.clusters), self.weights * self.outcomes)
         lost = self.weights * (1 - self.outcomes)
-        np.add.at(found, (self.second * k + self.first, self.clusters), lost)
-        return found
+        np.add.at(wins, (self.second * k + self.first, self.clusters), lost)
+        return wins
 
 
 def battles_of(battles: Iterable[Battle], models: Iterable[str] = ()) -> Battles:

@@ -41,8 +41,8 @@ def parts(compared: Truths) -> NDArray[np.int64]:
     # Importing scipy's graphs takes a tenth of a second.
     from scipy.sparse.csgraph import connected_components
 
-    _, found = connected_components(compared, directed=False)
-    return found.astype(np.int64)
+    _, labels = connected_components(compared, directed=False)
+    return labels.astype(np.int64)
 
 
 def is_finite(wins: Floats) -> Truths:

@@ -70,16 +70,16 @@ class Compared(NamedTuple):
 
 def battles_in(compared: Iterable[Compared], form: str) -> list[Battle]:
     """The comparisons that count in the form as battles; with their styles where all have one."""
-    rows = [(each, each.outcome(form)) for each in compared]
+    rows = [(comparison, comparison.outcome(form)) for comparison in compared]
     return [
         Battle(
-            each.model_a,
-            each.model_b,
+            comparison.model_a,
+            comparison.model_b,
             outcome,
-            each.cluster,
-            style=each.style if form == JUDGED else (),
+            comparison.cluster,
+            style=comparison.style if form == JUDGED else (),
         )
-        for each, outcome in rows
+        for comparison, outcome in rows
         if outcome is not None
     ]
 
@@ -122,8 +122,8 @@ def requests(
 
     Both need an answer to the turn. `reference`: the judge is shown the turn's reference.
     """
-    turn = next(each for each in item.turns if each.turn == number)
-    shown = sum(len(each.image_positions) for each in item.turns if each.turn <= number)
+    turn = next(turn for turn in item.turns if turn.turn == number)
+    shown = sum(len(turn.image_positions) for turn in item.turns if turn.turn <= number)
     return [
         AskJudge(
             Place(PLAIN, number, order),

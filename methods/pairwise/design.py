@@ -83,7 +83,9 @@ def every_pair(models: Collection[str]) -> list[tuple[str, str]]:
 def against(models: Collection[str], opponent: str) -> list[tuple[str, str]]:
     """Each model with the opponent, each pair in order of name."""
     return [
-        (min(each, opponent), max(each, opponent)) for each in sorted(models) if each != opponent
+        (min(model, opponent), max(model, opponent))
+        for model in sorted(models)
+        if model != opponent
     ]
 
 
@@ -97,7 +99,7 @@ def ask_all(
     asked = questions if budget is None else questions[: budget // ORDERS]
     outcomes = yield asked
     why = ALL_ASKED if len(asked) == len(questions) else BUDGET
-    return Asked(sum(each.n_calls for each in outcomes), n_all, 1, why)
+    return Asked(sum(outcome.n_calls for outcome in outcomes), n_all, 1, why)
 
 
 def ask_adaptively(
@@ -138,11 +140,11 @@ def ask_adaptively(
             if not questions:
                 return Asked(n_calls, n_all, n_rounds, BUDGET)
         n_rounds += 1
-        for question, found in zip(questions, (yield questions), strict=True):
-            n_calls += found.n_calls
+        for question, answered in zip(questions, (yield questions), strict=True):
+            n_calls += answered.n_calls
             battles += [
                 Battle(question.first, question.second, outcome, question.unit.cluster)
-                for outcome in found.outcomes
+                for outcome in answered.outcomes
             ]
         level = alpha / (n_rounds * (n_rounds + 1))
         unresolved = open_neighbours(models, battles, level, seed=seed)
@@ -169,10 +171,14 @@ def open_neighbours(
         return apart
     order = sorted(range(len(ratings)), key=lambda place: -(ratings[place].rating.value or 0.0))
     neighbours = {tuple(sorted(pair)) for pair in zip(order, order[1:], strict=False)}
-    compared = [each for each in rated.comparisons if (each.first, each.second) in neighbours]
-    adjusted = holm([each.p_value for each in compared])
+    compared = [
+        comparison
+        for comparison in rated.comparisons
+        if (comparison.first, comparison.second) in neighbours
+    ]
+    adjusted = holm([comparison.p_value for comparison in compared])
     return [
-        (ratings[each.first].model, ratings[each.second].model)
-        for each, p in zip(compared, adjusted, strict=True)
+        (ratings[comparison.first].model, ratings[comparison.second].model)
+        for comparison, p in zip(compared, adjusted, strict=True)
         if p is None or p > alpha
     ]

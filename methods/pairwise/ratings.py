@@ -67,7 +67,7 @@ class Ratings:
     @property
     def n_parts(self) -> int:
         """How many parts there are among the models that fought."""
-        return len({each.part for each in self.ratings if each.n})
+        return len({rating.part for rating in self.ratings if rating.n})
 
 
 def rate(battles: Battles, *, seed: int, n_resamples: int, alpha: float = 0.05) -> Ratings:
@@ -88,10 +88,10 @@ def rate(battles: Battles, *, seed: int, n_resamples: int, alpha: float = 0.05) 
             continue
         of_part = battles.where(np.isin(battles.first, members))
         within = np.ix_(members, members)
-        wins, of = of_part.wins()[within], compared[within]
+        wins, compared_within = of_part.wins()[within], compared[within]
         finite[members] = is_finite(wins[None])[0]
-        points[members] = to_points(fit(wins[None], of))[0]
-        drawn[members] = _resampled(of_part, members, of, seed, n_resamples)
+        points[members] = to_points(fit(wins[None], compared_within))[0]
+        drawn[members] = _resampled(of_part, members, compared_within, seed, n_resamples)
     fought = _clusters_of(battles)
     estimates = percentile_estimates(points, drawn.copy(), fought)
     comparisons = compare(points, drawn, fought, part_of)
@@ -166,8 +166,8 @@ def compare(
     adjusted = holm([float(p) for p in p_values])
     estimates = percentile_estimates(differences, resampled, least)
     return [
-        Comparison(i, j, each.value, each.ci_low, each.ci_high, float(p), p_holm, int(n), int(n))
-        for (i, j), each, p, p_holm, n in zip(
+        Comparison(i, j, gap.value, gap.ci_low, gap.ci_high, float(p), p_holm, int(n), int(n))
+        for (i, j), gap, p, p_holm, n in zip(
             pairs, estimates, p_values, adjusted, least, strict=True
         )
     ]
@@ -180,13 +180,13 @@ def _ranks(
     ranks = [Rank(None, None, None)] * len(points)
     for part in np.unique(part_of):
         scores = [
-            float(value) if of == part and not np.isnan(value) else None
-            for value, of in zip(points, part_of, strict=True)
+            float(value) if own_part == part and not np.isnan(value) else None
+            for value, own_part in zip(points, part_of, strict=True)
         ]
-        found = rank_models(scores, comparisons, higher_is_better=True, alpha=alpha)
+        ranked = rank_models(scores, comparisons, higher_is_better=True, alpha=alpha)
         for place, score in enumerate(scores):
             if score is not None:
-                ranks[place] = found[place]
+                ranks[place] = ranked[place]
     return ranks
 
 
@@ -205,7 +205,7 @@ def first_place(battles: Battles, *, seed: int, n_resamples: int) -> Estimate:
     Where each pair is asked in both orders a judge without a preference for a place has 0.5, whoever
     fought.
     """
-    (found,) = cluster_bootstrap(
+    (estimate,) = cluster_bootstrap(
         battles.outcomes[None], battles.clusters, "micro", seed=seed, n_resamples=n_resamples
     )
-    return found
+    return estimate

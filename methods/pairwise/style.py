@@ -60,8 +60,8 @@ class Controlled:
 def features(text: str) -> tuple[float, ...]:
     """Words, headers, items of lists and bold passages of an answer; code in fences has words alone."""
     prose = _FENCE.sub("", text)
-    found = (_HEADER, _LIST, _BOLD)
-    return (float(n_words(text)), *(float(len(each.findall(prose))) for each in found))
+    patterns = (_HEADER, _LIST, _BOLD)
+    return (float(n_words(text)), *(float(len(pattern.findall(prose))) for pattern in patterns))
 
 
 def style_difference(first: str, second: str) -> tuple[float, ...]:
@@ -86,15 +86,17 @@ def rate_controlled(
     nothing = Estimate(None, None, None)
     fought = np.union1d(battles.first, battles.second)
     if len(fought) < len(battles.models):
-        of = replace(
+        own_battles = replace(
             battles,
             models=[battles.models[place] for place in fought],
             first=np.searchsorted(fought, battles.first),
             second=np.searchsorted(fought, battles.second),
         )
-        found = rate_controlled(of, names, seed=seed, n_resamples=n_resamples, prior=prior)
-        rated = dict(zip(of.models, found.ratings, strict=True))
-        return replace(found, ratings=[rated.get(model, nothing) for model in battles.models])
+        controlled = rate_controlled(
+            own_battles, names, seed=seed, n_resamples=n_resamples, prior=prior
+        )
+        rated = dict(zip(own_battles.models, controlled.ratings, strict=True))
+        return replace(controlled, ratings=[rated.get(model, nothing) for model in battles.models])
     compared = battles.wins() > 0
     compared |= compared.T
     if not len(fought) or len(np.unique(parts(compared))) > 1:
@@ -161,8 +163,8 @@ def _fit(
         # Divided by the weight, so that the tolerances mean the same for any number of battles.
         return float(value / total), gradient / total
 
-    found = minimize(
+    coefficients = minimize(
         loss, start, jac=True, method="L-BFGS-B", options={"ftol": 1e-14, "gtol": 1e-8}
     ).x
-    found[:k] -= found[:k].mean()
-    return np.asarray(found, dtype=float)
+    coefficients[:k] -= coefficients[:k].mean()
+    return np.asarray(coefficients, dtype=float)

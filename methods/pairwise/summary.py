@@ -25,7 +25,9 @@ def rating_rows(
 
     Ratings at equal style are of the form `judged`: what was not answered has no style.
     """
-    models = sorted({name for each in compared for name in (each.model_a, each.model_b)})
+    models = sorted(
+        {name for comparison in compared for name in (comparison.model_a, comparison.model_b)}
+    )
     judged = battles_of(battles_in(compared, JUDGED), models)
     controlled = rate_controlled(judged, FEATURES, seed=seed, n_resamples=n_style_resamples)
     ratings = []
@@ -33,24 +35,24 @@ def rating_rows(
         rated = rate(
             battles_of(battles_in(compared, form), models), seed=seed, n_resamples=n_resamples
         )
-        for each, at_equal_style in zip(rated.ratings, controlled.ratings, strict=True):
-            of = at_equal_style if form == JUDGED else _NOTHING
+        for rating, at_equal_style in zip(rated.ratings, controlled.ratings, strict=True):
+            controlled_rating = at_equal_style if form == JUDGED else _NOTHING
             ratings.append(
                 {
                     "form": form,
-                    "model": each.model,
-                    **_named("", each.rating, "rating"),
-                    "rank": each.rank.rank,
-                    "rank_low": each.rank.low,
-                    "rank_high": each.rank.high,
-                    "part": each.part,
-                    "n": each.n,
-                    "n_clusters": each.n_clusters,
-                    "win_share": each.win_share,
-                    "tie_share": each.tie_share,
-                    "smoothed": each.smoothed,
-                    **_named("controlled_", of, "rating"),
-                    "reason": None if each.n else NO_BATTLES,
+                    "model": rating.model,
+                    **_named("", rating.rating, "rating"),
+                    "rank": rating.rank.rank,
+                    "rank_low": rating.rank.low,
+                    "rank_high": rating.rank.high,
+                    "part": rating.part,
+                    "n": rating.n,
+                    "n_clusters": rating.n_clusters,
+                    "win_share": rating.win_share,
+                    "tie_share": rating.tie_share,
+                    "smoothed": rating.smoothed,
+                    **_named("controlled_", controlled_rating, "rating"),
+                    "reason": None if rating.n else NO_BATTLES,
                 }
             )
     place = first_place(judged, seed=seed, n_resamples=n_resamples) if models else _NOTHING
@@ -64,9 +66,16 @@ def rating_rows(
         }
     ]
     for feature in FEATURES:
-        found = next((of for of in controlled.coefficients if of.feature == feature), None)
-        estimate = found.estimate if found else _NOTHING
-        why = found.reason if found else controlled.reason
+        coefficient = next(
+            (
+                coefficient
+                for coefficient in controlled.coefficients
+                if coefficient.feature == feature
+            ),
+            None,
+        )
+        estimate = coefficient.estimate if coefficient else _NOTHING
+        why = coefficient.reason if coefficient else controlled.reason
         biases.append({"bias": feature, "n": n, **_named("", estimate, "value"), "reason": why})
     return ratings, biases
 

@@ -30,9 +30,9 @@ def require_shown(texts: Sequence[str]) -> None:
     The reasons are `image_token` and `mentions_material`.
     """
     for text in texts:
-        if found := IMAGE_TOKEN.search(text):
+        if match := IMAGE_TOKEN.search(text):
             raise ParseError(
-                "image_token", f"A text has {found[0]}: the picture is shown with the question."
+                "image_token", f"A text has {match[0]}: the picture is shown with the question."
             )
         if material := mention_of_material(text):
             raise ParseError(

@@ -218,9 +218,9 @@ def mention_of_material(text: str) -> str | None:
     English and Chinese are known best, ten more languages by their commonest turns.
     """
     small = text.lower()
-    found = None
+    match = None
     if _CUE.search(small):
-        found = _MATERIAL.search(text)
-    if not found and _OTHER_CUE.search(small):
-        found = _OTHER_LANGUAGES.search(text)
-    return found[0].strip() if found else None
+        match = _MATERIAL.search(text)
+    if not match and _OTHER_CUE.search(small):
+        match = _OTHER_LANGUAGES.search(text)
+    return match[0].strip() if match else None

@@ -169,5 +169,5 @@ def objects_in(text: str) -> Iterator[dict[str, object]]:
             end = start + 1
         else:
             require_unicode(value)
-            yield {key.strip().lower(): each for key, each in value.items()}
+            yield {key.strip().lower(): content for key, content in value.items()}
         start = text.find("{", end)

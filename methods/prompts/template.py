@@ -60,8 +60,8 @@ def split_front_matter(source: str) -> tuple[FrontMatter, str]:
     try:
         return FrontMatter.model_validate(fields), source[block.end() :]
     except ValidationError as error:
-        place, said = first_fault(error, FrontMatter)
-        raise FrontMatterError(f"is wrong at '{place}': {said}") from None
+        place, fault = first_fault(error, FrontMatter)
+        raise FrontMatterError(f"is wrong at '{place}': {fault}") from None
 
 
 _DIVIDER = re.compile(r"^=== user ===\n", re.MULTILINE)
@@ -159,7 +159,7 @@ def _without_nul(value: Any) -> Any:
     if isinstance(value, str):
         return value.replace("\x00", "")
     if isinstance(value, Mapping):
-        return {_without_nul(key): _without_nul(each) for key, each in value.items()}
+        return {_without_nul(key): _without_nul(item) for key, item in value.items()}
     if isinstance(value, tuple) and hasattr(value, "_make"):
         return value._make(map(_without_nul, value))
     if isinstance(value, list | tuple):

@@ -73,16 +73,16 @@ def rows_without(
             by_item[row["item_id"]][table].append(plain)
     kept: dict[str, list[dict[str, Any]]] = {table: [] for table in RELEASE_TABLES}
     gone: Counter[str] = Counter()
-    for item_id, of in by_item.items():
+    for item_id, item_rows in by_item.items():
         turns = lost.get(item_id, ())
         n_lost = len([turn for turn in turns if turn is not None])
         gone[PAIRS_LEFT_OUT] += n_lost
-        if None in turns or (n_lost and not _take_out(of, turns)):
+        if None in turns or (n_lost and not _take_out(item_rows, turns)):
             gone[DIALOGUES_LEFT_OUT] += 1
-            gone[PAIRS_WITH_DIALOGUES] += len(of["turns"]) - n_lost
+            gone[PAIRS_WITH_DIALOGUES] += len(item_rows["turns"]) - n_lost
             continue
         for table in RELEASE_TABLES:
-            kept[table] += of[table]
+            kept[table] += item_rows[table]
     for ordinal, item in enumerate(kept["items"], start=1):
         item["ordinal"] = ordinal
     return kept, gone

@@ -79,7 +79,7 @@ FUNCTION_WORDS = {
 
 def telling(one: str, other: str) -> tuple[frozenset[str], frozenset[str]]:
     """The function words of each of two languages that the other does not have."""
-    own, others = (FUNCTION_WORDS.get(each, frozenset()) for each in (one, other))
+    own, others = (FUNCTION_WORDS.get(language, frozenset()) for language in (one, other))
     return own - others, others - own
 
 
@@ -152,7 +152,7 @@ def language_fault(text: str, wanted: str) -> str | None:
         return None
     others = {script: n for script, n in counts.items() if n and script not in SCRIPTS_OF[wanted]}
     if others and sum(others.values()) >= OTHER_SHARE * total:
-        script = max(others, key=lambda each: others[each])
+        script = max(others, key=lambda name: others[name])
         return f"{others[script] / total:.0%} of its words are in {script} letters"
     if wanted == "ja" and counts["Han"] and not counts["Kana"]:
         return "Han characters without kana"
@@ -161,7 +161,7 @@ def language_fault(text: str, wanted: str) -> str | None:
 
 def _without_names(text: str, wanted: str) -> str:
     own = "".join(_SCRIPTS[script] for script in SCRIPTS_OF[wanted])
-    rest = _BRACKETS.sub(lambda found: found[0] if re.search(f"[{own}]", found[0]) else " ", text)
+    rest = _BRACKETS.sub(lambda match: match[0] if re.search(f"[{own}]", match[0]) else " ", text)
     if "Latin" not in SCRIPTS_OF[wanted] and re.search(f"[{own}]", rest):
         rest = _LATIN_NAMES.sub(" ", rest)
     return rest
@@ -173,7 +173,7 @@ def _other_language(text: str, wanted: str) -> str | None:
     "Where is the Palazzo della Ragione?" is English: without its names a text must not read as wanted.
     A short one may be full of terms: words such as "then", which only one of the two has, tell more.
     """
-    alike = tuple(each for each in SCRIPTS_OF if SCRIPTS_OF[each] == SCRIPTS_OF[wanted])
+    alike = tuple(script for script in SCRIPTS_OF if SCRIPTS_OF[script] == SCRIPTS_OF[wanted])
     if len(alike) == 1:
         return None
     likely = _likely(text, alike)
@@ -181,7 +181,7 @@ def _other_language(text: str, wanted: str) -> str | None:
     if best == wanted or likely[best] < LEAST_SURE or likely[wanted] > MOST_WANTED:
         return None
     words = set(_WORD.findall(text.casefold()))
-    own, of_best = (len(words & each) for each in telling(wanted, best))
+    own, of_best = (len(words & telling_words) for telling_words in telling(wanted, best))
     if n_words(text) <= SHORT and (
         3 * own >= of_best if own else not of_best and likely[best] < SURE
     ):

@@ -59,34 +59,34 @@ def leak_in(question: str, told: Told) -> str | None:
     """
     plain = _TAG.sub(" ", question)
     words = [word.casefold() for word in _WORD.findall(plain)]
-    for of, runs, n in (
+    for source, runs, n in (
         ("a caption", told.captions, told.n_words),
         ("a page", told.pages, told.n_words + PAGE_MORE),
     ):
         for at in range(len(words) - n + 1):
             if tuple(words[at : at + n]) in runs:
-                return f"{of} has “{' '.join(words[at : at + n])}”"
+                return f"{source} has “{' '.join(words[at : at + n])}”"
     if run := _shared_characters(plain, told.texts):
         return f"a source has “{run}”"
-    if name := next((each for each in _names(plain) if each in told.words), None):
+    if name := next((word for word in _names(plain) if word in told.words), None):
         return f"the name {name}"
     numbers = _NUMBER.findall(plain)
-    return next((f"the number {each}" for each in numbers if each in told.words), None)
+    return next((f"the number {number}" for number in numbers if number in told.words), None)
 
 
 def _runs(texts: Sequence[str], n: int) -> frozenset[tuple[str, ...]]:
     """All runs of `n` words of the texts."""
-    found = set()
+    runs = set()
     for text in texts:
         words = [word.casefold() for word in _WORD.findall(text)]
-        found |= {tuple(words[at : at + n]) for at in range(len(words) - n + 1)}
-    return frozenset(found)
+        runs |= {tuple(words[at : at + n]) for at in range(len(words) - n + 1)}
+    return frozenset(runs)
 
 
 def _names(question: str) -> Iterator[str]:
     """Words with a capital that do not begin a sentence."""
-    for found in _WORD.finditer(question):
-        word, before = found[0], question[: found.start()].rstrip(" \"'“‘(")
+    for match in _WORD.finditer(question):
+        word, before = match[0], question[: match.start()].rstrip(" \"'“‘(")
         begins = not before or before[-1] in ".!?:;\n。！？："
         if word[0].isupper() and not begins and word.casefold() not in _COMMON_NAMES:
             yield word

@@ -130,10 +130,10 @@ _LONGEST_OFFER = 400
 def leftover_in(text: str) -> str | None:
     """The first left-over of a reply's form in a text, as it stands there; None without any."""
     for pattern in _LEFTOVERS:
-        if found := pattern.search(text):
-            return found[0].strip()[:80]
-    if found := _CLOSING.search(text, max(0, len(text) - _LONGEST_OFFER)):
-        return found[0].strip()[:80]
+        if match := pattern.search(text):
+            return match[0].strip()[:80]
+    if match := _CLOSING.search(text, max(0, len(text) - _LONGEST_OFFER)):
+        return match[0].strip()[:80]
     kept = without_additions(text)
     if kept == text.strip():
         return None

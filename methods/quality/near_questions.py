@@ -58,21 +58,21 @@ def first_alike(texts: Sequence[str], threshold: float) -> list[int]:
     is the first of a group, and has its own place.
     """
     sets = [word_pairs(text) for text in texts]
-    frequency = Counter(pair for of in set(sets) for pair in of)
+    frequency = Counter(pair for pairs in set(sets) for pair in pairs)
     leader_of: dict[Pairs, int] = {}
     index: dict[tuple[str, str], list[int]] = defaultdict(list)
-    found = []
+    leaders = []
     for place, own in enumerate(sets):
         if own not in leader_of:
             prefix = _prefix(own, frequency, threshold)
             near = sorted({other for pair in prefix for other in index[pair]})
-            best = next((each for each in near if jaccard(own, sets[each]) >= threshold), place)
+            best = next((other for other in near if jaccard(own, sets[other]) >= threshold), place)
             leader_of[own] = best
             if best == place:
                 for pair in prefix:
                     index[pair].append(place)
-        found.append(leader_of[own])
-    return found
+        leaders.append(leader_of[own])
+    return leaders
 
 
 def _prefix(

@@ -38,8 +38,13 @@ DROPPED = (
 )
 """What drops a pair by default: what no reader would want to learn from."""
 REVIEWED = (
-    *(LENGTH, MATERIAL, LEAK, NEAR_DUPLICATE),
-    *(UNSUPPORTED, CONTRADICTIONS, UNANSWERED),
+    LENGTH,
+    MATERIAL,
+    LEAK,
+    NEAR_DUPLICATE,
+    UNSUPPORTED,
+    CONTRADICTIONS,
+    UNANSWERED,
 )
 """What people should look at by default: a rule, or one model, may be wrong in it."""
 
@@ -97,15 +102,15 @@ def other_images(images_of: Mapping[str, Sequence[str]], seed: int) -> dict[str,
     ordered = sorted(
         images_of, key=lambda name: (content_id("other images", seed, list(images_of[name])), name)
     )
-    found = {}
+    chosen = {}
     for place, name in enumerate(ordered):
         own = images_of[name]
         for step in range(1, min(len(ordered), MOST_TRIED + 1)):
             others = images_of[ordered[(place + step) % len(ordered)]]
             if not set(own) & set(others):
-                found[name] = list(islice(cycle(others), len(own)))
+                chosen[name] = list(islice(cycle(others), len(own)))
                 break
-    return found
+    return chosen
 
 
 GRADES = ("blind_grade", "other_grade")
@@ -134,17 +139,17 @@ def outcome_of(row: Mapping[str, Any], policy: Policy) -> Outcome:
     A check that was wanted and not made (`not_checked`) is never passed: such a pair is reviewed unless
     another reason drops it.
     """
-    found = tuple(reason for reason in REASONS if _is_found(row, reason, policy))
-    if any(reason in policy.drop for reason in found):
-        return Outcome(DROP, found)
-    if any(reason in policy.review or reason == NOT_CHECKED for reason in found):
-        return Outcome(REVIEW, found)
-    return Outcome(PASS, found)
+    reasons = tuple(reason for reason in REASONS if _is_found(row, reason, policy))
+    if any(reason in policy.drop for reason in reasons):
+        return Outcome(DROP, reasons)
+    if any(reason in policy.review or reason == NOT_CHECKED for reason in reasons):
+        return Outcome(REVIEW, reasons)
+    return Outcome(PASS, reasons)
 
 
 def _is_found(row: Mapping[str, Any], reason: str, policy: Policy) -> bool:
     if reason == NEEDS_NO_PICTURE:
-        grades = [row[each] for each in GRADES if row.get(each) is not None]
+        grades = [row[grade] for grade in GRADES if row.get(grade) is not None]
         return any(grade > policy.highest_blind_grade for grade in grades)
     return bool(row.get(reason))
 
@@ -157,8 +162,8 @@ def counts(rows: Iterable[Mapping[str, Any]]) -> dict[str, int]:
         outcomes[row["outcome"]] += 1
         reasons.update(row["reasons"])
     return {
-        **{each: outcomes[each] for each in OUTCOMES},
-        **{each: reasons[each] for each in REASONS if reasons[each]},
+        **{outcome: outcomes[outcome] for outcome in OUTCOMES},
+        **{reason: reasons[reason] for reason in REASONS if reasons[reason]},
     }
 
 
@@ -182,13 +187,15 @@ def note_of(row: Mapping[str, Any]) -> dict[str, Any] | None:
 def evidence_of(row: Mapping[str, Any], reason: str) -> str:
     """What a check found, as one text."""
     if reason == NEEDS_NO_PICTURE:
-        graded = [f"{row[each]} of 10 {_SHOWN[each]}" for each in GRADES if row[each] is not None]
+        graded = [
+            f"{row[grade]} of 10 {_SHOWN[grade]}" for grade in GRADES if row[grade] is not None
+        ]
         return ", ".join(graded)
-    found = row[reason]
-    return found if isinstance(found, str) else "; ".join(found)
+    evidence = row[reason]
+    return evidence if isinstance(evidence, str) else "; ".join(evidence)
 
 
 def line_of(note: Mapping[str, Any]) -> str:
     """A note in one line, for files."""
-    found = "; ".join(f"{reason} ({evidence})" for reason, evidence in note["found"])
-    return f"turn {note['turn']}, {note['outcome']}: {found}"
+    reasons = "; ".join(f"{reason} ({evidence})" for reason, evidence in note["found"])
+    return f"turn {note['turn']}, {note['outcome']}: {reasons}"

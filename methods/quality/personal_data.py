@@ -72,14 +72,14 @@ _SPOKEN_END = re.compile(
 def personal_data_in(text: str) -> str | None:
     """The first personal datum in a text and what it is, all but its ends hidden; None without any."""
     for kind, pattern, holds in (
-        ("e-mail address", _EMAIL, lambda found: _is_address(found, text)),
+        ("e-mail address", _EMAIL, lambda match: _is_address(match, text)),
         ("IBAN", _IBAN, _is_iban),
         ("card number", _CARD, _is_card),
         ("telephone number", _PHONE, _is_telephone),
     ):
-        for found in pattern.finditer(_plain(text) if pattern is _EMAIL else text):
-            if holds(found):
-                return f"{kind}: {_hidden(found[0])}"
+        for match in pattern.finditer(_plain(text) if pattern is _EMAIL else text):
+            if holds(match):
+                return f"{kind}: {_hidden(match[0])}"
     return None
 
 
@@ -126,10 +126,10 @@ def _is_iban(found: re.Match[str]) -> bool:
 def _has_iban_sum(code: str) -> bool:
     if not 15 <= len(code) <= 34 or sum(map(str.isdigit, code)) < FEWEST_DIGITS:
         return False
-    return int("".join(str(int(each, 36)) for each in code[4:] + code[:4])) % 97 == 1
+    return int("".join(str(int(character, 36)) for character in code[4:] + code[:4])) % 97 == 1
 
 
 def _is_card(found: re.Match[str]) -> bool:
-    digits = [int(each) for each in re.sub("[ .-]", "", found[0])]
+    digits = [int(digit) for digit in re.sub("[ .-]", "", found[0])]
     doubled = (sum(divmod(2 * digit, 10)) for digit in digits[-2::-2])
     return (sum(digits[-1::-2]) + sum(doubled)) % 10 == 0

@@ -31,11 +31,11 @@ def without_quotations(text: str) -> str:
 
 def without_writing(text: str) -> str:
     """The same without what stands in capitals among small letters, or after "the sign reads"."""
-    said = without_quotations(text)
-    rest = _WRITTEN.sub("“”", said)
+    unquoted = without_quotations(text)
+    rest = _WRITTEN.sub("“”", unquoted)
     if any(map(str.islower, rest)):
         rest = _IN_CAPITALS.sub(_capitals, rest)
-    return rest if any(map(str.isalnum, rest)) else said
+    return rest if any(map(str.isalnum, rest)) else unquoted
 
 
 def _capitals(found: re.Match[str]) -> str:

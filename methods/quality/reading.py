@@ -53,17 +53,17 @@ def read_marks(reply: str, n: int) -> list[int]:
 
 def read_lists(reply: str, n: int) -> list[list[str]]:
     """The lists of A1 to An. Raises ParseError unless there is one of each."""
-    return [_texts(each, name) for name, each in _of_answers(reply, n).items()]
+    return [_texts(answer, name) for name, answer in _of_answers(reply, n).items()]
 
 
 def read_reread(reply: str, n: int) -> list[dict[str, list[str]]]:
     """The lists of A1 to An, by name. Raises ParseError unless each has all of them."""
-    found = []
-    for name, each in _of_answers(reply, n).items():
-        if not isinstance(each, Mapping) or not set(LISTS) <= each.keys():
+    answers = []
+    for name, answer in _of_answers(reply, n).items():
+        if not isinstance(answer, Mapping) or not set(LISTS) <= answer.keys():
             raise ParseError("no_lists", f"{name} has not all of {', '.join(LISTS)}.")
-        found.append({of: _texts(each[of], f"{of} of {name}") for of in LISTS})
-    return found
+        answers.append({kind: _texts(answer[kind], f"{kind} of {name}") for kind in LISTS})
+    return answers
 
 
 def _names(n: int) -> list[str]:
@@ -81,5 +81,5 @@ def _of_answers(reply: str, n: int) -> dict[str, object]:
 def _texts(value: object, name: str) -> list[str]:
     if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
         raise ParseError("no_list", f"{name} is no list of texts.")
-    found = [text.strip()[:MOST_CHARACTERS] for text in value if not _SAYS_NOTHING.fullmatch(text)]
-    return found[:MOST_LISTED]
+    texts = [text.strip()[:MOST_CHARACTERS] for text in value if not _SAYS_NOTHING.fullmatch(text)]
+    return texts[:MOST_LISTED]

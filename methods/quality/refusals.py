@@ -42,8 +42,8 @@ def refusal_in(answer: str) -> str | None:
     text = " ".join(without_thinking(answer).replace("’", "'").split())
     if n_words(text) > MOST_WORDS:
         return None
-    said = without_writing(text[: 2 * OPENING])[:OPENING]
-    return text[:80] if _no_picture(said) or _declines(said) else None
+    opening = without_writing(text[: 2 * OPENING])[:OPENING]
+    return text[:80] if _no_picture(opening) or _declines(opening) else None
 
 
 def _no_picture(said: str) -> bool:
@@ -51,18 +51,18 @@ def _no_picture(said: str) -> bool:
 
 
 def _declines(said: str) -> bool:
-    if (found := _english(said)) is not None:
-        return not english_goes_on(said[found:])
+    if (end := _english(said)) is not None:
+        return not english_goes_on(said[end:])
     other = OTHERS_DECLINE.search(said)
     return other is not None and not other_goes_on(said[other.end() :])
 
 
 def _english(said: str) -> int | None:
     """Where the English words end with which a text declines; None where there are none."""
-    if (found := REFUSAL.match(said)) and not _LOOKED.match(said):
-        return found.end()
-    if found := DECLINES.search(said):
-        return found.end()
-    if (found := SELF.search(said)) and _NOT.search(said, found.end()):
-        return found.end()
+    if (match := REFUSAL.match(said)) and not _LOOKED.match(said):
+        return match.end()
+    if match := DECLINES.search(said):
+        return match.end()
+    if (match := SELF.search(said)) and _NOT.search(said, match.end()):
+        return match.end()
     return 0 if speaks_of_asking(said.casefold()) else None

@@ -53,19 +53,19 @@ class Limits(NamedTuple):
 def by_rules(dialogues: Sequence[Dialogue], limits: Limits) -> dict[tuple[str, str], Evidence]:
     """What the rules find in each pair, by dialogue and question."""
     in_corpus = _near_duplicates(dialogues, limits)
-    found: dict[tuple[str, str], Evidence] = {}
+    evidence: dict[tuple[str, str], Evidence] = {}
     for dialogue in dialogues:
         repeated = _repeated(dialogue, limits)
         told = Told.of(dialogue.sources, limits.leak_words)
         for pair in dialogue.pairs:
             place = (pair.dialogue_id, pair.question_id)
-            found[place] = {
+            evidence[place] = {
                 **_in_texts(pair, limits),
                 LEAK: leak_in(pair.question, told),
                 REPEATED: repeated.get(pair.question_id),
                 NEAR_DUPLICATE: in_corpus.get(place),
             }
-    return found
+    return evidence
 
 
 def _in_texts(pair: Pair, limits: Limits) -> Evidence:
@@ -83,16 +83,16 @@ def _in_texts(pair: Pair, limits: Limits) -> Evidence:
 
 def _first(pair: Pair, rule: Callable[[str], str | None]) -> str | None:
     for name, text in (("question", pair.question), ("answer", pair.answer)):
-        if found := rule(text):
-            return f"{name}: {found}"
+        if evidence := rule(text):
+            return f"{name}: {evidence}"
     return None
 
 
 def _truncation(pair: Pair, language: str) -> str | None:
-    if found := truncation_in(pair.question, language, asks=True):
-        return f"question: {found}"
-    found = truncation_in(pair.answer, language)
-    return f"answer: {found}" if found else None
+    if evidence := truncation_in(pair.question, language, asks=True):
+        return f"question: {evidence}"
+    evidence = truncation_in(pair.answer, language)
+    return f"answer: {evidence}" if evidence else None
 
 
 def _length(pair: Pair, limits: Limits) -> str | None:
@@ -113,13 +113,13 @@ def _repeated(dialogue: Dialogue, limits: Limits) -> dict[str, str]:
     for pair in dialogue.pairs:
         named = frozenset(_NAMED.findall(pair.question))
         asked[named, content_words(pair.question, limits.language)].append(pair)
-    found = {}
+    evidence = {}
     for pairs in asked.values():
         first = first_alike([pair.question for pair in pairs], limits.alike)
-        for place, (pair, of) in enumerate(zip(pairs, first, strict=True)):
-            if of != place:
-                found[pair.question_id] = f"turn {pairs[of].turn} asks nearly the same"
-    return found
+        for place, (pair, leader) in enumerate(zip(pairs, first, strict=True)):
+            if leader != place:
+                evidence[pair.question_id] = f"turn {pairs[leader].turn} asks nearly the same"
+    return evidence
 
 
 def _near_duplicates(dialogues: Iterable[Dialogue], limits: Limits) -> dict[tuple[str, str], str]:
@@ -130,12 +130,12 @@ def _near_duplicates(dialogues: Iterable[Dialogue], limits: Limits) -> dict[tupl
     pairs = [pair for dialogue in dialogues for pair in dialogue.pairs]
     groups = first_alike([without_numbers(pair.question) for pair in pairs], limits.alike)
     sizes, seen = Counter(groups), Counter[int]()
-    found = {}
+    evidence = {}
     for pair, group in zip(pairs, groups, strict=True):
         seen[group] += 1
         if seen[group] > limits.most_alike:
             like = pairs[group]
-            found[pair.dialogue_id, pair.question_id] = (
+            evidence[pair.dialogue_id, pair.question_id] = (
                 f"one of {sizes[group]} questions like that of turn {like.turn} of {like.dialogue_id}"
             )
-    return found
+    return evidence

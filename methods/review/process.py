@@ -112,7 +112,7 @@ def review_state(item: QueueItem, decisions: Iterable[Decision], rules: Rules) -
     ones count.
     """
     cycle = _Cycle(item, rules, rules.annotators, skips=set())
-    events = [each for each in decisions if each.item_id == item["item_id"]]
+    events = [decision for decision in decisions if decision.item_id == item["item_id"]]
     # A decision that is not stored yet comes after all that are.
     events.sort(key=lambda event: (event.event_id is None, event.event_id or 0))
     for event in events:
@@ -176,7 +176,7 @@ class _Cycle:
         complete = len(votes) == self.n_annotators
         agreed = complete and len({_outcome(vote) for vote in votes}) == 1
         base = _with_edits(self.item, votes[0]) if agreed else self.item
-        on_base = [each for each in self.expert_votes if each.content_hash == base["content_hash"]]
+        on_base = [vote for vote in self.expert_votes if vote.content_hash == base["content_hash"]]
         expert = on_base[-1] if on_base else None
         status = self._status(votes, complete, agreed, expert)
         edits = [*votes[:1], expert] if agreed else [expert]
@@ -192,7 +192,7 @@ class _Cycle:
             ),
             excluded=self._excluded(status, base["content_hash"]),
             revision=(self.previous.revision if self.previous else 0)
-            + sum(each is not None and each.edits is not None for each in edits),
+            + sum(edit is not None and edit.edits is not None for edit in edits),
         )
 
     def _status(

@@ -88,7 +88,7 @@ def resolve(
     annotators disagree an expert decides, and an item that only people can complete
     (`Kind.needs_edit`) stays pending.
     """
-    decisions = [each for each in decisions if each.item_id == item["item_id"]]
+    decisions = [decision for decision in decisions if decision.item_id == item["item_id"]]
     demanded = policy.demands(item["item_id"])
     state = review_state(item, decisions, rules)
     if not demanded:
@@ -96,14 +96,14 @@ def resolve(
         if not KINDS[item["kind"]].needs_edit(completed.item["content"]):
             state = completed
     status = _STATUS[state.status.name]
-    rejections = [each for each in state.counted if each.verdict == "reject"]
+    rejections = [decision for decision in state.counted if decision.verdict == "reject"]
     return Resolution(
         item_id=item["item_id"],
         content_hash=state.item["content_hash"],
         status=status,
         content=state.item["content"],
         revision=state.revision,
-        reviewers=tuple(each.reviewer for each in state.counted),
+        reviewers=tuple(decision.reviewer for decision in state.counted),
         reason=rejections[-1].reason if rejections and status == "rejected" else None,
         demanded=demanded,
     )

@@ -76,7 +76,7 @@ def language_of(text: str) -> str | None:
         for rest in _HAN_RUN.split(word):
             if letter := next(filter(str.isalpha, rest), None):
                 counts["en" if "LATIN" in unicodedata.name(letter, "") else "other"] += 1
-    language = max(counts, key=lambda of: counts[of])
+    language = max(counts, key=lambda name: counts[name])
     return language if counts[language] else None
 
 
@@ -133,10 +133,10 @@ def fault_in(rewrite: str, question: str, reference: str, earlier: Sequence[str]
 
     Case, width, articles, quotes and the last stop do not make another text.
     """
-    said = _comparable(rewrite)
-    if said == _comparable(question):
+    comparable = _comparable(rewrite)
+    if comparable == _comparable(question):
         return COPY
-    if said in map(_comparable, earlier):
+    if comparable in map(_comparable, earlier):
         return SAME_WORDS
     if image_tokens(rewrite) != image_tokens(question):
         return TOKENS

@@ -40,10 +40,10 @@ def thumbnail_url(image_url: str, width: int, original_width: int | None) -> str
     ValueError for a width that is no step.
     """
     check_width(width)
-    found = _upload_path(image_url)
-    if found is None or found[1]["thumb"]:
+    parts = _upload_path(image_url)
+    if parts is None or parts[1]["thumb"]:
         return image_url
-    address, path = found
+    address, path = parts
     name = path["name"]
     extension = name.rpartition(".")[2].lower()
     short = name if len(unquote_to_bytes(name)) <= _LONGEST_NAME else f"thumbnail.{extension}"
@@ -62,8 +62,8 @@ def thumbnail_url(image_url: str, width: int, original_width: int | None) -> str
 
 def file_title(image_url: str) -> str | None:
     """The title "File:Name.jpg" of an image on Wikimedia's upload servers, None for others."""
-    found = _upload_path(image_url)
-    return None if found is None else "File:" + unquote(found[1]["name"]).replace("_", " ")
+    parts = _upload_path(image_url)
+    return None if parts is None else "File:" + unquote(parts[1]["name"]).replace("_", " ")
 
 
 def _upload_path(image_url: str) -> tuple[SplitResult, re.Match[str]] | None:

@@ -54,7 +54,7 @@ def shown_images(html: str, names: Sequence[str]) -> tuple[PageImage, ...]:
     are files that are missing, for example. The lead image is the first of the introduction.
     """
     file_of = {name.replace(" ", "_"): name.replace("_", " ") for name in names}
-    found: dict[str, PageImage] = {}
+    images: dict[str, PageImage] = {}
     section, has_lead = 0, False
     for node in LexborHTMLParser(html).css(f"img, {', '.join(_HEADINGS)}"):
         if node.tag in _HEADINGS:
@@ -62,14 +62,14 @@ def shown_images(html: str, names: Sequence[str]) -> tuple[PageImage, ...]:
             section += not any("toc" in _classes(around) for around in _around(node))
             continue
         name = next((file_of[part] for part in _file_names(node) if part in file_of), None)
-        if name is None or FILE + name in found:
+        if name is None or FILE + name in images:
             continue
         lead = section == 0 and not has_lead
         has_lead = has_lead or lead
-        found[FILE + name] = PageImage(FILE + name, _caption(node), section, lead)
+        images[FILE + name] = PageImage(FILE + name, _caption(node), section, lead)
     for name in file_of.values():
-        found.setdefault(FILE + name, PageImage(FILE + name, None, 0, False))
-    return tuple(found.values())
+        images.setdefault(FILE + name, PageImage(FILE + name, None, 0, False))
+    return tuple(images.values())
 
 
 def _file_names(image: LexborNode) -> Iterator[str]:

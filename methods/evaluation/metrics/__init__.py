@@ -92,10 +92,10 @@ class Metric:
 
 def by_key(scored: Iterable[tuple[Key, Scored]]) -> dict[Key, list[Scored]]:
     """Observations by the key of the unit that they are part of, in the order of their first one."""
-    found: dict[Key, list[Scored]] = {}
-    for key, each in scored:
-        found.setdefault(key, []).append(each)
-    return found
+    groups: dict[Key, list[Scored]] = {}
+    for key, score in scored:
+        groups.setdefault(key, []).append(score)
+    return groups
 
 
 def valued(units: Iterable[Unit]) -> list[Unit]:

@@ -33,9 +33,9 @@ class AllRight(Metric):
     def units(self, observed: Sequence[Scored], *, floor: bool) -> list[Unit]:
         """A unit an item."""
         items = by_key(
-            ((each.item_id,), each)
-            for each in observed
-            if each.metric == self.observation and each.trial.startswith(self.trials)
+            ((score.item_id,), score)
+            for score in observed
+            if score.metric == self.observation and score.trial.startswith(self.trials)
         )
         return [
             Unit(key, passes[0].cluster, self._value(passes, floor), self.stratum(passes[0]))
@@ -43,10 +43,10 @@ class AllRight(Metric):
         ]
 
     def _value(self, passes: Sequence[Scored], floor: bool) -> float | None:
-        values = [each.value for each in passes]
+        values = [score.value for score in passes]
         if 0 in values or (floor and None in values):
             return self.lowest
-        right = {each.trial for each in passes if each.value == 1}
+        right = {score.trial for score in passes if score.value == 1}
         return self.highest if len(right) == self.passes_of(passes[0].labels) else None
 
     def passes_of(self, labels: Mapping[str, str]) -> int:
@@ -61,8 +61,8 @@ class AllRightOrRefused(AllRight):
     refusals_are_right: bool = True
 
     def _value(self, passes: Sequence[Scored], floor: bool) -> float | None:
-        answered = [each for each in passes if not each.refused]
+        answered = [score for score in passes if not score.refused]
         if len(answered) == len(passes):
             return super()._value(passes, floor)
-        values = [each.value for each in answered]
+        values = [score.value for score in answered]
         return self.lowest if 0 in values or (floor and None in values) else self.highest

@@ -42,18 +42,18 @@ class GroupSpread(Metric):
     def units(self, observed: Sequence[Scored], *, floor: bool) -> list[Unit]:
         """A unit a group of two items or more: the turns of one item are no rewrites of each other."""
         groups = by_key(
-            ((each.cluster,), each)
-            for each in observed
-            if (each.metric, each.trial) == (self.observation, self.trial)
+            ((score.cluster,), score)
+            for score in observed
+            if (score.metric, score.trial) == (self.observation, self.trial)
         )
         return [
             Unit(key, group[0].cluster, self._value(group, floor), self.stratum(group[0]))
             for key, group in groups.items()
-            if len({each.item_id for each in group}) > 1
+            if len({score.item_id for score in group}) > 1
         ]
 
     def _value(self, group: Sequence[Scored], floor: bool) -> float | None:
-        known = [each.value for each in group if each.value is not None]
+        known = [score.value for score in group if score.value is not None]
         if floor and len(known) < len(group):
             return self.lowest
         return self.spread(known) if len(known) > 1 else None

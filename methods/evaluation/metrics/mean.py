@@ -31,9 +31,9 @@ class Mean(Metric):
         wanted = (self.observation or self.name, self.trial)
         whole_items = self.aggregation == "macro"
         turns = by_key(
-            ((each.item_id,) if whole_items else (each.item_id, each.turn), each)
-            for each in observed
-            if (each.metric, each.trial) == wanted
+            ((score.item_id,) if whole_items else (score.item_id, score.turn), score)
+            for score in observed
+            if (score.metric, score.trial) == wanted
         )
         return [
             Unit(key, parts[0].cluster, self._value(parts, floor), self.stratum(parts[0]))

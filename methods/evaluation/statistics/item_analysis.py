@@ -48,7 +48,10 @@ def item_statistics(right: Floats, least: int) -> list[ItemStatistics]:
     n_models = (~np.isnan(right)).sum(axis=0)
     n_right = (right == 1).sum(axis=0)
     figures = zip(n_models, n_right, discriminations(right), strict=True)
-    return [_statistics(int(n), int(k), float(of), least) for n, k, of in figures]
+    return [
+        _statistics(int(n), int(k), float(discrimination), least)
+        for n, k, discrimination in figures
+    ]
 
 
 def discriminations(right: Floats) -> Floats:
@@ -61,12 +64,15 @@ def discriminations(right: Floats) -> Floats:
     rest = np.where(here, (item.sum(axis=1, keepdims=True) - item) / np.maximum(others, 1), 0.0)
     n = np.maximum(here.sum(axis=0), 1)
     from_item, from_rest = (
-        np.where(here, of - np.where(here, of, 0.0).sum(axis=0) / n, 0.0) for of in (item, rest)
+        np.where(here, values - np.where(here, values, 0.0).sum(axis=0) / n, 0.0)
+        for values in (item, rest)
     )
     spread = np.sqrt((from_item**2).sum(axis=0) * (from_rest**2).sum(axis=0))
     shared = (from_item * from_rest).sum(axis=0)
-    found: Floats = np.where(spread > _NOTHING, shared / np.maximum(spread, _NOTHING), np.nan)
-    return found
+    correlations: Floats = np.where(
+        spread > _NOTHING, shared / np.maximum(spread, _NOTHING), np.nan
+    )
+    return correlations
 
 
 def _statistics(n_models: int, n_right: int, of_item: float, least: int) -> ItemStatistics:

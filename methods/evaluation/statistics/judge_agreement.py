@@ -70,7 +70,7 @@ def judge_agreement(
     no intervals. Cost: three levels x the measures x `n_resamples` calls of scipy for two raters; with
     1,000 resamples and four measures about 5 s for 1,000 answers and 16 s for 25,000.
     """
-    found = []
+    agreements = []
     for first, second in combinations(range(ratings.shape[1]), 2):
         both = ~np.isnan(ratings[:, [first, second]]).any(axis=1)
         pair = ratings[both][:, [first, second]]
@@ -85,8 +85,10 @@ def judge_agreement(
         )
         for level, measure, n, estimate, reason in of_pair:
             value, low, high = estimate.value, estimate.ci_low, estimate.ci_high
-            found.append(LevelAgreement(first, second, level, measure, n, value, low, high, reason))
-    return found
+            agreements.append(
+                LevelAgreement(first, second, level, measure, n, value, low, high, reason)
+            )
+    return agreements
 
 
 def _levels(
@@ -114,7 +116,7 @@ def _levels(
                 bounds = interval(
                     measure,
                     ratings,
-                    [str(each) for each in cluster_of],
+                    [str(cluster) for cluster in cluster_of],
                     seed=seed,
                     n_resamples=n_resamples,
                 )
@@ -133,7 +135,7 @@ def _levels(
 def _estimate(measure: Measure, value: float, resampled: Floats, n_clusters: int) -> Estimate:
     """The value with the percentiles of the measure over resampled means, resamples x models x 2."""
     values = [measure(means).value for means in resampled]
-    row = np.array([[np.nan if each is None else each for each in values]])
+    row = np.array([[np.nan if value is None else value for value in values]])
     return percentile_estimates(np.array([value]), row, np.array([n_clusters]))[0]
 
 

@@ -86,8 +86,8 @@ def length_controlled_scores(
     s = np.where(used, scores, np.nan)
     mean_length = float(np.exp(centre))
     # Sums by cluster, 5 x models x clusters: number, x, s, x^2, x s.
-    products = [cluster_totals(each, clusters) for each in (x, s, x * x, x * s)]
-    sums = np.stack([products[0].sizes, *(each.sums for each in products)])
+    products = [cluster_totals(values, clusters) for values in (x, s, x * x, x * s)]
+    sums = np.stack([products[0].sizes, *(product.sums for product in products)])
     slope, effects = _fit(sums.sum(axis=2)[..., None])
     if np.isnan(slope[0]):
         return LengthControl([nothing] * len(scores), nothing, mean_length, EQUALLY_LONG)

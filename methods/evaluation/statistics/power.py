@@ -60,14 +60,14 @@ def minimum_detectable_effects(
     totals = counted.by(aggregation)
     normal = NormalDist()
     factor = normal.inv_cdf(1 - alpha / 2) + normal.inv_cdf(power)
-    found = []
+    effects = []
     for (first, second), error, n_clusters in zip(
         pairs, standard_errors(totals), totals.n_clusters.tolist(), strict=True
     ):
         reason = {0: NO_COMMON_UNITS, 1: ONE_CLUSTER}.get(n_clusters)
         error, effect = (None, None) if reason else (float(error), float(factor * error))
-        found.append(MinimumDetectableEffect(first, second, error, effect, n_clusters, reason))
-    return found
+        effects.append(MinimumDetectableEffect(first, second, error, effect, n_clusters, reason))
+    return effects
 
 
 def standard_errors(totals: ClusterTotals) -> Floats:

@@ -47,13 +47,17 @@ def rank_models(
     ranked = [place for place, score in enumerate(scores) if score is not None]
     better = dict.fromkeys(ranked, 0)
     worse = dict.fromkeys(ranked, 0)
-    for each in comparisons:
-        if each.first not in better or each.second not in better:
+    for comparison in comparisons:
+        if comparison.first not in better or comparison.second not in better:
             continue
-        if each.difference is None or each.p_adjusted is None or each.p_adjusted > alpha:
+        if (
+            comparison.difference is None
+            or comparison.p_adjusted is None
+            or comparison.p_adjusted > alpha
+        ):
             continue
-        first_is_better = (each.difference > 0) == higher_is_better
-        winner, loser = (each.first, each.second)[:: 1 if first_is_better else -1]
+        first_is_better = (comparison.difference > 0) == higher_is_better
+        winner, loser = (comparison.first, comparison.second)[:: 1 if first_is_better else -1]
         better[loser] += 1
         worse[winner] += 1
     ranks = [Rank(None, None, None)] * len(scores)

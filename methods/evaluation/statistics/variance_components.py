@@ -42,9 +42,11 @@ class VarianceComponents:
     def shares(self) -> dict[str, float]:
         """The share of each component that there is; empty where the total variance is 0."""
         names = ("item", "judge", "interaction", "replicate")
-        found = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
-        total = sum(found.values())
-        return {name: value / total for name, value in found.items()} if total else {}
+        components = {
+            name: getattr(self, name) for name in names if getattr(self, name) is not None
+        }
+        total = sum(components.values())
+        return {name: value / total for name, value in components.items()} if total else {}
 
 
 def variance_components(scores: Floats) -> VarianceComponents:

@@ -42,7 +42,7 @@ def quality(subject: Subject, subjects: Sequence[Subject], pictures: Pictures, s
     sharp = drawn(seed, subject, QUALITY.name, 2) == 0
     if sharp:
         worse = [drawing.blurred(before, radius) for radius in (3, 8)]
-        details = [drawing.detail(each) for each in (before, *worse)]
+        details = [drawing.detail(picture) for picture in (before, *worse)]
         if details[1] > LESS_DETAIL * details[0] or details[2] > LESS_DETAIL * details[1]:
             raise NoQuestion("too_plain", "The picture is too plain to tell how sharp it is.")
         changes = ["blurred over 3 pixels", "blurred over 8 pixels"]
@@ -51,8 +51,8 @@ def quality(subject: Subject, subjects: Sequence[Subject], pictures: Pictures, s
         changes = ["with noise of 30 levels", "with noise of 70 levels"]
     best = pictures.keep(before, [subject.image_id], "made smaller")
     others_ids = [
-        pictures.keep(each, [subject.image_id], f"made smaller, {change}")
-        for each, change in zip(worse, changes, strict=True)
+        pictures.keep(picture, [subject.image_id], f"made smaller, {change}")
+        for picture, change in zip(worse, changes, strict=True)
     ]
     asked = "is the sharpest" if sharp else "has the least noise"
     return Sample(
@@ -111,7 +111,7 @@ def similarity(
             subject,
             subjects,
             1,
-            lambda each: each.cluster_id != subject.cluster_id,
+            lambda other: other.cluster_id != subject.cluster_id,
             "similarity",
             seed,
         )

@@ -51,16 +51,16 @@ def others(
     """Other entries with other pictures that `fits`, drawn by seed. Raises NoQuestion for fewer."""
     draw = partial(content_id, *seed, subject.entry_id)
     known = {subject.image_id}
-    found: list[Subject] = []
-    for each in sorted(subjects, key=lambda each: draw(each.entry_id)):
-        if len(found) < n_subjects and each.image_id not in known and fits(each):
-            known.add(each.image_id)
-            found.append(each)
-    if len(found) < n_subjects:
+    chosen: list[Subject] = []
+    for other in sorted(subjects, key=lambda other: draw(other.entry_id)):
+        if len(chosen) < n_subjects and other.image_id not in known and fits(other):
+            known.add(other.image_id)
+            chosen.append(other)
+    if len(chosen) < n_subjects:
         raise NoQuestion(
-            "too_few_entries", f"There are {len(found)} other entries instead of {n_subjects}."
+            "too_few_entries", f"There are {len(chosen)} other entries instead of {n_subjects}."
         )
-    return found
+    return chosen
 
 
 def drawn(seed: int, subject: Subject, task: str, n_values: int) -> int:
@@ -116,7 +116,7 @@ def quarters(picture: Image.Image) -> list[Image.Image]:
 def difference(one: Image.Image, other: Image.Image) -> float:
     """Mean absolute difference of two pictures' pixels, 0 to 255, once they have one size."""
     small = [
-        np.asarray(each.resize((48, 48), Image.Resampling.BOX), float) for each in (one, other)
+        np.asarray(image.resize((48, 48), Image.Resampling.BOX), float) for image in (one, other)
     ]
     return float(np.abs(small[0] - small[1]).mean())
 

@@ -46,26 +46,26 @@ def text_to_image(
     The caption of one more entry, of another cluster, is that which no candidate has.
     """
     _require_plain(subject.caption)
-    said = {subject.title, subject.caption}
+    texts = {subject.title, subject.caption}
     n_wrong = n_choices(BY_TEXT.name) - 1
 
     def another(each: Subject) -> bool:
-        return not said & {each.title, each.caption} and IMAGE_HERE not in each.caption
+        return not texts & {each.title, each.caption} and IMAGE_HERE not in each.caption
 
     (absent,) = others(
         subject,
         subjects,
         1,
-        lambda each: another(each) and each.cluster_id != subject.cluster_id,
+        lambda other: another(other) and other.cluster_id != subject.cluster_id,
         "absent",
         seed,
     )
-    said |= {absent.title, absent.caption}
+    texts |= {absent.title, absent.caption}
     wrong = others(
         subject,
         subjects,
         n_wrong,
-        lambda each: another(each) and each.image_id != absent.image_id,
+        lambda other: another(other) and other.image_id != absent.image_id,
         "candidates",
         seed,
     )
@@ -77,12 +77,12 @@ def text_to_image(
         f'Which image does the text "{subject.caption}" describe?',
         "natural image",
         subject.image_id,
-        tuple(each.image_id for each in wrong),
+        tuple(other.image_id for other in wrong),
         tuple(
-            each.image_id
-            for each in subjects
-            if {each.title, each.caption} & {subject.title, subject.caption}
-            and each.image_id != subject.image_id
+            other.image_id
+            for other in subjects
+            if {other.title, other.caption} & {subject.title, subject.caption}
+            and other.image_id != subject.image_id
         ),
         key_word=subject.caption,
         other_word=absent.caption,
@@ -97,7 +97,7 @@ def image_to_image(
         subject,
         subjects,
         1,
-        lambda each: each.cluster_id == subject.cluster_id,
+        lambda other: other.cluster_id == subject.cluster_id,
         "relative",
         seed,
     )
@@ -106,7 +106,7 @@ def image_to_image(
         subject,
         subjects,
         n_choices(BY_IMAGE.name) - 1,
-        lambda each: each.cluster_id != subject.cluster_id and not own & {*each.categories},
+        lambda other: other.cluster_id != subject.cluster_id and not own & {*other.categories},
         "strangers",
         seed,
     )
@@ -118,7 +118,7 @@ def image_to_image(
         "Which image shows a subject of the same kind as Image 1?",
         "natural image",
         relative.image_id,
-        tuple(each.image_id for each in wrong),
+        tuple(other.image_id for other in wrong),
     )
 
 
@@ -127,22 +127,22 @@ def shared_title(
 ) -> Sample:
     """The category that the pages of two to four pictures of a cluster share, the rarest one."""
     draw = partial(content_id, "title", seed, subject.entry_id)
-    mates = [each for each in subjects if each.cluster_id == subject.cluster_id]
+    mates = [other for other in subjects if other.cluster_id == subject.cluster_id]
     shown = [subject]
-    for each in sorted(mates, key=lambda each: draw(each.entry_id)):
+    for mate in sorted(mates, key=lambda mate: draw(mate.entry_id)):
         known = {mate.image_id for mate in shown}
-        if len(shown) < MOST_IMAGES and each.image_id not in known:
-            shown.append(each)
-    shared = set.intersection(*({*each.categories} for each in shown))
+        if len(shown) < MOST_IMAGES and mate.image_id not in known:
+            shown.append(mate)
+    shared = set.intersection(*({*mate.categories} for mate in shown))
     if len(shown) < 2 or not shared:
         raise NoQuestion("no_shared_category", "Its page shares no category with a picture's page.")
-    uses = Counter(name for each in subjects for name in each.categories)
+    uses = Counter(name for other in subjects for name in other.categories)
     title, *broader = sorted(shared, key=lambda name: (uses[name], name))
     _require_plain(title)
     return Sample(
         TITLE,
         subject.page_url,
-        tuple(each.image_id for each in shown),
+        tuple(mate.image_id for mate in shown),
         TITLE.description,
         "Which title fits all of these images?",
         "natural image",

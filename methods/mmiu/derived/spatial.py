@@ -166,26 +166,28 @@ def spatial_text(
 
     One place of the first picture is offered nowhere: with the word for it nothing is right.
     """
-    second, third = others(subject, subjects, 2, lambda each: True, "spatial", seed)
-    tiles = [drawing.square(pictures.open(each.image_id), 160) for each in (subject, second, third)]
+    second, third = others(subject, subjects, 2, lambda other: True, "spatial", seed)
+    tiles = [
+        drawing.square(pictures.open(entry.image_id), 160) for entry in (subject, second, third)
+    ]
     if min(drawing.difference(*pair) for pair in combinations(tiles, 2)) < ALIKE:
         raise NoQuestion("pictures_alike", "Two of the pictures look alike.")
     words = ("to the left of", "to the right of", "above", "below")
     first = drawn(seed, subject, SPATIAL_TEXT.name, len(words))
     right, other, *rest = words[first:] + words[:first]
     made = [(right, 1), *((word, 1) for word in rest), *((word, 2) for word in words)]
-    of = (subject, second, third)
+    entries = (subject, second, third)
     composed = []
     for word, place in made:
         pair = [tiles[0], tiles[place]]
         if word in ("to the right of", "below"):
             pair.reverse()
         picture = drawing.joined(*pair, side_by_side=word.startswith("to the"))
-        made_from = [subject.image_id, of[place].image_id]
+        made_from = [subject.image_id, entries[place].image_id]
         composed.append(pictures.keep(picture, made_from, f"the first {word} the second"))
     shown = [
-        pictures.keep(tile, [each.image_id], "its middle")
-        for tile, each in zip(tiles[:2], of[:2], strict=True)
+        pictures.keep(tile, [entry.image_id], "its middle")
+        for tile, entry in zip(tiles[:2], entries[:2], strict=True)
     ]
     return Sample(
         SPATIAL_TEXT,

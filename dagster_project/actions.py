@@ -128,18 +128,18 @@ def _diff(
     from resources.home import home
     from resources.reports.addresses import address
 
-    of = compared(warehouse, benchmarks, *meant(warehouse, release, other))
-    page = write_page(warehouse, image_store, profile, benchmarks, of)
+    comparison = compared(warehouse, benchmarks, *meant(warehouse, release, other))
+    page = write_page(warehouse, image_store, profile, benchmarks, comparison)
     return Done(
-        f"{of.markdown}\nThe same with texts and pictures: {home() / page}",
+        f"{comparison.markdown}\nThe same with texts and pictures: {home() / page}",
         {
             "page": dg.MetadataValue.url(address(page)),
-            "added": len(of.found.added),
-            "removed": len(of.found.removed),
-            "changed": len(of.found.changed),
-            "the same": of.found.n_same,
-            "scores on common items": len(of.common),
-            "difference": dg.MetadataValue.md(of.markdown),
+            "added": len(comparison.found.added),
+            "removed": len(comparison.found.removed),
+            "changed": len(comparison.found.changed),
+            "the same": comparison.found.n_same,
+            "scores on common items": len(comparison.common),
+            "difference": dg.MetadataValue.md(comparison.markdown),
         },
     )
 
@@ -164,7 +164,7 @@ def _import(
         release_id = import_release(Path(file), releases_path(), warehouse, image_store)
     else:
         pictures = Path(images) if images else None
-        edition = (each or None for each in (name, split, language))
+        edition = (text or None for text in (name, split, language))
         wanted = Wanted(benchmark, Path(file), pictures, *edition)
         release_id = import_published(warehouse, image_store, wanted)
     (card,) = cards_of(warehouse, [release_id])
@@ -243,7 +243,7 @@ def _ask_anew(ledger: "Ledger", model: str, stage: str, prompt: str, unread: boo
     from resources.llm.registry import load_registry
     from resources.llm.renewals import ask_anew
 
-    meant = (each or None for each in (model, stage, prompt))
+    meant = (text or None for text in (model, stage, prompt))
     return Done(ask_anew(ledger, load_registry(), *meant, unread=unread))
 
 

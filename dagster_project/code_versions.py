@@ -44,8 +44,11 @@ MADE_BY: Mapping[str, Callable[[Benchmarks], list[str]]] = {
     "cluster.embeddings": lambda benchmarks: [text_embedder().name],
     **dict.fromkeys(
         (
-            *("rewrite.seeds", "rewrite.contexts"),
-            *("choice.items", "choice.translations", "choice.mmiu_items"),
+            "rewrite.seeds",
+            "rewrite.contexts",
+            "choice.items",
+            "choice.translations",
+            "choice.mmiu_items",
         ),
         lambda benchmarks: _models("writer"),
     ),

@@ -163,7 +163,8 @@ def _page(registry: Registry, profile: str, settings: Path, found: Mapping[Kind,
         here = figures_of(of_kind.dialogues)
         lines += [
             "",
-            f"## {kind.capitalize()}: {len(of_kind.dialogues)} dialogues beside MMDU's Table 1 and Figure 4",
+            f"## {kind.capitalize()}: {len(of_kind.dialogues)} dialogues beside MMDU's Table 1 and "
+            "Figure 4",
             "",
             *table(
                 ("", "paper", "here"),

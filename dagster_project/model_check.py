@@ -114,7 +114,10 @@ class _Tries:
             )
         elif isinstance(outcome, Completion):
             change = "set" if said_so else "leave"
-            remark = f"{change} `structured_output: false`, as the reply is not held to it ({finding.said})"
+            remark = (
+                f"{change} `structured_output: false`, as the reply is not held to it "
+                f"({finding.said})"
+            )
         else:
             remark = (
                 finding.said if said_so else f"leave `structured_output: false` ({finding.said})"

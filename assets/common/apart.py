@@ -121,8 +121,9 @@ def _reason(error: Exception) -> str:
     file = path.relative_to(REPO_ROOT) if _is_own(path) else path
     message = " ".join(str(error).split())[:500]
     return (
-        f"{type(error).__name__}{f' ({message})' if message else ''} in {file}, line {frame.lineno}: correct "
-        "that code, or report it with the traceback on the asset's page, and materialize it again."
+        f"{type(error).__name__}{f' ({message})' if message else ''} in {file}, line {frame.lineno}: "
+        "correct that code, or report it with the traceback on the asset's page, and materialize it "
+        "again."
     )
 
 

@@ -131,10 +131,9 @@ def answers(
     taken = [
         (release, run, answered)
         for (release, run), answered in zip(runs, conversations, strict=True)
-        for place in [(release.release_id, run.contestant.name)]
         if answered is not None
         and release.release_id not in apart.lost
-        and before.get(place) == imported.get(place)
+        and before.get(place := (release.release_id, run.contestant.name)) == imported.get(place)
     ]
     for release, run, answered in taken:
         here = {"item_id": run.item.item_id}

@@ -40,7 +40,8 @@ def error_attribution(
     rows: list[dict[str, Any]] = []
     observed = warehouse.select(
         "evaluate.observations",
-        *("benchmark", "release_id"),
+        "benchmark",
+        "release_id",
         order="release_id",
         distinct=True,
         trial=[PERFECT_PERCEPTION, PERFECT_REASONING],

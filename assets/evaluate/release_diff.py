@@ -143,14 +143,7 @@ def _on_common(
                 repeated = _repeated(model, now, calls[0], calls[1], items)
                 on_common.append(OnCommon(model, *key, scores, repeated))
     # The best on the second release first.
-    on_common.sort(
-        key=lambda common: (
-            common.judge,
-            common.judge_version,
-            -common.scores[0].after,
-            common.model,
-        )
-    )
+    on_common.sort(key=lambda one: (one.judge, one.judge_version, -one.scores[0].after, one.model))
     return on_common
 
 

@@ -126,7 +126,12 @@ def board_data(
         )
         missing = warehouse.select(
             "evaluate.missing",
-            *("model", "stage", "asked", "n_lost", "n_turns", "why"),
+            "model",
+            "stage",
+            "asked",
+            "n_lost",
+            "n_turns",
+            "why",
             order="model, stage",
             release_id=release_id,
         )

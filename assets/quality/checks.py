@@ -134,12 +134,12 @@ def checks(
     for step, (n_requests, lost) in findings.by_step().items():
         things = f"requests of the step {step!r}"
         require_few_lost(TABLE, things, lost, n_requests, settings.max_failed_share, findings.usage)
-    rows = [
-        _row(row, pair, {**by_rule[place], **findings.columns[place]}, findings, settings.policy)
-        for row in made
-        for pair in read[row["dialogue_id"]].pairs
-        for place in [(pair.dialogue_id, pair.question_id)]
-    ]
+    rows = []
+    for row in made:
+        for pair in read[row["dialogue_id"]].pairs:
+            place = pair.dialogue_id, pair.question_id
+            evidence = {**by_rule[place], **findings.columns[place]}
+            rows.append(_row(row, pair, evidence, findings, settings.policy))
     table = rows_to_arrow(TABLE, rows)
     warehouse.replace_all(
         [

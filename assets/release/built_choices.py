@@ -28,7 +28,10 @@ called `mmbench-dev-zh` by default."""
 ALL_NAMES = frozenset(NAMES.values())
 
 NOT_APPROVED, ITEM_NOT_APPROVED, STALE, MISSING = (
-    *("not approved", "of items that are not approved", "stale", "missing"),
+    "not approved",
+    "of items that are not approved",
+    "stale",
+    "missing",
 )
 """Why an item is in no release of a language."""
 

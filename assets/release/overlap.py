@@ -208,7 +208,9 @@ def _contents(warehouse: Warehouse, cards: Cards) -> Contents:
         for table, columns in COMPARED.items() if tables else ():
             rows = warehouse.select(
                 f"release.{table}",
-                *("release_id", "item_id", *columns),
+                "release_id",
+                "item_id",
+                *columns,
                 order="ALL",
                 release_id=list(tables),
             )
@@ -274,8 +276,8 @@ def told_of_pinned(forbidden: Sequence[Shared], cards: Cards) -> str:
         f" (and {len(pairs) - 1} more pairs of releases share something)" if len(pairs) > 1 else ""
     )
     return (
-        f"{instruction}, which is pinned, has {in_numbers(overlaps)} of {benchmark}, of item {named}{more}: "
-        f"{take_out if card.get('origin') == 'imported' else ''}let {name} be made anew "
+        f"{instruction}, which is pinned, has {in_numbers(overlaps)} of {benchmark}, of item "
+        f"{named}{more}: {take_out if card.get('origin') == 'imported' else ''}let {name} be made anew "
         f"(vlm-loom release unpin {name}), and run the job release again."
     )
 

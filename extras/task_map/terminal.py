@@ -74,7 +74,8 @@ def difficulty_of(accuracies: Path, release: str) -> str:
         difficulty = learning_difficulty(
             fine_tuned, {row["task"]: row["mean_score"] for row in scored}
         )
-        head = f"{release_id}, judge {judge} ({version}), {scored[0]['metric']}, {scored[0]['n_models']} models"
+        metric, n_models = scored[0]["metric"], scored[0]["n_models"]
+        head = f"{release_id}, judge {judge} ({version}), {metric}, {n_models} models"
         parts.append("\n".join([head, "", *_ranking(scored, fine_tuned), "", *_said(difficulty)]))
     return "\n\n".join(parts)
 

@@ -52,8 +52,8 @@ def export_critic(warehouse: Warehouse, release: str, folder: Path) -> tuple[Pat
             )
     if overlaps := shared_by_sides(warehouse.read("evaluate/critic_pairs").to_pylist()):
         raise CriticError(
-            f"The pairs to test on share the {overlaps[0].kind} {overlaps[0].what[:80]!r} with those to "
-            "train on: materialize evaluate/critic_pairs again."
+            f"The pairs to test on share the {overlaps[0].kind} {overlaps[0].what[:80]!r} with those "
+            "to train on: materialize evaluate/critic_pairs again."
         )
     files = {f"{side}.jsonl": chat_lines(rows) for side, rows in by_side.items()}
     left_out = warehouse.select(

@@ -26,7 +26,7 @@ def job_of(action: Action) -> dg.JobDefinition:
     @dg.op(
         name=action.op,
         description=action.does,
-        config_schema={each.name: _field(each) for each in action.arguments},
+        config_schema={argument.name: _field(argument) for argument in action.arguments},
         required_resource_keys=set(action.uses),
         out=dg.Out(str, description="What came of it, in sentences."),
     )

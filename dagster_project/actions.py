@@ -128,18 +128,18 @@ def _diff(
     from resources.home import home
     from resources.reports.addresses import address
 
-    of = compared(warehouse, benchmarks, *meant(warehouse, release, other))
-    page = write_page(warehouse, image_store, profile, benchmarks, of)
+    comparison = compared(warehouse, benchmarks, *meant(warehouse, release, other))
+    page = write_page(warehouse, image_store, profile, benchmarks, comparison)
     return Done(
-        f"{of.markdown}\nThe same with texts and pictures: {home() / page}",
+        f"{comparison.markdown}\nThe same with texts and pictures: {home() / page}",
         {
             "page": dg.MetadataValue.url(address(page)),
-            "added": len(of.found.added),
-            "removed": len(of.found.removed),
-            "changed": len(of.found.changed),
-            "the same": of.found.n_same,
-            "scores on common items": len(of.common),
-            "difference": dg.MetadataValue.md(of.markdown),
+            "added": len(comparison.found.added),
+            "removed": len(comparison.found.removed),
+            "changed": len(comparison.found.changed),
+            "the same": comparison.found.n_same,
+            "scores on common items": len(comparison.common),
+            "difference": dg.MetadataValue.md(comparison.markdown),
         },
     )
 
@@ -164,7 +164,7 @@ def _import(
         release_id = import_release(Path(file), releases_path(), warehouse, image_store)
     else:
         pictures = Path(images) if images else None
-        edition = (each or None for each in (name, split, language))
+        edition = (text or None for text in (name, split, language))
         wanted = Wanted(benchmark, Path(file), pictures, *edition)
         release_id = import_published(warehouse, image_store, wanted)
     (card,) = cards_of(warehouse, [release_id])
@@ -243,13 +243,15 @@ def _ask_anew(ledger: "Ledger", model: str, stage: str, prompt: str, unread: boo
     from resources.llm.registry import load_registry
     from resources.llm.renewals import ask_anew
 
-    meant = (each or None for each in (model, stage, prompt))
+    meant = (text or None for text in (model, stage, prompt))
     return Done(ask_anew(ledger, load_registry(), *meant, unread=unread))
 
 
 ACTIONS = (
     Action(
-        *("release", "pin", "pin_release"),
+        "release",
+        "pin",
+        "pin_release",
         "Put a release in force, whatever is frozen later; evaluate what is in force next.",
         (Argument("release", RELEASE, kind="release"),),
         ("warehouse",),
@@ -257,7 +259,9 @@ ACTIONS = (
         "vlm-loom release pin mmdu-1198c7be75",
     ),
     Action(
-        *("release", "unpin", "unpin_release"),
+        "release",
+        "unpin",
+        "unpin_release",
         "Let newer releases of a name come into force again.",
         (Argument("name", "A name of releases, such as mmdu."),),
         (),
@@ -265,7 +269,9 @@ ACTIONS = (
         "vlm-loom release unpin mmdu",
     ),
     Action(
-        *("release", "retire", "retire_release"),
+        "release",
+        "retire",
+        "retire_release",
         "Take the imported release of a name out of force: nothing is asked on it any more.",
         (Argument("name", "A name of imported releases, such as mmbench-dev-en."),),
         ("warehouse",),
@@ -273,7 +279,9 @@ ACTIONS = (
         "vlm-loom release retire mmbench-dev-en",
     ),
     Action(
-        *("release", "clean", "clean_release"),
+        "release",
+        "clean",
+        "clean_release",
         "Make of an imported release one without the items that people rejected.",
         (Argument("release", RELEASE, kind="release"),),
         ("warehouse", "review_store"),
@@ -281,13 +289,16 @@ ACTIONS = (
         "vlm-loom release clean mmbench-dev-en",
     ),
     Action(
-        *("release", "diff", "compare_releases"),
+        "release",
+        "diff",
+        "compare_releases",
         "Make a page of what differs between two releases: items, settings, and the scores on what "
         "both have.",
         (
             Argument("release", RELEASE, kind="release"),
             Argument(
-                *("other", "The other release; without it, the release's parent."),
+                "other",
+                "The other release; without it, the release's parent.",
                 required=False,
                 kind="release",
             ),
@@ -297,18 +308,22 @@ ACTIONS = (
         "vlm-loom release diff mmdu-1198c7be75 mmdu",
     ),
     Action(
-        *("release", "import", "import_release"),
+        "release",
+        "import",
+        "import_release",
         "Read a benchmark's published file, or the folder of a release, as a release.",
         (
             Argument("file", "The file of a benchmark, or the folder of a release.", kind="path"),
             Argument("benchmark", "Of which benchmark the file is, such as mmdu.", option=True),
             Argument(
-                *("images", "Folder of the pictures that the file names; the file's own without."),
+                "images",
+                "Folder of the pictures that the file names; the file's own without.",
                 option=True,
                 kind="path",
             ),
             Argument(
-                *("name", "Of the release; made of benchmark, split and language without."),
+                "name",
+                "Of the release; made of benchmark, split and language without.",
                 option=True,
             ),
             Argument("split", "Such as dev.", option=True),
@@ -319,7 +334,9 @@ ACTIONS = (
         "vlm-loom release import MMBench_DEV_EN.tsv --benchmark mmbench --split dev --language en",
     ),
     Action(
-        *("result", "import-predictions", "import_predictions"),
+        "result",
+        "import-predictions",
+        "import_predictions",
         "Read predictions that a model made elsewhere; evaluate scores them.",
         (
             Argument("release", RELEASE, kind="release"),
@@ -331,7 +348,9 @@ ACTIONS = (
         "vlm-loom result import-predictions mmbench-dev-en preds.xlsx my-model",
     ),
     Action(
-        *("result", "remove-predictions", "remove_predictions"),
+        "result",
+        "remove-predictions",
+        "remove_predictions",
         "Remove imported predictions with their answers.",
         (
             Argument("release", RELEASE, kind="release"),
@@ -342,7 +361,9 @@ ACTIONS = (
         "vlm-loom result remove-predictions mmbench-dev-en my-model",
     ),
     Action(
-        *("result", "import-scores", "import_scores"),
+        "result",
+        "import-scores",
+        "import_scores",
         "Read scores of answers that people gave elsewhere; evaluate compares judges with them.",
         (
             Argument("release", RELEASE, kind="release"),
@@ -353,7 +374,9 @@ ACTIONS = (
         "vlm-loom result import-scores alignmmbench-imported scores.csv",
     ),
     Action(
-        *("model", "ask-anew", "ask_anew"),
+        "model",
+        "ask-anew",
+        "ask_anew",
         "Ask a model, a stage or a prompt anew when its assets are materialized next; the earlier "
         "answers stay in the ledger.",
         (

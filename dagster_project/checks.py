@@ -38,9 +38,11 @@ def schema_check(spec: dg.AssetSpec) -> dg.AssetChecksDefinition:
     )
     def check(warehouse: dg.ResourceParam[Warehouse]) -> dg.AssetCheckResult:
         every, existing = declared_columns(), warehouse.columns()
-        declared = {_column(table, *each) for table in tables for each in every[table]}
-        found = {_column(table, *each) for table in tables for each in existing.get(table, [])}
-        missing, unexpected = sorted(declared - found), sorted(found - declared)
+        declared = {_column(table, *column) for table in tables for column in every[table]}
+        present = {
+            _column(table, *column) for table in tables for column in existing.get(table, [])
+        }
+        missing, unexpected = sorted(declared - present), sorted(present - declared)
         wrong = (
             f"The tables are not as sql/ declares them (missing: {listed(missing)}; unexpected: "
             f"{listed(unexpected)}): undo the change (ALTER TABLE), or restore a backup "
@@ -123,13 +125,13 @@ def empty_check(
         context: dg.AssetCheckExecutionContext, warehouse: dg.ResourceParam[Warehouse]
     ) -> dg.AssetCheckResult:
         rows = warehouse.read(query).to_pylist()
-        found = dict.fromkeys(NAMES, 0) | {row["kind"]: row["n"] for row in rows}
+        counts = dict.fromkeys(NAMES, 0) | {row["kind"]: row["n"] for row in rows}
         # A new home, or the backup of one that was being built: no setting is at fault.
         made = context.instance.get_latest_materialization_event(key)
         todo = if_none if made else NOT_MADE_YET.format(asset=key.to_user_string())
         return result(
-            None if any(found.values()) else f"There are no {counted}. {todo}",
-            {f"{counted}, {kind}": n for kind, n in found.items()},
+            None if any(counts.values()) else f"There are no {counted}. {todo}",
+            {f"{counted}, {kind}": n for kind, n in counts.items()},
         )
 
     return check
@@ -214,14 +216,14 @@ def made_check(specs: Sequence[dg.AssetSpec]) -> dg.AssetChecksDefinition:
         lost = not_made(warehouse)
         reasons: dict[str, None] = {}
         for key, name in sorted(context.selected_asset_check_keys):
-            of = lost.get(tables[key], [])
-            reasons |= dict.fromkeys(of)
+            why = lost.get(tables[key], [])
+            reasons |= dict.fromkeys(why)
             yield dg.AssetCheckResult(
-                passed=not of,
+                passed=not why,
                 asset_key=key,
                 check_name=name,
-                description=" ".join(of) or None,
-                metadata={"not made": of} if of else {},
+                description=" ".join(why) or None,
+                metadata={"not made": why} if why else {},
             )
         if reasons:
             raise dg.Failure(" ".join([*reasons, RUN_AGAIN]), allow_retries=False)

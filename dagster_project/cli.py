@@ -174,8 +174,8 @@ def _command(action: Action) -> click.Command:
         from dagster_project.action_jobs import perform_as_run
 
         # A path that is left out has no default: click would make "" the folder that one is in.
-        said = {name: "" if each is None else each for name, each in given.items()}
-        told = perform_as_run(action, said)
+        arguments = {name: "" if value is None else value for name, value in given.items()}
+        told = perform_as_run(action, arguments)
         if told is None:
             return NOT_DONE
         print(told)
@@ -184,7 +184,7 @@ def _command(action: Action) -> click.Command:
     return HomeCommand(
         action.command,
         callback=perform,
-        params=[_parameter(each) for each in action.arguments],
+        params=[_parameter(argument) for argument in action.arguments],
         help=action.does,
         example=action.example,
     )

@@ -50,17 +50,17 @@ def cluster_checks() -> list[dg.AssetChecksDefinition]:
 )
 def within_tau(warehouse: dg.ResourceParam[Warehouse]) -> dg.AssetCheckResult:
     """Blocking. In clusters by density only members that were assigned later must be within tau."""
-    found = warehouse.read("cluster/far_members", {"n_tolerance": TOLERANCE})
-    n_far = sum(found["is_far"].to_pylist())
-    n_other = found.num_rows - n_far
+    far = warehouse.read("cluster/far_members", {"n_tolerance": TOLERANCE})
+    n_far = sum(far["is_far"].to_pylist())
+    n_other = far.num_rows - n_far
     wrong = (
         f"cluster.clusters has {number_of(n_far, 'member')} beyond tau of the centre, and {n_other} "
-        f"with another similarity than recorded ({_members(found.to_pylist())}): materialize "
+        f"with another similarity than recorded ({_members(far.to_pylist())}): materialize "
         "cluster/clusters again with recluster, and what follows."
     )
     return result(
-        wrong if found.num_rows else None,
-        {"beyond tau": n_far, "not as near as recorded": n_other, "farthest": shown(found)},
+        wrong if far.num_rows else None,
+        {"beyond tau": n_far, "not as near as recorded": n_other, "farthest": shown(far)},
     )
 
 
@@ -128,15 +128,15 @@ def loose(
 ) -> dg.AssetCheckResult:
     """A warning: the images of a loose cluster are hardly related."""
     limit = used(context.instance, "cluster.cohesion", CohesionSettings).min_mean_similarity
-    found = warehouse.read("cluster/loose", {"n_similarity": limit})
+    clusters = warehouse.read("cluster/loose", {"n_similarity": limit})
     wrong = (
-        f"cluster.cohesion has {number_of(found.num_rows, 'cluster')} with a mean similarity to the "
-        f"centre below {limit:g} ({_named(found.to_pylist(), 'cluster_id')}): raise tau of "
+        f"cluster.cohesion has {number_of(clusters.num_rows, 'cluster')} with a mean similarity to the "
+        f"centre below {limit:g} ({_named(clusters.to_pylist(), 'cluster_id')}): raise tau of "
         "cluster.clusters, use threshold instead of density, or lower its min_mean_similarity."
     )
     return result(
-        wrong if found.num_rows else None,
-        {"loose clusters": found.num_rows, "limit": limit, "loosest": shown(found)},
+        wrong if clusters.num_rows else None,
+        {"loose clusters": clusters.num_rows, "limit": limit, "loosest": shown(clusters)},
         WARN,
     )
 
@@ -148,20 +148,20 @@ def loose(
 )
 def mergeable(warehouse: dg.ResourceParam[Warehouse]) -> dg.AssetCheckResult:
     """A warning: their sets would be better sampled from both."""
-    found = warehouse.select(
+    near = warehouse.select(
         "cluster.near_pairs",
         *("title_a", "size_a", "title_b", "size_b", "same_group", "similarity", "union_similarity"),
         *("cluster_a", "cluster_b"),
         order="similarity DESC, cluster_a, cluster_b",
         mergeable=True,
     )
-    pairs = [f"{row['cluster_a']} and {row['cluster_b']}" for row in found.to_pylist()]
+    pairs = [f"{row['cluster_a']} and {row['cluster_b']}" for row in near.to_pylist()]
     wrong = (
         f"cluster.near_pairs has {number_of(len(pairs), 'pair')} that could be one cluster "
         f"({listed(pairs)}): materialize cluster/clusters again with recluster, which may give new "
         "sets, or leave them apart."
     )
-    return result(wrong if pairs else None, {"pairs": len(pairs), "nearest": shown(found)}, WARN)
+    return result(wrong if pairs else None, {"pairs": len(pairs), "nearest": shown(near)}, WARN)
 
 
 @dg.asset_check(
@@ -175,13 +175,13 @@ def no_repeats(
 ) -> dg.AssetCheckResult:
     """Blocking: a question that compares an image with its near-duplicate has no answer."""
     allowed = used(context.instance, "cluster.image_sets", ImageSetsSettings).repeat_pages
-    found = warehouse.read("cluster/repeats_in_sets", {"n_repeat_pages": allowed})
+    repeats = warehouse.read("cluster/repeats_in_sets", {"n_repeat_pages": allowed})
     wrong = (
-        f"cluster.image_sets has {number_of(found.num_rows, 'set')} with a page or a picture twice "
-        f"({_named(found.to_pylist(), 'set_id')}): {SAMPLE_AGAIN}"
+        f"cluster.image_sets has {number_of(repeats.num_rows, 'set')} with a page or a picture twice "
+        f"({_named(repeats.to_pylist(), 'set_id')}): {SAMPLE_AGAIN}"
     )
     return result(
-        wrong if found.num_rows else None, {"sets": found.num_rows, "first": shown(found)}
+        wrong if repeats.num_rows else None, {"sets": repeats.num_rows, "first": shown(repeats)}
     )
 
 
@@ -194,15 +194,13 @@ def no_repeats(
 def sizes(warehouse: dg.ResourceParam[Warehouse]) -> dg.AssetCheckResult:
     """Blocking: MMDU 2.2 and 3.2."""
     bounds = {f"n_{kind}": most for kind, most in MAX_IMAGES.items()}
-    found = warehouse.read("cluster/wrong_sizes", {"n_least": MIN_IMAGES, **bounds})
+    sets = warehouse.read("cluster/wrong_sizes", {"n_least": MIN_IMAGES, **bounds})
     wrong = (
-        f"cluster.image_sets has {number_of(found.num_rows, 'set')} with too few or too many images "
+        f"cluster.image_sets has {number_of(sets.num_rows, 'set')} with too few or too many images "
         "or a gap in the order "
-        f"({_named(found.to_pylist(), 'set_id')}): {SAMPLE_AGAIN}"
+        f"({_named(sets.to_pylist(), 'set_id')}): {SAMPLE_AGAIN}"
     )
-    return result(
-        wrong if found.num_rows else None, {"sets": found.num_rows, "first": shown(found)}
-    )
+    return result(wrong if sets.num_rows else None, {"sets": sets.num_rows, "first": shown(sets)})
 
 
 @dg.asset_check(
@@ -220,13 +218,14 @@ def entry_use(
         "n_benchmark": settings.benchmark_max_uses,
         "n_instruction": settings.instruction_max_uses,
     }
-    found = warehouse.read("cluster/overused_entries", bounds)
+    overused = warehouse.read("cluster/overused_entries", bounds)
     wrong = (
         "cluster.image_sets has entries in more sets of a kind than allowed "
-        f"({_named(found.to_pylist(), 'entry_id')}): {SAMPLE_AGAIN}"
+        f"({_named(overused.to_pylist(), 'entry_id')}): {SAMPLE_AGAIN}"
     )
     return result(
-        wrong if found.num_rows else None, {"entries": found.num_rows, "first": shown(found)}
+        wrong if overused.num_rows else None,
+        {"entries": overused.num_rows, "first": shown(overused)},
     )
 
 

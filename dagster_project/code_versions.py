@@ -44,8 +44,11 @@ MADE_BY: Mapping[str, Callable[[Benchmarks], list[str]]] = {
     "cluster.embeddings": lambda benchmarks: [text_embedder().name],
     **dict.fromkeys(
         (
-            *("rewrite.seeds", "rewrite.contexts"),
-            *("choice.items", "choice.translations", "choice.mmiu_items"),
+            "rewrite.seeds",
+            "rewrite.contexts",
+            "choice.items",
+            "choice.translations",
+            "choice.mmiu_items",
         ),
         lambda benchmarks: _models("writer"),
     ),
@@ -58,13 +61,13 @@ MADE_BY: Mapping[str, Callable[[Benchmarks], list[str]]] = {
         *_extractor(benchmarks),
         *(
             f"strict@{strict.VERSION}"
-            for each in benchmarks.values()
-            if EXTRACT_PROMPT in each.extractor_prompts
+            for benchmark in benchmarks.values()
+            if EXTRACT_PROMPT in benchmark.extractor_prompts
         ),
     ],
     "evaluate.second_readings": lambda benchmarks: _extractor(benchmarks),
     "evaluate.observations": lambda benchmarks: [
-        each.judge_version for each in benchmarks.values()
+        benchmark.judge_version for benchmark in benchmarks.values()
     ],
     "evaluate.critic_pairs": lambda benchmarks: _judging(benchmarks),
     "evaluate.judgments": lambda benchmarks: _judged(benchmarks),
@@ -102,7 +105,7 @@ def _named_in(module: ModuleType, stage: str) -> Iterator[list[str]]:
         inspect.getmodule(value) for value in vars(module).values() if inspect.isfunction(value)
     }
     of_stage = {
-        each for each in used - own if each and each.__name__.startswith(f"assets.{stage}.")
+        helper for helper in used - own if helper and helper.__name__.startswith(f"assets.{stage}.")
     }
     yield from chain.from_iterable(map(_selections_in, (module, *of_stage)))
     for name in chain.from_iterable(map(_paths_in, (module, *of_stage))):
@@ -125,7 +128,7 @@ def _selections_in(module: ModuleType) -> list[list[str]]:
     source = inspect.getsource(module)
     if ".select(" not in source:
         return []
-    calls = [each for each in ast.walk(ast.parse(source)) if isinstance(each, ast.Call)]
+    calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
     return [
         ["select", *_said_in(call)]
         for call in calls
@@ -135,11 +138,11 @@ def _selections_in(module: ModuleType) -> list[list[str]]:
 
 def _said_in(call: ast.Call) -> Iterator[str]:
     """The constants in a call, and the names that it gives values by."""
-    for each in chain.from_iterable(map(ast.walk, [*call.args, *call.keywords])):
-        if isinstance(each, ast.Constant):
-            yield str(each.value)
-        elif isinstance(each, ast.keyword):
-            yield str(each.arg)
+    for node in chain.from_iterable(map(ast.walk, [*call.args, *call.keywords])):
+        if isinstance(node, ast.Constant):
+            yield str(node.value)
+        elif isinstance(node, ast.keyword):
+            yield str(node.arg)
 
 
 def _judged(benchmarks: Benchmarks) -> list[str]:
@@ -148,9 +151,9 @@ def _judged(benchmarks: Benchmarks) -> list[str]:
 
 
 def _judging(benchmarks: Benchmarks) -> list[str]:
-    judged = [each for each in benchmarks.values() if each.judge_prompts]
-    prompts = [_prompt_version(name) for each in judged for name in each.judge_prompts]
-    return [*(each.judge_version for each in judged), *prompts]
+    judged = [benchmark for benchmark in benchmarks.values() if benchmark.judge_prompts]
+    prompts = [_prompt_version(name) for benchmark in judged for name in benchmark.judge_prompts]
+    return [*(benchmark.judge_version for benchmark in judged), *prompts]
 
 
 def _compared() -> list[str]:
@@ -160,7 +163,7 @@ def _compared() -> list[str]:
 
 def _extractor(benchmarks: Benchmarks) -> list[str]:
     """The prompts and the model that read answers; none where no benchmark has answers to be read."""
-    prompts = [name for each in benchmarks.values() for name in each.extractor_prompts]
+    prompts = [name for benchmark in benchmarks.values() for name in benchmark.extractor_prompts]
     return [*map(_prompt_version, prompts), *_models("extractor")] if prompts else []
 
 

@@ -66,16 +66,16 @@ def _other_count(table: str, n_rows: int, recorded: int) -> str:
 
 def _sentences(table: str, broken: Sequence[dict[str, Any]]) -> list[str]:
     """What is missing, table by table, with what is to be made again."""
-    found = []
+    sentences = []
     for (named_in, missing_in), rows in groupby(sorted(broken, key=_tables), key=_tables):
         ids = [row["row_id"] for row in rows]
         first, then = _asset(missing_in), _asset(table)
         again = f"{first} again" if first == then else f"{first} again, then {then}"
-        found.append(
+        sentences.append(
             f"{named_in} has {number_of(len(ids), 'row')} without their row of {missing_in} "
             f"({listed(ids)}): materialize {again}."
         )
-    return found
+    return sentences
 
 
 def _tables(row: dict[str, Any]) -> tuple[str, str]:

@@ -35,7 +35,7 @@ STAGES = (
     *(ingest, cluster, dialogue, rewrite, choice, quality),
     *(review, release, evaluate, ledger),
 )
-OF_EXTRAS = [import_module(each.definitions) for each in extras() if each.definitions]
+OF_EXTRAS = [import_module(extra.definitions) for extra in extras() if extra.definitions]
 
 
 def build_defs(
@@ -49,7 +49,7 @@ def build_defs(
         lambda spec: spec.replace_attributes(code_version=code_version(spec, benchmarks)),
         [
             *(asset for stage in STAGES for asset in stage.ASSETS),
-            *(asset for each in OF_EXTRAS for asset in each.ASSETS),
+            *(asset for module in OF_EXTRAS for asset in module.ASSETS),
         ],
     )
     specs = [
@@ -61,7 +61,10 @@ def build_defs(
     )
     definitions = dg.Definitions(
         assets=assets,
-        asset_checks=[*make_checks(specs), *(check for each in OF_EXTRAS for check in each.CHECKS)],
+        asset_checks=[
+            *make_checks(specs),
+            *(check for module in OF_EXTRAS for check in module.CHECKS),
+        ],
         jobs=all_jobs,
         schedules=SCHEDULES,
         sensors=[*SENSORS, *batch_sensors(all_jobs)],

@@ -89,11 +89,11 @@ def _built(registry: Registry, profile: str, settings: Path) -> dict[Kind, OfKin
             kind: warehouse.select("cluster.image_sets", order="set_id, position", kind=kind)
             for kind in PAPER_DIALOGUES
         }
-        found: dict[Kind, OfKind] = {}
+        built: dict[Kind, OfKind] = {}
         for kind, of_kind in sets.items():
             warehouse.replace("cluster.image_sets", of_kind)
-            found[kind] = _of_kind(registry, profile, instance, warehouse)
-        return found
+            built[kind] = _of_kind(registry, profile, instance, warehouse)
+        return built
 
 
 def _of_kind(
@@ -159,11 +159,12 @@ def _page(registry: Registry, profile: str, settings: Path, found: Mapping[Kind,
         "answers are its own and say nothing of a model; numbers of turns, of images and kinds of "
         "questions are those of any build with these settings.",
     ]
-    for kind, of in found.items():
-        here = figures_of(of.dialogues)
+    for kind, of_kind in found.items():
+        here = figures_of(of_kind.dialogues)
         lines += [
             "",
-            f"## {kind.capitalize()}: {len(of.dialogues)} dialogues beside MMDU's Table 1 and Figure 4",
+            f"## {kind.capitalize()}: {len(of_kind.dialogues)} dialogues beside MMDU's Table 1 and "
+            "Figure 4",
             "",
             *table(
                 ("", "paper", "here"),
@@ -178,8 +179,8 @@ def _page(registry: Registry, profile: str, settings: Path, found: Mapping[Kind,
         "words that it is asked to have; at most: every reply as long as it may be. Without repairs, "
         "review and evaluation. In batches a call costs the part of the price that `models.yaml` says.",
     ]
-    for kind, of in found.items():
-        lines += ["", *_costs(registry, kind, of)]
+    for kind, of_kind in found.items():
+        lines += ["", *_costs(registry, kind, of_kind)]
     return "\n".join(lines) + "\n"
 
 

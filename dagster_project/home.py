@@ -37,8 +37,8 @@ def check_ledger() -> str:
     path, findings = home.ledger_path(), _findings()
     counted = f"{findings.n_calls} calls and {findings.n_charges} charges"
     if findings.wrong:
-        for each in findings.wrong:
-            print(each)
+        for fault in findings.wrong:
+            print(fault)
         raise UserError(
             f"{path} is damaged (SQLite can read {counted}): `vlm-loom home salvage-ledger` makes a "
             "new ledger of what can be read, `vlm-loom home restore` puts a backup back."

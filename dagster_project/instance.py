@@ -88,8 +88,8 @@ def _is_half_made(path: Path, tables: set[str]) -> bool:
         return False
     with closing(sqlite3.connect(path, timeout=60)) as connection:
         try:
-            found = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
-            names = {name for (name,) in found}
+            rows = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+            names = {name for (name,) in rows}
             if not {"alembic_version", *tables} <= names:
                 return True
             versions = connection.execute("SELECT count(*) FROM alembic_version").fetchone()

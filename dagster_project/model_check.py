@@ -90,9 +90,11 @@ class _Tries:
         spec = self._spec
         n_images = min(MANY_IMAGES, spec.max_images) if spec.many_images == "fail" else MANY_IMAGES
         question = Text("Say how many images there are.")
-        found = _plain(f"{n_images} images", self._ask(*self._pictures(n_images), question))
+        finding = _plain(f"{n_images} images", self._ask(*self._pictures(n_images), question))
         sent = f"as a {spec.many_images}; " if n_images > spec.max_images else ""
-        return Finding(found.what, found.works, sent + found.said, found.tokens, found.cost_usd)
+        return Finding(
+            finding.what, finding.works, sent + finding.said, finding.tokens, finding.cost_usd
+        )
 
     def schema(self) -> Finding:
         """A reply held to a schema, whether or not the entry says that the server can."""
@@ -102,18 +104,25 @@ class _Tries:
             outcome = self._ask(Text("Say in JSON what colour grass has."), schema=SCHEMA)
         finally:
             models[self._spec.name] = self._spec
-        found = _plain("JSON schema", outcome)
+        finding = _plain("JSON schema", outcome)
         works = isinstance(outcome, Completion) and _fits(outcome.text)
         if works:
-            said = (
-                found.said if said_so else f"set `structured_output: true` to use it ({found.said})"
+            remark = (
+                finding.said
+                if said_so
+                else f"set `structured_output: true` to use it ({finding.said})"
             )
         elif isinstance(outcome, Completion):
             change = "set" if said_so else "leave"
-            said = f"{change} `structured_output: false`, as the reply is not held to it ({found.said})"
+            remark = (
+                f"{change} `structured_output: false`, as the reply is not held to it "
+                f"({finding.said})"
+            )
         else:
-            said = found.said if said_so else f"leave `structured_output: false` ({found.said})"
-        return Finding(found.what, works, said, found.tokens, found.cost_usd)
+            remark = (
+                finding.said if said_so else f"leave `structured_output: false` ({finding.said})"
+            )
+        return Finding(finding.what, works, remark, finding.tokens, finding.cost_usd)
 
     def long_prompt(self) -> Finding:
         """A prompt about as long as the context, whose beginning is asked for at its end."""
@@ -123,16 +132,16 @@ class _Tries:
         room = n_tokens * CHARACTERS_PER_TOKEN - len(opening) - len(closing)
         filling = ("The lake lay still. " * (room // 20 + 1))[: max(0, room)]
         outcome = self._ask(Text(opening + filling + closing))
-        found = _plain(f"{text_tokens(opening + filling + closing)} tokens", outcome)
+        finding = _plain(f"{text_tokens(opening + filling + closing)} tokens", outcome)
         seen = isinstance(outcome, Completion) and _CODE_WORD in outcome.text.lower()
-        if seen or not found.works or outcome.prompt_tokens >= n_tokens / 2:
-            return found
-        said = (
+        if seen or not finding.works or outcome.prompt_tokens >= n_tokens / 2:
+            return finding
+        remark = (
             f"the server read {outcome.prompt_tokens} tokens, and the beginning was not among them: "
             "give it a longer context (Ollama: OLLAMA_CONTEXT_LENGTH), or set `context_tokens: "
             f"{outcome.prompt_tokens}` in the entry {self._spec.name} of models.yaml"
         )
-        return Finding(found.what, False, said, found.tokens, found.cost_usd)
+        return Finding(finding.what, False, remark, finding.tokens, finding.cost_usd)
 
     def _pictures(self, n_images: int) -> list[Image]:
         """Pictures of one colour each."""
@@ -143,7 +152,7 @@ class _Tries:
                 buffer, "PNG"
             )
             ids.append(self._gateway.context.images.put(buffer.getvalue()).image_id)
-        return [Image(each) for each in ids]
+        return [Image(image_id) for image_id in ids]
 
     def _ask(self, *parts: Part, schema: dict[str, object] | None = None) -> Outcome:
         messages = (Message("user", parts),)
@@ -162,9 +171,9 @@ def _plain(what: str, outcome: Outcome) -> Finding:
     tokens = outcome.prompt_tokens + outcome.completion_tokens
     if isinstance(outcome, Completion):
         text = " ".join(outcome.text.split())
-        said = f'"{text if len(text) <= _QUOTED else text[:_QUOTED] + "..."}"'
-        said += ", after reasoning" if outcome.reasoning else ""
-        return Finding(what, True, said, tokens, outcome.cost_usd)
+        remark = f'"{text if len(text) <= _QUOTED else text[:_QUOTED] + "..."}"'
+        remark += ", after reasoning" if outcome.reasoning else ""
+        return Finding(what, True, remark, tokens, outcome.cost_usd)
     return Finding(what, False, f"{outcome.kind}: {outcome.detail}", tokens, outcome.cost_usd)
 
 

@@ -66,14 +66,14 @@ def check_model(model: str) -> int:
     with _gateway(model) as gateway:
         spec = gateway.registry.model(model)
         print(f"{spec.name}: {spec.model} at {spec.endpoint()}", flush=True)
-        found = []
+        findings = []
         for finding in check(gateway, spec):
-            found.append(finding)
+            findings.append(finding)
             print(_line(finding), flush=True)
-        n_tokens = sum(finding.tokens for finding in found)
-        cost = sum(finding.cost_usd for finding in found)
+        n_tokens = sum(finding.tokens for finding in findings)
+        cost = sum(finding.cost_usd for finding in findings)
         print(f"{n_tokens} tokens in all, ${cost:.6f}.")
-    return 0 if found[0].works is True else 1
+    return 0 if findings[0].works is True else 1
 
 
 def _stored(path: Path, store: ImageStore) -> str:

@@ -137,13 +137,15 @@ def is_wrong(check: dg.AssetCheckEvaluation) -> bool:
 def failed_checks(instance: dg.DagsterInstance, run_id: str) -> list[str]:
     """The checks that failed and do more than warn, in a run and those of the stages that it began."""
     of_stages = instance.get_runs(dg.RunsFilter(tags={BUILD: run_id}))
-    found: dict[str, None] = {}
-    for each in (run_id, *(run.run_id for run in reversed(of_stages))):
-        for entry in instance.all_logs(each, of_type=dg.DagsterEventType.ASSET_CHECK_EVALUATION):
+    failed: dict[str, None] = {}
+    for current_id in (run_id, *(run.run_id for run in reversed(of_stages))):
+        for entry in instance.all_logs(
+            current_id, of_type=dg.DagsterEventType.ASSET_CHECK_EVALUATION
+        ):
             check = entry.get_dagster_event().asset_check_evaluation_data
             if is_wrong(check):
-                found[_name(check)] = None
-    return list(found)
+                failed[_name(check)] = None
+    return list(failed)
 
 
 def _failed_check(event: dg.DagsterEvent, says_made: bool) -> str | None:

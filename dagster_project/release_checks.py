@@ -26,16 +26,18 @@ def no_overlap(
     image_store: dg.ResourceParam[ImageStore],
 ) -> dg.AssetCheckResult:
     """Blocking: a score on what a model was trained on says nothing."""
-    found = shared_in_force(warehouse, image_store, warehouse.read("release/current").to_pylist())
-    forbidden = blocking(found)
+    overlaps = shared_in_force(
+        warehouse, image_store, warehouse.read("release/current").to_pylist()
+    )
+    forbidden = blocking(overlaps)
     first = [
         (
-            NAMES[each.kind],
-            code(each.what[:80]),
-            code(f"{each.benchmark} {each.item}"),
-            code(f"{each.instruction} {each.of}"),
+            NAMES[overlap.kind],
+            code(overlap.what[:80]),
+            code(f"{overlap.benchmark} {overlap.item}"),
+            code(f"{overlap.instruction} {overlap.of}"),
         )
-        for each in forbidden[:N_SHOWN]
+        for overlap in forbidden[:N_SHOWN]
     ]
     lines = table(("kind", "what", "item of the benchmark", "item of the instruction set"), first)
     told = (
@@ -45,7 +47,7 @@ def no_overlap(
     return result(
         told if forbidden else None,
         {
-            **counted(found),
+            **counted(overlaps),
             "first of them": dg.MetadataValue.md("\n".join(lines) if first else "none"),
         },
     )

@@ -40,12 +40,12 @@ def shown(warehouse: Warehouse, release_id: str) -> str:
     if scores:
         rows = [
             (
-                code(each["model"]),
-                code(each["judge"]),
-                code(each["judge_version"]),
-                score(each),
+                code(scored["model"]),
+                code(scored["judge"]),
+                code(scored["judge_version"]),
+                score(scored),
             )
-            for each in scores
+            for scored in scores
         ]
         lines += ["", "## Overall scores", ""]
         lines += table(("model", "judge", "judge's prompt", "score"), rows)

@@ -41,14 +41,14 @@ State = dict[Path, tuple[int, int]]
 
 def files_state() -> State:
     """The files that definitions depend on as they are now; those that are not there are left out."""
-    found: State = {}
+    state: State = {}
     for path in _files():
         try:
             stat = path.stat()
         except OSError:
             continue
-        found[path] = (stat.st_mtime_ns, stat.st_size)
-    return found
+        state[path] = (stat.st_mtime_ns, stat.st_size)
+    return state
 
 
 def _files() -> Iterator[Path]:

@@ -129,18 +129,18 @@ def ancestors_of(instance: dg.DagsterInstance, run: dg.DagsterRun) -> list[str]:
     These are the runs that it goes on for after a batch, those that it executes again and all that
     execute the same one again, and the build that one of them is part of.
     """
-    found = {run.run_id}
+    known = {run.run_id}
     todo = [run]
     while todo:
         tags = todo.pop().tags
         named = {*tags.get(CHAIN, "").split(), tags.get(BUILD), tags.get(PARENT_RUN_ID_TAG)}
         if root := tags.get(ROOT_RUN_ID_TAG):
             again = instance.get_runs(dg.RunsFilter(tags={ROOT_RUN_ID_TAG: root}))
-            named |= {root, *(each.run_id for each in again)}
-        new = {each for each in named if each} - found
-        found |= new
+            named |= {root, *(other.run_id for other in again)}
+        new = {run_id for run_id in named if run_id} - known
+        known |= new
         todo += instance.get_runs(dg.RunsFilter(run_ids=sorted(new))) if new else []
-    return sorted(found - {run.run_id})
+    return sorted(known - {run.run_id})
 
 
 @dg.resource(

@@ -30,8 +30,8 @@ def show_results(judges: Sequence[str]) -> None:
     shown = {RULE, PANEL, *judges}
     rows = [row for row in leaderboard_rows() if row["judge"] in shown]
     of_table = itemgetter("release", "metric", "judge", "judge_version")
-    tables = [(of, list(models)) for of, models in groupby(rows, key=of_table)]
-    n_versions = Counter(of[:3] for of, _ in tables)
+    tables = [(key, list(models)) for key, models in groupby(rows, key=of_table)]
+    n_versions = Counter(key[:3] for key, _ in tables)
     for (release, metric, judge, version), models in tables:
         named = judge if n_versions[release, metric, judge] == 1 else f"{judge} {version}"
         providers = ", ".join(sorted({row["provider"] for row in models}))

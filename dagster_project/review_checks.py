@@ -38,7 +38,7 @@ def decided_by_people(
     known = {item["item_id"] for item in items}
     mirrored = set(warehouse.select("review.decisions", "event_id")["event_id"].to_pylist())
     # Leave out decisions that were made after the table: the next run will read them.
-    events = [each for each in review_store.decisions(demanded) if each.event_id in mirrored]
+    events = [event for event in review_store.decisions(demanded) if event.event_id in mirrored]
     decided, rules = by_item(events), review_store.rules()
     incomplete = {
         item["item_id"]: status.name

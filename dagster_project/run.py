@@ -37,8 +37,8 @@ def _run(job: str) -> int:
         show_results(load_registry().profile(active_profile()).judges)
         print()
         show_reports()
-    elif job == "evaluate" and (said := said_by(result, MADE)):
-        print(said)
+    elif job == "evaluate" and (sentence := said_by(result, MADE)):
+        print(sentence)
     if result.success and wrong:
         say_failed_checks(job, wrong)
     elif not result.success:

@@ -65,16 +65,16 @@ def shards(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReas
     try:
         corpus = corpus_folder()
         names = corpus.shards()
-        found = observe(corpus, before, OBSERVE_SECONDS)
+        observed = observe(corpus, before, OBSERVE_SECONDS)
     except UserError as error:
         return dg.SkipReason(str(error))
     known = set(context.instance.get_dynamic_partitions(str(wit_shards.name)))
     new = [shard for shard in names if shard not in known]
     reported = {shard: Observed(*seen).fingerprint for shard, seen in before.items()}
-    changed = [shard for shard, seen in found.items() if reported.get(shard) != seen.fingerprint]
+    changed = [shard for shard, seen in observed.items() if reported.get(shard) != seen.fingerprint]
     # Also when nothing is reported: a file that was touched is read once, not in every tick. What is
     # gone is kept: the file may be on its way back.
-    context.update_cursor(json.dumps({**before, **found}))
+    context.update_cursor(json.dumps({**before, **observed}))
     if not new and not changed:
         return dg.SkipReason(f"No shard is new or changed; the corpus has {len(names)}.")
     others = [shard for shard in changed if shard not in new]
@@ -84,7 +84,7 @@ def shards(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReas
         # The tick shows it; without a run Dagster would say that the sensor did nothing.
         skip_reason=dg.SkipReason(done),
         dynamic_partitions_requests=[wit_shards.build_add_request(new)] if new else [],
-        asset_events=[observation(shard, found[shard]) for shard in changed],
+        asset_events=[observation(shard, observed[shard]) for shard in changed],
     )
 
 
@@ -107,22 +107,22 @@ def review_decisions(context: dg.SensorEvaluationContext) -> dg.SensorResult | d
             kinds = store.completion()
     except UserError as error:
         return dg.SkipReason(str(error))
-    released = [each for each in kinds if each.kind in KINDS_MADE]
+    released = [kind for kind in kinds if kind.kind in KINDS_MADE]
     if not released:
         return dg.SkipReason("Nothing was put before people yet.")
-    n_open = sum(each.n_open for each in released)
+    n_open = sum(kind.n_open for kind in released)
     if n_open:
         items = "1 item is" if n_open == 1 else f"{n_open} items are"
         awaited = "releases await none of them" if require == "none" else "releases await them"
         return dg.SkipReason(
             f"{items} open for people, and {awaited} (require of review.approved: {require})."
         )
-    complete = [each for each in kinds if not each.n_open and each.kind in REPORTED]
-    state = content_id(*(each.fingerprint for each in complete))
+    complete = [kind for kind in kinds if not kind.n_open and kind.kind in REPORTED]
+    state = content_id(*(kind.fingerprint for kind in complete))
     if context.cursor == state:
         return dg.SkipReason("No item awaits people, and nothing was decided since.")
-    n_items = sum(each.n_items for each in complete)
-    n_decisions = sum(each.n_decisions for each in complete)
+    n_items = sum(kind.n_items for kind in complete)
+    n_decisions = sum(kind.n_decisions for kind in complete)
     return dg.SensorResult(
         skip_reason=dg.SkipReason(f"Reported {n_decisions} decisions on {n_items} items."),
         asset_events=[

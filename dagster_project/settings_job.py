@@ -37,12 +37,12 @@ EVERYDAY: Mapping[str, Sequence[str]] = {
 def settings_job() -> dg.JobDefinition:
     """The job; its Launchpad opens with what people change and what the file has, as they were when the
     definitions were loaded, and takes every other setting."""
-    kept = {table: of for table, of in SECTIONS.items() if _kept_fields(of)}
+    kept = {table: section for table, section in SECTIONS.items() if _kept_fields(section)}
     stages: dict[str, dict[str, dg.Field]] = {}
-    for table, of in kept.items():
+    for table, section in kept.items():
         stage, name = table.split(".")
-        fields = config_fields(table, of)
-        shape = dg.Shape({field: fields[field] for field in _kept_fields(of)})
+        fields = config_fields(table, section)
+        shape = dg.Shape({field: fields[field] for field in _kept_fields(section)})
         stages.setdefault(stage, {})[name] = dg.Field(shape, is_required=False)
     schema = {
         SHOWN: dg.Field(
@@ -65,7 +65,7 @@ def settings_job() -> dg.JobDefinition:
                     f"remove {SHOWN} and all values that are to stay as they are now."
                 )
             after = {table: dict(values) for table, values in before.items()}
-            given = {stage: of for stage, of in context.op_config.items() if stage != SHOWN}
+            given = {stage: assets for stage, assets in context.op_config.items() if stage != SHOWN}
             for stage, assets in given.items():
                 for name, values in assets.items():
                     table = f"{stage}.{name}"
@@ -102,11 +102,11 @@ def _shown(kept: dict[str, type[Settings]]) -> dict[str, Any]:
     shown: dict[str, Any] = {
         SHOWN: content_id({table: written.get(table, {}) for table in SECTIONS})
     }
-    for table, of in kept.items():
+    for table, section in kept.items():
         stage, name = table.split(".")
         in_file = written.get(table, {})
-        values = of(**in_file).model_dump()
-        if fields := [each for each in values if each in {*EVERYDAY.get(table, ()), *in_file}]:
+        values = section(**in_file).model_dump()
+        if fields := [field for field in values if field in {*EVERYDAY.get(table, ()), *in_file}]:
             shown.setdefault(stage, {})[name] = {field: values[field] for field in fields}
     return shown
 

@@ -36,8 +36,8 @@ def failed_shards(failed: Mapping[str, str], n_shards: int) -> str:
     """The sentence about shards that failed, each with its reason."""
     left = n_shards - len(failed)
     others = f"the other {left} was" if left == 1 else f"the other {left} were"
-    each = each_with_reason(failed)
-    return f"{len(failed)} of {n_shards} shards could not be ingested, {others}: {each}."
+    listed = each_with_reason(failed)
+    return f"{len(failed)} of {n_shards} shards could not be ingested, {others}: {listed}."
 
 
 def only_shards_failed(result: dg.ExecuteInProcessResult) -> str | None:

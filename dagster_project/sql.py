@@ -113,9 +113,9 @@ def _answer(connection: "duckdb.DuckDBPyConnection", query: str) -> bool:
 
     try:
         for statement in connection.extract_statements(query):
-            found = connection.sql(statement)
-            if found is not None:
-                found.show(max_width=_width(), max_rows=_SHOWN_ROWS)
+            result = connection.sql(statement)
+            if result is not None:
+                result.show(max_width=_width(), max_rows=_SHOWN_ROWS)
     except duckdb.Error as error:
         print(_said(connection, error), file=sys.stderr)
         return False

@@ -89,10 +89,10 @@ def _end_descendants() -> None:
 
 
 def _descendants(process: int) -> set[int]:
-    found: set[int] = set()
+    processes: set[int] = set()
     for task in Path(f"/proc/{process}/task").glob("*"):
         # It may end while it is looked at.
         with suppress(OSError):
             for child in map(int, (task / "children").read_text().split()):
-                found |= {child, *_descendants(child)}
-    return found
+                processes |= {child, *_descendants(child)}
+    return processes

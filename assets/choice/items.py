@@ -83,23 +83,24 @@ def items(
     if not entries:
         raise dg.Failure(NO_BENCHMARK_SETS, allow_retries=False)
     pairs = assigned(list(entries), settings.abilities, settings.n_items, settings.seed)
-    asks = [
-        Ask(
-            subject=Subject(entry, ability),
-            set_id=entry["set_id"],
-            name=f"entry {entry['entry_id']}, {ability}",
-            images=[image_id],
-            data={
-                "ability": ability,
-                "description": DESCRIPTIONS[ability],
-                "caption": entry["caption"],
-                # Where a summary is missing, the item is written without it.
-                "summary": entry["summary"] or "",
-            },
+    asks = []
+    for image_id, ability in pairs:
+        entry = entries[image_id]
+        asks.append(
+            Ask(
+                subject=Subject(entry, ability),
+                set_id=entry["set_id"],
+                name=f"entry {entry['entry_id']}, {ability}",
+                images=[image_id],
+                data={
+                    "ability": ability,
+                    "description": DESCRIPTIONS[ability],
+                    "caption": entry["caption"],
+                    # Where a summary is missing, the item is written without it.
+                    "summary": entry["summary"] or "",
+                },
+            )
         )
-        for image_id, ability in pairs
-        for entry in [entries[image_id]]
-    ]
 
     def read(subject: Subject, reply: str) -> list[Row]:
         return [
@@ -144,7 +145,8 @@ def items(
 
 def _in_order(rows: Sequence[Row], seed: int) -> list[Row]:
     """The rows with their choices in order of letter, and their ids."""
-    orders = placed([row["written"] for row in rows], seed)
+    written_items = [row["written"] for row in rows]
+    orders = placed(written_items, seed)
     return [
         {
             **row,
@@ -156,6 +158,5 @@ def _in_order(rows: Sequence[Row], seed: int) -> list[Row]:
             "choices": list(order.choices),
             "answer": order.key,
         }
-        for row, order in zip(rows, orders, strict=True)
-        for written in [row["written"]]
+        for row, written, order in zip(rows, written_items, orders, strict=True)
     ]

@@ -159,15 +159,20 @@ def mmiu_items(
 
 def _gathered(settings: MmiuSettings, warehouse: Warehouse, image_store: ImageStore) -> Gathered:
     """Samples of metadata files and of entries. Raises MetadataFileError, and dg.Failure for none."""
-    found = Gathered({}, [], [], [])
+    gathered = Gathered({}, [], [], [])
     if settings.metadata:
-        for each in brought_samples(Path(settings.metadata).expanduser(), image_store):
-            origin = Origin(each.name, f"{each.name}, sample {each.number}")
-            found.samples.setdefault(each.sample, origin)
-            images = _images_of(each.sample)
-            found.elsewhere.extend(images)
-            found.pictures.extend(
-                {"image_id": image, "made_from": [], "change": None, "source": each.sample.source}
+        for brought in brought_samples(Path(settings.metadata).expanduser(), image_store):
+            origin = Origin(brought.name, f"{brought.name}, sample {brought.number}")
+            gathered.samples.setdefault(brought.sample, origin)
+            images = _images_of(brought.sample)
+            gathered.elsewhere.extend(images)
+            gathered.pictures.extend(
+                {
+                    "image_id": image,
+                    "made_from": [],
+                    "change": None,
+                    "source": brought.sample.source,
+                }
                 for image in images
             )
     if settings.n_derived:
@@ -177,12 +182,14 @@ def _gathered(settings: MmiuSettings, warehouse: Warehouse, image_store: ImageSt
         for made in derived(subjects, settings.tasks, settings.n_derived, pictures, settings.seed):
             origin = Origin(made.subject.set_id, f"entry {made.subject.entry_id}, {made.task}")
             if made.sample:
-                found.samples.setdefault(made.sample, origin)
+                gathered.samples.setdefault(made.sample, origin)
             elif made.loss:
-                found.failed.append(_lost(origin, made.loss))
-        found.elsewhere.extend(subject.image_id for subject in subjects)
-        found.pictures.extend({**each._asdict(), "source": None} for each in pictures.made.values())
-    return found
+                gathered.failed.append(_lost(origin, made.loss))
+        gathered.elsewhere.extend(subject.image_id for subject in subjects)
+        gathered.pictures.extend(
+            {**picture._asdict(), "source": None} for picture in pictures.made.values()
+        )
+    return gathered
 
 
 def _subjects(warehouse: Warehouse) -> list[Subject]:
@@ -253,12 +260,12 @@ def _unanswerable(
     """The unanswerable questions, and losses: those that no strategy fits."""
     changed, lost = [], []
     most = settings.unanswerable_per_task
-    for each in made_unanswerable(asked, gathered.elsewhere, most, settings.seed):
-        if isinstance(each, Asked):
-            changed.append(each)
+    for made in made_unanswerable(asked, gathered.elsewhere, most, settings.seed):
+        if isinstance(made, Asked):
+            changed.append(made)
         else:
-            of, loss = each
-            lost.append(_lost(gathered.samples[of.sample], loss))
+            question, loss = made
+            lost.append(_lost(gathered.samples[question.sample], loss))
     return changed, lost
 
 

@@ -186,13 +186,13 @@ def require_whole_sets(warehouse: Warehouse) -> None:
 def _clusters(warehouse: Warehouse, kind: Kind, vectors: EntryVectors) -> list[Cluster]:
     """The clusters, of each what is on the side of the kind."""
     row_of = {entry_id: row for row, entry_id in enumerate(vectors.entry_ids)}
-    found = []
+    of_kind = []
     members = warehouse.read("cluster/members", {"kind": kind}).to_pylist()
     for cluster_id, group in groupby(members, key=lambda row: row.pop("cluster_id")):
         of_cluster = [Member(**row) for row in group]
         rows = [row_of[member.entry_id] for member in of_cluster]
-        found.append(Cluster(cluster_id, of_cluster, vectors.captions[rows]))
-    return found
+        of_kind.append(Cluster(cluster_id, of_cluster, vectors.captions[rows]))
+    return of_kind
 
 
 def _prior_sets(warehouse: Warehouse, kind: Kind) -> list[list[tuple[str, str]]]:
@@ -206,15 +206,15 @@ def _prior_sets(warehouse: Warehouse, kind: Kind) -> list[list[tuple[str, str]]]
 def _rows(sampled: SampledSets) -> list[dict[str, Any]]:
     return [
         {
-            "set_id": each.set_id,
-            "kind": each.kind,
-            "cluster_id": each.cluster_id,
+            "set_id": image_set.set_id,
+            "kind": image_set.kind,
+            "cluster_id": image_set.cluster_id,
             "position": position,
             "entry_id": member.entry_id,
             "image_id": member.image_id,
         }
-        for each in sampled.sets
-        for position, member in enumerate(each.members, start=1)
+        for image_set in sampled.sets
+        for position, member in enumerate(image_set.members, start=1)
     ]
 
 

@@ -89,17 +89,17 @@ def sides(
     page_images = _page_images(warehouse)
     prior = {} if settings.redraw else _prior_sides(warehouse)
     tested = _tested(warehouse, image_store)
-    found = sides_of(page_images, settings.spec(), prior, tested)
+    side_of = sides_of(page_images, settings.spec(), prior, tested)
     table = rows_to_arrow(
         TABLE,
         [
             {"page_id": page_id, "image_id": image_id, **side._asdict()}
-            for (page_id, image_id), side in sorted(found.items())
+            for (page_id, image_id), side in sorted(side_of.items())
         ],
     )
     warehouse.replace(TABLE, table)
-    details = _details(page_images, found, prior)
-    if told := _warning(page_images, found):
+    details = _details(page_images, side_of, prior)
+    if told := _warning(page_images, side_of):
         context.log.warning(told)
         details["warning"] = told
     return report(table, details, images=image_store)
@@ -138,12 +138,12 @@ def _details(
     page_images: list[PageImage], found: Mapping[Key, Side], prior: Mapping[Key, Side]
 ) -> dict[str, Any]:
     """Counts of what is in the corpus; the table has what was in it before, too."""
-    now = {each.name: found[each.name] for each in page_images}
+    now = {page_image.name: found[page_image.name] for page_image in page_images}
     counts = Counter(side.side for side in now.values())
     of_cluster: dict[str, set[str | None]] = {}
-    for each in page_images:
-        for cluster_id in each.clusters:
-            of_cluster.setdefault(cluster_id, set()).add(now[each.name].side)
+    for page_image in page_images:
+        for cluster_id in page_image.clusters:
+            of_cluster.setdefault(cluster_id, set()).add(now[page_image.name].side)
     return {
         "images of pages": len(now),
         "for benchmarks": counts["benchmark"],
@@ -165,7 +165,7 @@ def _details(
 
 def _warning(page_images: list[PageImage], found: Mapping[Key, Side]) -> str:
     """What a person may want to do something about, in sentences; empty if there is nothing."""
-    now = {each.name: found[each.name] for each in page_images}
+    now = {page_image.name: found[page_image.name] for page_image in page_images}
     told = []
     if left_out := Counter(str(side.reason) for side in now.values() if side.side is None):
         why = {
@@ -178,10 +178,10 @@ def _warning(page_images: list[PageImage], found: Mapping[Key, Side]) -> str:
             f"{' and '.join(text for reason, text in why.items() if left_out[reason])}."
         )
     of_group: dict[str, set[str]] = {}
-    for each in page_images:
-        side = now[each.name].side
-        if each.duplicate_group is not None and side is not None:
-            of_group.setdefault(each.duplicate_group, set()).add(side)
+    for page_image in page_images:
+        side = now[page_image.name].side
+        if page_image.duplicate_group is not None and side is not None:
+            of_group.setdefault(page_image.duplicate_group, set()).add(side)
     if both := sum(len(sides) > 1 for sides in of_group.values()):
         told.append(
             f"{both} groups of near-duplicates are on both sides, as later images or another limit of "

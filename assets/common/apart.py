@@ -96,13 +96,13 @@ class Apart:
 
 def not_made(warehouse: Warehouse) -> dict[str, list[str]]:
     """Table of each step that made not all in its last run -> why, each reason once."""
-    found: dict[str, list[str]] = {}
+    by_step: dict[str, list[str]] = {}
     for row in warehouse.select("evaluate.not_made", order="step, release_id").to_pylist():
-        reasons = found.setdefault(row["step"], [])
-        said = f"{row['release_id']}: {row['reason']}" if row["release_id"] else row["reason"]
-        if said not in reasons:
-            reasons.append(said)
-    return found
+        reasons = by_step.setdefault(row["step"], [])
+        reason = f"{row['release_id']}: {row['reason']}" if row["release_id"] else row["reason"]
+        if reason not in reasons:
+            reasons.append(reason)
+    return by_step
 
 
 def _reason(error: Exception) -> str:
@@ -115,14 +115,15 @@ def _reason(error: Exception) -> str:
         return str(error)
     frames = traceback.extract_tb(error.__traceback__)
     # A benchmark of one's own stands beside the project's code; a library is asked by one of them.
-    own = [each for each in frames if _is_own(Path(each.filename))]
+    own = [frame for frame in frames if _is_own(Path(frame.filename))]
     frame = (own or frames)[-1]
     path = Path(frame.filename)
     file = path.relative_to(REPO_ROOT) if _is_own(path) else path
-    said = " ".join(str(error).split())[:500]
+    message = " ".join(str(error).split())[:500]
     return (
-        f"{type(error).__name__}{f' ({said})' if said else ''} in {file}, line {frame.lineno}: correct "
-        "that code, or report it with the traceback on the asset's page, and materialize it again."
+        f"{type(error).__name__}{f' ({message})' if message else ''} in {file}, line {frame.lineno}: "
+        "correct that code, or report it with the traceback on the asset's page, and materialize it "
+        "again."
     )
 
 

@@ -60,12 +60,12 @@ def require_few_lost(
     n_lost = sum(lost.values())
     if not too_many(n_lost, n_all, max_share):
         return
-    said = (
+    sentence = (
         f"{name} keeps its earlier rows: {n_lost} of {n_all} {things} were lost ({in_words(lost)}), "
         f"and at most {max_share:.0%} may be."
     )
     raise dg.Failure(
-        f"{said} {(usage and usage.advice) or todo}",
+        f"{sentence} {(usage and usage.advice) or todo}",
         metadata={"lost": n_lost, "of": n_all, "limit": max_share, **reasons(lost)},
         allow_retries=False,
     )

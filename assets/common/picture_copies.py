@@ -80,7 +80,7 @@ class Pictures:
         Raises ImageNotStored, ImageDamaged.
         """
         wanted = sorted(set(image_ids))
-        found: dict[str, Miniature] = {}
+        miniatures: dict[str, Miniature] = {}
         for portion in batched(wanted, PICTURES_AT_ONCE):
             rows = self._warehouse.select(
                 MINIATURES, "image_id", "grey", version=VERSION, image_id=portion
@@ -98,9 +98,9 @@ class Pictures:
             self._keep(MINIATURES, "image_id", made)
             for image_id in sorted(known):
                 levels = np.frombuffer(known[image_id], dtype=np.uint8)
-                found[image_id] = levels.reshape(MINIATURE_SIDE, MINIATURE_SIDE)
-            progress(min(len(wanted), len(found)), len(wanted))
-        return found
+                miniatures[image_id] = levels.reshape(MINIATURE_SIDE, MINIATURE_SIDE)
+            progress(min(len(wanted), len(miniatures)), len(wanted))
+        return miniatures
 
     def copies(
         self,
@@ -111,7 +111,7 @@ class Pictures:
         """The pairs of ids, the smaller id first, that are copies of one picture."""
         from threadpoolctl import threadpool_limits
 
-        found: list[Ids] = []
+        copies: list[Ids] = []
         done = 0
         ids = sorted({image_id for pair in proposed for image_id in pair})
         of_pictures = codes([miniatures[image_id] for image_id in ids])
@@ -132,31 +132,31 @@ class Pictures:
                     "first_id": pair[0],
                     "second_id": pair[1],
                     "version": VERSION,
-                    **each._asdict(),
-                    "is_same": each.is_same,
+                    **matched._asdict(),
+                    "is_same": matched.is_same,
                 }
-                for pair, each in zip(rest, matches, strict=True)
+                for pair, matched in zip(rest, matches, strict=True)
             ]
             self._keep(PAIRS, "pair_id", made)
             known |= {row["pair_id"]: row["is_same"] for row in made}
-            found += [pair for pair in portion if known[key[pair]]]
+            copies += [pair for pair in portion if known[key[pair]]]
             done += len(portion)
             progress(done, len(proposed))
-        return found
+        return copies
 
     def _matches(
         self, miniatures: Mapping[str, Miniature], compared: Sequence[_Compared]
     ) -> list[Match]:
         looks = looked_at(
-            [miniatures[each.whole] for each in compared],
-            [miniatures[each.part] for each in compared],
-            [Way(each.scale, each.turn) for each in compared],
+            [miniatures[pair.whole] for pair in compared],
+            [miniatures[pair.part] for pair in compared],
+            [Way(pair.scale, pair.turn) for pair in compared],
         )
         return [
-            match(self._square(each.whole), self._square(each.part), look)
+            match(self._square(pair.whole), self._square(pair.part), look)
             if look.may_be_same
             else look.as_match()
-            for each, look in zip(compared, looks, strict=True)
+            for pair, look in zip(compared, looks, strict=True)
         ]
 
     def _keep(self, table: str, key: str, rows: Sequence[Row]) -> None:
@@ -205,12 +205,12 @@ def copies_of(
     pictures = Pictures(warehouse, image_store)
     miniatures = pictures.miniatures([*first, *second])
     mine, theirs = set(first), set(second)
-    ones, others = (sorted(of & miniatures.keys()) for of in (mine, theirs))
-    of_ones, of_others = (codes([miniatures[i] for i in of]) for of in (ones, others))
+    ones, others = (sorted(ids & miniatures.keys()) for ids in (mine, theirs))
+    of_ones, of_others = (codes([miniatures[i] for i in ids]) for ids in (ones, others))
     near = candidates_between(of_ones, of_others)
-    found = {image_id: [image_id] for image_id in mine & theirs}
+    by_image = {image_id: [image_id] for image_id in mine & theirs}
     for pair in pictures.copies(miniatures, paired([*ones, *others], near)):
         for one, other in (pair, pair[::-1]):
             if one in mine and other in theirs:
-                found.setdefault(one, []).append(other)
-    return found
+                by_image.setdefault(one, []).append(other)
+    return by_image

@@ -64,8 +64,8 @@ def preview(rows: pa.Table, images: ImageStore | None = None, n_rows: int = PREV
     }
     others = {name: column for name, column in cells.items() if name not in same}
     if others and _width(others) <= WIDTH:
-        said = " · ".join(f"{_text(name)}: {value or '–'}" for name, value in same.items())
-        return f"The same in these rows: {said}\n\n{_table(others, rows.schema)}"
+        text = " · ".join(f"{_text(name)}: {value or '–'}" for name, value in same.items())
+        return f"The same in these rows: {text}\n\n{_table(others, rows.schema)}"
     return _side_by_side(cells)
 
 
@@ -143,7 +143,7 @@ def _parsed(text: str) -> object:
     except ValueError:
         return text
     if isinstance(value, dict):
-        return {name: of for name, of in value.items() if name != "image_ids"}
+        return {name: field for name, field in value.items() if name != "image_ids"}
     return value
 
 
@@ -155,13 +155,13 @@ def _plain(value: Any) -> str:
         case float():
             return f"{value:.1f}" if abs(value) >= 10 else f"{value:.3g}"
         case Mapping():
-            return " / ".join(_plain(each) for each in value.values())
+            return " / ".join(_plain(part) for part in value.values())
         case list():
-            return " · ".join(_plain(each) for each in value)
-        case (key, of):
-            return f"{key}: {_plain(of)}"
+            return " · ".join(_plain(part) for part in value)
+        case (key, inner):
+            return f"{key}: {_plain(inner)}"
         case _:
-            return _HASH.sub(lambda found: found[0][:HASH_SHOWN] + "…", str(value))
+            return _HASH.sub(lambda match: match[0][:HASH_SHOWN] + "…", str(value))
 
 
 def _thumbnail(images: ImageStore, image_id: str) -> str:

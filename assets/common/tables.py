@@ -107,8 +107,8 @@ def plain_errors() -> Iterator[None]:
     except OSError as error:
         if error.errno not in NOT_WRITTEN:
             raise
-        said = refused_by_system(error)
-        raise dg.Failure(description=str(said), allow_retries=False) from None
+        refused = refused_by_system(error)
+        raise dg.Failure(description=str(refused), allow_retries=False) from None
 
 
 def table_asset(
@@ -132,7 +132,7 @@ def table_asset(
         side_tables = [*side_tables, NOT_MADE]
 
     def decorate(function: Callable[..., dg.MaterializeResult]) -> dg.AssetsDefinition:
-        of_extras = [dg.AssetKey(each.split(".")) for each in tables_before(table)]
+        of_extras = [dg.AssetKey(name.split(".")) for name in tables_before(table)]
         asset_spec = table_spec(
             table,
             kinds=kinds,

@@ -91,7 +91,7 @@ def questions(
     ]
 
     def read(subject: Subject, reply: str) -> list[Row]:
-        found = read_questions(reply, len(subject.angles), subject.n_shown)
+        asked = read_questions(reply, len(subject.angles), subject.n_shown)
         place = subject.position if subject.until is None else f"to {subject.until}"
         return [
             {
@@ -104,7 +104,7 @@ def questions(
                 "angle": angle.name,
             }
             for ordinal, (question, angle) in enumerate(
-                zip(found, subject.angles, strict=True), start=1
+                zip(asked, subject.angles, strict=True), start=1
             )
         ]
 
@@ -140,14 +140,14 @@ def _asks(set_id: str, images: Sequence[Row], shape: Shape, seed: int) -> Iterat
             # What is asked about a picture is the same in every set that it is in.
             angles = assigned(ON_ONE, n_questions, seed, image["image_id"])
             yield _ask(Subject(set_id, image["position"], None, angles, 1), [image])
-    n_together = sum(each.n_questions for each in shape.together)
+    n_together = sum(block.n_questions for block in shape.together)
     left = assigned(ON_SEVERAL, n_together, seed, set_id)
-    for each in shape.together:
-        angles, left = left[: each.n_questions], left[each.n_questions :]
+    for block in shape.together:
+        angles, left = left[: block.n_questions], left[block.n_questions :]
         # Where all images are there from the first question on, no place is named.
-        until = None if len(shape.together) == 1 else each.until
-        subject = Subject(set_id, None, until, angles, each.until)
-        yield _ask(subject, images[: each.until], each.n_earlier)
+        until = None if len(shape.together) == 1 else block.until
+        subject = Subject(set_id, None, until, angles, block.until)
+        yield _ask(subject, images[: block.until], block.n_earlier)
 
 
 def _ask(subject: Subject, shown: Sequence[Row], n_earlier: int = 0) -> Ask[Subject]:

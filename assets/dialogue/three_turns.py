@@ -49,7 +49,11 @@ def three_turns(
     and the focus points of the creation."""
     rows = warehouse.select(
         "dialogue.instructions",
-        *("set_id", "instruction_id", "entry_id", "image_id", "instruction"),
+        "set_id",
+        "instruction_id",
+        "entry_id",
+        "image_id",
+        "instruction",
         order="instruction_id",
     ).to_pylist()
     told = texts_of(warehouse, (row["entry_id"] for row in rows))

@@ -47,10 +47,10 @@ def turn_categories(
         counts[CAPABILITIES[row["turn"] - 1]][row["name"]] = row["n_turns"]
     rows, details = [], {}
     for capability, names in counts.items():
-        found = categories_of(names, embedder.encode(list(names)), settings.tau)
-        rows += [{"capability": capability, **each._asdict()} for each in found]
+        categorized = categories_of(names, embedder.encode(list(names)), settings.tau)
+        rows += [{"capability": capability, **named._asdict()} for named in categorized]
         details[f"names of {capability}"] = len(names)
-        details[f"categories of {capability}"] = len({each.category for each in found})
+        details[f"categories of {capability}"] = len({named.category for named in categorized})
     table = rows_to_arrow(TABLE, rows)
     warehouse.replace(TABLE, table)
     return report(table, {**details, "embedding model": embedder.name})

@@ -65,7 +65,12 @@ def turn_references(
     an earlier turn away, is left out and counted."""
     items = warehouse.select(
         "dialogue.three_turns",
-        *("set_id", "item_id", "entry_id", "image_id", "turns", "focus"),
+        "set_id",
+        "item_id",
+        "entry_id",
+        "image_id",
+        "turns",
+        "focus",
         order="item_id",
     ).to_pylist()
     told = texts_of(warehouse, (item["entry_id"] for item in items))

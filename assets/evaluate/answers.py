@@ -96,10 +96,16 @@ def answers(
             items = items_of(warehouse, release.release_id)
             letters = Letters(settings.seed, label_of(release.benchmark))
             why = {name: why_not(name, items, letters) for name in filter(is_asked, models)}
-            not_run += [f"{name} on {release.release_id}: {of}" for name, of in why.items() if of]
-            names = [name for name, of in why.items() if of is None]
+            not_run += [
+                f"{name} on {release.release_id}: {reason}"
+                for name, reason in why.items()
+                if reason
+            ]
+            names = [name for name, reason in why.items() if reason is None]
             asked = contestants(names, llm.registry, items, PARAMS, letters)
-            runs += [(release, AnswerRun(each, item)) for item in items for each in asked]
+            runs += [
+                (release, AnswerRun(contestant, item)) for item in items for contestant in asked
+            ]
     imported = imported_hashes(warehouse)
     runs += _imported(warehouse, benchmarks, settings.models, apart)
 
@@ -125,31 +131,30 @@ def answers(
     taken = [
         (release, run, answered)
         for (release, run), answered in zip(runs, conversations, strict=True)
-        for place in [(release.release_id, run.contestant.name)]
         if answered is not None
         and release.release_id not in apart.lost
-        and before.get(place) == imported.get(place)
+        and before.get(place := (release.release_id, run.contestant.name)) == imported.get(place)
     ]
     for release, run, answered in taken:
         here = {"item_id": run.item.item_id}
-        of = results.of(release, run.contestant.name)
-        of.n_turns += len(answered.answers)
-        of.n_lost += answered.n_lost
+        of_model = results.of(release, run.contestant.name)
+        of_model.n_turns += len(answered.answers)
+        of_model.n_lost += answered.n_lost
         for row in answered.answers:
-            of.add("evaluate.answers", {**here, "provider": run.contestant.provider, **row})
+            of_model.add("evaluate.answers", {**here, "provider": run.contestant.provider, **row})
         for row in answered.extractions:
-            of.add("evaluate.extractions", {**here, **row})
+            of_model.add("evaluate.extractions", {**here, **row})
         for row in answered.failed:
-            of.fail({**here, **row})
-    statuses = Counter(row["status"] for *_, each in taken for row in each.answers)
+            of_model.fail({**here, **row})
+    statuses = Counter(row["status"] for *_, answered in taken for row in answered.answers)
     counted: dict[str, Any] = {status: statuses[status] for status in ("refused", *NO_ANSWER)}
     if not_run:
         counted["not run"] = "; ".join(not_run)
     if settings.context_policy != "fail":
         left_out = sum(
             bool(row["turns_left_out"] or row["images_left_out"])
-            for *_, each in taken
-            for row in each.answers
+            for *_, answered in taken
+            for row in answered.answers
         )
         counted |= {"shortened": left_out, "context policy": _told(runs, settings.context_policy)}
     return write_results(
@@ -182,18 +187,18 @@ def _imported(
     """
     runs: list[tuple[Released, AnswerRun]] = []
     wanted = None if models is None else {name for name in models if is_file(name)}
-    found = set()
+    known = set()
     for release in releases_named(warehouse, benchmarks, imported_releases(warehouse)):
         with apart.release(release.release_id):
             items = items_of(warehouse, release.release_id)
             for name, texts in imported_texts(warehouse, release.release_id).items():
-                found.add(name)
+                known.add(name)
                 if wanted is None or name in wanted:
                     contestant = ImportedPredictions(name, texts)
                     runs += [(release, AnswerRun(contestant, item)) for item in items]
-    if unknown := sorted((wanted or set()) - found):
+    if unknown := sorted((wanted or set()) - known):
         raise PredictionError(
-            f"There are no predictions of {unknown[0]}; {nearest(unknown[0], found)}: import some, or "
+            f"There are no predictions of {unknown[0]}; {nearest(unknown[0], known)}: import some, or "
             "leave it out."
         )
     return runs
@@ -208,6 +213,8 @@ def _told(runs: Sequence[tuple[Released, AnswerRun]], policy: ContextPolicy) -> 
     """Which benchmarks were asked under which policy."""
     asked = {release.benchmark.name: _permitted(release.benchmark, policy) for release, _ in runs}
     return ", ".join(
-        f"{name}: {of}" if of == policy else f"{name}: {of}, it does not permit {policy}"
-        for name, of in asked.items()
+        f"{name}: {permitted}"
+        if permitted == policy
+        else f"{name}: {permitted}, it does not permit {policy}"
+        for name, permitted in asked.items()
     )

@@ -58,29 +58,31 @@ def comparisons(
     writers = {
         row["release_id"]: row["writers"] or [] for row in warehouse.read("release/all").to_pylist()
     }
-    for each in slices(warehouse, benchmarks, settings.panel, apart):
-        judges = [of.judge for of in each.members or [each]]
-        with apart.release(each.release_id):
+    for slice_ in slices(warehouse, benchmarks, settings.panel, apart):
+        judges = [member.judge for member in slice_.members or [slice_]]
+        with apart.release(slice_.release_id):
             compared, ranked = compare(
-                each.benchmark.metrics,
-                each.observed,
+                slice_.benchmark.metrics,
+                slice_.observed,
                 least_coverage=settings.least_coverage,
                 seed=settings.seed,
                 n_resamples=settings.n_resamples,
             )
-            pairs += [{**each.columns, **row} for row in compared]
+            pairs += [{**slice_.columns, **row} for row in compared]
             for row in ranked:
-                remarks = related(row["model"], judges, writers.get(each.release_id, []), families)
-                ranks.append({**each.columns, **row, "related": ", ".join(remarks) or None})
+                remarks = related(
+                    row["model"], judges, writers.get(slice_.release_id, []), families
+                )
+                ranks.append({**slice_.columns, **row, "related": ", ".join(remarks) or None})
             # The finest abilities have few items each.
-            found = compare_parts(
-                each.benchmark.metrics,
-                each.observed,
-                each.benchmark.abilities[:-1],
+            by_ability = compare_parts(
+                slice_.benchmark.metrics,
+                slice_.observed,
+                slice_.benchmark.abilities[:-1],
                 seed=settings.seed,
                 n_resamples=settings.n_resamples,
             )
-            parts += [{**each.columns, **row} for row in found]
+            parts += [{**slice_.columns, **row} for row in by_ability]
     table = rows_to_arrow("evaluate.comparisons", pairs)
     warehouse.replace_all(
         [

@@ -265,7 +265,7 @@ def _swapped(items: Sequence[Item]) -> Text:
 
     def text(item: Item, ask: Ask) -> str | None:
         later = (items[(places[item.item_id] + step) % len(items)] for step in range(len(items)))
-        other = next((each for each in later if each.cluster != item.cluster), None)
+        other = next((candidate for candidate in later if candidate.cluster != item.cluster), None)
         if other is None:
             raise NoOtherItem(
                 f"No item of another group than that of {item.item_id} is in the release, so "

@@ -40,7 +40,8 @@ def error_attribution(
     rows: list[dict[str, Any]] = []
     observed = warehouse.select(
         "evaluate.observations",
-        *("benchmark", "release_id"),
+        "benchmark",
+        "release_id",
         order="release_id",
         distinct=True,
         trial=[PERFECT_PERCEPTION, PERFECT_REASONING],
@@ -50,11 +51,11 @@ def error_attribution(
             continue
         benchmark = benchmarks[release["benchmark"]]
         with apart.release(release["release_id"]):
-            for each in slices_of(warehouse, benchmark, release["release_id"], settings.panel):
+            for slice_ in slices_of(warehouse, benchmark, release["release_id"], settings.panel):
                 followed = attribution_rows(
-                    each.observed, seed=settings.seed, n_resamples=settings.n_resamples
+                    slice_.observed, seed=settings.seed, n_resamples=settings.n_resamples
                 )
-                rows += [{**each.columns, **row} for row in followed]
+                rows += [{**slice_.columns, **row} for row in followed]
     table = rows_to_arrow("evaluate.error_attribution", rows)
     warehouse.replace("evaluate.error_attribution", table)
     whole = [row for row in rows if not row["subset_label"]]

@@ -81,7 +81,7 @@ def extraction_quality(
         with apart.release(release.release_id):
             figures = reading_findings(
                 release.benchmark.metrics,
-                [each.answer for each in readings_on(warehouse, release)],
+                [reading.answer for reading in readings_on(warehouse, release)],
                 _observed(warehouse, release),
                 people,
                 seed=settings.seed,
@@ -95,12 +95,12 @@ def extraction_quality(
 
 def _observed(warehouse: Warehouse, release: Released) -> Mapping[str, Sequence[Scored]]:
     """What rules observed of each model."""
-    found: dict[str, list[Scored]] = {}
-    for each in slices_of(warehouse, release.benchmark, release.release_id, "mean"):
-        if each.judge == RULE:
-            for model, scored in each.observed.items():
-                found.setdefault(model, []).extend(scored)
-    return found
+    by_model: dict[str, list[Scored]] = {}
+    for slice_ in slices_of(warehouse, release.benchmark, release.release_id, "mean"):
+        if slice_.judge == RULE:
+            for model, scored in slice_.observed.items():
+                by_model.setdefault(model, []).extend(scored)
+    return by_model
 
 
 def _shares(rows: Sequence[Row]) -> dg.MetadataValue:

@@ -59,16 +59,16 @@ def extraction_queue(
     strata: Counter[str] = Counter()
     for release in answered_choices(warehouse, benchmarks, in_force=True):
         with apart.release(release.release_id):
-            read = (each.answer for each in readings_on(warehouse, release))
+            read = (reading.answer for reading in readings_on(warehouse, release))
             sample = drawn(
-                (each for each in read if is_model(each.model)),
+                (answer for answer in read if is_model(answer.model)),
                 settings.n_answers,
                 settings.seed,
-                lambda each: (each.model, each.stratum),
+                lambda answer: (answer.model, answer.stratum),
             )
-            strata.update(each.stratum for each in sample)
+            strata.update(answer.stratum for answer in sample)
             # Two models may have given the same answer: it is one item.
-            rows |= {each.queue_id: _queue_row(each) for each in sample}
+            rows |= {answer.queue_id: _queue_row(answer) for answer in sample}
     table = rows_to_arrow("evaluate.extraction_queue", list(rows.values()))
     warehouse.replace("evaluate.extraction_queue", table)
     queue = warehouse.select("evaluate.extraction_queue", order="item_id").to_pylist()
@@ -85,9 +85,9 @@ def letters_by_people(review_store: ReviewStore) -> tuple[dict[str, str], int]:
     items = review_store.items([QUEUED_KIND])
     decisions = review_store.decisions([item["item_id"] for item in items])
     ratings = ratings_of(items, decisions, review_store.rules())
-    read = [each for each in ratings if each.dimension == CHOSEN[QUEUED_KIND]]
+    read = [rating for rating in ratings if rating.dimension == CHOSEN[QUEUED_KIND]]
     letters = agreed_labels(read)
-    return letters, len({each.item_id for each in read}) - len(letters)
+    return letters, len({rating.item_id for rating in read}) - len(letters)
 
 
 def _queue_row(answer: ReadAnswer) -> Row:

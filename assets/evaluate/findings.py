@@ -28,7 +28,7 @@ class Found(NamedTuple):
 
 def rows_of(findings: Iterable[Finding], of: Mapping[str, str]) -> list[Row]:
     """Findings as rows; `of` says what they are of: benchmark, release and judge."""
-    return [{"judge_version": "", **vars(each), **of} for each in findings]
+    return [{"judge_version": "", **vars(finding), **of} for finding in findings]
 
 
 def analysis(
@@ -53,8 +53,8 @@ def analysis(
             warehouse.replace(TABLE, table, {"analysis": name})
             return report(table, details)
 
-        said = [f"- `{measure}`: {meaning}" for measure, meaning in measures.items()]
-        measured.__doc__ = "\n".join([inspect.getdoc(function) or "", "", *said])
+        lines = [f"- `{measure}`: {meaning}" for measure, meaning in measures.items()]
+        measured.__doc__ = "\n".join([inspect.getdoc(function) or "", "", *lines])
         return table_asset(f"evaluate.{name}", side_tables=[TABLE], **spec)(measured)
 
     return decorate

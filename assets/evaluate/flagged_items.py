@@ -62,18 +62,18 @@ def flagged_items(
     """
     summaries: list[Row] = []
     rows: list[Row] = []
-    for each in right_items(warehouse, benchmarks, apart):
-        with apart.release(each.slice.release_id):
-            for name, found in _filtered(each, settings).items():
-                of = {**each.slice.columns, "filter": name}
-                summaries.append({**of, **_summary(found), "min_models": settings.min_models})
-                rows += [{**of, **row} for row in _rows(warehouse, each, found)]
+    for right in right_items(warehouse, benchmarks, apart):
+        with apart.release(right.slice.release_id):
+            for name, filtered in _filtered(right, settings).items():
+                where = {**right.slice.columns, "filter": name}
+                summaries.append({**where, **_summary(filtered), "min_models": settings.min_models})
+                rows += [{**where, **row} for row in _rows(warehouse, right, filtered)]
     table = rows_to_arrow("evaluate.flagged_items", rows)
     summary = rows_to_arrow("evaluate.filters", summaries)
     warehouse.replace_all(
         [Write("evaluate.flagged_items", table, {}), Write("evaluate.filters", summary, {})]
     )
-    said = [
+    sentences = [
         f"{row['release_id']}, {row['filter']}: {row['why']}" for row in summaries if row["why"]
     ]
     return report(
@@ -81,7 +81,7 @@ def flagged_items(
         {
             "releases": len({row["release_id"] for row in summaries}),
             "undecided": sum(row["n_undecided"] for row in summaries),
-            **({"nothing flagged": said} if said else {}),
+            **({"nothing flagged": sentences} if sentences else {}),
             **({} if summaries else {"note": NOTHING}),
         },
     )
@@ -109,29 +109,29 @@ def _summary(found: Filtered) -> Row:
 def _rows(warehouse: Warehouse, each: RightItems, found: Filtered) -> Iterable[Row]:
     if not found.flagged:
         return
-    said = warehouse.read(
+    rows = warehouse.read(
         "evaluate/answers_of_items",
         {
             "release_id": each.slice.release_id,
-            "item_ids": [of.item_id for of in found.flagged],
+            "item_ids": [item.item_id for item in found.flagged],
             "models": list(found.models),
         },
     ).to_pylist()
     answers: dict[tuple[str, str], list[Row]] = {}
-    for row in said:
+    for row in rows:
         answer = {name: row[name] for name in ("trial", "status", "answer", "reading")}
         answers.setdefault((row["item_id"], row["model"]), []).append(answer)
-    for of in found.flagged:
-        groups = (("right", of.right), ("wrong", of.wrong), ("not known", of.unknown))
+    for item in found.flagged:
+        groups = (("right", item.right), ("wrong", item.wrong), ("not known", item.unknown))
         yield {
-            "item_id": of.item_id,
-            **_models(of),
+            "item_id": item.item_id,
+            **_models(item),
             "answers": canonical_json(
                 [
                     {
                         "model": model,
                         "outcome": outcome,
-                        "answers": answers.get((of.item_id, model), []),
+                        "answers": answers.get((item.item_id, model), []),
                     }
                     for outcome, models in groups
                     for model in models

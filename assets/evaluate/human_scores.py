@@ -59,16 +59,18 @@ class Imported(NamedTuple):
     def sentences(self) -> str:
         """What a person is told, with every count."""
         scores = self.found.scores
-        said = [
-            f"{len(scores)} scores of {len({each[:3] for each in scores})} answers on "
+        sentences = [
+            f"{len(scores)} scores of {len({scored[:3] for scored in scores})} answers on "
             f"{self.release_id}, from {self.found.n_rows} records."
         ]
         if self.n_changed:
-            said.append(f"{self.n_changed} replace other scores or reasons by the same rater.")
+            sentences.append(f"{self.n_changed} replace other scores or reasons by the same rater.")
         if not (self.n_new or self.n_changed):
-            said.append("They were here already, and nothing changes.")
+            sentences.append("They were here already, and nothing changes.")
         counted = sorted(self.found.counts.items())
-        return " ".join([*said, *(f"{n} records are {REASONS[reason]}." for reason, n in counted)])
+        return " ".join(
+            [*sentences, *(f"{n} records are {REASONS[reason]}." for reason, n in counted)]
+        )
 
 
 def import_scores(warehouse: Warehouse, release: str, file: Path) -> Imported:
@@ -95,21 +97,21 @@ def import_scores(warehouse: Warehouse, release: str, file: Path) -> Imported:
     )
     rows = read_rows(file)
     try:
-        found = human_scores_of(rated, rows)
+        brought = human_scores_of(rated, rows)
     except HumanScoresError as error:
         raise HumanScoresError(f"{file} cannot be imported for {release_id}: {error}") from None
-    content_hash = found.content_hash
+    content_hash = brought.content_hash
     before = stored_scores(warehouse, release_id)
     given = {
-        scored: _given(score, found.reasons.get(scored), before.get(scored), content_hash)
-        for scored, score in found.scores.items()
+        scored: _given(score, brought.reasons.get(scored), before.get(scored), content_hash)
+        for scored, score in brought.scores.items()
     }
     changed = {
         scored
         for scored, stored in given.items()
         if scored in before and before[scored][:2] != stored[:2]
     }
-    n_new = len(found.scores.keys() - before.keys())
+    n_new = len(brought.scores.keys() - before.keys())
     if n_new or changed:
         now = before | {
             scored: stored
@@ -125,9 +127,9 @@ def import_scores(warehouse: Warehouse, release: str, file: Path) -> Imported:
             "content_hash": content_hash,
             "file": file.name,
             "sha256": hashlib.sha256(file.read_bytes()).hexdigest(),
-            "n_rows": found.n_rows,
-            "n_scores": len(found.scores),
-            "counts": sorted(found.counts.items()),
+            "n_rows": brought.n_rows,
+            "n_scores": len(brought.scores),
+            "counts": sorted(brought.counts.items()),
         }
         warehouse.replace_all(
             [
@@ -137,7 +139,7 @@ def import_scores(warehouse: Warehouse, release: str, file: Path) -> Imported:
                 ),
             ]
         )
-    return Imported(release_id, found, n_new, len(changed))
+    return Imported(release_id, brought, n_new, len(changed))
 
 
 def _given(score: float, reason: str | None, before: Stored | None, content_hash: str) -> Stored:
@@ -153,10 +155,10 @@ def imported_scores(warehouse: Warehouse, release_id: str) -> dict[AnswerKey, di
     for scored, stored in stored_scores(warehouse, release_id).items():
         key = AnswerKey(scored.model, scored.item_id, PLAIN, scored.turn)
         given.setdefault((key, scored.dimension), []).append(stored.score)
-    found: dict[AnswerKey, dict[str, float]] = {}
+    means: dict[AnswerKey, dict[str, float]] = {}
     for (key, dimension), scores in given.items():
-        found.setdefault(key, {})[dimension] = sum(scores) / len(scores)
-    return found
+        means.setdefault(key, {})[dimension] = sum(scores) / len(scores)
+    return means
 
 
 def stored_scores(warehouse: Warehouse, release_id: str) -> dict[Scored, Stored]:

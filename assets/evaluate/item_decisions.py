@@ -49,8 +49,8 @@ def decisions_now(warehouse: Warehouse, review_store: ReviewStore) -> list[Row]:
     demanded = set(of_people["item_id"].to_pylist())
     flags: dict[tuple[str, str, str], list[str]] = {}
     for row in (row for rows in flags_in_force(warehouse).values() for row in rows):
-        of = (row["benchmark"], row["release_id"], row["item_id"])
-        flags.setdefault(of, []).append(row["flag"])
+        key = (row["benchmark"], row["release_id"], row["item_id"])
+        flags.setdefault(key, []).append(row["flag"])
     contents = {
         (release_id, item.item_id): released_content(item)
         for release_id in {release_id for _, release_id, _ in flags}
@@ -61,7 +61,7 @@ def decisions_now(warehouse: Warehouse, review_store: ReviewStore) -> list[Row]:
         content = contents.get((release_id, item_id))
         if content is None or (item := queued(item_id, content))["item_id"] not in in_queue:
             continue
-        said = people_said(item, decided[item["item_id"]], item_id in demanded, rules)
+        verdict = people_said(item, decided[item["item_id"]], item_id in demanded, rules)
         rows.append(
             {
                 "benchmark": benchmark,
@@ -69,10 +69,10 @@ def decisions_now(warehouse: Warehouse, review_store: ReviewStore) -> list[Row]:
                 "item_id": item_id,
                 "review_item_id": item["item_id"],
                 "flags": list(dict.fromkeys(of_item)),
-                "decision": decision_of(item, said),
-                "reason": said.reason if said else None,
-                "reviewers": list(said.reviewers) if said else [],
-                "content": canonical_json(said.content if said else content),
+                "decision": decision_of(item, verdict),
+                "reason": verdict.reason if verdict else None,
+                "reviewers": list(verdict.reviewers) if verdict else [],
+                "content": canonical_json(verdict.content if verdict else content),
             }
         )
     return rows

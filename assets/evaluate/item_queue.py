@@ -46,7 +46,7 @@ def item_queue(
     An item that several releases have with the same content is decided on once. Translations that were
     made here are not queued: what is wrong with one is decided on the translation itself.
     """
-    found: dict[str, Row] = {}
+    queue: dict[str, Row] = {}
     flags: Counter[str] = Counter()
     n_without = n_translated = 0
     translated = _translated(warehouse)
@@ -61,9 +61,9 @@ def item_queue(
                 continue
             flags[row["flag"]] += 1
             item, about = of_items[row["item_id"]]
-            kept = found.setdefault(item["item_id"], {**item, **about, "flags": []})
+            kept = queue.setdefault(item["item_id"], {**item, **about, "flags": []})
             kept["flags"].append(row)
-    table = rows_to_arrow("evaluate.item_queue", [_row(each) for each in found.values()])
+    table = rows_to_arrow("evaluate.item_queue", [_row(row) for row in queue.values()])
     warehouse.replace("evaluate.item_queue", table)
     changes = review_store.update_queue(flagged_in_queue(warehouse), [FLAGGED])
     counted = {**flags, **changes._asdict()}
@@ -77,11 +77,11 @@ def item_queue(
 def flags_in_force(warehouse: Warehouse) -> dict[str, list[Row]]:
     """What flags items for people to look at, by release in force: a row for each item and flag."""
     releases = set(in_force(warehouse).values())
-    found = {
+    by_release = {
         release_id: [row for row in flags_of(warehouse, release_id) if row["flag"] in REVIEWED]
         for release_id in sorted(releases)
     }
-    return {release_id: rows for release_id, rows in found.items() if rows}
+    return {release_id: rows for release_id, rows in by_release.items() if rows}
 
 
 def _translated(warehouse: Warehouse) -> set[str]:
@@ -124,6 +124,6 @@ def _row(of: Row) -> Row:
     context = {
         "why": evidence(of["flags"]),
         "page_urls": of["page_urls"],
-        "releases": sorted({each["release_id"] for each in of["flags"]}),
+        "releases": sorted({flag["release_id"] for flag in of["flags"]}),
     }
     return queue_row(of, of["content"], canonical_json(context))

@@ -22,13 +22,22 @@ def item_report_data(warehouse: Warehouse, release_id: str, items: Sequence[Item
         read = warehouse.read_rows("evaluate/{}_of", names, {"release_id": release_id})
         decided = warehouse.select(
             "evaluate.item_decisions",
-            *("item_id", "decision", "reason", "reviewers"),
+            "item_id",
+            "decision",
+            "reason",
+            "reviewers",
             order="item_id",
             release_id=release_id,
         )
         filters = warehouse.select(
             "evaluate.filters",
-            *("filter", "models", "min_models", "n_items", "n_flagged", "n_undecided", "why"),
+            "filter",
+            "models",
+            "min_models",
+            "n_items",
+            "n_flagged",
+            "n_undecided",
+            "why",
             order="filter",
             release_id=release_id,
         )

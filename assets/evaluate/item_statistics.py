@@ -51,9 +51,9 @@ def item_statistics(
     Over the models alone: what stands beside them (baselines, models without images) does not count.
     """
     rows: list[Row] = []
-    for each in right_items(warehouse, benchmarks, apart):
-        with apart.release(each.slice.release_id):
-            rows += _rows(each, settings)
+    for right in right_items(warehouse, benchmarks, apart):
+        with apart.release(right.slice.release_id):
+            rows += _rows(right, settings)
     table = rows_to_arrow("evaluate.item_statistics", rows)
     warehouse.replace("evaluate.item_statistics", table)
     flags = Counter(flag for row in rows for flag in row["flags"])
@@ -62,10 +62,10 @@ def item_statistics(
 
 def _rows(each: RightItems, settings: ItemStatisticsSettings) -> Iterator[Row]:
     right = right_matrix(each.outcomes, each.models, each.items)
-    for item_id, of in zip(each.items, classical(right, settings.min_models), strict=True):
+    for item_id, statistics in zip(each.items, classical(right, settings.min_models), strict=True):
         yield {
             **each.slice.columns,
             "item_id": item_id,
-            **vars(of),
-            "flags": list(of.flags),
+            **vars(statistics),
+            "flags": list(statistics.flags),
         }

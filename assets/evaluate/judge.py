@@ -60,10 +60,10 @@ async def judge_place(
 
     What else the benchmark asks about the item is not sent: its judgments are those `known`.
     """
-    for each in requests_of(benchmark.judge(run.item, run.transcript), known):
-        if each.place == place:
-            (reply,) = await ask_judge(calls, run, [each])
-            return each, reply
+    for request in requests_of(benchmark.judge(run.item, run.transcript), known):
+        if request.place == place:
+            (reply,) = await ask_judge(calls, run, [request])
+            return request, reply
     return None
 
 
@@ -73,7 +73,8 @@ async def ask_judge(
     """The replies to all requests, in their order."""
     structured = calls.context.registry.model(run.judge).structured_output
     return await all_of(
-        complete_and_parse(calls, _request(each, run, structured), each.read) for each in asked
+        complete_and_parse(calls, _request(request, run, structured), request.read)
+        for request in asked
     )
 
 

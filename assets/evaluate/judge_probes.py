@@ -154,7 +154,9 @@ def judge_probes(
     """
     judges = llm.profile.judges
     releases = [
-        each for each in releases_in_force(warehouse, benchmarks) if each.benchmark.judge_prompts
+        release
+        for release in releases_in_force(warehouse, benchmarks)
+        if release.benchmark.judge_prompts
     ]
     scores: dict[str, Scores] = {}
     probes: list[_Probe] = []
@@ -164,15 +166,15 @@ def judge_probes(
             probes += list(_probes(warehouse, release, scores[release.release_id], settings))
 
     async def ask(calls: ModelCalls, place: int) -> Judged | None:
-        each = probes[place]
-        if each.release.release_id in apart.lost:
+        probe = probes[place]
+        if probe.release.release_id in apart.lost:
             return None
-        with apart.release(each.release.release_id, asking=True):
-            if each.asked is None:
-                benchmark = each.release.benchmark
-                return await judge_place(calls, benchmark, each.run, each.place, each.known)
-            (reply,) = await ask_judge(calls, each.run, [each.asked])
-            return each.asked, reply
+        with apart.release(probe.release.release_id, asking=True):
+            if probe.asked is None:
+                benchmark = probe.release.benchmark
+                return await judge_place(calls, benchmark, probe.run, probe.place, probe.known)
+            (reply,) = await ask_judge(calls, probe.run, [probe.asked])
+            return probe.asked, reply
         return None
 
     replies, usage = llm.map(
@@ -200,7 +202,7 @@ def judge_probes(
                 *_preference_rows(warehouse, release, judges, families, settings),
             ]
     arrow = rows_to_arrow(TABLE, rows)
-    named = {"release_id": [each.release_id for each in releases], "judge": list(judges)}
+    named = {"release_id": [release.release_id for release in releases], "judge": list(judges)}
     warehouse.replace_all(
         [Write(TABLE, arrow, named), Write(ASKED, rows_to_arrow(ASKED, asked), named)]
     )
@@ -217,7 +219,7 @@ def _scores(warehouse: Warehouse, release: Released, judges: Collection[str]) ->
     """The scores of each judge and version, a score a replicate, of models' answers with a text."""
     versions = _images(release)
     transcripts = transcripts_of(warehouse, release.release_id)
-    found: Scores = {}
+    by_judge: Scores = {}
     judgments: dict[tuple[str, ...], dict[Place, Judgment]] = {}
     for row in warehouse.read(
         "evaluate/judgments_of", {"release_id": release.release_id}
@@ -233,15 +235,15 @@ def _scores(warehouse: Warehouse, release: Released, judges: Collection[str]) ->
         scores = map_of(row["scores"]) or {}
         known.setdefault(place, Judgment(scores, row["score"], row["explanation"]))
         if (transcript.answer(place.trial, place.turn).text or "").strip():
-            of_judge = found.setdefault((judge, version), {})
+            of_judge = by_judge.setdefault((judge, version), {})
             answer = _Answer(model, item_id, place, transcript, known)
             of_judge.setdefault(answer.key, (answer, []))[1].append(row["score"])
-    return found
+    return by_judge
 
 
 def _images(release: Released) -> dict[str, JudgeImages]:
     """The images that a judge is shown under each version of the benchmark's judging."""
-    return {judge_version(release.benchmark, each): each for each in get_args(JudgeImages)}
+    return {judge_version(release.benchmark, images): images for images in get_args(JudgeImages)}
 
 
 def _probes(
@@ -267,9 +269,9 @@ def _probes(
     for judge in sorted({judge for judge, _ in scores}):
         plain = {
             (model, item_id, place.turn): transcript
-            for (of, _), of_judge in scores.items()
+            for (name, _), of_judge in scores.items()
             for (model, item_id, place, transcript, _), _ in of_judge.values()
-            if of == judge and place.trial == PLAIN
+            if name == judge and place.trial == PLAIN
         }
         drawn = sorted(plain, key=lambda key: content_id(settings.seed, *key))
         for model, item_id, turn in drawn[: settings.n_pairs]:
@@ -281,7 +283,7 @@ def _position(
     release: Released, judge: str, item: Item, model: str, turn: int, transcript: Transcript
 ) -> Iterator[_Probe]:
     """An answer beside itself with a closing sentence, in both orders, as pairs are by default."""
-    question = next(each.question for each in item.turns if each.turn == turn)
+    question = next(item_turn.question for item_turn in item.turns if item_turn.turn == turn)
     closed = with_planted(
         transcript, Place(PLAIN, turn, ""), POSITION, chinese=is_chinese(question)
     )
@@ -335,7 +337,7 @@ def _planted_rows(
         *((judge, version, probe, NOT_JUDGED) for judge, version in judged for probe in PLANTED),
         *(
             (judge, compared, POSITION, NO_PAIR_JUDGED)
-            for judge in sorted({of for of, _ in judged})
+            for judge in sorted({name for name, _ in judged})
         ),
     ]
     for judge, version, probe, why_not in probes:
@@ -369,7 +371,10 @@ def _verdict_rows(
             if order := order_of(answer.place.part):
                 key = answer.item_id, *answer.key[:-1], answer.place.part.removesuffix(order)
                 comparisons.setdefault(key, {})[order] = fmean(shares)
-        won = [(clusters[str(key[0])], won_by_first_place(of)) for key, of in comparisons.items()]
+        won = [
+            (clusters[str(key[0])], won_by_first_place(by_order))
+            for key, by_order in comparisons.items()
+        ]
         pairs = [Pair(cluster, EQUAL, share) for cluster, share in won if share is not None]
         if comparisons:
             row = shift_row(
@@ -392,14 +397,14 @@ def _preference_rows(
 ) -> Iterator[Row]:
     """Each judge beside the others of its version, on models of its family and on the rest."""
     slices = slices_of(warehouse, release.benchmark, release.release_id, "mean")
-    alone = [each for each in slices if not each.members and each.judge in judges]
-    for each in alone:
-        others = {of.judge: of.observed for of in alone if of.version == each.version}
-        models = [model for model in each.observed if is_model(model)]
-        own = [model for model in models if related(model, [each.judge], [], families)]
+    alone = [slice_ for slice_ in slices if not slice_.members and slice_.judge in judges]
+    for slice_ in alone:
+        others = {other.judge: other.observed for other in alone if other.version == slice_.version}
+        models = [model for model in slice_.observed if is_model(model)]
+        own = [model for model in models if related(model, [slice_.judge], [], families)]
         rest = [model for model in models if model not in own]
-        for probe, of in ((SELF_PREFERENCE, own), (LENIENCY, rest)):
-            pairs = beside_others(each.judge, others, release.benchmark.dimensions[-1], of)
+        for probe, group in ((SELF_PREFERENCE, own), (LENIENCY, rest)):
+            pairs = beside_others(slice_.judge, others, release.benchmark.dimensions[-1], group)
             why_not = NO_FAMILY if probe == SELF_PREFERENCE and not own else NOT_COMPARED
             shift = shift_row(
                 probe,
@@ -409,7 +414,7 @@ def _preference_rows(
                 seed=settings.seed,
                 n_resamples=settings.n_resamples,
             )
-            yield {**_named(release, each.judge, each.version), **shift}
+            yield {**_named(release, slice_.judge, slice_.version), **shift}
 
 
 def _named(release: Released, judge: str, version: str) -> Row:

@@ -120,7 +120,7 @@ def judge_quality(
     sides = _sides(warehouse)
     rows = []
     for release_id, of_release in groupby(
-        slices(warehouse, benchmarks, settings.panel, apart), key=lambda each: each.release_id
+        slices(warehouse, benchmarks, settings.panel, apart), key=lambda slice_: slice_.release_id
     ):
         with apart.release(release_id):
             by_origin = {
@@ -129,9 +129,9 @@ def judge_quality(
             }
             lengths = answer_lengths(warehouse, release_id)
             beside = Beside(lengths, by_origin, sides.get(release_id, {}))
-            for each in of_release:
-                if each.judge != RULE:
-                    rows += _rows(each, beside, settings)
+            for slice_ in of_release:
+                if slice_.judge != RULE:
+                    rows += _rows(slice_, beside, settings)
     shown: Row = {**_main_figures(rows, benchmarks)} if rows else {"note": NO_JUDGE}
     if unknown := sorted(set(settings.critics) - {row["judge"] for row in rows}):
         shown["critics that have judged nothing"] = unknown
@@ -149,10 +149,10 @@ def _rows(judge: Slice, beside: Beside, settings: JudgeQualitySettings) -> list[
         _models(judge),
         beside,
         split_by=split_by,
-        is_critic=any(each.judge in settings.critics for each in members),
+        is_critic=any(member.judge in settings.critics for member in members),
         **resampling,
     )
-    shares = variance_rows(scale, [_models(each) for each in members])
+    shares = variance_rows(scale, [_models(member) for member in members])
     rows = [*rows_of(of_judge, judge.columns), *rows_of(shares, judge.columns)]
     for first, second in combinations(members, 2):
         pairs = pair_rows(scale, _models(first), _models(second), second.judge, **resampling)
@@ -162,7 +162,7 @@ def _rows(judge: Slice, beside: Beside, settings: JudgeQualitySettings) -> list[
 
 def _models(judge: Slice) -> dict[str, list[Scored]]:
     """What was observed of models: any judge tells apart what calibrates them and it."""
-    return {model: of for model, of in judge.observed.items() if is_model(model)}
+    return {model: scored for model, scored in judge.observed.items() if is_model(model)}
 
 
 def _sides(warehouse: Warehouse) -> dict[str, dict[AnswerKey, str]]:
@@ -178,15 +178,19 @@ def _people(warehouse: Warehouse, review_store: ReviewStore) -> dict[str, People
     """People's mean scores of answers, by release, answer and dimension."""
     ratings = scores_by_people(review_store)
     means = {
-        dimension: mean_by_item([each for each in ratings if each.dimension == dimension])
-        for dimension in sorted({each.dimension for each in ratings})
+        dimension: mean_by_item([rating for rating in ratings if rating.dimension == dimension])
+        for dimension in sorted({rating.dimension for rating in ratings})
     }
-    found: dict[str, People] = {}
+    by_release: dict[str, People] = {}
     for row in warehouse.read("evaluate/queued_answers").to_pylist():
         key = AnswerKey(row["model"], row["item_id"], row["trial"], row["turn"])
-        given = {name: of[row["queue_id"]] for name, of in means.items() if row["queue_id"] in of}
-        found.setdefault(row["release_id"], {})[key] = given
-    return found
+        given = {
+            name: by_item[row["queue_id"]]
+            for name, by_item in means.items()
+            if row["queue_id"] in by_item
+        }
+        by_release.setdefault(row["release_id"], {})[key] = given
+    return by_release
 
 
 def _main_figures(rows: Sequence[Row], benchmarks: Benchmarks) -> dict[str, dg.MetadataValue]:
@@ -205,8 +209,8 @@ def _main_figures(rows: Sequence[Row], benchmarks: Benchmarks) -> dict[str, dg.M
             if (row["unit"], row["measure"]) in BY_LABEL:
                 value = row["subset_value"]
                 value = f"{CRITIC} {value}" if row["subset_label"] == CRITIC else value
-                of = by_label.setdefault((*named, other, value), {"n": str(row["n"])})
-                of[row["measure"]] = _figure(row)
+                cells = by_label.setdefault((*named, other, value), {"n": str(row["n"])})
+                cells[row["measure"]] = _figure(row)
         elif row["measure"] in MEASURES:
             alone.setdefault(named, {})[row["measure"]] = _figure(row)
         elif row["measure"] == "spearman":
@@ -228,8 +232,8 @@ def _main_figures(rows: Sequence[Row], benchmarks: Benchmarks) -> dict[str, dg.M
 
 def _markdown(names: Sequence[str], figures: Sequence[str], cells: Cells) -> dg.MetadataValue:
     lines = [
-        [*map(code, named), *(found[figure] for figure in figures)]
-        for named, found in cells.items()
+        [*map(code, named), *(values[figure] for figure in figures)]
+        for named, values in cells.items()
     ]
     heads = [name.replace("_", " ") for name in (*names, *figures)]
     return dg.MetadataValue.md("\n".join(table(heads, lines)) if lines else "none")

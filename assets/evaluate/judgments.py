@@ -98,13 +98,13 @@ def judgments(
     for (release, model, run), replies in zip(runs, judged, strict=True):
         if release.release_id in apart.lost:
             continue
-        of = results.of(release, model, run.judge)
+        of_model = results.of(release, model, run.judge)
         made_by: dict[str, object] = {
             "provider": llm.registry.model(run.judge).provider,
             "replicate": run.replicate,
             "judge_version": versions[release.release_id],
         }
-        _add(of, made_by, run, replies)
+        _add(of_model, made_by, run, replies)
     return write_results(warehouse, results, settings.max_failed_share, usage)
 
 

@@ -50,7 +50,7 @@ def language_gaps(
     unlike: dict[str, int] = {}
     n_pairs = 0
     for first, second in _translations(warehouse, benchmarks):
-        items = [items_of(warehouse, each["release_id"]) for each in (first, second)]
+        items = [items_of(warehouse, release["release_id"]) for release in (first, second)]
         pairing = paired(*items)
         if not pairing.paired:
             if pairing.n_unlike:
@@ -79,9 +79,10 @@ def _rows(
 ) -> list[Row]:
     """The gaps between two releases with these items."""
     benchmark = benchmarks[releases[0]["benchmark"]]
-    first, second = (each["release_id"] for each in releases)
+    first, second = (release["release_id"] for release in releases)
     ones, others = (
-        _by_judge(slices_of(warehouse, benchmark, each, settings.panel)) for each in (first, second)
+        _by_judge(slices_of(warehouse, benchmark, release_id, settings.panel))
+        for release_id in (first, second)
     )
     rows: list[Row] = []
     for key in sorted(ones.keys() & others.keys()):
@@ -111,4 +112,4 @@ def _translations(warehouse: Warehouse, benchmarks: Benchmarks) -> Iterator[tupl
 
 
 def _by_judge(slices: list[Slice]) -> Mapping[tuple[str, str], Slice]:
-    return {(each.judge, each.version): each for each in slices}
+    return {(slice_.judge, slice_.version): slice_ for slice_ in slices}

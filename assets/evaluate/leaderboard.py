@@ -36,7 +36,7 @@ def _previews(rows: pa.Table) -> dict[str, Any]:
     releases = rows["release"].to_pylist()
     return {
         f"preview of {release}": dg.MetadataValue.md(
-            preview(rows.filter([each == release for each in releases]))
+            preview(rows.filter([name == release for name in releases]))
         )
         for release in dict.fromkeys(releases)
     }

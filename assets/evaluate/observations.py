@@ -96,15 +96,15 @@ def _rows(warehouse: Warehouse, benchmark: Benchmark, release_id: str) -> Iterat
         items = {item.item_id: item for item in items_of(warehouse, release_id)}
         transcripts = transcripts_of(warehouse, release_id)
         judgments = _judgments(warehouse, benchmark, release_id)
-    answered = {model for (model, _), of in transcripts.items() if of.has_answers}
-    for each, judged in judgments.items():
+    answered = {model for (model, _), transcript in transcripts.items() if transcript.has_answers}
+    for judge_pass, judged in judgments.items():
         judged_models = {model for model, _ in judged}
         for (model, item_id), transcript in transcripts.items():
             # A judge that has not judged a model observed nothing of it; who answered nothing has
             # nothing to be judged, and is observed all the same.
-            if each.judge == RULE or model in judged_models or model not in answered:
+            if judge_pass.judge == RULE or model in judged_models or model not in answered:
                 kept = judged.get((model, item_id), {})
-                yield from _observe(benchmark, items[item_id], model, transcript, each, kept)
+                yield from _observe(benchmark, items[item_id], model, transcript, judge_pass, kept)
 
 
 def _judgments(warehouse: Warehouse, benchmark: Benchmark, release_id: str) -> Judgments:
@@ -112,9 +112,9 @@ def _judgments(warehouse: Warehouse, benchmark: Benchmark, release_id: str) -> J
         return {Pass(RULE, benchmark.judge_version, 0): {}}
     judged: Judgments = {}
     for row in warehouse.read("evaluate/judgments_of", {"release_id": release_id}).to_pylist():
-        each = Pass(row["judge"], row["judge_version"], row["replicate"])
+        judge_pass = Pass(row["judge"], row["judge_version"], row["replicate"])
         judgment = Judgment(map_of(row["scores"]) or {}, row["score"], row["explanation"])
-        of_item = judged.setdefault(each, {}).setdefault((row["model"], row["item_id"]), {})
+        of_item = judged.setdefault(judge_pass, {}).setdefault((row["model"], row["item_id"]), {})
         of_item[Place(row["trial"], row["turn"], row["part"])] = Kept(judgment, row["call_key"])
     return judged
 
@@ -127,10 +127,11 @@ def _observe(
     each: Pass,
     kept: dict[Place, Kept],
 ) -> Iterator[Row]:
-    found = replay(
-        benchmark.judge(item, transcript), {place: of.judgment for place, of in kept.items()}
+    observed = replay(
+        benchmark.judge(item, transcript),
+        {place: stored.judgment for place, stored in kept.items()},
     )
-    for one in found:
+    for one in observed:
         by = kept.get(Place(one.trial, one.turn, one.part))
         yield {
             "model": model,

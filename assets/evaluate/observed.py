@@ -79,10 +79,10 @@ def slices(
         if release["benchmark"] not in benchmarks:
             continue
         benchmark = benchmarks[release["benchmark"]]
-        found: list[Slice] = []
+        of_release: list[Slice] = []
         with apart.release(release["release_id"]):
-            found = slices_of(warehouse, benchmark, release["release_id"], panel)
-        yield from found
+            of_release = slices_of(warehouse, benchmark, release["release_id"], panel)
+        yield from of_release
 
 
 def slices_of(
@@ -91,18 +91,18 @@ def slices_of(
     """Every slice of one release, then the panels: judges of one version, several of them, each."""
     of_release = _slices(warehouse, benchmark, release_id)
     versions: dict[str, list[Slice]] = {}
-    for each in sorted(of_release, key=lambda each: each.judge):
-        versions.setdefault(each.version, []).append(each)
+    for slice_ in sorted(of_release, key=lambda slice_: slice_.judge):
+        versions.setdefault(slice_.version, []).append(slice_)
     panels = [_panel(judges, panel) for judges in versions.values() if len(judges) > 1]
     return [*of_release, *panels]
 
 
 def answer_lengths(warehouse: Warehouse, release_id: str) -> dict[AnswerKey, int]:
     """Words of every answer on a release that has any."""
-    found = warehouse.read("evaluate/answer_texts_of", {"release_id": release_id}).to_pylist()
+    rows = warehouse.read("evaluate/answer_texts_of", {"release_id": release_id}).to_pylist()
     lengths = {
         AnswerKey(row["model"], row["item_id"], row["trial"], row["turn"]): n_words(row["answer"])
-        for row in found
+        for row in rows
     }
     return {key: length for key, length in lengths.items() if length}
 
@@ -112,16 +112,16 @@ def _slices(warehouse: Warehouse, benchmark: Benchmark, release_id: str) -> list
         items = {item.item_id: item for item in items_of(warehouse, release_id)}
         table = warehouse.read("evaluate/observed_of", {"release_id": release_id})
     labels = {item_id: labels_by_turn(item) for item_id, item in items.items()}
-    found: dict[tuple[str, str], Slice] = {}
+    by_judge: dict[tuple[str, str], Slice] = {}
     for row in _observed(table):
         judge, version, model = row["judge"], row["judge_version"], row["model"]
-        if (judge, version) not in found:
-            found[judge, version] = Slice(benchmark, release_id, judge, version)
-        of = found[judge, version]
+        if (judge, version) not in by_judge:
+            by_judge[judge, version] = Slice(benchmark, release_id, judge, version)
+        slice_ = by_judge[judge, version]
         ran = {row["provider"], row["judge_provider"]} - {None}
-        of.providers.setdefault(model, set()).update(ran)
+        slice_.providers.setdefault(model, set()).update(ran)
         item = items[row["item_id"]]
-        of.observed.setdefault(model, []).append(
+        slice_.observed.setdefault(model, []).append(
             Scored(
                 item_id=item.item_id,
                 cluster=item.cluster,
@@ -136,7 +136,7 @@ def _slices(warehouse: Warehouse, benchmark: Benchmark, release_id: str) -> list
                 replicates=tuple(row["replicates"] or ()),
             )
         )
-    return list(found.values())
+    return list(by_judge.values())
 
 
 def _observed(table: "pa.Table") -> Iterator[dict[str, Any]]:
@@ -152,7 +152,7 @@ def _observed(table: "pa.Table") -> Iterator[dict[str, Any]]:
 def _panel(judges: list[Slice], panel: Panel) -> Slice:
     """The judges as one: models that all of them judged."""
     combine = fmean if panel == "mean" else median
-    named = ", ".join(each.judge for each in judges)
+    named = ", ".join(judge.judge for judge in judges)
     made = Slice(
         judges[0].benchmark,
         judges[0].release_id,
@@ -160,20 +160,22 @@ def _panel(judges: list[Slice], panel: Panel) -> Slice:
         f"{panel} of {named}, {judges[0].version}",
         members=judges,
     )
-    for model in sorted(set.intersection(*(set(each.observed) for each in judges))):
+    for model in sorted(set.intersection(*(set(judge.observed) for judge in judges))):
         of_turns: dict[tuple[object, ...], list[Scored]] = {}
-        for scored in (one for each in judges for one in each.observed[model]):
+        for scored in (one for judge in judges for one in judge.observed[model]):
             key = scored.item_id, scored.trial, scored.turn, scored.part, scored.metric
             of_turns.setdefault(key, []).append(scored)
-        made.observed[model] = [_together(of, len(judges), combine) for of in of_turns.values()]
-        made.providers[model] = set.union(*(each.providers[model] for each in judges))
+        made.observed[model] = [
+            _together(of_turn, len(judges), combine) for of_turn in of_turns.values()
+        ]
+        made.providers[model] = set.union(*(judge.providers[model] for judge in judges))
     return made
 
 
 def _together(of: list[Scored], n_judges: int, combine: Callable[[list[float]], float]) -> Scored:
     """One observation of several judges': judged if all have judged it."""
-    values = [each.value for each in of if each.value is not None]
+    values = [scored.value for scored in of if scored.value is not None]
     if len(values) == n_judges:
         return replace(of[0], value=combine(values), status="judged", replicates=())
-    lacking = next((each.status for each in of if each.value is None), "not_judged")
+    lacking = next((scored.status for scored in of if scored.value is None), "not_judged")
     return replace(of[0], value=None, status=lacking, replicates=())

@@ -66,13 +66,13 @@ def pair_ratings(
     for release in compared.to_pylist():
         where = {"release_id": release["release_id"]}
         rows = warehouse.read("evaluate/pairs_of", where).to_pylist()
-        for (judge, version), of in groupby(
+        for (judge, version), group in groupby(
             rows, key=lambda row: (row["judge"], row["judge_version"])
         ):
             named = {**release, "judge": judge, "judge_version": version}
             with apart.release(release["release_id"]):
                 rated, biased = rating_rows(
-                    list(_compared(of)),
+                    list(_compared(group)),
                     seed=settings.seed,
                     n_resamples=settings.n_resamples,
                     n_style_resamples=settings.n_style_resamples,

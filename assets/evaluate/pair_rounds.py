@@ -38,7 +38,7 @@ NOTHING = Transcript({})
 
 def versus(transcripts: Answers, models: Sequence[str]) -> Answers:
     """The transcripts of these models alone."""
-    return {key: each for key, each in transcripts.items() if key[0] in models}
+    return {key: transcript for key, transcript in transcripts.items() if key[0] in models}
 
 
 @dataclass
@@ -94,7 +94,10 @@ class Contest:
 
     def take(self, question: Question, replies: Replies, provider: str) -> Outcomes:
         """Keep the rows of a question, and say what came of it."""
-        one, other = (of.answer(PLAIN, question.unit.turn) for of in self.transcripts(question))
+        one, other = (
+            transcript.answer(PLAIN, question.unit.turn)
+            for transcript in self.transcripts(question)
+        )
         outcomes = []
         for place, order in enumerate(ORDERS):
             swapped = place_of_model(order) == "B"

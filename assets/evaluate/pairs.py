@@ -117,30 +117,30 @@ def pairs(
     ]
     usage = ask_in_rounds(llm, TABLE, contests, show_progress(context))
     taken = [
-        each
-        for each in contests
-        if not too_many(each.n_lost, each.asked.n_calls, settings.max_failed_share)
+        contest
+        for contest in contests
+        if not too_many(contest.n_lost, contest.asked.n_calls, settings.max_failed_share)
     ]
-    lost = Counter(row["reason"] for each in contests for row in each.rows if row["reason"])
+    lost = Counter(row["reason"] for contest in contests for row in contest.rows if row["reason"])
     if not taken:
-        said = (
+        sentence = (
             f"{TABLE} keeps its earlier rows: of the comparisons {lost.total()} had no verdict, and at "
             f"most {settings.max_failed_share:.0%} may be lost."
         )
         raise dg.Failure(
-            " ".join(filter(None, (said, usage.advice))),
+            " ".join(filter(None, (sentence, usage.advice))),
             metadata=reasons(lost),
             allow_retries=False,
         )
-    warehouse.replace_all([write for each in taken for write in _writes(each, settings)])
-    statuses = Counter(row["status"] for each in taken for row in each.rows)
+    warehouse.replace_all([write for contest in taken for write in _writes(contest, settings)])
+    statuses = Counter(row["status"] for contest in taken for row in contest.rows)
     counted: dict[str, Any] = {
         **{status: statuses[status] for status in sorted(statuses)},
         "failed": lost.total(),
         **reasons(lost),
         "designs": dg.MetadataValue.md("\n".join(_designs(contests, taken))),
     }
-    made = rows_to_arrow(TABLE, [row for each in taken for row in each.rows])
+    made = rows_to_arrow(TABLE, [row for contest in taken for row in contest.rows])
     return report(made, counted, usage=usage)
 
 
@@ -153,11 +153,11 @@ def pairs_version(*, reference: bool, images: JudgeImages) -> str:
 def _named(
     warehouse: Warehouse, benchmarks: Benchmarks, release_ids: Sequence[str]
 ) -> list[Released]:
-    found = releases_named(warehouse, benchmarks, release_ids)
-    missing = sorted(set(release_ids) - {each.release_id for each in found})
+    named = releases_named(warehouse, benchmarks, release_ids)
+    missing = sorted(set(release_ids) - {release.release_id for release in named})
     if missing:
         raise no_such_release(warehouse, benchmarks, missing[0])
-    return found
+    return named
 
 
 def _contests(
@@ -166,9 +166,9 @@ def _contests(
     """One contest of the release's models for each judge. Raises dg.Failure where there is none."""
     items = {item.item_id: item for item in items_of(warehouse, release.release_id)}
     transcripts = {
-        key: each
-        for key, each in transcripts_of(warehouse, release.release_id).items()
-        if any(trial == PLAIN for trial, _ in each.answers)
+        key: transcript
+        for key, transcript in transcripts_of(warehouse, release.release_id).items()
+        if any(trial == PLAIN for trial, _ in transcript.answers)
     }
     transcripts |= {(REFERENCE, key): references_as_answers(item) for key, item in items.items()}
     answered = {model for model, _ in transcripts}
@@ -243,13 +243,15 @@ def _designs(contests: Sequence[Contest], taken: Sequence[Contest]) -> list[str]
     """A Markdown table of what was asked; of too many lost verdicts the earlier rows stay."""
     lines = [
         [
-            code(each.release.release_id),
-            code(each.judge),
-            str(each.asked.n_calls),
-            f"{each.asked.n_calls / each.asked.n_calls_of_all:.0%}",
-            str(each.asked.n_rounds),
-            each.asked.why if each in taken else f"{each.n_lost} verdicts lost: earlier rows stay",
+            code(contest.release.release_id),
+            code(contest.judge),
+            str(contest.asked.n_calls),
+            f"{contest.asked.n_calls / contest.asked.n_calls_of_all:.0%}",
+            str(contest.asked.n_rounds),
+            contest.asked.why
+            if contest in taken
+            else f"{contest.n_lost} verdicts lost: earlier rows stay",
         ]
-        for each in contests
+        for contest in contests
     ]
     return table(("release", "judge", "calls", "of all", "rounds", "ended"), lines)

@@ -60,24 +60,24 @@ class Imported(NamedTuple):
 
     def sentences(self) -> str:
         """What a person is told, with every count."""
-        said = [
+        sentences = [
             f"{self.model} has predictions for {self.found.n_items} items of {self.release_id}, from "
             f"{self.found.n_rows} records."
         ]
         if self.before is not None:
-            said.append(
+            sentences.append(
                 "They were here already, and nothing changes."
                 if self.same
                 else f"They replace those of {self.before}."
             )
-        said += [
+        sentences += [
             f"{n} records are {REASONS[reason]}." for reason, n in sorted(self.found.counts.items())
         ]
         if self.n_lacking:
-            said.append(f"{self.n_lacking} items have no prediction and count as wrong.")
+            sentences.append(f"{self.n_lacking} items have no prediction and count as wrong.")
         if self.n_held_out:
-            said.append(f"{self.n_held_out} items have no answer here, and are not scored.")
-        return " ".join(said)
+            sentences.append(f"{self.n_held_out} items have no answer here, and are not scored.")
+        return " ".join(sentences)
 
 
 def import_predictions(warehouse: Warehouse, release: str, file: Path, model: str) -> Imported:
@@ -99,36 +99,36 @@ def import_predictions(warehouse: Warehouse, release: str, file: Path, model: st
     items = items_of(warehouse, release_id)
     rows = read_rows(file)
     try:
-        found = predictions_of(forms, items, rows)
+        brought = predictions_of(forms, items, rows)
     except PredictionError as error:
         raise PredictionError(f"{file} cannot be imported for {release_id}: {error}") from None
     before = _files(warehouse).get((release_id, name))
     here = {"release_id": release_id, "model": name}
     made = {
-        TABLE: [{**here, **row} for row in _rows(found.texts)],
+        TABLE: [{**here, **row} for row in _rows(brought.texts)],
         FILES: [
             {
                 **here,
-                "content_hash": found.content_hash,
+                "content_hash": brought.content_hash,
                 "file": file.name,
                 "sha256": hashlib.sha256(file.read_bytes()).hexdigest(),
-                "n_rows": found.n_rows,
-                "n_items": found.n_items,
-                "counts": sorted(found.counts.items()),
+                "n_rows": brought.n_rows,
+                "n_items": brought.n_items,
+                "counts": sorted(brought.counts.items()),
             }
         ],
     }
     warehouse.replace_all(
-        [Write(table, rows_to_arrow(table, of), here) for table, of in made.items()]
+        [Write(table, rows_to_arrow(table, table_rows), here) for table, table_rows in made.items()]
     )
     return Imported(
         release_id,
         name,
-        found,
-        len(items) - found.n_items,
+        brought,
+        len(items) - brought.n_items,
         sum(not item.turns[-1].references for item in items),
         before["file"] if before else None,
-        before is not None and before["content_hash"] == found.content_hash,
+        before is not None and before["content_hash"] == brought.content_hash,
     )
 
 
@@ -142,7 +142,9 @@ def remove_predictions(warehouse: Warehouse, release: str, model: str) -> str:
     release_id = release_meant(warehouse, release)
     files = _files(warehouse)
     if (release_id, name) not in files:
-        there_are = ", ".join(each for of, each in files if of == release_id) or "none"
+        there_are = (
+            ", ".join(other for on_release, other in files if on_release == release_id) or "none"
+        )
         raise PredictionError(
             f"There are no predictions of {name} on {release_id}; there are {there_are}."
         )
@@ -165,10 +167,10 @@ def imported_hashes(warehouse: Warehouse) -> dict[tuple[str, str], str]:
 def imported_texts(warehouse: Warehouse, release_id: str) -> dict[str, dict[Place, str]]:
     """The predictions on a release by contestant."""
     texts: dict[str, dict[Place, str]] = {}
-    found = warehouse.select(
+    stored = warehouse.select(
         "evaluate.predictions", order="model, item_id, trial, turn", release_id=release_id
     )
-    for row in found.to_pylist():
+    for row in stored.to_pylist():
         place = Place(row["item_id"], row["trial"])
         texts.setdefault(row["model"], {})[place] = row["prediction"]
     return texts

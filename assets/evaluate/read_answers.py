@@ -30,13 +30,13 @@ def answered_choices(
     warehouse: Warehouse, benchmarks: Benchmarks, *, in_force: bool = False
 ) -> list[Released]:
     """The releases with answers whose benchmark reads letters from them: all, or those in force."""
-    found = [
+    answered = [
         Released(benchmarks[row["benchmark"]], row["release_id"])
         for row in warehouse.read("evaluate/answered_releases").to_pylist()
         if row["benchmark"] in benchmarks and benchmarks[row["benchmark"]].extractor_prompts
     ]
     current = {row["release_id"] for row in warehouse.read("release/current").to_pylist()}
-    return [each for each in found if not in_force or each.release_id in current]
+    return [release for release in answered if not in_force or release.release_id in current]
 
 
 def readings_on(warehouse: Warehouse, release: Released) -> Iterator[Reading]:
@@ -56,22 +56,22 @@ def readings_on(warehouse: Warehouse, release: Released) -> Iterator[Reading]:
     for (model, item_id), transcript in transcripts.items():
         item = items[item_id]
         asking = release.benchmark.ask(item, Limits(transcript.context_policy))
-        for each in readings_of(asking, transcript):
-            place = (model, item_id, each.trial, each.turn)
-            row, given = stored.get(place), transcript.answer(each.trial, each.turn)
-            if row is None or given.text is None or not each.choices:
+        for extract in readings_of(asking, transcript):
+            place = (model, item_id, extract.trial, extract.turn)
+            row, given = stored.get(place), transcript.answer(extract.trial, extract.turn)
+            if row is None or given.text is None or not extract.choices:
                 continue
             by_rule = row["extractor"] == RULE
             answer = ReadAnswer(
                 *place,
                 cluster=item.cluster,
-                question=item.turns[each.turn - 1].question,
-                choices=each.choices,
+                question=item.turns[extract.turn - 1].question,
+                choices=extract.choices,
                 answer=given.text,
                 rule=row["value"] if by_rule else None,
                 extractor=None if by_rule else row["value"],
                 lost=row["reason"],
-                compat_rule=compat(given.text, each.choices),
+                compat_rule=compat(given.text, extract.choices),
                 second=second.get(place),
             )
-            yield Reading(answer, each, given.call_key)
+            yield Reading(answer, extract, given.call_key)

@@ -72,9 +72,9 @@ def compared(
     first, second = (
         _contents(warehouse, row) for row in cards_of(warehouse, [first_id, second_id])
     )
-    found = difference(first, second)
+    differing = difference(first, second)
     return Compared(
-        first, second, found, _on_common(warehouse, benchmarks, first, second, found.common)
+        first, second, differing, _on_common(warehouse, benchmarks, first, second, differing.common)
     )
 
 
@@ -120,11 +120,14 @@ def _on_common(
     assert isinstance(settings, ScoringSettings)
     ids = [contents.card["release_id"] for contents in (first, second)]
     before, after = (
-        {(of.judge, of.version): of for of in slices_of(warehouse, benchmark, each, settings.panel)}
-        for each in ids
+        {
+            (slice_.judge, slice_.version): slice_
+            for slice_ in slices_of(warehouse, benchmark, release_id, settings.panel)
+        }
+        for release_id in ids
     )
-    calls = [_calls(warehouse, each) for each in ids]
-    found = []
+    calls = [_calls(warehouse, release_id) for release_id in ids]
+    on_common = []
     for key in [key for key in before if key in after]:
         was, now = before[key], after[key]
         for model in sorted(was.observed.keys() & now.observed.keys()):
@@ -138,10 +141,10 @@ def _on_common(
             )
             if scores:
                 repeated = _repeated(model, now, calls[0], calls[1], items)
-                found.append(OnCommon(model, *key, scores, repeated))
+                on_common.append(OnCommon(model, *key, scores, repeated))
     # The best on the second release first.
-    found.sort(key=lambda each: (each.judge, each.judge_version, -each.scores[0].after, each.model))
-    return found
+    on_common.sort(key=lambda one: (one.judge, one.judge_version, -one.scores[0].after, one.model))
+    return on_common
 
 
 def _calls(warehouse: Warehouse, release_id: str) -> dict[Turn, tuple[str | None, list[str]]]:
@@ -168,7 +171,7 @@ def _repeated(
     items: Mapping[str, str],
 ) -> Repeated:
     """How many turns rest on the same calls on both releases; a panel's on those of all its judges."""
-    judges = {(each.judge, each.version) for each in judged.members or [judged]}
+    judges = {(member.judge, member.version) for member in judged.members or [judged]}
     turns: dict[tuple[str, str, int], list[tuple[bool, bool]]] = {}
     for (who, judge, version, item_id, trial, turn), (answer, calls) in before.items():
         if who != model or (judge, version) not in judges or item_id not in items:
@@ -179,6 +182,6 @@ def _repeated(
             turns.setdefault((item_id, trial, turn), []).append((same, same and calls == now[1]))
     return Repeated(
         len(turns),
-        sum(all(same for same, _ in of) for of in turns.values()),
-        sum(all(same for _, same in of) for of in turns.values()),
+        sum(all(same for same, _ in flags) for flags in turns.values()),
+        sum(all(same for _, same in flags) for flags in turns.values()),
     )

@@ -38,21 +38,21 @@ def releases_in_force(
     """
     current = warehouse.read("release/current").to_pylist()
     asked = warehouse.read("release/named", {"release_ids": list(also)}).to_pylist()
-    found = {
+    releases = {
         row["release_id"]: Released(benchmarks[row["benchmark"]], row["release_id"])
         for row in [*current, *asked]
         if row["benchmark"] in benchmarks
     }
-    missing = [release_id for release_id in also if release_id not in found]
+    missing = [release_id for release_id in also if release_id not in releases]
     if missing:
         raise no_such_release(warehouse, benchmarks, missing[0])
-    if not found:
+    if not releases:
         names = ", ".join(benchmarks)
         raise dg.Failure(
             f"There is no release of {names} to evaluate on; run the job `build` first.",
             allow_retries=False,
         )
-    return list(found.values())
+    return list(releases.values())
 
 
 def no_such_release(warehouse: Warehouse, benchmarks: Benchmarks, release_id: str) -> dg.Failure:

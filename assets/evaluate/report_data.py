@@ -111,25 +111,32 @@ def board_data(
     families: Mapping[str, str],
 ) -> Board:
     """The part of that data that the leaderboard and the index are made of."""
-    of = release["release_id"]
+    release_id = release["release_id"]
     with warehouse.kept_open():
         read = _read(
-            warehouse, ("scores", "ranks", "ability_comparisons", "unjudgeable"), {"release_id": of}
+            warehouse,
+            ("scores", "ranks", "ability_comparisons", "unjudgeable"),
+            {"release_id": release_id},
         )
         comparisons = warehouse.select(
             "evaluate.comparisons",
             order="judge, judge_version, metric, aggregation, first, second",
-            release_id=of,
+            release_id=release_id,
             form="floor",
         )
         missing = warehouse.select(
             "evaluate.missing",
-            *("model", "stage", "asked", "n_lost", "n_turns", "why"),
+            "model",
+            "stage",
+            "asked",
+            "n_lost",
+            "n_turns",
+            "why",
             order="model, stage",
-            release_id=of,
+            release_id=release_id,
         )
         not_made = warehouse.select(
-            "evaluate.not_made", order="step, release_id", release_id=[of, ""]
+            "evaluate.not_made", order="step, release_id", release_id=[release_id, ""]
         )
     benchmark = benchmarks.get(release["benchmark"])
     scores = read["scores"]
@@ -183,15 +190,15 @@ def _widest_groups(
 ) -> list[Row]:
     """The groups of wordings whose ratings differ most, with their texts and styles."""
     metric = (
-        next((of for of in benchmark.metrics if of.aggregation == "micro"), None)
+        next((metric for metric in benchmark.metrics if metric.aggregation == "micro"), None)
         if benchmark
         else None
     )
     widest: list[Row] = []
     if metric is not None:
         observation = getattr(metric, "observation", None) or metric.name
-        of = {**where, "n_groups": N_GROUPS, "metric": observation}
-        widest = warehouse.read("evaluate/widest_groups_of", of).to_pylist()
+        parameters = {**where, "n_groups": N_GROUPS, "metric": observation}
+        widest = warehouse.read("evaluate/widest_groups_of", parameters).to_pylist()
     groups = groups_of(items)
     texts = {item.item_id: text_of(item) for group in groups.values() for item in group}
     styles = {row["group_id"]: styles_of(groups[row["group_id"]]) for row in widest}
@@ -238,12 +245,12 @@ def _examples(
         "evaluate/{}_of", ("example_answers", "example_judgments", "example_rules"), first
     )
     answers = read["example_answers"]
-    said = [*read["example_judgments"], *read["example_rules"]]
-    for row in said:
+    judged = [*read["example_judgments"], *read["example_rules"]]
+    for row in judged:
         row["scores"] = map_of(row["scores"])
     places = {judge: place for place, judge in enumerate(profile.judges)}
-    said.sort(key=lambda row: places.get(row["judge"], len(places)))
-    judgments = _by(said, "item_id", "turn", "model", "trial")
+    judged.sort(key=lambda row: places.get(row["judge"], len(places)))
+    judgments = _by(judged, "item_id", "turn", "model", "trial")
     for row in answers:
         row["judgments"] = judgments.get(
             (row["item_id"], row["turn"], row["model"], row["trial"]), []
@@ -270,7 +277,7 @@ def _examples(
 
 def _by(rows: Iterable[Mapping[str, Any]], *names: str) -> dict[Place, list[Any]]:
     """Rows by their values in these columns, in their order."""
-    found: dict[Place, list[Any]] = {}
+    grouped: dict[Place, list[Any]] = {}
     for row in rows:
-        found.setdefault(tuple(row[name] for name in names), []).append(row)
-    return found
+        grouped.setdefault(tuple(row[name] for name in names), []).append(row)
+    return grouped

@@ -101,17 +101,21 @@ def write_results(
     """
     missing: list[Row] = []
     taken: list[ModelResults] = []
-    for each in results.of_models.values():
-        if too_many(each.n_lost, each.n_turns, max_failed_share):
-            why = _why(each.failed)
-            counts = {"n_lost": each.n_lost, "n_turns": each.n_turns, "why": why}
-            missing.append({**each.slice, "stage": results.stage, "asked": each.asked, **counts})
+    for of_model in results.of_models.values():
+        if too_many(of_model.n_lost, of_model.n_turns, max_failed_share):
+            why = _why(of_model.failed)
+            counts = {"n_lost": of_model.n_lost, "n_turns": of_model.n_turns, "why": why}
+            missing.append(
+                {**of_model.slice, "stage": results.stage, "asked": of_model.asked, **counts}
+            )
         else:
-            taken.append(each)
+            taken.append(of_model)
     if missing and not taken:
-        said = f"{results.table} keeps its earlier rows: {_sentence(missing[0], max_failed_share)}"
-        raise dg.Failure(" ".join(filter(None, (said, usage.advice))), allow_retries=False)
-    writes = [write for each in taken for write in _writes(results, each)]
+        sentence = (
+            f"{results.table} keeps its earlier rows: {_sentence(missing[0], max_failed_share)}"
+        )
+        raise dg.Failure(" ".join(filter(None, (sentence, usage.advice))), allow_retries=False)
+    writes = [write for of_model in taken for write in _writes(results, of_model)]
     named = {
         "stage": results.stage,
         "release_id": sorted({release_id for release_id, *_ in results.of_models}),
@@ -119,7 +123,7 @@ def write_results(
     }
     writes.append(Write("evaluate.missing", rows_to_arrow("evaluate.missing", missing), named))
     warehouse.replace_all(writes)
-    lost = Counter(row["reason"] for each in taken for row in each.failed)
+    lost = Counter(row["reason"] for of_model in taken for row in of_model.failed)
     # What the release has no reference to ask with is nobody's failure.
     without = lost["no_reference"]
     counted: dict[str, Any] = {
@@ -127,13 +131,13 @@ def write_results(
         "failed": lost.total() - without,
         **({"without a reference": without} if without else {}),
         **reasons(lost),
-        "models": len({each.slice["model"] for each in results.of_models.values()}),
+        "models": len({of_model.slice["model"] for of_model in results.of_models.values()}),
     }
     if missing:
         counted["missing"] = dg.MetadataValue.md(
             "\n".join(f"- {_sentence(row, max_failed_share)}" for row in missing)
         )
-    made = [row for each in taken for row in each.rows.get(results.table, [])]
+    made = [row for of_model in taken for row in of_model.rows.get(results.table, [])]
     return report(rows_to_arrow(results.table, made), counted, usage=usage)
 
 

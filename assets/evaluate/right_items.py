@@ -29,10 +29,12 @@ class RightItems(NamedTuple):
 
 def right_items(warehouse: Warehouse, benchmarks: Benchmarks, apart: Apart) -> Iterator[RightItems]:
     """Every slice of a benchmark whose observations are right or wrong."""
-    having = {name: each for name, each in benchmarks.items() if is_right_or_wrong(each)}
-    for each in slices(warehouse, having, "mean", apart):
-        found: list[RightItems] = []
-        with apart.release(each.release_id):
-            outcomes = outcomes_of(each.benchmark.metrics[0], each.observed)
-            found.append(RightItems(each, outcomes, items_in(outcomes)))
-        yield from found
+    having = {
+        name: benchmark for name, benchmark in benchmarks.items() if is_right_or_wrong(benchmark)
+    }
+    for slice_ in slices(warehouse, having, "mean", apart):
+        right: list[RightItems] = []
+        with apart.release(slice_.release_id):
+            outcomes = outcomes_of(slice_.benchmark.metrics[0], slice_.observed)
+            right.append(RightItems(slice_, outcomes, items_in(outcomes)))
+        yield from right

@@ -59,11 +59,11 @@ def score_queue(
     rows = {
         row["item_id"]: row
         for row in (
-            _score_row(each, benchmarks[each["benchmark"]])
-            for each in drawn
+            _score_row(candidate, benchmarks[candidate["benchmark"]])
+            for candidate in drawn
             # Who compares two answers says who wins: there is no scale for people to use.
-            if each["benchmark"] in benchmarks
-            and tuple(benchmarks[each["benchmark"]].score_range) != (0, 1)
+            if candidate["benchmark"] in benchmarks
+            and tuple(benchmarks[candidate["benchmark"]].score_range) != (0, 1)
         )
     }
     table = rows_to_arrow("evaluate.score_queue", list(rows.values()))
@@ -84,11 +84,11 @@ def scorings_by_people(review_store: ReviewStore) -> dict[str, list[tuple[Decisi
     """The same by item of the queue, a decision with its scores by dimension; its note says why."""
     items = review_store.items([SCORE])
     decisions = review_store.decisions([item["item_id"] for item in items])
-    found: dict[str, list[tuple[Decision, Scores]]] = {}
+    scorings: dict[str, list[tuple[Decision, Scores]]] = {}
     for item, decision in blind_on_current(items, decisions, review_store.rules()):
         if scores := values_of(item, decision):
-            found.setdefault(item["item_id"], []).append((decision, scores))
-    return found
+            scorings.setdefault(item["item_id"], []).append((decision, scores))
+    return scorings
 
 
 def _score_row(answer: Row, benchmark: Benchmark) -> Row:

@@ -34,17 +34,17 @@ def scores(
     `common` has only what every model was judged on.
     """
     rows = []
-    for each in slices(warehouse, benchmarks, settings.panel, apart):
-        with apart.release(each.release_id):
+    for slice_ in slices(warehouse, benchmarks, settings.panel, apart):
+        with apart.release(slice_.release_id):
             made = score_rows(
-                each.benchmark.metrics,
-                each.observed,
+                slice_.benchmark.metrics,
+                slice_.observed,
                 seed=settings.seed,
                 n_resamples=settings.n_resamples,
             )
             for row in made:
-                provider = " + ".join(sorted(each.providers[row["model"]]))
-                rows.append({**each.columns, "provider": provider, **row})
+                provider = " + ".join(sorted(slice_.providers[row["model"]]))
+                rows.append({**slice_.columns, "provider": provider, **row})
     table = rows_to_arrow("evaluate.scores", rows)
     warehouse.replace("evaluate.scores", table)
     return report(table)

@@ -65,32 +65,32 @@ def second_readings(
     chosen: list[tuple[dict[str, str], Reading]] = []
     releases = answered_choices(warehouse, benchmarks, in_force=True)
     for release in releases:
-        of = {"benchmark": release.benchmark.name, "release_id": release.release_id}
+        where = {"benchmark": release.benchmark.name, "release_id": release.release_id}
         with apart.release(release.release_id):
-            read = {each.answer.place: each for each in readings_on(warehouse, release)}
+            read = {reading.answer.place: reading for reading in readings_on(warehouse, release)}
             sample = drawn(
                 (
-                    each.answer
-                    for each in read.values()
-                    if each.answer.rule and is_model(each.answer.model)
+                    reading.answer
+                    for reading in read.values()
+                    if reading.answer.rule and is_model(reading.answer.model)
                 ),
                 settings.n_answers,
                 settings.seed,
                 lambda answer: answer.model,
             )
-            chosen += [(of, read[each.place]) for each in sample]
+            chosen += [(where, read[answer.place]) for answer in sample]
 
     async def read_again(calls: ModelCalls, place: int) -> ParsedReply[str] | None:
-        of, reading = chosen[place]
-        with apart.release(of["release_id"], asking=True):
+        where, reading = chosen[place]
+        with apart.release(where["release_id"], asking=True):
             request = extraction_request(llm.profile.extractor, reading.extract)
             return await complete_and_parse(calls, request, reading.extract.read)
         return None
 
     replies, usage = llm.map(TABLE, range(len(chosen)), read_again, show_progress(context))
     rows = [
-        _row(of, reading, reply, llm.profile.extractor)
-        for (of, reading), reply in zip(chosen, replies, strict=True)
+        _row(where, reading, reply, llm.profile.extractor)
+        for (where, reading), reply in zip(chosen, replies, strict=True)
         if reply is not None
     ]
     table = rows_to_arrow(TABLE, rows)

@@ -50,10 +50,10 @@ def smallest_subsets(
     `tau` is of the models that the items were chosen by; `held_out` is the honest figure.
     """
     rows: list[Row] = []
-    for each in right_items(warehouse, benchmarks, apart):
-        if each.items:
-            with apart.release(each.slice.release_id):
-                rows += [{**each.slice.columns, **row} for row in _rows(each, settings)]
+    for right in right_items(warehouse, benchmarks, apart):
+        if right.items:
+            with apart.release(right.slice.release_id):
+                rows += [{**right.slice.columns, **row} for row in _rows(right, settings)]
     table = rows_to_arrow("evaluate.smallest_subsets", rows)
     warehouse.replace("evaluate.smallest_subsets", table)
     smallest = {row["release_id"]: row["size"] for row in rows if row["is_smallest"]}
@@ -62,25 +62,27 @@ def smallest_subsets(
 
 def _rows(each: RightItems, settings: SubsetSettings) -> list[Row]:
     right = right_matrix(each.outcomes, each.models, each.items)
-    found = smallest_subset(right, **settings.model_dump())
+    subsets = smallest_subset(right, **settings.model_dump())
     n: Row = {"n_items": len(each.items), "n_models": len(each.models)}
-    if found.why is not None:
+    if subsets.why is not None:
         neither = dict.fromkeys(("is_smallest", "is_smallest_random"), False)
-        return [{**n, **neither, "size": len(each.items), "item_ids": each.items, "why": found.why}]
+        return [
+            {**n, **neither, "size": len(each.items), "item_ids": each.items, "why": subsets.why}
+        ]
     return [
         {
             **n,
-            "size": len(of.items),
-            "tau": of.tau,
-            "held_out": of.held_out.mean,
-            "held_out_low": of.held_out.low,
-            "held_out_high": of.held_out.high,
-            "random": of.random.mean,
-            "random_low": of.random.low,
-            "random_high": of.random.high,
-            "is_smallest": place == found.smallest,
-            "is_smallest_random": place == found.smallest_random,
-            "item_ids": [each.items[item] for item in of.items],
+            "size": len(subset.items),
+            "tau": subset.tau,
+            "held_out": subset.held_out.mean,
+            "held_out_low": subset.held_out.low,
+            "held_out_high": subset.held_out.high,
+            "random": subset.random.mean,
+            "random_low": subset.random.low,
+            "random_high": subset.random.high,
+            "is_smallest": place == subsets.smallest,
+            "is_smallest_random": place == subsets.smallest_random,
+            "item_ids": [each.items[item] for item in subset.items],
         }
-        for place, of in enumerate(found.of_sizes)
+        for place, subset in enumerate(subsets.of_sizes)
     ]

@@ -22,8 +22,8 @@ def transcripts_of(warehouse: Warehouse, release_id: str) -> dict[tuple[str, str
     answers: dict[tuple[str, str], dict[tuple[str, int], Answer]] = {}
     policies: dict[tuple[str, str], ContextPolicy] = {}
     for row in read["answers"]:
-        of = answers.setdefault((row["model"], row["item_id"]), {})
-        of[row["trial"], row["turn"]] = Answer(row["status"], row["answer"], row["call_key"])
+        of_item = answers.setdefault((row["model"], row["item_id"]), {})
+        of_item[row["trial"], row["turn"]] = Answer(row["status"], row["answer"], row["call_key"])
         policies[row["model"], row["item_id"]] = policy_of(row["prompt_version"])
     readings: dict[tuple[str, str], dict[tuple[str, int], str | None]] = {}
     for row in read["extractions"]:
@@ -31,5 +31,6 @@ def transcripts_of(warehouse: Warehouse, release_id: str) -> dict[tuple[str, str
             "value"
         ]
     return {
-        key: Transcript(of, readings.get(key, {}), policies[key]) for key, of in answers.items()
+        key: Transcript(of_item, readings.get(key, {}), policies[key])
+        for key, of_item in answers.items()
     }

@@ -47,18 +47,18 @@ def wording_effects(
     """
     rows: list[Row] = []
     items: dict[str, list[Item]] = {}
-    for each in slices(warehouse, benchmarks, settings.panel, apart):
-        if each.release_id not in items:
+    for slice_ in slices(warehouse, benchmarks, settings.panel, apart):
+        if slice_.release_id not in items:
             # Slices come release by release.
-            items = {each.release_id: items_of(warehouse, each.release_id)}
-        with apart.release(each.release_id):
-            found = wording_findings(
-                each.benchmark.metrics,
-                items[each.release_id],
-                each.observed,
+            items = {slice_.release_id: items_of(warehouse, slice_.release_id)}
+        with apart.release(slice_.release_id):
+            findings = wording_findings(
+                slice_.benchmark.metrics,
+                items[slice_.release_id],
+                slice_.observed,
                 seed=settings.seed,
                 n_resamples=settings.n_resamples,
             )
-            rows += rows_of(found, each.columns)
+            rows += rows_of(findings, slice_.columns)
     n_groups = sum(row["measure"] == "deviation" for row in rows)
     return Found(rows, {"groups": n_groups} if rows else {"note": NO_GROUPS})

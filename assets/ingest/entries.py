@@ -61,21 +61,21 @@ def entries(
     """
     shards = list(context.partition_keys)
     with staging_folder("ingest.entries", *shards) as folder:
-        found = warehouse.export(
+        sources = warehouse.export(
             "ingest/entry_sources_of_shards",
             {"shards": shards, "seen": SEEN},
             folder / "found.parquet",
         )
         others = warehouse.export(
             "ingest/staging/rows_without_entry",
-            {"shards": shards, "path": str(found)},
+            {"shards": shards, "path": str(sources)},
             folder / "others.parquet",
         )
         left_out = LeftOut(folder / "left_out.parquet", "entries")
         left_out.add_file(others, _counts(others))
         file = RowsFile(folder / "entries.parquet", arrow_schema("ingest.entries"))
         with file, left_out:
-            for portion in portions(found, ENTRIES_AT_ONCE):
+            for portion in portions(sources, ENTRIES_AT_ONCE):
                 for source in portion:
                     row = WitRow(**{name: source[name] for name in ("line_number", *COLUMNS)})
                     text = caption(row)

@@ -90,14 +90,14 @@ def images(
     lost: Counter[str] = Counter()
     n_corrected = 0
     with staging_folder("ingest.images", *shards) as folder:
-        found = warehouse.export(
+        urls = warehouse.export(
             "ingest/image_urls_of_shards", {"shards": shards}, folder / "found.parquet"
         )
-        total = n_rows(found)
+        total = n_rows(urls)
         taken = RowsFile(folder / "images.parquet", arrow_schema("ingest.images"))
         rejected = RowsFile(folder / "rejected.parquet", arrow_schema("ingest.rejected"))
         with taken, rejected:
-            for shard, rows in _by_shard(corpus, found):
+            for shard, rows in _by_shard(corpus, urls):
                 for row, image in _taken(intake, shard, rows, wanted.width):
                     if isinstance(image, ImageRejected):
                         lost[image.reason] += 1

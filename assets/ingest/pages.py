@@ -52,7 +52,7 @@ def pages(
     languages = {"shards": shards, "languages": settings.languages}
     others = warehouse.read("ingest/other_languages_of_shards", languages).to_pylist()
     with staging_folder("ingest.pages", *shards) as folder:
-        found = warehouse.export(
+        sources = warehouse.export(
             "ingest/pages_of_shards", {**languages, "seen": SEEN}, folder / "found.parquet"
         )
         left_out = LeftOut(folder / "left_out.parquet", "pages")
@@ -60,7 +60,7 @@ def pages(
         with file, left_out:
             for other in others:
                 left_out.add(other, f"language {other['language']}", *_other(other, settings))
-            for portion in portions(found, PAGES_AT_ONCE):
+            for portion in portions(sources, PAGES_AT_ONCE):
                 for page in enricher.enrich_pages(portion):
                     page["topics"] = topics_of(
                         settings.topics, [page["title"], *page["said"]], page["categories"]

@@ -128,34 +128,34 @@ def checks(
     asked_about = [
         Checked(row["set_id"], row["image_ids"], read[row["dialogue_id"]]) for row in made
     ]
-    found = Findings()
+    findings = Findings()
     if settings.model_checks:
-        found = by_model(context, llm, asked_about, settings.seed)
-    for step, (n_requests, lost) in found.by_step().items():
+        findings = by_model(context, llm, asked_about, settings.seed)
+    for step, (n_requests, lost) in findings.by_step().items():
         things = f"requests of the step {step!r}"
-        require_few_lost(TABLE, things, lost, n_requests, settings.max_failed_share, found.usage)
-    rows = [
-        _row(row, pair, {**by_rule[place], **found.columns[place]}, found, settings.policy)
-        for row in made
-        for pair in read[row["dialogue_id"]].pairs
-        for place in [(pair.dialogue_id, pair.question_id)]
-    ]
+        require_few_lost(TABLE, things, lost, n_requests, settings.max_failed_share, findings.usage)
+    rows = []
+    for row in made:
+        for pair in read[row["dialogue_id"]].pairs:
+            place = pair.dialogue_id, pair.question_id
+            evidence = {**by_rule[place], **findings.columns[place]}
+            rows.append(_row(row, pair, evidence, findings, settings.policy))
     table = rows_to_arrow(TABLE, rows)
     warehouse.replace_all(
         [
             Write(TABLE, table, {}),
-            Write(ASKED, rows_to_arrow(ASKED, found.asked), {}),
-            Write(LOSSES, rows_to_arrow(LOSSES, found.failed), {}),
+            Write(ASKED, rows_to_arrow(ASKED, findings.asked), {}),
+            Write(LOSSES, rows_to_arrow(LOSSES, findings.failed), {}),
         ]
     )
     return report(
         table,
         {
             **{name: n for name, n in counts(rows).items() if name in OUTCOMES},
-            "checks not made": len(found.failed),
+            "checks not made": len(findings.failed),
             **reasons(Counter(why for row in rows for why in row["reasons"])),
         },
-        usage=found.usage if settings.model_checks else None,
+        usage=findings.usage if settings.model_checks else None,
     )
 
 

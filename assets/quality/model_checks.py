@@ -107,33 +107,43 @@ def by_model(
 ) -> Findings:
     """What a model says of every pair: answers without the pictures and their grades, statements that
     the pictures do not support, contradictions, what is sensitive, and what does not answer."""
-    found = Findings()
-    elsewhere = other_images({each.dialogue.dialogue_id: each.image_ids for each in checked}, seed)
+    findings = Findings()
+    elsewhere = other_images(
+        {subject.dialogue.dialogue_id: subject.image_ids for subject in checked}, seed
+    )
 
     def ask(step: Step, data: Callable[[Checked], Row | None], images: Images = _none) -> None:
-        _ask(context, llm, step, [(each, images(each), data(each)) for each in checked], found)
+        _ask(
+            context,
+            llm,
+            step,
+            [(subject, images(subject), data(subject)) for subject in checked],
+            findings,
+        )
 
     def others(each: Checked) -> Sequence[str]:
         return elsewhere.get(each.dialogue.dialogue_id, ())
 
-    for each in checked:
-        if not others(each):
+    for subject in checked:
+        if not others(subject):
             why = f"No other dialogue is without its pictures, so {OTHER} cannot be shown."
-            found.lacks(each.dialogue.dialogue_id, OTHER, _loss(each, OTHER, NO_OTHER_SET, why))
+            findings.lacks(
+                subject.dialogue.dialogue_id, OTHER, _loss(subject, OTHER, NO_OTHER_SET, why)
+            )
     ask(_answering(BLIND, "blind_answer"), _questions)
     ask(
         _answering(OTHER, "other_answer"),
-        lambda each: _questions(each) if others(each) else None,
+        lambda subject: _questions(subject) if others(subject) else None,
         others,
     )
     for name, answer, grade in (
         (BLIND_GRADES, "blind_answer", "blind_grade"),
         (OTHER_GRADES, "other_answer", "other_grade"),
     ):
-        ask(_grading(name, grade), partial(_beside_references, found=found, column=answer))
-    ask(_GROUNDING, _texts, lambda each: each.image_ids)
+        ask(_grading(name, grade), partial(_beside_references, found=findings, column=answer))
+    ask(_GROUNDING, _texts, lambda subject: subject.image_ids)
     ask(_REREADING, _texts)
-    return found
+    return findings
 
 
 def _ask(
@@ -146,13 +156,13 @@ def _ask(
     """Make one step for every dialogue that has data for it, and add what the replies say."""
     asks = [
         Ask(
-            subject=each,
-            set_id=each.set_id,
-            name=f"{each.dialogue.dialogue_id}, {step.name}",
+            subject=subject,
+            set_id=subject.set_id,
+            name=f"{subject.dialogue.dialogue_id}, {step.name}",
             images=images,
             data=data,
         )
-        for each, images, data in wanted
+        for subject, images, data in wanted
         if data is not None
     ]
 

@@ -67,7 +67,11 @@ class Licences:
 
     def empty(self) -> list[str]:
         """The releases of which nothing is left."""
-        return [name for name, of in self.left_out.items() if of.total() == self._considered[name]]
+        return [
+            name
+            for name, counts in self.left_out.items()
+            if counts.total() == self._considered[name]
+        ]
 
     def none_left(self, name: str) -> str:
         """Why there is no such release, as a clause."""

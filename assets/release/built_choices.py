@@ -28,7 +28,10 @@ called `mmbench-dev-zh` by default."""
 ALL_NAMES = frozenset(NAMES.values())
 
 NOT_APPROVED, ITEM_NOT_APPROVED, STALE, MISSING = (
-    *("not approved", "of items that are not approved", "stale", "missing"),
+    "not approved",
+    "of items that are not approved",
+    "stale",
+    "missing",
 )
 """Why an item is in no release of a language."""
 
@@ -53,10 +56,10 @@ def built_choices(
     counts: dict[str, int] = {}
     for language in sorted({row["language"] for row in translations}):
         of_language = [row for row in translations if row["language"] == language]
-        found, left_out = _translated(of_language, approved)
+        translated, left_out = _translated(of_language, approved)
         writers = sorted({*providers, *(row["provider"] for row in of_language)})
-        in_languages[language] = (found, writers)
-        counts |= {f"items in {language}": len(found)}
+        in_languages[language] = (translated, writers)
+        counts |= {f"items in {language}": len(translated)}
         counts |= {f"translations to {language} {why}": n for why, n in left_out.items()}
     by_image = sources(warehouse)
     made, absent = [], {}
@@ -85,7 +88,7 @@ def _translated(
 ) -> tuple[dict[str, ApprovedItem], dict[str, int]]:
     """The approved items that have an approved translation of what is approved, and why others are left
     out, in numbers."""
-    found: dict[str, ApprovedItem] = {}
+    translated: dict[str, ApprovedItem] = {}
     left_out: Counter[str] = Counter()
     for row in rows:
         if row["item_id"] not in approved:
@@ -95,10 +98,10 @@ def _translated(
         elif row["status"] != "approved":
             left_out[NOT_APPROVED] += 1
         else:
-            found[row["item_id"]] = _in_language(approved[row["item_id"]], row)
+            translated[row["item_id"]] = _in_language(approved[row["item_id"]], row)
     if missing := approved.keys() - {row["item_id"] for row in rows}:
         left_out[MISSING] = len(missing)
-    return found, dict(left_out)
+    return translated, dict(left_out)
 
 
 def _in_language(item: ApprovedItem, row: Row) -> ApprovedItem:

@@ -96,7 +96,7 @@ def built_dialogues(
     origins = warehouse.read("release/origins").to_pylist()
     providers = sorted({origin["provider"] for origin in origins})
     by_question, by_image = _origins(origins), sources(warehouse)
-    found = found_by_checks(warehouse)
+    findings = found_by_checks(warehouse)
     made, absent = [], {}
     counts: dict[str, int] = {}
     for kind, name in NAMES.items():
@@ -113,7 +113,7 @@ def built_dialogues(
         if not approved:
             absent[name] = licences.none_left(name)
             continue
-        dialogues, of_checks = checked(approved, found, leave_out=kind == "instruction")
+        dialogues, of_checks = checked(approved, findings, leave_out=kind == "instruction")
         counts |= {f"{name}, checks: {what}": n for what, n in of_checks.items()}
         if not dialogues:
             absent[name] = f"The checks leave no dialogue of kind {kind}"

@@ -53,7 +53,7 @@ def _approved(row: Row) -> ApprovedConversation:
 
     first, second, third = (turn(number, name) for number, name in enumerate(CAPABILITIES, start=1))
     of_caption = calls[CAPTIONED_TURN, CAPTION]
-    focus, made_focus = (each[CAPABILITIES[-1]]["focus"] for each in (content, generated))
+    focus, made_focus = (texts[CAPABILITIES[-1]]["focus"] for texts in (content, generated))
     return ApprovedConversation(
         item_id=row["item_id"],
         image_id=row["image_id"],

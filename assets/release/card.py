@@ -75,10 +75,10 @@ def circumstances(instance: dg.DagsterInstance, warehouse: Warehouse) -> Row:
     is left out.
     """
     tables = [table for table in SECTIONS if table.split(".")[0] in MADE_BY]
-    found = {table: shown(instance, table) for table in tables}
+    settings = {table: shown(instance, table) for table in tables}
     shards = warehouse.select("ingest.shards", "wit_shard", "fingerprint", order="wit_shard")
     return {
-        "settings": {table: values for table, values in found.items() if values is not None}
+        "settings": {table: values for table, values in settings.items() if values is not None}
         or None,
         "corpus": shards.to_pylist() or None,
         "project_version": project_version(),

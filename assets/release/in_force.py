@@ -77,7 +77,7 @@ def unpin(name: str) -> None:
     if name not in pinned:
         there_are = f"pinned are {', '.join(pinned)}" if pinned else "no name is"
         raise ReleaseError(f"{name} is not pinned; {there_are}.")
-    _write_pins({each: pinned[each] for each in pinned if each != name})
+    _write_pins({other: pinned[other] for other in pinned if other != name})
 
 
 def retire(warehouse: Warehouse, name: str) -> str:
@@ -96,7 +96,7 @@ def retire(warehouse: Warehouse, name: str) -> str:
             f"{current[name]} was built here, and the next release of {name} would be in force again: "
             "only an imported one can be retired."
         )
-    _write_pins({each: of for each, of in pins().items() if each != name})
+    _write_pins({other: release_id for other, release_id in pins().items() if other != name})
     warehouse.replace_all([write_in_force({}, [name])])
     return current[name]
 

@@ -88,9 +88,9 @@ def without_shared(
     work = _Work(warehouse, built, before, pinned)
     alike = _alike(warehouse, image_store, *work.contents())
     while True:
-        found = list(shared(*work.contents(), alike))
-        if not (forbidden := blocking(found)):
-            return work.cleared(found)
+        overlaps = list(shared(*work.contents(), alike))
+        if not (forbidden := blocking(overlaps)):
+            return work.cleared(overlaps)
         work.lose(forbidden, reviewed)
 
 
@@ -104,13 +104,15 @@ class _Work:
         before: Mapping[str, str],
         pinned: Mapping[str, str],
     ):
-        self._built = {each.name: each for each in built}
+        self._built = {made.name: made for made in built}
         self._pinned = set(pinned.values())
-        self.made = {each.name: each for each in built if each.name not in pinned}
+        self.made = {made.name: made for made in built if made.name not in pinned}
         given = {**before, **pinned}
-        self.given = {name: of for name, of in given.items() if name not in self.made}
+        self.given = {
+            name: release_id for name, release_id in given.items() if name not in self.made
+        }
         cards = {row["release_id"]: row for row in warehouse.read("release/all").to_pylist()}
-        self._cards = {of: cards[of] for of in self.given.values()}
+        self._cards = {release_id: cards[release_id] for release_id in self.given.values()}
         self._contents = _contents(warehouse, self._cards)
         self._lost: dict[str, dict[str, set[int | None]]] = defaultdict(lambda: defaultdict(set))
         self.retired: dict[str, str] = {}
@@ -118,36 +120,36 @@ class _Work:
 
     def contents(self) -> tuple[list[Content], list[Content]]:
         """Benchmarks and instruction sets that would be in force."""
-        for each in self.made.values():
-            if (release_id := each.release.release_id) not in self._contents:
-                kind = "benchmark" if each.edition.benchmark else "instruction"
-                self._contents[release_id] = (kind, content_of(release_id, each.release.rows))
+        for made in self.made.values():
+            if (release_id := made.release.release_id) not in self._contents:
+                kind = "benchmark" if made.edition.benchmark else "instruction"
+                self._contents[release_id] = (kind, content_of(release_id, made.release.rows))
         in_force = sorted(self.current().values())
         return _by_kind({release_id: self._contents[release_id] for release_id in in_force})
 
     def current(self) -> dict[str, str]:
         """The id of the release of each name."""
-        made = {name: each.release.release_id for name, each in self.made.items()}
+        made = {name: built.release.release_id for name, built in self.made.items()}
         return {**made, **self.given}
 
     def lose(self, forbidden: Sequence[Shared], reviewed: ReviewPolicy) -> None:
         """Take out of the releases what they share. Raises ReleaseError, see `without_shared`."""
-        names = {of: name for name, of in self.current().items()}
+        names = {release_id: name for name, release_id in self.current().items()}
         lost: list[tuple[str, str, int | None]] = []
         refused = []
-        for each in forbidden:
-            benchmark, instruction = names[each.benchmark], names[each.instruction]
-            if each.instruction not in self._pinned:
-                turn = self._first_number(instruction, each.of, each.turn)
-                lost.append((instruction, each.of, turn))
-                other = (each.benchmark, each.item)
+        for overlap in forbidden:
+            benchmark, instruction = names[overlap.benchmark], names[overlap.instruction]
+            if overlap.instruction not in self._pinned:
+                turn = self._first_number(instruction, overlap.of, overlap.turn)
+                lost.append((instruction, overlap.of, turn))
+                other = (overlap.benchmark, overlap.item)
             elif benchmark in self.made:
-                lost.append((benchmark, each.item, None))
-                other = (each.instruction, each.of)
+                lost.append((benchmark, overlap.item, None))
+                other = (overlap.instruction, overlap.of)
             else:
-                refused.append(each)
+                refused.append(overlap)
                 continue
-            row = (*lost[-1], each.kind, each.what, *other)
+            row = (*lost[-1], overlap.kind, overlap.what, *other)
             self.rows.append(dict(zip(COLUMNS, row, strict=True)))
         if refused:
             raise ReleaseError(f"Nothing is frozen: {told_of_pinned(refused, self._cards)}")
@@ -168,7 +170,7 @@ class _Work:
             return turn
         rows = self._built[name].release.rows["turns"]
         turns = sorted(row["turn"] for row in rows if row["item_id"] == item_id)
-        return [each for each in turns if each not in gone][turn - 1]
+        return [number for number in turns if number not in gone][turn - 1]
 
     def _rebuild(self, name: str, reviewed: ReviewPolicy) -> None:
         built = self._built[name]
@@ -188,8 +190,8 @@ class _Work:
     def cleared(self, found: list[Shared]) -> Cleared:
         """What is left; a release whose name is pinned to another one is frozen as it was built."""
         built = [
-            self.made.get(name, each)
-            for name, each in self._built.items()
+            self.made.get(name, as_built)
+            for name, as_built in self._built.items()
             if name not in self.retired
         ]
         return Cleared(built, self.current(), self.retired, self.rows, found)
@@ -201,20 +203,25 @@ Contents = dict[str, tuple[str, Content]]
 
 def _contents(warehouse: Warehouse, cards: Cards) -> Contents:
     """What releases in the tables are compared by."""
-    found: dict[str, Any] = {release_id: {table: [] for table in COMPARED} for release_id in cards}
+    tables: dict[str, Any] = {release_id: {table: [] for table in COMPARED} for release_id in cards}
     with warehouse.kept_open():
-        for table, columns in COMPARED.items() if found else ():
+        for table, columns in COMPARED.items() if tables else ():
             rows = warehouse.select(
                 f"release.{table}",
-                *("release_id", "item_id", *columns),
+                "release_id",
+                "item_id",
+                *columns,
                 order="ALL",
-                release_id=list(found),
+                release_id=list(tables),
             )
             for row in rows.to_pylist():
-                found[row["release_id"]][table].append(row)
+                tables[row["release_id"]][table].append(row)
     return {
-        of: (card["kind"], content_of(of, found[of], imported=card["origin"] == "imported"))
-        for of, card in cards.items()
+        release_id: (
+            card["kind"],
+            content_of(release_id, tables[release_id], imported=card["origin"] == "imported"),
+        )
+        for release_id, card in cards.items()
     }
 
 
@@ -234,14 +241,15 @@ def _alike(
 ) -> dict[str, list[str]]:
     """Images of instruction sets that are one of a benchmark, or a copy of one, and all of these."""
     tested, learned = (
-        {image for each in of for image in each.images} for of in (benchmarks, instructions)
+        {image for content in contents for image in content.images}
+        for contents in (benchmarks, instructions)
     )
     return copies_of(warehouse, image_store, learned, tested) if tested and learned else {}
 
 
 def blocking(found: Iterable[Shared]) -> list[Shared]:
     """Those of which there may be none."""
-    return [each for each in found if each.kind in BLOCKING]
+    return [overlap for overlap in found if overlap.kind in BLOCKING]
 
 
 def told_of_pinned(forbidden: Sequence[Shared], cards: Cards) -> str:
@@ -249,12 +257,14 @@ def told_of_pinned(forbidden: Sequence[Shared], cards: Cards) -> str:
 
     `cards` are those of the releases, by id.
     """
-    pairs = Counter((each.benchmark, each.instruction) for each in forbidden)
+    pairs = Counter((overlap.benchmark, overlap.instruction) for overlap in forbidden)
     (benchmark, instruction), _ = max(pairs.items(), key=lambda pair: (pair[1], pair[0]))
-    of = [
-        each for each in forbidden if (each.benchmark, each.instruction) == (benchmark, instruction)
+    overlaps = [
+        overlap
+        for overlap in forbidden
+        if (overlap.benchmark, overlap.instruction) == (benchmark, instruction)
     ]
-    items = sorted({each.item for each in of})
+    items = sorted({overlap.item for overlap in overlaps})
     n_more = len(items) - N_NAMED
     named = ", ".join(items[:N_NAMED]) + (f" and {n_more} more" if n_more > 0 else "")
     card, name = card_of(cards[benchmark]), cards[instruction]["name"]
@@ -266,8 +276,8 @@ def told_of_pinned(forbidden: Sequence[Shared], cards: Cards) -> str:
         f" (and {len(pairs) - 1} more pairs of releases share something)" if len(pairs) > 1 else ""
     )
     return (
-        f"{instruction}, which is pinned, has {in_numbers(of)} of {benchmark}, of item {named}{more}: "
-        f"{take_out if card.get('origin') == 'imported' else ''}let {name} be made anew "
+        f"{instruction}, which is pinned, has {in_numbers(overlaps)} of {benchmark}, of item "
+        f"{named}{more}: {take_out if card.get('origin') == 'imported' else ''}let {name} be made anew "
         f"(vlm-loom release unpin {name}), and run the job release again."
     )
 
@@ -289,6 +299,8 @@ def in_numbers(found: Iterable[Shared]) -> str:
 
 def counted(found: Iterable[Shared]) -> dict[str, int]:
     """How many things of each kind are shared, by what they are called."""
-    things = {(each.kind, each.what, each.benchmark, each.instruction) for each in found}
+    things = {
+        (overlap.kind, overlap.what, overlap.benchmark, overlap.instruction) for overlap in found
+    }
     of_kind = Counter(kind for kind, *_ in things)
     return {name: of_kind[kind] for kind, name in NAMES.items()}

@@ -141,7 +141,7 @@ def _require_free(warehouse: Warehouse, name: str, edition: Edition) -> None:
 def _sha256(file: Path) -> str:
     """The hash of a file, or of the hashes of the files of a folder."""
     if file.is_dir():
-        files = sorted(each for each in file.iterdir() if each.is_file())
+        files = sorted(path for path in file.iterdir() if path.is_file())
         return hashlib.sha256("".join(map(_sha256, files)).encode()).hexdigest()
     with file.open("rb") as data:
         return hashlib.file_digest(data, "sha256").hexdigest()

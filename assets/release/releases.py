@@ -125,7 +125,10 @@ def releases(
     details |= frozen.counts
     lines = table(
         ("name", "release in force", ""),
-        [(code(name), code(of), frozen.kept.get(name, "")) for name, of in frozen.current.items()],
+        [
+            (code(name), code(release_id), frozen.kept.get(name, ""))
+            for name, release_id in frozen.current.items()
+        ],
     )
     details["in force"] = dg.MetadataValue.md("\n".join(lines))
     if frozen.warnings:
@@ -175,7 +178,7 @@ def _freeze(
         built_wordings(warehouse, reviewed, licences),
         built_three_turns(warehouse, reviewed, licences),
     )
-    built = [each for line in lines for each in line.made]
+    built = [release for line in lines for release in line.made]
     absent = {name: why for line in lines for name, why in line.absent.items()}
     before = in_force(warehouse)
     unlicensed = {
@@ -186,9 +189,9 @@ def _freeze(
     if not built:
         if unlicensed:
             warehouse.replace_all([write_in_force({}, unlicensed)])
-        said = " ".join([*unlicensed.values(), *licences.sentences()]) or NOTHING_APPROVED
-        raise dg.Failure(said, allow_retries=False)
-    staying = {name: of for name, of in before.items() if name not in unlicensed}
+        sentence = " ".join([*unlicensed.values(), *licences.sentences()]) or NOTHING_APPROVED
+        raise dg.Failure(sentence, allow_retries=False)
+    staying = {name: release_id for name, release_id in before.items() if name not in unlicensed}
     cleared = without_shared(warehouse, image_store, built, staying, settings.pinned, reviewed)
     retired = {**unlicensed, **cleared.retired}
     common = circumstances(context.instance, warehouse)
@@ -196,8 +199,8 @@ def _freeze(
     made: dict[str, str] = {}
     for name, edition, release, providers, quality in cleared.built:
         made[name] = release.release_id
-        for of, new in release.rows.items():
-            rows[of] += new
+        for table_name, new in release.rows.items():
+            rows[table_name] += new
         made_with = {
             **common,
             **prompts_and_writers(release, warehouse, ledger),
@@ -212,11 +215,11 @@ def _freeze(
     tables = {name: rows_to_arrow(f"release.{name}", rows[name]) for name in TABLES}
     where = {"release_id": list(made.values())}
     changed = {*made, *settings.pinned}
-    current = {name: of for name, of in cleared.current.items() if name in changed}
+    current = {name: release_id for name, release_id in cleared.current.items() if name in changed}
     overlaps = rows_to_arrow(OVERLAPS, cleared.rows)
     warehouse.replace_all(
         [
-            *(Write(f"release.{name}", of, where) for name, of in tables.items()),
+            *(Write(f"release.{name}", arrow, where) for name, arrow in tables.items()),
             Write(OVERLAPS, overlaps, {}),
             write_in_force(current, retired),
         ]

@@ -61,4 +61,4 @@ def agreement(
         shown["note"] = NO_DECISIONS
     elif not any(row["n_items"] for row in rows if row["raters"] == "all"):
         shown["note"] = NO_PAIRS
-    return report(table, {"decided by": len({each.rater for each in ratings}), **shown})
+    return report(table, {"decided by": len({rating.rater for rating in ratings}), **shown})

@@ -25,7 +25,12 @@ from resources.warehouse import Warehouse
 
 Row = dict[str, Any]
 KINDS_MADE = (
-    *("dialogue", "three_turns", "rewrite", "reference", "multiple_choice", "translation"),
+    "dialogue",
+    "three_turns",
+    "rewrite",
+    "reference",
+    "multiple_choice",
+    "translation",
 )
 """Kinds that generation makes and releases are made of."""
 

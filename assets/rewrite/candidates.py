@@ -109,26 +109,26 @@ def candidates(
             warehouse,
             image_store,
             PictureEncoder(settings.picture_encoder),
-            [each.image_id for each in pictured],
+            [picture.image_id for picture in pictured],
             keywords,
             settings.picture_similarity,
         )
-    found = candidates_of(pictured, keywords, groups, excluded, looked.seen)
-    made = rows_to_arrow(TABLE, [each._asdict() for each in found.candidates])
+    chosen = candidates_of(pictured, keywords, groups, excluded, looked.seen)
+    made = rows_to_arrow(TABLE, [candidate._asdict() for candidate in chosen.candidates])
     # An entry that has none of the words is not lost: it was never meant.
-    lost = [_lost(each) for each in found.removed if each.reason != NO_KEYWORD]
+    lost = [_lost(removed) for removed in chosen.removed if removed.reason != NO_KEYWORD]
     losses = rows_to_arrow(LOSSES, lost)
     warehouse.replace_all(
         [Write(TABLE, made, {}), Write(LOSSES, losses, {"stage": TABLE.split(".")[-1]})]
     )
-    of_task = Counter(each.task for each in found.candidates)
+    of_task = Counter(candidate.task for candidate in chosen.candidates)
     without = [task for task in keywords if not of_task[task]]
     details = {
         "entries": len(pictured),
         **left_out_of_benchmarks(warehouse),
         "pictures to exclude": len(known),
         **looked.details,
-        **reasons(Counter(each.reason for each in found.removed)),
+        **reasons(Counter(removed.reason for removed in chosen.removed)),
         **{f"pictures for {task}": of_task[task] for task in sorted(of_task)},
         **({"warning": f"No picture was found for {', '.join(without)}."} if without else {}),
     }

@@ -96,8 +96,8 @@ def seed_rewrites(
     ]
 
     def read(seed: Row, reply: str) -> list[Row]:
-        found = read_rewrites(reply, seed["question"], seed["reference"], settings.n_rewrites)
-        return [{"seed": seed, "read": found}]
+        rewrites = read_rewrites(reply, seed["question"], seed["reference"], settings.n_rewrites)
+        return [{"seed": seed, "read": rewrites}]
 
     written = ask_and_read(context, llm, TABLE, prompt("rewriting/rewrite"), asks, read)
     lost = Counter(row["reason"] for row in written.failed)
@@ -123,19 +123,19 @@ def _checked(
     """Rows of the rewrites that are kept, and of those that are not, in the form of losses."""
     kept: list[Row] = []
     lost: list[Row] = []
-    for of, matrix in zip(written.rows, _similarities(written.rows, embedder), strict=True):
-        seed, read = of["seed"], of["read"]
+    for row, matrix in zip(written.rows, _similarities(written.rows, embedder), strict=True):
+        seed, read = row["seed"], row["read"]
         name = f"seed {seed['seed_id']}"
-        where = {"set_id": of["set_id"], "call_key": of["call_key"]}
+        where = {"set_id": row["set_id"], "call_key": row["call_key"]}
         lost += [failure(TABLE, where, name, why, f"Left out: {line}") for line, why in read.lost]
-        found = kept_by_meaning(matrix, settings.band, settings.n_rewrites)
-        for place, why in found.lost.items():
+        selected = kept_by_meaning(matrix, settings.band, settings.n_rewrites)
+        for place, why in selected.lost.items():
             like = f"similarity to the question {matrix[0][place + 1]:.3f}"
             detail = f"Left out ({like}): {read.rewrites[place]}"
             lost.append(failure(TABLE, where, name, why, detail))
         kept += [
             {
-                **of,
+                **row,
                 "rewrite_id": content_id("seed rewrite", seed["seed_id"], read.rewrites[place]),
                 "seed_id": seed["seed_id"],
                 "ordinal": ordinal,
@@ -143,7 +143,7 @@ def _checked(
                 "rewrite": read.rewrites[place],
                 "similarity": matrix[0][place + 1],
             }
-            for ordinal, place in enumerate(found.places, start=1)
+            for ordinal, place in enumerate(selected.places, start=1)
         ]
     return kept, lost
 
@@ -155,4 +155,4 @@ def _similarities(rows: list[Row], embedder: Embedder) -> list[list[list[float]]
         return []
     vectors = iter(embedder.encode([text for of_seed in texts for text in of_seed]))
     own = [[next(vectors) for _ in of_seed] for of_seed in texts]
-    return [[[float(one @ other) for other in each] for one in each] for each in own]
+    return [[[float(one @ other) for other in of_seed] for one in of_seed] for of_seed in own]

@@ -115,7 +115,7 @@ def drafts_asked(
     values for the prompt."""
     rows = warehouse.read("rewrite/candidates").to_pylist()
     known = {(row["task"], row["image_id"]): row for row in rows}
-    found = [
+    pool = [
         Candidate(row["task"], row["entry_id"], row["image_id"], tuple(row["keywords"]))
         for row in rows
     ]
@@ -134,7 +134,7 @@ def drafts_asked(
                 **(more or {}),
             },
         )
-        for task, entry_id, image_id, *_ in drawn(found, tasks, n, seed)
+        for task, entry_id, image_id, *_ in drawn(pool, tasks, n, seed)
     ]
 
 

@@ -21,15 +21,15 @@ def critic_check() -> dg.AssetChecksDefinition:
         description="No group, image, question or nearly the same question is on both sides.",
     )
     def check(warehouse: dg.ResourceParam[Warehouse]) -> dg.AssetCheckResult:
-        found = shared_by_sides(warehouse.read("evaluate/critic_pairs").to_pylist())
-        first = [f"{each.kind}: {each.what}"[:200] for each in found]
+        overlaps = shared_by_sides(warehouse.read("evaluate/critic_pairs").to_pylist())
+        first = [f"{overlap.kind}: {overlap.what}"[:200] for overlap in overlaps]
         wrong = (
             f"evaluate.critic_pairs has on both sides {listed(first, 3)}: materialize "
             "evaluate/critic_pairs again."
         )
         return result(
-            wrong if found else None,
-            {**Counter(each.kind for each in found), "first of them": first[:N_SHOWN]},
+            wrong if overlaps else None,
+            {**Counter(overlap.kind for overlap in overlaps), "first of them": first[:N_SHOWN]},
         )
 
     return check

@@ -22,7 +22,7 @@ def records_of(tasks: Iterable[Mapping[str, Any]]) -> Iterator[Record]:
     """
     for task in tasks:
         annotations = task["annotations"]
-        done = [each for each in annotations if not each.get("was_cancelled")]
+        done = [annotation for annotation in annotations if not annotation.get("was_cancelled")]
         for annotation in done or annotations:
             place = f"task {task['id']}, annotation {annotation['id']}"
             try:
@@ -38,7 +38,7 @@ def _values(data: Mapping[str, Any], annotation: Mapping[str, Any]) -> dict[str,
         "item_id": data["item_id"],
         "content_hash": data["content_hash"],
         "round": data["round"],
-        "shown": {each["name"]: each["text"] for each in (*data["read"], *data["write"])},
+        "shown": {field["name"]: field["text"] for field in (*data["read"], *data["write"])},
         "seconds": annotation.get("lead_time"),
         "decided_at": annotation["updated_at"],
     }
@@ -71,7 +71,7 @@ def _changes(data: Mapping[str, Any], filled: Mapping[str, str]) -> dict[str, st
     if kind not in KINDS:
         raise KeyError(kind)
     box = SCORE if kind == "score" else TEXT
-    boxes = {f"{box}_{index}": each["name"] for index, each in enumerate(data["write"])}
+    boxes = {f"{box}_{index}": field["name"] for index, field in enumerate(data["write"])}
     changes = {boxes[name]: text for name, text in filled.items() if name in boxes}
     if box == TEXT and changes and filled.get(VERDICT) == "edit":
         # An annotation has every text except those that were emptied.

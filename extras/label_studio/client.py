@@ -137,8 +137,8 @@ class _Auth(httpx.Auth):
 def _reason(response: httpx.Response) -> str:
     """The server's reason for an error, on one line and shortened."""
     try:
-        said = from_json(response.content)
-        reason = said.get("validation_errors") or said.get("detail") or said
+        body = from_json(response.content)
+        reason = body.get("validation_errors") or body.get("detail") or body
     except (ValueError, AttributeError):
         reason = response.reason_phrase
     return " ".join(str(reason).split())[:300]

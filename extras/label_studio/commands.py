@@ -55,7 +55,7 @@ def push(url: str, kind: str, round_: int, reviewer: str) -> None:
             project = server.new_project(name, title, labelling_config(kind))
         else:
             data = [task["data"] for task in server.tasks(project)]
-            present = {(each.get("item_id"), each.get("content_hash")) for each in data}
+            present = {(item.get("item_id"), item.get("content_hash")) for item in data}
         images = ImageStore(images_path())
         new = [
             item for item in open_items if (item["item_id"], item["content_hash"]) not in present

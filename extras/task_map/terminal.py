@@ -48,7 +48,9 @@ def map_of_weights(vectors: Path, base: Path | None, out: Path | None) -> str:
     lines = [f"{len(made.tasks)} tasks in {max(made.clusters)} clusters, by {read.kind}:"]
     for cluster in range(1, max(made.clusters) + 1):
         pairs = zip(made.tasks, made.clusters, strict=True)
-        lines.append(f"  {cluster}  {', '.join(task for task, of in pairs if of == cluster)}")
+        lines.append(
+            f"  {cluster}  {', '.join(task for task, number in pairs if number == cluster)}"
+        )
     return "\n".join([*lines, f"Page: {page}", f"Table: {table}"])
 
 
@@ -68,10 +70,13 @@ def difficulty_of(accuracies: Path, release: str) -> str:
     for (judge, version), of_judge in groupby(
         rows, key=lambda row: (row["judge"], row["judge_version"])
     ):
-        of = list(of_judge)
-        found = learning_difficulty(fine_tuned, {row["task"]: row["mean_score"] for row in of})
-        head = f"{release_id}, judge {judge} ({version}), {of[0]['metric']}, {of[0]['n_models']} models"
-        parts.append("\n".join([head, "", *_ranking(of, fine_tuned), "", *_said(found)]))
+        scored = list(of_judge)
+        difficulty = learning_difficulty(
+            fine_tuned, {row["task"]: row["mean_score"] for row in scored}
+        )
+        metric, n_models = scored[0]["metric"], scored[0]["n_models"]
+        head = f"{release_id}, judge {judge} ({version}), {metric}, {n_models} models"
+        parts.append("\n".join([head, "", *_ranking(scored, fine_tuned), "", *_said(difficulty)]))
     return "\n\n".join(parts)
 
 
@@ -81,9 +86,9 @@ def _ranking(rows: Sequence[Row], fine_tuned: Mapping[str, float]) -> list[str]:
     lines = [f"place  {'task'.ljust(width)}  mean score  fine-tuned"]
     for row in rows:
         after = fine_tuned.get(row["task"])
-        said = "–" if after is None else f"{after:g}"
+        shown = "–" if after is None else f"{after:g}"
         lines.append(
-            f"{row['place']:>5}  {row['task'].ljust(width)}  {row['mean_score']:>10.2f}  {said:>10}"
+            f"{row['place']:>5}  {row['task'].ljust(width)}  {row['mean_score']:>10.2f}  {shown:>10}"
         )
     return lines
 

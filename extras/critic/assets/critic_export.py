@@ -43,19 +43,19 @@ def export_critic(warehouse: Warehouse, release: str, folder: Path) -> tuple[Pat
         "evaluate.critic_pairs", order="side, ordinal", release_id=release_id
     ).to_pylist()
     by_side = {side: [row for row in pairs if row["side"] == side] for side in ("train", "test")}
-    for side, of in by_side.items():
-        if not of:
+    for side, rows in by_side.items():
+        if not rows:
             raise CriticError(
                 f"{release_id} has no pairs to {side} a critic: let people score more answers, with "
                 "reasons (vlm-loom review demo, vlm-loom result import-scores), and run the job "
                 "evaluate."
             )
-    if found := shared_by_sides(warehouse.read("evaluate/critic_pairs").to_pylist()):
+    if overlaps := shared_by_sides(warehouse.read("evaluate/critic_pairs").to_pylist()):
         raise CriticError(
-            f"The pairs to test on share the {found[0].kind} {found[0].what[:80]!r} with those to "
-            "train on: materialize evaluate/critic_pairs again."
+            f"The pairs to test on share the {overlaps[0].kind} {overlaps[0].what[:80]!r} with those "
+            "to train on: materialize evaluate/critic_pairs again."
         )
-    files = {f"{side}.jsonl": chat_lines(of) for side, of in by_side.items()}
+    files = {f"{side}.jsonl": chat_lines(rows) for side, rows in by_side.items()}
     left_out = warehouse.select(
         "evaluate.critic_left_out", order="model, item_id, trial, turn, part", release_id=release_id
     ).to_pylist()

@@ -94,14 +94,14 @@ def critic_pairs(
     for release in releases_named(warehouse, benchmarks, sorted(scored)):
         if not release.benchmark.judge_prompts:
             continue
-        found: list[Pair | LeftOut] = []
+        results: list[Pair | LeftOut] = []
         with apart.release(release.release_id):
-            found = list(_pairs(warehouse, release, scored[release.release_id]))
-        made += [(release, each) for each in found if isinstance(each, Pair)]
+            results = list(_pairs(warehouse, release, scored[release.release_id]))
+        made += [(release, pair) for pair in results if isinstance(pair, Pair)]
         left_out += [
-            {**_named(release), **each.key._asdict(), "part": each.part, "reason": each.why}
-            for each in found
-            if isinstance(each, LeftOut)
+            {**_named(release), **loss.key._asdict(), "part": loss.part, "reason": loss.why}
+            for loss in results
+            if isinstance(loss, LeftOut)
         ]
     rows = _rows(made, _sides_before(warehouse, settings.seed), settings)
     arrow = rows_to_arrow(TABLE, rows)
@@ -133,14 +133,14 @@ def _scored(warehouse: Warehouse, review_store: ReviewStore) -> Scored:
 def _imported(warehouse: Warehouse, release_id: str) -> Iterator[tuple[AnswerKey, Given]]:
     """What each rater of a file gave each answer."""
     scores: dict[tuple[AnswerKey, str], dict[str, float]] = {}
-    said: dict[tuple[AnswerKey, str], tuple[str, str]] = {}
+    stated: dict[tuple[AnswerKey, str], tuple[str, str]] = {}
     for scored, stored in stored_scores(warehouse, release_id).items():
-        of = AnswerKey(scored.model, scored.item_id, PLAIN, scored.turn), scored.rater
-        scores.setdefault(of, {})[scored.dimension] = stored.score
-        reason, source = said.get(of, ("", stored.content_hash))
-        said[of] = reason or stored.reason or "", source
+        rating = AnswerKey(scored.model, scored.item_id, PLAIN, scored.turn), scored.rater
+        scores.setdefault(rating, {})[scored.dimension] = stored.score
+        reason, source = stated.get(rating, ("", stored.content_hash))
+        stated[rating] = reason or stored.reason or "", source
     for (key, rater), given in scores.items():
-        reason, source = said[key, rater]
+        reason, source = stated[key, rater]
         yield key, Given(rater, EXTERNAL, source, given, reason)
 
 
@@ -149,14 +149,16 @@ def _pairs(
 ) -> Iterator[Pair | LeftOut]:
     items = {item.item_id: item for item in items_of(warehouse, release.release_id)}
     transcripts = transcripts_of(warehouse, release.release_id)
-    found = []
+    scored_answers = []
     for key, given in sorted(scored.items()):
         if transcript := transcripts.get((key.model, key.item_id)):
-            found.append(ScoredAnswer(key, items[key.item_id], transcript, given))
+            scored_answers.append(ScoredAnswer(key, items[key.item_id], transcript, given))
         else:
             # A file's answers may have been removed since people scored them.
             yield LeftOut(key, "", "not_judged")
-    yield from pairs_of(release.benchmark, found, _render, {model for model, _ in transcripts})
+    yield from pairs_of(
+        release.benchmark, scored_answers, _render, {model for model, _ in transcripts}
+    )
 
 
 def _render(request: AskJudge) -> tuple[Message, ...]:
@@ -215,7 +217,7 @@ def _row(release: Released, pair: Pair, images: JudgeImages) -> Row:
         "category": _category(release, answer.item),
         "score": pair.score,
         "chosen": pair.chosen.rater,
-        "raters": sorted({each.rater for each in answer.given}),
+        "raters": sorted({given.rater for given in answer.given}),
         "origin": pair.chosen.origin,
         "source": pair.chosen.source,
         "system": pair.system,
@@ -242,7 +244,7 @@ def _asked(release: Released, pair: Pair) -> Asked:
     return Asked(
         f"{release.benchmark.name} {item.cluster}",
         item.image_ids or ((path,) if path else ()),
-        next(each.question for each in item.turns if each.turn == turn),
+        next(item_turn.question for item_turn in item.turns if item_turn.turn == turn),
     )
 
 
@@ -250,9 +252,11 @@ def _sides(rows: list[Row]) -> dg.MetadataValue:
     """A Markdown table of pairs and blocks by category and side."""
     lines = []
     for release_id, category in sorted({(row["release_id"], row["category"]) for row in rows}):
-        of = [row for row in rows if (row["release_id"], row["category"]) == (release_id, category)]
-        n = Counter(row["side"] for row in of)
-        n_blocks = len({row["block"] for row in of})
+        members = [
+            row for row in rows if (row["release_id"], row["category"]) == (release_id, category)
+        ]
+        n = Counter(row["side"] for row in members)
+        n_blocks = len({row["block"] for row in members})
         lines.append([release_id, category, str(n["train"]), str(n["test"]), str(n_blocks)])
     heads = ("release", "category", "train", "test", "blocks")
     return dg.MetadataValue.md("\n".join(table(heads, lines)) if lines else "none")

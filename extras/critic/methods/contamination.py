@@ -52,9 +52,11 @@ def near(first: Sequence[str], second: Sequence[str]) -> Iterator[tuple[int, int
         return
     count = CountVectorizer(analyzer="char", ngram_range=(3, 3), binary=True, lowercase=False)
     # With spaces around it a question has a trigram for each of its characters.
-    grams = count.fit_transform([f" {each} " for each in [*first, *second]]).astype(np.int32)
+    grams = count.fit_transform([f" {question} " for question in [*first, *second]]).astype(
+        np.int32
+    )
     left, right = grams[: len(first)], grams[len(first) :]
-    n_left, n_right = (np.asarray(each.sum(axis=1)).ravel() for each in (left, right))
+    n_left, n_right = (np.asarray(matrix.sum(axis=1)).ravel() for matrix in (left, right))
     for start in range(0, len(first), _ROWS):
         both = (left[start : start + _ROWS] @ right.T).tocoo()
         rows = both.row + start
@@ -65,22 +67,22 @@ def near(first: Sequence[str], second: Sequence[str]) -> Iterator[tuple[int, int
 
 def shared(train: Sequence[Asked], test: Sequence[Asked]) -> list[Shared]:
     """Every group, image and question of the test side that the training side has, too."""
-    groups = {each.group for each in train} & {each.group for each in test}
+    groups = {item.group for item in train} & {item.group for item in test}
     images = _images(train) & _images(test)
     learned, tested = _questions(train), _questions(test)
     same = set(learned) & set(tested)
     alike = {learned[i] for i, j in near(learned, tested) if learned[i] != tested[j]}
-    found: list[Shared] = []
-    found += (Shared("group", each) for each in sorted(groups))
-    found += (Shared("image", each) for each in sorted(images))
-    found += (Shared("question", each) for each in sorted(same))
-    found += (Shared("near_question", each) for each in sorted(alike))
-    return found
+    overlaps: list[Shared] = []
+    overlaps += (Shared("group", group) for group in sorted(groups))
+    overlaps += (Shared("image", image) for image in sorted(images))
+    overlaps += (Shared("question", question) for question in sorted(same))
+    overlaps += (Shared("near_question", question) for question in sorted(alike))
+    return overlaps
 
 
 def _images(asked: Sequence[Asked]) -> set[str]:
-    return {image for each in asked for image in each.images}
+    return {image for item in asked for image in item.images}
 
 
 def _questions(asked: Sequence[Asked]) -> list[str]:
-    return sorted({plain_question(each.question) for each in asked})
+    return sorted({plain_question(item.question) for item in asked})

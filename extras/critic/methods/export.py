@@ -47,8 +47,8 @@ def card(
         raise ValueError("There is no pair to describe.")
     by_category: dict[str, dict[str, int]] = {}
     for pair in pairs:
-        of = by_category.setdefault(pair["category"], {"train": 0, "test": 0})
-        of[pair["side"]] += 1
+        counts = by_category.setdefault(pair["category"], {"train": 0, "test": 0})
+        counts[pair["side"]] += 1
     return {
         "form": FORM,
         "release": release_id,

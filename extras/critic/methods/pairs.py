@@ -100,9 +100,9 @@ def pairs_of(
     for answer in answers:
         place = answer.key.trial, answer.key.turn
         requests = [
-            each
-            for each in requests_of(benchmark.judge(answer.item, answer.transcript))
-            if each.place[:2] == place
+            request
+            for request in requests_of(benchmark.judge(answer.item, answer.transcript))
+            if request.place[:2] == place
         ]
         if not requests:
             yield LeftOut(answer.key, "", "not_judged")
@@ -130,7 +130,7 @@ def _pair(
         return "unreadable"
     text, names = asked
     dimensions = [name for name in names if name != text]
-    complete = [each for each in answer.given if {*dimensions, overall} <= each.scores.keys()]
+    complete = [given for given in answer.given if {*dimensions, overall} <= given.scores.keys()]
     if not complete:
         return "lacks_a_dimension"
     chosen = middle(complete, overall)
@@ -138,8 +138,8 @@ def _pair(
         return "no_reason"
     if any(chosen.scores[name] % 1 for name in (*dimensions, overall)):
         return "not_whole"
-    said = answer.transcript.answer(answer.key.trial, answer.key.turn).text or ""
-    if named is not None and (named.search(said) or named.search(chosen.reason)):
+    answer_text = answer.transcript.answer(answer.key.trial, answer.key.turn).text or ""
+    if named is not None and (named.search(answer_text) or named.search(chosen.reason)):
         return "names_a_model"
     scores = {name: int(chosen.scores[name]) for name in dimensions}
     reply = json.dumps(
@@ -158,8 +158,8 @@ def _pair(
         request,
         chosen,
         int(read.score),
-        "".join(_text(each) for each in messages if each.role == "system"),
-        "".join(_text(each) for each in messages if each.role == "user"),
+        "".join(_text(message) for message in messages if message.role == "system"),
+        "".join(_text(message) for message in messages if message.role == "user"),
         reply,
     )
 
@@ -170,9 +170,11 @@ def middle(given: Sequence[Given], overall: str) -> Given | None:
     Score and reason are one person's: a mean would be nobody's, and no reason would be about it. Of
     several the first by name; None where none of them said why.
     """
-    score = median_low([each.scores[overall] for each in given])
-    of_score = [each for each in given if each.scores[overall] == score and each.reason.strip()]
-    return min(of_score, key=lambda each: (each.origin, each.rater), default=None)
+    score = median_low([person.scores[overall] for person in given])
+    of_score = [
+        person for person in given if person.scores[overall] == score and person.reason.strip()
+    ]
+    return min(of_score, key=lambda person: (person.origin, person.rater), default=None)
 
 
 def names_pattern(contestants: Iterable[str]) -> re.Pattern[str] | None:
@@ -181,16 +183,16 @@ def names_pattern(contestants: Iterable[str]) -> re.Pattern[str] | None:
     `gpt-4o` also matches `GPT 4o`. Prefixes of ablations and files, and what stands before the last
     slash of a name, are no part of it.
     """
-    found = set()
+    patterns = set()
     for contestant in contestants:
         kind, _, rest = contestant.partition(":")
         name = rest if kind in (FILE, *ABLATIONS) else contestant
         words = re.findall(r"[^\W_]+", name.rpartition("/")[2])
         if sum(map(len, words)) >= SHORTEST_NAME:
-            found.add(r"[\s._-]*".join(map(re.escape, words)))
-    if not found:
+            patterns.add(r"[\s._-]*".join(map(re.escape, words)))
+    if not patterns:
         return None
-    longest = sorted(found, key=lambda each: (-len(each), each))
+    longest = sorted(patterns, key=lambda pattern: (-len(pattern), pattern))
     # Chinese has no space beside a name.
     return re.compile(rf"(?<![a-z0-9])(?:{'|'.join(longest)})(?![a-z0-9])", re.IGNORECASE)
 
@@ -203,7 +205,7 @@ def _asked(schema: JsonSchema | None) -> tuple[str, list[str]] | None:
     properties = (schema or {}).get("properties")
     if not isinstance(properties, Mapping):
         return None
-    kinds = {name: of.get("type") for name, of in properties.items()}
+    kinds = {name: field.get("type") for name, field in properties.items()}
     texts = [name for name, kind in kinds.items() if kind == "string"]
     n_scores = sum(kind == "integer" for kind in kinds.values())
     if len(texts) != 1 or not n_scores or 1 + n_scores < len(kinds):

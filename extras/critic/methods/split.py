@@ -46,10 +46,10 @@ def placed(units: Sequence[Unit], test_share: float, seed: int) -> list[Placed]:
     for name, unit in zip(names, units, strict=True):
         members[name].append(unit)
     strata: dict[str, list[str]] = defaultdict(list)
-    for name, of in members.items():
-        counts = Counter(unit.stratum for unit in of)
-        strata[min(counts, key=lambda each: (-counts[each], each))].append(name)
-    sizes = {name: len(of) for name, of in members.items()}
+    for name, block in members.items():
+        counts = Counter(unit.stratum for unit in block)
+        strata[min(counts, key=lambda stratum: (-counts[stratum], stratum))].append(name)
+    sizes = {name: len(block) for name, block in members.items()}
     sides: dict[str, Side] = {}
     for blocks in strata.values():
         before = {name: _side_before(members[name]) for name in blocks}
@@ -80,8 +80,8 @@ def _sides(
 
 
 def _side_before(units: Sequence[Unit]) -> Side | None:
-    found = {unit.before for unit in units}
-    return "train" if "train" in found else "test" if "test" in found else None
+    sides = {unit.before for unit in units}
+    return "train" if "train" in sides else "test" if "test" in sides else None
 
 
 def _blocks(units: Sequence[Unit]) -> list[str]:

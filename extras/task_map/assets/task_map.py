@@ -55,7 +55,7 @@ def task_map(
     A release without the label has no rows; with fewer than three models or tasks it has no map, and
     the rows say why.
     """
-    found = [
+    scored = [
         row
         for row in warehouse.read("evaluate/task_scores", {"label": settings.label}).to_pylist()
         if is_model(row["model"])
@@ -63,7 +63,7 @@ def task_map(
     rows: list[Row] = []
     distances: list[Row] = []
     lines = []
-    for key, group in groupby(found, key=lambda row: tuple(row[name] for name in OF_MAP)):
+    for key, group in groupby(scored, key=lambda row: tuple(row[name] for name in OF_MAP)):
         of_map = dict(zip(OF_MAP, key, strict=True))
         of_group = list(group)
         with apart.release(of_map["release_id"]):
@@ -95,10 +95,10 @@ def _map(known: Profiles, settings: TaskMapSettings) -> TaskMap:
 
 
 def _by_task(rows: Sequence[Row]) -> dict[str, dict[str, float]]:
-    found: dict[str, dict[str, float]] = {}
+    by_task: dict[str, dict[str, float]] = {}
     for row in rows:
-        found.setdefault(row["task"], {})[row["model"]] = row["value"]
-    return found
+        by_task.setdefault(row["task"], {})[row["model"]] = row["value"]
+    return by_task
 
 
 def _rows(
@@ -110,7 +110,7 @@ def _rows(
         row = {
             **of_map,
             **ranked._asdict(),
-            "n_units": max(each["n_units"] for each in scored if each["task"] == ranked.task),
+            "n_units": max(row["n_units"] for row in scored if row["task"] == ranked.task),
             "linkage": LINKAGE,
         }
         if made is None or place is None:

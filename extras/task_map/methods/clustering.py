@@ -120,7 +120,7 @@ def _clusters(distances: Floats, n_clusters: int | None) -> tuple[int, ...]:
     numbered: dict[int, int] = {}
     for place in leaves(distances):
         numbered.setdefault(int(best[place]), len(numbered) + 1)
-    return tuple(numbered[int(each)] for each in best)
+    return tuple(numbered[int(cluster)] for cluster in best)
 
 
 def _cut(distances: Floats, n_clusters: int) -> NDArray[np.int64]:

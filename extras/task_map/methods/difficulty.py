@@ -69,7 +69,11 @@ def learning_difficulty(
         None if measured.value is None else _p_value(both, seed, n_resamples),
         measured.reason,
         len(tasks),
-        tuple(task for task, of in zip(tasks, both, strict=True) if (of < medians).all()),
+        tuple(
+            task
+            for task, accuracies in zip(tasks, both, strict=True)
+            if (accuracies < medians).all()
+        ),
         tuple(sorted(fine_tuned.keys() - asked.keys())),
         tuple(sorted(asked.keys() - fine_tuned.keys())),
     )
@@ -82,7 +86,7 @@ def _p_value(both: Any, seed: int, n_resamples: int) -> float:
     first, second = rankdata(both, axis=0).T
     centred = second - second.mean()
     # Of ranks in any order rho is this product over a constant.
-    found = permutation_test(
+    test = permutation_test(
         (first,),
         lambda ranks, axis: (ranks * centred).sum(axis=axis),
         permutation_type="pairings",
@@ -90,4 +94,4 @@ def _p_value(both: Any, seed: int, n_resamples: int) -> float:
         vectorized=True,
         rng=np.random.default_rng(seed),
     )
-    return float(found.pvalue)
+    return float(test.pvalue)

@@ -60,14 +60,16 @@ def profiles(scores: Mapping[str, Mapping[str, float]]) -> Profiles:
     A model without a score on some task is left out: its profile would have a gap. So is a task on
     which all models have the same score: it correlates with nothing.
     """
-    names = sorted({model for of in scores.values() for model in of})
+    names = sorted({model for by_model in scores.values() for model in by_model})
     gaps = {
-        model: next(task for task, of in sorted(scores.items()) if model not in of)
+        model: next(task for task, by_model in sorted(scores.items()) if model not in by_model)
         for model in names
-        if any(model not in of for of in scores.values())
+        if any(model not in by_model for by_model in scores.values())
     }
     models = tuple(model for model in names if model not in gaps)
-    flat = {task for task, of in scores.items() if len({of[model] for model in models}) < 2}
+    flat = {
+        task for task, by_model in scores.items() if len({by_model[model] for model in models}) < 2
+    }
     tasks = tuple(sorted(scores.keys() - flat))
     return Profiles(
         tasks,

@@ -20,11 +20,13 @@ def task_ranking(scores: Mapping[str, Mapping[str, float]], models: Sequence[str
     All models that have any score count for a task on which none of `models` is: it is never empty.
     """
     means = {}
-    for task, of in scores.items():
-        values = [of[model] for model in models if model in of] or list(of.values())
+    for task, by_model in scores.items():
+        values = [by_model[model] for model in models if model in by_model] or list(
+            by_model.values()
+        )
         # Rounding makes means that differ in their last digits alone equal.
         means[task] = round(fmean(values), 9), len(values)
     return [
         Ranked(task, 1 + sum(other < mean for other, _ in means.values()), mean, n_models)
-        for task, (mean, n_models) in sorted(means.items(), key=lambda each: (each[1][0], each[0]))
+        for task, (mean, n_models) in sorted(means.items(), key=lambda item: (item[1][0], item[0]))
     ]

@@ -34,10 +34,10 @@ def low_rank_products(ups: Sequence[Floats], downs: Sequence[Floats]) -> Floats:
     place of k^2 in x out, and memory for k r (in + out) numbers.
     """
     up, down = np.concatenate(ups, axis=1), np.concatenate(downs, axis=0)
-    each = (up.T @ up) * (down @ down.T)
-    ranks = [len(of) for of in downs]
+    blocks = (up.T @ up) * (down @ down.T)
+    ranks = [len(factor) for factor in downs]
     starts = np.cumsum([0, *ranks[:-1]])
-    products: Floats = np.add.reduceat(np.add.reduceat(each, starts, axis=0), starts, axis=1)
+    products: Floats = np.add.reduceat(np.add.reduceat(blocks, starts, axis=0), starts, axis=1)
     return products
 
 

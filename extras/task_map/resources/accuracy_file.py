@@ -32,22 +32,22 @@ def read_accuracies(path: Path) -> dict[str, float]:
 
 
 def _accuracies(path: Path, lines: "csv.DictReader[str]") -> dict[str, float]:
-    found: dict[str, float] = {}
+    accuracies: dict[str, float] = {}
     for line in lines:
-        task, said = (line["task"] or "").strip(), line["accuracy"] or ""
+        task, accuracy = (line["task"] or "").strip(), line["accuracy"] or ""
         where = f"Line {lines.line_num} of {path}"
         if not task:
             raise AccuracyFileError(f"{where} names no task.")
-        if task in found:
+        if task in accuracies:
             raise AccuracyFileError(f"{where} has {task} once more: give each task one line.")
         try:
-            found[task] = float(said)
+            accuracies[task] = float(accuracy)
         except ValueError:
-            found[task] = math.nan
-        if not math.isfinite(found[task]):
-            raise AccuracyFileError(f"{where} has the accuracy {said!r}, which is no number.")
-    if not found:
+            accuracies[task] = math.nan
+        if not math.isfinite(accuracies[task]):
+            raise AccuracyFileError(f"{where} has the accuracy {accuracy!r}, which is no number.")
+    if not accuracies:
         raise AccuracyFileError(
             f"{path} has no line below its first one: give a line for each task."
         )
-    return found
+    return accuracies

@@ -67,10 +67,10 @@ class Adapter:
         return up.reshape(len(up), len(down)), down
 
     def _scale(self, module: str, rank: int) -> float:
-        said = int(_of_module(self._config.get("rank_pattern"), module, self._config["r"]))
-        if said != rank:
+        stated = int(_of_module(self._config.get("rank_pattern"), module, self._config["r"]))
+        if stated != rank:
             raise TaskVectorError(
-                f"{self._where} has {module} of rank {rank}, and its {CONFIG} says {said}: the files "
+                f"{self._where} has {module} of rank {rank}, and its {CONFIG} says {stated}: the files "
                 "are of two trainings."
             )
         alpha = float(
@@ -96,7 +96,7 @@ class Adapter:
                 "changed: train it with the default, or merge it into the base and give whole weights."
             )
         numbers = [config.get("r"), config.get("lora_alpha")]
-        if not all(isinstance(each, int | float) and each > 0 for each in numbers):
+        if not all(isinstance(number, int | float) and number > 0 for number in numbers):
             raise TaskVectorError(
                 f"{self._where} has no positive r and lora_alpha in {CONFIG}: copy that file again."
             )
@@ -104,20 +104,20 @@ class Adapter:
     def _modules(self) -> dict[str, Factors]:
         sides: dict[str, dict[str, str]] = {}
         for name in self._tensors:
-            found = _NAME.fullmatch(name)
-            if found is None:
+            match = _NAME.fullmatch(name)
+            if match is None:
                 raise TaskVectorError(
                     f"{self._where} has {name}, which is no LoRA of a module (a module saved whole, or "
                     "a bias): train without it, or merge the adapter into the base and give whole "
                     "weights."
                 )
-            sides.setdefault(found["module"], {})[found["side"]] = name
-        for module, of in sides.items():
-            if set(of) != {"A", "B"}:
+            sides.setdefault(match["module"], {})[match["side"]] = name
+        for module, names in sides.items():
+            if set(names) != {"A", "B"}:
                 raise TaskVectorError(
-                    f"{self._where} has lora_{next(iter(of))} of {module} alone: save it again."
+                    f"{self._where} has lora_{next(iter(names))} of {module} alone: save it again."
                 )
-        return {module: Factors(of["B"], of["A"]) for module, of in sorted(sides.items())}
+        return {module: Factors(names["B"], names["A"]) for module, names in sorted(sides.items())}
 
 
 def require_comparable(adapters: Sequence[Adapter]) -> None:

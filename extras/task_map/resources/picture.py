@@ -102,8 +102,8 @@ def _percent(places: Floats) -> tuple[list[float], list[float]]:
     unit = min(limits) if np.isfinite(min(limits)) else 0.0
     across, up = ((places - middle) * unit).T
     return (
-        [round(50 + float(each), 2) for each in across],
-        [round(50 - float(each) / HEIGHT, 2) for each in up],
+        [round(50 + float(value), 2) for value in across],
+        [round(50 - float(value) / HEIGHT, 2) for value in up],
     )
 
 
@@ -116,10 +116,13 @@ def _branches(made: TaskMap, order: Sequence[int]) -> tuple[list[Branch], float]
     unit = 100 / largest if largest else 0.0
     branches = []
     for number, step in enumerate(steps, start=len(order)):
-        (row, at, of), (other_row, other_at, other_of) = ends[step.first], ends[step.second]
+        (row, at, cluster), (other_row, other_at, other_cluster) = (
+            ends[step.first],
+            ends[step.second],
+        )
         across = round(step.distance * unit, 2)
         path = f"M{at * unit:.2f} {row}H{across}V{other_row}H{other_at * unit:.2f}"
-        together = of if of == other_of else 0
+        together = cluster if cluster == other_cluster else 0
         branches.append(Branch(path, _colour(together) if together else None))
         ends[number] = (row + other_row) / 2, step.distance, together
     return branches, largest

@@ -27,8 +27,8 @@ def products_of_weights(
 
     Buffers that are no weights (counts) must be those of the base.
     """
-    for task, of in tasks.items():
-        _require_comparable(task, of, base)
+    for task, weights in tasks.items():
+        _require_comparable(task, weights, base)
     total = np.zeros((len(tasks), len(tasks)))
     for name in base:
         if not base.is_weight(name):
@@ -37,8 +37,8 @@ def products_of_weights(
         for start, stop in _parts(base.shape(name), most_numbers // (len(tasks) + 1)):
             before = base.rows(name, start, stop).ravel()
             changes = np.empty((len(tasks), len(before)))
-            for place, of in enumerate(tasks.values()):
-                np.subtract(of.rows(name, start, stop).ravel(), before, out=changes[place])
+            for place, weights in enumerate(tasks.values()):
+                np.subtract(weights.rows(name, start, stop).ravel(), before, out=changes[place])
             total += full_products(changes)
     return total
 
@@ -62,7 +62,7 @@ def _require_comparable(task: str, of: TensorFiles, base: TensorFiles) -> None:
         )
     for name in base:
         if of.shape(name) != base.shape(name):
-            shapes = [" x ".join(map(str, each.shape(name))) for each in (of, base)]
+            shapes = [" x ".join(map(str, files.shape(name))) for files in (of, base)]
             raise TaskVectorError(
                 f"{name} of {task} is {shapes[0]}, that of the base {shapes[1]}: {task} is of another "
                 "base."
@@ -76,8 +76,8 @@ def _require_comparable(task: str, of: TensorFiles, base: TensorFiles) -> None:
 
 def _require_unchanged(name: str, tasks: Mapping[str, TensorFiles], base: TensorFiles) -> None:
     before = base.whole(name)
-    for task, of in tasks.items():
-        if not np.array_equal(of.whole(name), before):
+    for task, weights in tasks.items():
+        if not np.array_equal(weights.whole(name), before):
             raise TaskVectorError(
                 f"{name}, which is no weight, differs between {task} and the base: {task} is of "
                 "another base."
@@ -101,27 +101,27 @@ def read_products(folder: Path, base: Path | None = None) -> Products:
     if not folder.is_dir():
         raise TaskVectorError(f"{folder} is no folder: give one with a folder for each task.")
     folders = sorted(
-        each for each in folder.iterdir() if each.is_dir() and not each.name.startswith(".")
+        path for path in folder.iterdir() if path.is_dir() and not path.name.startswith(".")
     )
     if len(folders) < MIN_TASKS:
         raise TaskVectorError(
             f"{folder} has {len(folders)} folders of tasks: a task map needs {MIN_TASKS} or more."
         )
-    tasks = tuple(each.name for each in folders)
-    adapters = [is_adapter(each) for each in folders]
+    tasks = tuple(path.name for path in folders)
+    adapters = [is_adapter(path) for path in folders]
     if any(adapters) and not all(adapters):
         adapter, other = folders[adapters.index(True)], folders[adapters.index(False)]
         raise TaskVectorError(
             f"{adapter} is an adapter and {other} is not: give adapters alone or whole weights alone."
         )
     with ExitStack() as stack:
-        opened = [stack.enter_context(TensorFiles(each)) for each in folders]
+        opened = [stack.enter_context(TensorFiles(path)) for path in folders]
         if all(adapters):
             if base is not None:
                 raise TaskVectorError(
                     f"{folder} has adapters, which are changes themselves: leave --base {base} away."
                 )
-            of_tasks = [Adapter(*each) for each in zip(tasks, opened, strict=True)]
+            of_tasks = [Adapter(*pair) for pair in zip(tasks, opened, strict=True)]
             kind = f"LoRA adapters of {of_tasks[0].base or 'an unnamed base'}"
             return Products(tasks, products_of_adapters(of_tasks), kind)
         if base is None:

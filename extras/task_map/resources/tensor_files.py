@@ -95,7 +95,7 @@ class TensorFiles:
         paths = sorted(self.folder.glob("*.safetensors"))
         if paths:
             return paths
-        pickled = sorted(each for each in self.folder.iterdir() if each.suffix in PICKLED)
+        pickled = sorted(path for path in self.folder.iterdir() if path.suffix in PICKLED)
         if pickled:
             raise TaskVectorError(
                 f"{pickled[0]} is a pickle, which can run any code when it is read: save the weights "

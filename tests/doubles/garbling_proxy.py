@@ -142,16 +142,21 @@ class GarblingProxy:
             return rule.status, json.dumps({"error": rule.error}).encode()
         # A provider reads the prompt; the offline server behind this proxy is told the task, only here.
         told = {"metadata": {"task": asked.task}} if asked.task else {}
-        reply = self._client.post("/chat/completions", json={**asked.body, **told})
+        body = {**asked.body, **told}
+        try:
+            reply = self._client.post("/chat/completions", json=body)
+        except httpx.TransportError:
+            # The server closed a kept connection just then: the client of this proxy is not to notice.
+            reply = self._client.post("/chat/completions", json=body)
         if rule is None or reply.status_code != 200:
             return reply.status_code, reply.content
-        body = reply.json()
-        choice = body["choices"][0]
+        true = reply.json()
+        choice = true["choices"][0]
         assert rule.rewrite is not None
         choice["message"]["content"] = rule.rewrite(choice["message"]["content"])
         choice["finish_reason"] = rule.finish or choice["finish_reason"]
-        body["model"] = rule.model or body["model"]
-        return 200, json.dumps(body).encode()
+        true["model"] = rule.model or true["model"]
+        return 200, json.dumps(true).encode()
 
 
 class ProxyServer(ThreadingHTTPServer):

@@ -68,15 +68,22 @@ def of_assets(
 def _failed(
     instance: dg.DagsterInstance, graph: AssetGraph, keys: Collection[dg.AssetKey]
 ) -> set[dg.AssetKey]:
-    """Assets of which a check failed when it was last made."""
-    found = set()
-    for check in graph.asset_check_keys:
-        if check.asset_key in keys:
-            record = instance.get_latest_asset_check_evaluation_record(check)
-            event = record.event.dagster_event if record and record.event else None
-            if event is None or is_wrong(event.asset_check_evaluation_data):
-                found.add(check.asset_key)
-    return found
+    """Assets of which a check failed, or was not made, when they were last run."""
+    return {
+        check.asset_key
+        for check in graph.asset_check_keys
+        if check.asset_key in keys and not _has_passed(instance, check)
+    }
+
+
+def _has_passed(instance: dg.DagsterInstance, check: dg.AssetCheckKey) -> bool:
+    """Whether a check passed, or warned, when it was last begun; a run that was cut off has only
+    planned it."""
+    record = instance.get_latest_asset_check_evaluation_record(check)
+    event = record.event.dagster_event if record and record.event else None
+    if event is None or event.event_type != dg.DagsterEventType.ASSET_CHECK_EVALUATION:
+        return False
+    return not is_wrong(event.asset_check_evaluation_data)
 
 
 def _has_changed(

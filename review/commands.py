@@ -46,7 +46,7 @@ _format = click.option(
     "form",
     type=Choice(("jsonl", "csv", *OF_EXTRAS)),
     default="jsonl",
-    help="csv is for spreadsheets; label-studio for a server that cannot be reached from here.",
+    help="csv is for spreadsheets.",
 )
 _ROUND = click.IntRange(min(ROUNDS), max(ROUNDS))
 round_option = click.option("--round", "round_", type=_ROUND, required=True)
@@ -55,7 +55,7 @@ reviewer_option = click.option("--reviewer", required=True, help="The name on th
 
 @click.group("review", cls=HomeGroup)
 def review() -> None:
-    """Review by people: the app, accounts, files, Label Studio."""
+    """Review by people: the app, accounts, files."""
 
 
 # --- The app ---------------------------------------------------------------------------------------

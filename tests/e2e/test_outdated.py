@@ -6,6 +6,9 @@ from collections.abc import Callable, Iterator
 import dagster as dg
 import duckdb
 import pytest
+from dagster._core.definitions.asset_checks.asset_check_evaluation import (
+    AssetCheckEvaluationPlanned,
+)
 
 from dagster_project.definitions import build_defs
 from dagster_project.instance import open_instance
@@ -113,6 +116,24 @@ def test_a_check_that_failed_runs_its_asset_and_a_warning_does_not(
         )
     )
     assert ("quality/checks" in names("quality")) == is_run
+
+
+def test_a_check_that_a_run_which_was_cut_off_had_only_planned_runs_its_asset(
+    names: Outdated, instance: dg.DagsterInstance
+) -> None:
+    job = build_defs().resolve_job_def("quality")
+    run = instance.create_run_for_job(job)
+    instance.report_dagster_event(
+        dg.DagsterEvent(
+            dg.DagsterEventType.ASSET_CHECK_EVALUATION_PLANNED.value,
+            "quality",
+            event_specific_data=AssetCheckEvaluationPlanned(
+                asset_key=dg.AssetKey(["quality", "checks"]), check_name="whole"
+            ),
+        ),
+        run.run_id,
+    )
+    assert "quality/checks" in names("quality")
 
 
 def test_the_ledger_is_shown_again_once_it_has_more_calls(names: Outdated, copied: Run) -> None:

@@ -17,7 +17,7 @@ from dagster_project.definitions import build_defs
 from dagster_project.held_file import hold
 from dagster_project.instance import databases_kept_open, open_instance, prepare_dagster_home
 from dagster_project.job_runs import run_job
-from dagster_project.outdated import of_assets, outdated
+from dagster_project.outdated import job_of_outdated
 from dagster_project.progress import (
     MADE,
     console_of,
@@ -33,7 +33,6 @@ from dagster_project.run_tags import ONLY_OUTDATED
 from dagster_project.shard_failures import only_shards_failed
 from resources import home
 from resources.stores import bring_home_up_to_date, usable_home
-from resources.warehouse import Warehouse
 
 UNFINISHED = ["demo"]
 """What stands for earlier demos that did not finish: the next one goes on with what is left of their
@@ -107,13 +106,13 @@ def _run(definitions: dg.Definitions, instance: dg.DagsterInstance, everything: 
     graph = definitions.get_repository_def().asset_graph
     for name in ("build", "evaluate", "ledger"):
         print(f"== {name}", flush=True)
-        job = definitions.resolve_job_def(name)
-        if name != "build" and not everything:
-            assets = outdated(instance, graph, Warehouse(home.warehouse_path()), name)
-            if not assets:
-                print(f"stage {name} is up to date")
-                continue
-            job = of_assets(job, graph, assets)
+        whole = definitions.resolve_job_def(name)
+        # The build looks at each of its stages by itself.
+        as_a_whole = everything or name == "build"
+        job = whole if as_a_whole else job_of_outdated(whole, instance, graph)
+        if job is None:
+            print(f"stage {name} is up to date")
+            continue
         tags = {} if everything else {ONLY_OUTDATED: "true"}
         result = run_job(job, instance, tags=tags, console=console_of(name))
         if result.success:

@@ -19,7 +19,7 @@ from assets.common.tables import plain_errors
 from dagster_project.action_jobs import ACTION_JOBS
 from dagster_project.dead_runs import end_dead_runs
 from dagster_project.job_runs import run_job
-from dagster_project.outdated import of_assets, outdated
+from dagster_project.outdated import job_of_outdated
 from dagster_project.progress import progress_logger
 from dagster_project.resources import SAMPLE_CORPUS
 from dagster_project.run_tags import BUILD, LOST_SHARDS, ONLY_OUTDATED
@@ -30,7 +30,6 @@ from methods.naming import listed
 from resources.corpus.corpus import Corpus
 from resources.corpus.observation import observe
 from resources.embedder import Embedder
-from resources.home import warehouse_path
 from resources.llm.gateway import Gateway
 from resources.waiting import Waiting
 from resources.warehouse import Warehouse
@@ -82,14 +81,11 @@ def build_job(resolve_job: ResolveJob, asset_graph: Callable[[], AssetGraph]) ->
         resources: Mapping[str, object] | None = None,
     ) -> None:
         """Run a stage's job, or what is out of date of it. Raises dg.Failure when it fails."""
-        job = resolve_job(name)
-        if ONLY_OUTDATED in context.run.tags:
-            graph = asset_graph()
-            assets = outdated(context.instance, graph, Warehouse(warehouse_path()), name)
-            if not assets:
-                context.log.info(f"stage {name} is up to date")
-                return
-            job = of_assets(job, graph, assets)
+        whole, only = resolve_job(name), ONLY_OUTDATED in context.run.tags
+        job = job_of_outdated(whole, context.instance, asset_graph()) if only else whole
+        if job is None:
+            context.log.info(f"stage {name} is up to date")
+            return
         context.log.info(f"stage {name}")
         result = run_job(job, context.instance, tags={BUILD: context.run_id}, resources=resources)
         if not result.success:

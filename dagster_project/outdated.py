@@ -4,7 +4,7 @@ What belongs here: why an asset is run again. Whether its code, settings, prompt
 changed is for Dagster's data versions (`code_versions.py`); the other reasons are outside of its graph.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from contextlib import closing
 from typing import Any
 
@@ -18,7 +18,7 @@ from assets.common.dagster_internals import (
 )
 from assets.common.tables import ROW_COUNT
 from dagster_project.progress import is_wrong
-from resources.home import home, ledger_path, releases_path, review_path
+from resources.home import home, ledger_path, releases_path, review_path, warehouse_path
 from resources.llm.ledger import Ledger
 from resources.warehouse import Warehouse
 
@@ -56,10 +56,16 @@ def outdated(
     return sorted(found)
 
 
-def of_assets(
-    job: dg.JobDefinition, graph: AssetGraph, assets: Sequence[dg.AssetKey]
-) -> dg.JobDefinition:
-    """The job of these assets alone. Dagster's own selection refuses resources that a run brings."""
+def job_of_outdated(
+    job: dg.JobDefinition, instance: dg.DagsterInstance, graph: AssetGraph
+) -> dg.JobDefinition | None:
+    """A stage's job of its assets that are out of date; None where none is.
+
+    It is another job: Dagster's own selection refuses resources that a run brings.
+    """
+    assets = outdated(instance, graph, Warehouse(warehouse_path()), job.name)
+    if not assets:
+        return None
     only = dg.define_asset_job(job.name, dg.AssetSelection.assets(*assets))
     resolved = only.resolve(graph, job.executor_def, job.resource_defs)
     return resolved.with_logger_defs(job.loggers)

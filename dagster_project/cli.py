@@ -62,9 +62,16 @@ def demo(everything: bool) -> int:
     """Everything: build the corpus into releases, evaluate the profile's models, show leaderboards.
 
     Shards are ingested, and of what follows all that is out of date is run."""
+    from resources.embedder_process import text_embedder
+    from resources.home import warehouse_path
+
+    embedder = text_embedder()
+    if not warehouse_path().exists():
+        # It loads for as long as it takes to import the rest and to ingest.
+        embedder.load_ahead()
     from dagster_project.demo import demo
 
-    return demo(everything)
+    return demo(embedder, everything)
 
 
 @vlm_loom.command("run", params=[CORPUS, PROFILE], example="vlm-loom run evaluate --profile openai")

@@ -18,7 +18,6 @@ import dagster as dg
 from assets.common.generation import ROLES
 from assets.common.settings import SECTIONS
 from assets.common.tables import SOURCES
-from dagster_project.resources import text_embedder
 from methods.benchmarks import BENCHMARKS, Benchmarks
 from methods.choice import strict
 from methods.choice.passes import EXTRACT_PROMPT
@@ -26,6 +25,7 @@ from methods.errors import UserError
 from methods.evaluation.contestants import model_of
 from methods.ids import canonical_json, content_id
 from methods.pairwise.comparing import COMPARE_PROMPT, COMPARE_VERSION
+from resources.embedder_process import text_embedder
 from resources.llm.model_spec import ModelSpec
 from resources.llm.registry import Role, active_profile, load_registry
 from resources.prompts import PROMPTS_ROOT, prompt
@@ -129,11 +129,16 @@ def _selections_in(module: ModuleType) -> list[list[str]]:
     if ".select(" not in source:
         return []
     calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
-    return [
-        ["select", *_said_in(call)]
-        for call in calls
-        if ast.unparse(call.func).endswith("warehouse.select")
-    ]
+    return [["select", *_said_in(call)] for call in calls if _selects(call.func)]
+
+
+def _selects(function: ast.expr) -> bool:
+    """Whether a call is one of `warehouse.select`, be the warehouse a variable or an attribute."""
+    if not isinstance(function, ast.Attribute) or function.attr != "select":
+        return False
+    of = function.value
+    name = of.id if isinstance(of, ast.Name) else of.attr if isinstance(of, ast.Attribute) else ""
+    return name.endswith("warehouse")
 
 
 def _said_in(call: ast.Call) -> Iterator[str]:

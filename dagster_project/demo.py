@@ -15,7 +15,7 @@ import dagster as dg
 from dagster_project.dead_runs import end_dead_runs
 from dagster_project.definitions import build_defs
 from dagster_project.held_file import hold
-from dagster_project.instance import databases_kept_open, open_instance, prepare_dagster_home
+from dagster_project.instance import open_instance, prepare_dagster_home
 from dagster_project.job_runs import run_job
 from dagster_project.outdated import job_of_outdated
 from dagster_project.progress import (
@@ -32,6 +32,7 @@ from dagster_project.results import show_reports, show_results
 from dagster_project.run_tags import ONLY_OUTDATED
 from dagster_project.shard_failures import only_shards_failed
 from resources import home
+from resources.embedder import Embedder
 from resources.stores import bring_home_up_to_date, usable_home
 
 UNFINISHED = ["demo"]
@@ -39,8 +40,10 @@ UNFINISHED = ["demo"]
 budget, and one that follows a finished demo has a budget of its own."""
 
 
-def demo(everything: bool = False) -> int:
+def demo(embedder: Embedder, everything: bool = False) -> int:
     """Run the main job: what is out of date after ingestion, or `everything`.
+
+    `embedder` may be loading already.
 
     Returns 0 when everything succeeded, 1 when a run or a check failed, a shard was not ingested or a
     step of evaluation made not all. Raises UserError for a wrong setting.
@@ -56,12 +59,11 @@ def demo(everything: bool = False) -> int:
     corpus_folder().shards()
     image_fetcher()
     started = time.monotonic()
-    definitions = build_defs(resource_overrides={"llm": gateway})
+    definitions = build_defs(resource_overrides={"llm": gateway, "embedder": embedder})
     try:
         with held, open_instance() as instance:
             end_dead_runs(instance)
-            with databases_kept_open():
-                ended = _run(definitions, instance, everything)
+            ended = _run(definitions, instance, everything)
         # What a spent budget stopped goes on with what is left of it.
         if not ended.failed and ended.made_all:
             gateway.budget.finish(UNFINISHED)

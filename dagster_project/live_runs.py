@@ -18,6 +18,7 @@ from assets.common.dagster_internals import (
     StepDependencyConfig,
 )
 from dagster_project.held_file import hold_new
+from resources.duckdb_file import left_open
 
 _HELD: list[IO[str]] = []
 """Marks that this process holds until it ends."""
@@ -32,7 +33,7 @@ def marks_folder(instance: dg.DagsterInstance) -> Path:
 def marked(instance: dg.DagsterInstance, run_id: str) -> Iterator[None]:
     """Mark a run while this process executes it in the block."""
     path = marks_folder(instance) / run_id
-    with hold_new(path):
+    with hold_new(path), left_open.of_run():
         try:
             yield
         finally:
@@ -61,7 +62,8 @@ class _MarkingExecutor(dg.Executor):
         self, plan_context: PlanOrchestrationContext, execution_plan: ExecutionPlan
     ) -> Iterator[dg.DagsterEvent]:
         _HELD.append(hold_new(marks_folder(plan_context.instance) / plan_context.run_id))
-        return self._steps.execute(plan_context, execution_plan)
+        with left_open.of_run():
+            yield from self._steps.execute(plan_context, execution_plan)
 
 
 def _marking(init_context: dg.InitExecutorContext) -> dg.Executor:

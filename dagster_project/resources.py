@@ -15,8 +15,7 @@ from dagster_project.run_tags import BUILD, CHAIN
 from methods.benchmarks import BENCHMARKS, Benchmarks
 from resources import home
 from resources.corpus.corpus import Corpus
-from resources.embedder import PACKAGED, TORCH
-from resources.embedder_process import EmbedderProcess
+from resources.embedder_process import text_embedder
 from resources.host_pauses import HostPauses
 from resources.images.fetcher import ImageFetcher
 from resources.images.index import ImageIndex
@@ -49,16 +48,6 @@ def image_fetcher(pauses: HostPauses | None = None) -> ImageFetcher:
         contact=corpus.settings.wikipedia.contact,
         allow_private=corpus.settings.images.allow_private_addresses,
         pauses=pauses,
-    )
-
-
-def text_embedder() -> EmbedderProcess:
-    """The model `LOOM_EMBEDDER`, or the packaged one, by `LOOM_EMBEDDER_BACKEND`, or torch, on
-    `LOOM_EMBEDDER_DEVICE`, or what is there."""
-    return EmbedderProcess(
-        os.environ.get("LOOM_EMBEDDER") or PACKAGED,
-        os.environ.get("LOOM_EMBEDDER_BACKEND") or TORCH,
-        os.environ.get("LOOM_EMBEDDER_DEVICE") or None,
     )
 
 

@@ -1,19 +1,26 @@
 """Opening and closing a DuckDB file: attached to an instance of DuckDB that the process keeps.
 
-What belongs here: that instance. Making one takes over 20 ms, whatever the size of the file; attaching
-a file to it takes 5 ms and locks the file as opening it does. Who may open which file when is
+What belongs here: that instance, and files that stay open between the transactions of a run. Making an
+instance takes over 20 ms, whatever the size of the file; attaching a file to it takes 5 ms and locks
+the file as opening it does; detaching writes its log into it. Who may open which file when is
 `warehouse.py`.
 """
 
 import atexit
 import os
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from threading import Lock, Timer
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     import duckdb
+
+LEFT_OPEN, OPEN_AT_MOST = 0.05, 0.5
+"""Seconds that a run leaves a file open after a transaction, in which its next one may begin, and
+seconds after which it closes the file between two transactions: others wait for it."""
 
 _kept: "dict[tuple[int, Path], duckdb.DuckDBPyConnection]" = {}
 """The instance of a process for the file that it used last, by process and file. A forked child has its
@@ -69,3 +76,73 @@ def _new_instance(path: Path) -> "duckdb.DuckDBPyConnection":
     import duckdb
 
     return duckdb.connect(config={"temp_directory": f"{path}.tmp"})
+
+
+class OpenFile(NamedTuple):
+    """A file with its connection, since when it is open, and what has to be ended to close it."""
+
+    connection: "duckdb.DuckDBPyConnection"
+    since: float
+    closing: ExitStack
+
+
+class OpenFiles:
+    """Files that a run leaves open between its transactions; safe among the threads of a process."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._files: dict[tuple[int, Path], tuple[OpenFile, Timer]] = {}
+        self._n_runs = self._n_waiting = 0
+
+    @contextmanager
+    def of_run(self) -> Iterator[None]:
+        """Leave files open during the block, and close them at its end."""
+        with self._lock:
+            self._n_runs += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._n_runs -= 1
+                paths = [path for process, path in self._files if process == os.getpid()]
+            for path in paths:
+                self.close(path)
+
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """Leave no file open during the block: a thread of this process waits for one."""
+        with self._lock:
+            self._n_waiting += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._n_waiting -= 1
+
+    def take(self, path: Path) -> OpenFile | None:
+        """The file, if it was left open, for one more transaction."""
+        with self._lock:
+            file, timer = self._files.pop((os.getpid(), path), (None, None))
+        if timer is not None:
+            timer.cancel()
+        return file
+
+    def leave(self, path: Path, file: OpenFile) -> None:
+        """Close a file after a transaction, soon or now."""
+        with self._lock:
+            stays = time.monotonic() - file.since < OPEN_AT_MOST
+            if stays and self._n_runs and not self._n_waiting:
+                timer = Timer(LEFT_OPEN, self.close, [path])
+                self._files[os.getpid(), path] = file, timer
+                timer.start()
+                return
+        file.closing.close()
+
+    def close(self, path: Path) -> None:
+        """Close a file that was left open, if it was."""
+        if file := self.take(path):
+            file.closing.close()
+
+
+left_open = OpenFiles()
+"""The files that this process leaves open."""

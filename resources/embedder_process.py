@@ -16,7 +16,7 @@ from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
 from resources import home
-from resources.embedder import Embedder, EmbedderError
+from resources.embedder import PACKAGED, TORCH, Embedder, EmbedderError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -83,6 +83,16 @@ class EmbedderProcess(Embedder):
         weakref.finalize(self, _end, self._process, here)
         here.send((self.model, self.backend, self._device))
         return here
+
+
+def text_embedder() -> EmbedderProcess:
+    """The model `LOOM_EMBEDDER`, or the packaged one, by `LOOM_EMBEDDER_BACKEND`, or torch, on
+    `LOOM_EMBEDDER_DEVICE`, or what is there."""
+    return EmbedderProcess(
+        os.environ.get("LOOM_EMBEDDER") or PACKAGED,
+        os.environ.get("LOOM_EMBEDDER_BACKEND") or TORCH,
+        os.environ.get("LOOM_EMBEDDER_DEVICE") or None,
+    )
 
 
 def _end(process: "subprocess.Popen[bytes]", connection: Connection) -> None:

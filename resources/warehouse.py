@@ -2,9 +2,10 @@
 
 DuckDB lets one process open a file for writing and fails every other open meanwhile. So no file is
 ever held open while anything else happens: each call, or each block of reads (`kept_open`), takes an
-inter-process lock, attaches the file (`duckdb_file.py`), runs one transaction and detaches it. What
-belongs here: that discipline. What does not: SQL text (it stands in `sql/`), what any table means, and
-the version of a file (`warehouse_schema.py`).
+inter-process lock, attaches the file (`duckdb_file.py`), runs one transaction and detaches it; a run
+whose next transaction begins at once still has both. What belongs here: that discipline. What does
+not: SQL text (it stands in `sql/`), what any table means, and the version of a file
+(`warehouse_schema.py`).
 """
 
 import logging
@@ -20,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from filelock import FileLock, Timeout
 
 from methods.ids import content_id
-from resources.duckdb_file import attached
+from resources.duckdb_file import OpenFile, attached, left_open
 from resources.waiting import Waiting
 from resources.warehouse_schema import (
     SQL_ROOT,
@@ -142,7 +143,7 @@ class Warehouse:
 
     def require_upgradable(self) -> None:
         """Raise WarehouseError unless the file can be brought to this version; it is not changed."""
-        with self._locked(), self._attached() as connection, self._explained():
+        with self._opened() as connection, self._explained():
             upgrade_steps(connection, self.path)
 
     def require_kept(self) -> None:
@@ -190,7 +191,7 @@ class Warehouse:
             raise WarehouseError("There are no tables yet: run vlm-loom demo or a job first.")
         try:
             with (
-                FileLock(f"{self.path}.lock", timeout=GLANCE_TIMEOUT),
+                FileLock(f"{self.path}.lock", timeout=GLANCE_TIMEOUT, poll_interval=0.01),
                 closing(duckdb.connect(str(self.path), read_only=True)) as connection,
             ):
                 if upgrade_steps(connection, self.path)[2]:
@@ -315,6 +316,7 @@ class Warehouse:
 
     def copy_to(self, target: Path) -> None:
         """Copy the file as it is between two transactions, whatever its version; it has to be there."""
+        left_open.close(self.path)
         with self._locked():
             with self._attached() as connection:
                 # What a killed process left in the log beside the file belongs to it.
@@ -345,7 +347,7 @@ class Warehouse:
             yield kept
             return
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self._locked(), self._attached(own_instance) as connection:
+        with self._opened(own_instance) as connection:
             # Once a process: no other version of the code writes the file while this one runs.
             if not self._ready:
                 with self._explained():
@@ -361,8 +363,31 @@ class Warehouse:
                 raise
 
     @contextmanager
+    def _opened(self, own_instance: bool = False) -> Iterator["duckdb.DuckDBPyConnection"]:
+        """The file, locked and attached, or as this run has left it open."""
+        if own_instance:
+            left_open.close(self.path)
+        file = left_open.take(self.path)
+        if file is None:
+            with ExitStack() as opening:
+                with left_open.waiting():
+                    opening.enter_context(self._locked())
+                connection = opening.enter_context(self._attached(own_instance))
+                file = OpenFile(connection, time.monotonic(), opening.pop_all())
+        try:
+            yield file.connection
+        except BaseException:
+            file.closing.close()
+            raise
+        if own_instance:
+            file.closing.close()
+        else:
+            left_open.leave(self.path, file)
+
+    @contextmanager
     def _locked(self) -> Iterator[None]:
-        lock = FileLock(f"{self.path}.lock", poll_interval=0.01)
+        # Another thread may close what this one has left open.
+        lock = FileLock(f"{self.path}.lock", poll_interval=0.01, thread_local=False)
         waiting = Waiting(LOCK_TIMEOUT, self._log, SAID_AFTER, SAID_EVERY)
         while True:
             try:

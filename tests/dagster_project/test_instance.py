@@ -14,7 +14,7 @@ import dagster as dg
 import pytest
 from dagster._core.storage.schedules import SqliteScheduleStorage
 
-from dagster_project.instance import DATABASES, databases_kept_open, open_instance
+from dagster_project.instance import DATABASES, open_instance
 
 POINTS = ["begun", "made", "0", "1", "2"]
 """Where a process is killed while it makes an instance; numbers are of databases that were moved."""
@@ -161,17 +161,4 @@ def test_a_whole_instance_is_opened_as_it_is(made: Path) -> None:
     with open_instance() as instance:
         instance.add_dynamic_partitions("wit_shard", ["one"])
     with open_instance() as instance:
-        assert partitions(instance) == ["one"]
-
-
-def test_what_is_written_stays_in_the_log_while_the_databases_are_kept_open(
-    made: Path,
-) -> None:
-    log = made / "history" / "runs" / "index.db-wal"
-    with open_instance() as instance:
-        with databases_kept_open():
-            instance.add_dynamic_partitions("wit_shard", ["one"])
-            assert log.stat().st_size > 0
-            assert partitions(instance) == ["one"]
-        assert not log.exists()
         assert partitions(instance) == ["one"]

@@ -283,7 +283,7 @@ def test_a_backend_that_nobody_knows_says_which_there_are():
 
 
 def test_the_environment_says_which_model_backend_and_device(monkeypatch):
-    from dagster_project.resources import text_embedder
+    from resources.embedder_process import text_embedder
 
     for name in ("LOOM_EMBEDDER", "LOOM_EMBEDDER_BACKEND", "LOOM_EMBEDDER_DEVICE"):
         monkeypatch.delenv(name, raising=False)

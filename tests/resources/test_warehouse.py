@@ -9,6 +9,7 @@ import sys
 import textwrap
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import duckdb
 import pyarrow as pa
@@ -16,7 +17,9 @@ import pyarrow.parquet as pq
 import pytest
 from filelock import FileLock
 
+from resources import duckdb_file
 from resources import warehouse as module
+from resources.duckdb_file import left_open
 from resources.extras import folders
 from resources.home import REPO_ROOT
 from resources.warehouse import (
@@ -841,3 +844,79 @@ def run(script, *arguments) -> subprocess.CompletedProcess:
     with start(script, *arguments, stderr=subprocess.PIPE) as child:
         _, stderr = child.communicate(timeout=120)
     return subprocess.CompletedProcess(child.args, child.returncode, None, stderr)
+
+
+class TestLeftOpen:
+    """A run leaves the file open for its next transaction, and others come to it soon."""
+
+    @pytest.fixture
+    def opened(self, monkeypatch):
+        opened, attach = [], module.attached
+        monkeypatch.setattr(
+            module, "attached", lambda *args, **how: opened.append(args) or attach(*args, **how)
+        )
+        return opened
+
+    def test_a_run_opens_the_file_once_for_transactions_that_follow_each_other(
+        self, warehouse, opened, monkeypatch
+    ):
+        monkeypatch.setattr(duckdb_file, "LEFT_OPEN", 3600)
+        monkeypatch.setattr(duckdb_file, "OPEN_AT_MOST", 3600)
+        with left_open.of_run():
+            for n_rows in (1, 2, 3):
+                warehouse.replace(TABLE, answers("a", n_rows))
+                assert warehouse.count(TABLE) == n_rows
+            assert len(opened) == 1
+            assert not opened_by_another_process(warehouse.path)
+        assert opened_by_another_process(warehouse.path)
+
+    def test_outside_of_a_run_the_file_is_closed_after_each(self, warehouse, opened):
+        warehouse.replace(TABLE, answers("a", 1))
+        assert opened_by_another_process(warehouse.path)
+        assert warehouse.count(TABLE) == 1
+        assert len(opened) == 2
+
+    def test_a_run_that_does_something_else_has_closed_the_file(self, warehouse):
+        with left_open.of_run():
+            warehouse.replace(TABLE, answers("a", 1))
+            while not opened_by_another_process(warehouse.path):
+                time.sleep(0.01)
+            assert warehouse.count(TABLE) == 1
+
+    def test_a_run_that_never_pauses_lets_others_in(self, warehouse):
+        """Without the limit the other process would wait until the run ends."""
+        warehouse.check()
+        alone = PROCESSES.Barrier(1)
+        with left_open.of_run():
+            writer = PROCESSES.Process(target=_write, args=(warehouse.path, "other", alone, 1))
+            writer.start()
+            while writer.is_alive():
+                warehouse.count(TABLE)
+                time.sleep(0.02)
+            assert writer.exitcode == 0
+            assert warehouse.count(TABLE, {"set_id": "other"}) == 50
+
+    def test_a_failed_transaction_closes_the_file(self, warehouse):
+        with left_open.of_run():
+            with pytest.raises(duckdb.Error, match="no_such_table"):
+                warehouse.sql("SELECT * FROM no_such_table")
+            assert opened_by_another_process(warehouse.path)
+            assert warehouse.count(TABLE) == 0
+
+    def test_a_copy_and_a_write_with_memory_of_its_own_close_it_first(self, warehouse, tmp_path):
+        with left_open.of_run():
+            warehouse.replace(TABLE, answers("a", 2))
+            warehouse.copy_to(tmp_path / "copy.duckdb")
+            assert Warehouse(tmp_path / "copy.duckdb").count(TABLE) == 2
+            pq.write_table(answers("b", 1), tmp_path / "rows.parquet")
+            warehouse.replace_all([Write(TABLE, Parquet([tmp_path / "rows.parquet"]), {})])
+            assert warehouse.count(TABLE) == 1
+
+    def test_threads_of_a_run_share_the_file(self, warehouse):
+        with left_open.of_run(), ThreadPoolExecutor(4) as pool:
+            written = pool.map(
+                lambda name: warehouse.replace(TABLE, answers(name, 1), {"set_id": name}),
+                "abcdefgh",
+            )
+            assert sum(written) == 8
+        assert warehouse.count(TABLE) == 8

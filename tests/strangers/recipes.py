@@ -203,10 +203,17 @@ def instruments() -> list[Row]:
     )
 
 
-def _by_file_name(folder: Path, attribution: str) -> list[Row]:
+def drawings(most: int) -> list[Row]:
+    """Drawings of all kinds by many authors; of a larger corpus the smaller ones are a part."""
+    root = package("openclipart-png", "usr/share/openclipart/png")
+    folder = root / "usr/share/openclipart/png"
+    return _by_file_name(folder, "Open Clip Art Library. Licence: CC0-1.0", most)
+
+
+def _by_file_name(folder: Path, attribution: str, most: int = MOST_ROWS) -> list[Row]:
     words = wordnet()
     pictures = [path for path in sorted(folder.rglob("*")) if path.suffix in (".png", ".jpg")]
-    return some_of(
+    rows = (
         Row(
             title=(name := words_of(picture.stem)).capitalize(),
             caption=f"A drawing of {name}",
@@ -217,6 +224,7 @@ def _by_file_name(folder: Path, attribution: str) -> list[Row]:
         )
         for picture in pictures
     )
+    return some_of(rows, most)
 
 
 def words_of(stem: str) -> str:

@@ -1,0 +1,195 @@
+"""How the time and memory of each asset grow with the corpus, and with the models that are compared.
+
+Run by `make bench NAME=growth`: the main job on 75, 300 and 1,200 drawings of a Debian package, which
+it fetches once (`tests/strangers`), and on the 75 with 1, 4 and 16 models. An asset's time is that
+between the first and the last event of its steps; its memory is the most that the process of the job has
+meanwhile. A slope is the exponent by which time grows (1: twice the work takes twice the time) from the
+second to the third size, of assets that take a second at the third. Prints both tables, and the slopes
+over 1.15; the last line is all figures as one JSON object.
+"""
+
+import json
+import math
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import psutil
+import yaml
+
+from methods.markdown import table
+from resources.home import REPO_ROOT
+from tests.e2e.running import CLI, environment
+from tests.strangers.corpora import write_corpus
+from tests.strangers.packages import OutOfReachError
+from tests.strangers.recipes import drawings
+
+TIMES = (1, 4, 16)
+SMALLEST = 75
+"""Entries of the smallest corpus."""
+TOO_STEEP = 1.15
+WORTH_A_SLOPE = 1.0
+"""Seconds at the largest size."""
+PROFILE = "growth"
+
+Row = dict[str, Any]
+
+
+def main() -> int:
+    """Print how assets grow; 1 where the drawings cannot be fetched."""
+    figures: Row = {}
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        try:
+            for times in TIMES:
+                write_corpus(folder / f"corpus-{times}", drawings(SMALLEST * times))
+        except OutOfReachError as error:
+            print(error, file=sys.stderr)
+            return 1
+        for what, demos in (
+            ("entries", [(f"corpus-{times}", 5) for times in TIMES]),
+            ("models", [("corpus-1", times) for times in TIMES]),
+        ):
+            sizes = [_measured(folder, corpus, n_models) for corpus, n_models in demos]
+            rows = list(_growth(sizes))
+            labels = [SMALLEST * times if what == "entries" else times for times in TIMES]
+            print(f"\nGrowth with {what} ({', '.join(map(str, labels))}):\n")
+            print("\n".join(_shown(rows, labels)))
+            steep = [row["asset"] for row in rows if (row["slope"] or 0) > TOO_STEEP]
+            print(f"\nSlopes over {TOO_STEEP}: {', '.join(steep) or 'none'}.", flush=True)
+            figures[what] = {"sizes": labels, "assets": rows, "too_steep": steep}
+    print(json.dumps(figures))
+    return 0
+
+
+def _measured(folder: Path, corpus: str, n_models: int) -> Mapping[str, Row]:
+    """What each asset took in a demo of a corpus that is evaluated with so many models."""
+    home = folder / "home"
+    shutil.rmtree(home, ignore_errors=True)
+    home.mkdir()
+    models = _models_file(folder, n_models)
+    settings = {"LOOM_CORPUS": str(folder / corpus), "LOOM_MODELS": models, "LOOM_PROFILE": PROFILE}
+    log, samples = home / "demo.log", []
+    with (
+        log.open("w") as file,
+        subprocess.Popen(
+            [sys.executable, "-m", CLI, "demo"],
+            cwd=REPO_ROOT,
+            env=environment(home, **settings),
+            stdout=file,
+            stderr=subprocess.STDOUT,
+        ) as process,
+    ):
+        job = psutil.Process(process.pid)
+        while process.poll() is None:
+            samples.append((time.time(), job.memory_info().rss / 2**20))
+            time.sleep(0.05)
+    if process.returncode:
+        raise RuntimeError(f"The demo of {corpus} failed:\n{log.read_text()[-3000:]}")
+    assets: dict[str, Row] = defaultdict(lambda: {"seconds": 0.0, "mib": 0.0})
+    for step, began, ended in _steps(home / "dagster" / "history" / "runs"):
+        asset = assets[step]
+        asset["seconds"] += ended - began
+        within = [mib for at, mib in samples if began - 0.1 <= at <= ended + 0.1]
+        asset["mib"] = max([asset["mib"], *within])
+    assets["(all)"] = {
+        "seconds": samples[-1][0] - samples[0][0],
+        "mib": max(mib for _, mib in samples),
+    }
+    return assets
+
+
+def _models_file(folder: Path, n_models: int) -> str:
+    """Models of the offline server, each with a seed of its own: none has the answers of another."""
+    kinds = ("careful", "careless", "always-a", "refuser", "rambler")
+    models = {
+        f"offline-{kinds[number % 5]}-{number}": {
+            "provider": "offline",
+            "model": f"offline-{kinds[number % 5]}",
+            "seed": number,
+        }
+        for number in range(n_models)
+    }
+    path = folder / f"models-{n_models}.yaml"
+    settings = {
+        "profiles": {
+            PROFILE: {"writer": "offline-writer", "judge": "offline-judge", "evaluate": [*models]}
+        },
+        "models": {
+            "offline-writer": {"provider": "offline"},
+            "offline-judge": {"provider": "offline"},
+            **models,
+        },
+    }
+    path.write_text(yaml.safe_dump(settings))
+    return str(path)
+
+
+def _steps(folder: Path) -> Iterator[tuple[str, float, float]]:
+    """Steps of assets in the event logs of all runs, each with its first and its last moment."""
+    for path in folder.glob("*.db"):
+        if path.stem == "index":
+            continue
+        with closing(sqlite3.connect(path)) as log:
+            began: dict[str, float] = {}
+            rows = log.execute(
+                "SELECT dagster_event_type, step_key, timestamp FROM event_logs ORDER BY id"
+            )
+            for kind, step, at in rows:
+                moment = datetime.fromisoformat(f"{at}+00:00").timestamp()
+                if kind == "STEP_START":
+                    began[step] = moment
+                elif kind == "STEP_SUCCESS" and "__" in step:
+                    name = step.replace("__", ".", 1)
+                    yield name, began[step], moment
+
+
+def _growth(sizes: Sequence[Mapping[str, Row]]) -> Iterator[Row]:
+    """Assets with time and memory at each size and the slope, by time at the largest."""
+    largest = sizes[-1]
+    for asset in sorted(largest, key=lambda name: -largest[name]["seconds"]):
+        seconds = [size.get(asset, {"seconds": 0.0})["seconds"] for size in sizes]
+        slope = None
+        if seconds[-1] >= WORTH_A_SLOPE and seconds[-2] > 0:
+            slope = math.log(seconds[-1] / seconds[-2]) / math.log(TIMES[-1] / TIMES[-2])
+        yield {
+            "asset": asset,
+            "seconds": [round(each, 2) for each in seconds],
+            "mib": [round(size.get(asset, {"mib": 0})["mib"]) for size in sizes],
+            "slope": None if slope is None else round(slope, 2),
+        }
+
+
+def _shown(rows: Sequence[Row], labels: Sequence[int]) -> list[str]:
+    heads = [
+        "asset",
+        *(f"{label}: s" for label in labels),
+        "slope",
+        *(f"{label}: MiB" for label in labels),
+    ]
+    return table(
+        heads,
+        [
+            [
+                row["asset"],
+                *(f"{each:.2f}" for each in row["seconds"]),
+                "" if row["slope"] is None else f"{row['slope']:.2f}",
+                *map(str, row["mib"]),
+            ]
+            for row in rows
+            if row["slope"] is not None
+        ],
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -2,7 +2,7 @@
 
 Run by `make bench NAME=growth`: the main job on 75, 300 and 1,200 drawings of a Debian package, which
 it fetches once (`tests/strangers`), and on the 75 with 1, 4 and 16 models. An asset's time is that
-between the first and the last event of its steps; its memory is the most that the process of the job has
+between the first and the last event of its steps; its memory is the most that the job's process has
 meanwhile. A slope is the exponent by which time grows (1: twice the work takes twice the time) from the
 second to the third size, of assets that take a second at the third. Prints both tables, and the slopes
 over 1.15; the last line is all figures as one JSON object.
@@ -64,7 +64,7 @@ def main() -> int:
             labels = [SMALLEST * times if what == "entries" else times for times in TIMES]
             print(f"\nGrowth with {what} ({', '.join(map(str, labels))}):\n")
             print("\n".join(_shown(rows, labels)))
-            steep = [row["asset"] for row in rows if (row["slope"] or 0) > TOO_STEEP]
+            steep = [row["asset"] for row in rows if row["slope"] > TOO_STEEP]
             print(f"\nSlopes over {TOO_STEEP}: {', '.join(steep) or 'none'}.", flush=True)
             figures[what] = {"sizes": labels, "assets": rows, "too_steep": steep}
     print(json.dumps(figures))
@@ -154,18 +154,18 @@ def _steps(folder: Path) -> Iterator[tuple[str, float, float]]:
 
 
 def _growth(sizes: Sequence[Mapping[str, Row]]) -> Iterator[Row]:
-    """Assets with time and memory at each size and the slope, by time at the largest."""
+    """Assets that take long at the largest size, with time and memory at each, and the slope."""
     largest = sizes[-1]
     for asset in sorted(largest, key=lambda name: -largest[name]["seconds"]):
-        seconds = [size.get(asset, {"seconds": 0.0})["seconds"] for size in sizes]
-        slope = None
-        if seconds[-1] >= WORTH_A_SLOPE and seconds[-2] > 0:
-            slope = math.log(seconds[-1] / seconds[-2]) / math.log(TIMES[-1] / TIMES[-2])
+        if largest[asset]["seconds"] < WORTH_A_SLOPE:
+            continue
+        seconds = [size[asset]["seconds"] for size in sizes]
+        slope = math.log(seconds[-1] / seconds[-2]) / math.log(TIMES[-1] / TIMES[-2])
         yield {
             "asset": asset,
             "seconds": [round(each, 2) for each in seconds],
-            "mib": [round(size.get(asset, {"mib": 0})["mib"]) for size in sizes],
-            "slope": None if slope is None else round(slope, 2),
+            "mib": [round(size[asset]["mib"]) for size in sizes],
+            "slope": round(slope, 2),
         }
 
 
@@ -182,11 +182,10 @@ def _shown(rows: Sequence[Row], labels: Sequence[int]) -> list[str]:
             [
                 row["asset"],
                 *(f"{each:.2f}" for each in row["seconds"]),
-                "" if row["slope"] is None else f"{row['slope']:.2f}",
+                f"{row['slope']:.2f}",
                 *map(str, row["mib"]),
             ]
             for row in rows
-            if row["slope"] is not None
         ],
     )
 

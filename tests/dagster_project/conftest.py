@@ -45,7 +45,7 @@ def commanded() -> Commanded:
                 patch.delenv(name)
             for name, value in {"LOOM_HOME": str(home), **settings}.items():
                 patch.setenv(name, value)
-            patch.setattr("dagster_project.resources.EmbedderProcess", lambda *_: embedder)
+            patch.setattr("resources.embedder_process.EmbedderProcess", lambda *_: embedder)
             code = loom(arguments)
         return CompletedProcess(arguments, code, out.getvalue(), err.getvalue())
 

@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     import torch
 
-TILE_ROWS, TILE_COLUMNS = 1024, 2048
-"""A tile of bounds takes 10 MB, whatever the number of vectors; a narrow tile has more rows."""
+TILE_ROWS, TILE_COLUMNS = 1024, 1024
+"""A tile of bounds takes 5 MB, whatever the number of vectors; a narrow tile has more rows."""
 
 WIDTHS = (32, 64, 96, 128, 192, 256, 384, 512, 768)
 SAMPLE = 1024

@@ -166,7 +166,4 @@ def _outlying(rest: Stack, seen: NDArray[np.float32], count: NDArray[np.float32]
     """
     ordered = np.sort(np.where(seen > 0, np.abs(rest), np.inf), axis=1)
     middle = ordered[np.arange(len(rest)), (count / 2).astype(np.intp)]
-    out = rest / (3 * middle[:, None] + 1e-6)
-    out *= out
-    out += 1
-    return out
+    return np.asarray(1 + (rest / (3 * middle[:, None] + 1e-6)) ** 2)

@@ -28,17 +28,21 @@ parent's here, too, and never ends it: the threads of that one are not in the ch
 
 
 @contextmanager
-def attached(path: Path, *, own_instance: bool = False) -> Iterator["duckdb.DuckDBPyConnection"]:
+def attached(
+    path: Path, *, own_instance: bool = False, rows_at_once: int | None = None
+) -> Iterator["duckdb.DuckDBPyConnection"]:
     """A connection whose default database is the file at `path`, which is made where there is none.
 
     The file is closed, and other processes may open it, when the context ends. Settings that hold for a
-    whole instance need one of their own. Raises duckdb.Error where the file cannot be opened.
+    whole instance need one of their own. `rows_at_once` are DuckDB's row group. Raises
+    duckdb.Error where the file cannot be opened.
     """
     import duckdb
 
     instance = _instance(path, own_instance)
     target = str(path).replace("'", "''")
-    instance.execute(f"ATTACH '{target}' AS warehouse")
+    options = f" (ROW_GROUP_SIZE {rows_at_once})" if rows_at_once else ""
+    instance.execute(f"ATTACH '{target}' AS warehouse{options}")
     connection = instance.cursor()
     try:
         # It would be drawn into the run's log.

@@ -68,6 +68,7 @@ _LOCKED = "Could not set lock on file"
 _HOLDER = re.compile(r"held in (?P<program>.+) \(PID (?P<pid>\d+)\)")
 _DENIED = "Cannot open file"
 _FULL = "No space left on device"
+_NO_MEMORY = re.compile(r"/[\d.]+ \w+ used\)")
 _IN_USE = "The tables are being written at the moment: look again when the run has gone on."
 _CORRUPT = "Corrupt database file"
 """DuckDB has one class of error for all that can be wrong with a file; its words tell them apart."""
@@ -76,13 +77,16 @@ GLANCE_TIMEOUT = 2.0
 """Seconds that who only looks waits for who writes."""
 BULK_SETTINGS = """
     PRAGMA force_compression = 'uncompressed';
-    SET memory_limit = '300MB';
-    SET threads = 1
+    SET threads = 1;
+    SET memory_limit = '{}'
 """
 """For taking in files. Choosing the tightest form for every column takes three times as long as writing
-the rows. Without a bound the rows wait in memory for the commit; the bound holds 122,880 rows, which
-DuckDB writes at once, of 2 KB. It takes rows in one after the other: a second thread copies them once
-more."""
+the rows. DuckDB takes rows in one after the other: a second thread copies them once more."""
+FILES_MEMORY, STREAM_MEMORY, UNBOUND, STREAM_ROWS = "300MB", "64MB", "80%", 10_240
+"""Bounds on DuckDB's memory while it takes in files; without one the rows wait in memory for the
+commit. A stream is written so many rows at a time, of up to 6 KB: DuckDB's own 122,880 would need more
+than all else that reads a shard. With a primary key fewer rows at a time take longer, and its index
+more memory. What does not fit, such as many texts of over 256 KB, is written again without a bound."""
 
 Partition = Mapping[str, str | Sequence[str]]
 """Which rows a write replaces: column to value, or to several values; empty for the whole table."""
@@ -288,13 +292,29 @@ class Warehouse:
 
     def replace_all(self, writes: Sequence[Write]) -> None:
         """Several replacements as one transaction: all are seen, or none."""
+        bound = None
+        if any(isinstance(write.rows, Parquet | ArrowStream) for write in writes):
+            bound = FILES_MEMORY
+        if any(isinstance(write.rows, ArrowStream) for write in writes):
+            bound = STREAM_MEMORY
+        try:
+            self._replace_all(writes, BULK_SETTINGS.format(bound) if bound else None)
+        except WarehouseError as error:
+            if not bound or not _NO_MEMORY.search(str(error)):
+                raise
+            self._replace_all(writes, BULK_SETTINGS.format(UNBOUND))
+
+    def _replace_all(self, writes: Sequence[Write], settings: str | None) -> None:
+        """The transaction, in an instance of its own with settings that hold for a whole instance."""
         import duckdb
 
-        # What bounds the memory of taking in files holds for a whole instance.
-        bulk = any(isinstance(write.rows, Parquet | ArrowStream) for write in writes)
-        with self._connection(own_instance=bulk) as connection:
-            if bulk:
-                connection.execute(BULK_SETTINGS)
+        streamed = any(isinstance(write.rows, ArrowStream) for write in writes)
+        rows_at_once = STREAM_ROWS if streamed else None
+        with self._connection(
+            own_instance=settings is not None, rows_at_once=rows_at_once
+        ) as connection:
+            if settings is not None:
+                connection.execute(settings)
             connection.begin()
             try:
                 for write in writes:
@@ -340,14 +360,16 @@ class Warehouse:
                 del self._kept.connection
 
     @contextmanager
-    def _connection(self, *, own_instance: bool = False) -> Iterator["duckdb.DuckDBPyConnection"]:
+    def _connection(
+        self, *, own_instance: bool = False, rows_at_once: int | None = None
+    ) -> Iterator["duckdb.DuckDBPyConnection"]:
         import duckdb
 
         if (kept := getattr(self._kept, "connection", None)) is not None:
             yield kept
             return
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self._opened(own_instance) as connection:
+        with self._opened(own_instance, rows_at_once) as connection:
             # Once a process: no other version of the code writes the file while this one runs.
             if not self._ready:
                 with self._explained():
@@ -363,7 +385,9 @@ class Warehouse:
                 raise
 
     @contextmanager
-    def _opened(self, own_instance: bool = False) -> Iterator["duckdb.DuckDBPyConnection"]:
+    def _opened(
+        self, own_instance: bool = False, rows_at_once: int | None = None
+    ) -> Iterator["duckdb.DuckDBPyConnection"]:
         """The file, locked and attached, or as this run has left it open."""
         if own_instance:
             left_open.close(self.path)
@@ -372,7 +396,7 @@ class Warehouse:
             with ExitStack() as opening:
                 with left_open.waiting():
                     opening.enter_context(self._locked())
-                connection = opening.enter_context(self._attached(own_instance))
+                connection = opening.enter_context(self._attached(own_instance, rows_at_once))
                 file = OpenFile(connection, time.monotonic(), opening.pop_all())
         try:
             yield file.connection
@@ -406,14 +430,18 @@ class Warehouse:
             lock.release()
 
     @contextmanager
-    def _attached(self, own_instance: bool = False) -> Iterator["duckdb.DuckDBPyConnection"]:
+    def _attached(
+        self, own_instance: bool = False, rows_at_once: int | None = None
+    ) -> Iterator["duckdb.DuckDBPyConnection"]:
         import duckdb
 
         waiting = Waiting(OPEN_TIMEOUT, self._log, SAID_AFTER, SAID_EVERY)
         with ExitStack() as stack:
             while True:
                 try:
-                    connection = stack.enter_context(attached(self.path, own_instance=own_instance))
+                    connection = stack.enter_context(
+                        attached(self.path, own_instance=own_instance, rows_at_once=rows_at_once)
+                    )
                     break
                 except duckdb.Error as error:
                     reason = str(error).splitlines()[0]

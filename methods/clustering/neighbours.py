@@ -101,12 +101,16 @@ def map_in_threads(work: Callable[[Part], Pairs], parts: Sequence[Part]) -> Iter
         return
     import torch
 
-    pool = ThreadPoolExecutor(torch.get_num_threads())
+    # Each thread multiplies by itself: with threads of their own they would wait for each other.
+    n_threads = torch.get_num_threads()
+    pool = ThreadPoolExecutor(n_threads, initializer=torch.set_num_threads, initargs=(1,))
     try:
         yield from pool.map(work, parts)
     finally:
         # If the caller stops or fails, only the parts that are running are waited for.
         pool.shutdown(cancel_futures=True)
+        # What a thread sets holds for those that begin later, too.
+        torch.set_num_threads(n_threads)
 
 
 def prepare(vectors: Vectors, tau: float) -> PreparedVectors:

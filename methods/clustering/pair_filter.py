@@ -6,9 +6,10 @@ head. The rest of a dot product is at most the product of the residual lengths (
     x . y  <=  head(x) . head(y) + residual(x) residual(y)
 
 So the dot product of the heads, with the residual length as one more coordinate, bounds the cosine
-from above. Where the processor multiplies bfloat16 faster than float32, the bound is computed in
-bfloat16 and widened by its rounding error. What belongs here: the bound. What does not: deciding on
-full vectors whether a pair is within tau (`neighbours.py`).
+from above. Where the processor multiplies 8-bit integers faster than float32, heads are rounded to
+multiples of a unit, and the bound is widened by what rounding can take off a product. What belongs
+here: the bound. What does not: deciding on full vectors whether a pair is within tau
+(`neighbours.py`).
 """
 
 from collections.abc import Iterator
@@ -22,8 +23,8 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     import torch
 
-TILE_ROWS, TILE_COLUMNS = 1024, 4096
-"""A tile of bounds takes 8 to 16 MB, whatever the number of vectors; a narrow tile has more rows."""
+TILE_ROWS, TILE_COLUMNS = 1024, 1024
+"""A tile of bounds takes 5 MB, whatever the number of vectors; a narrow tile has more rows."""
 
 WIDTHS = (32, 64, 96, 128, 192, 256, 384, 512, 768)
 SAMPLE = 1024
@@ -31,13 +32,13 @@ FULL_PRODUCTS_UP_TO = 2048
 """Up to this many vectors, full products take less time than finding the axes."""
 AXES_SAMPLE = 16_384
 
-MARGIN = {"float32": 1e-3, "bfloat16": 0.0125}
-"""How much rounding can lower a bound. float32: the residual length is the root of a difference of
-squares, with an error of about the root of 2^-23 if the residual is small; rounded up. bfloat16 has 8
-bits: an error of 2^-8 for each of two factors and for the result, 0.0117 for lengths of 1; sums are
-float32."""
+MARGIN = 1e-3
+"""How much float32 can lower a bound: the residual length is the root of a difference of squares, with
+an error of about the root of 2^-23 if the residual is small; rounded up."""
+MOST_UNITS, ROUNDED_AT_ONCE = 127, 16_384
+"""The largest integer in a head of 8-bit integers, and heads that are rounded at a time."""
 
-CHECK_COST = {"float32": 80_000, "bfloat16": 500_000}
+CHECK_COST = {"float32": 80_000, "int8": 200_000}
 """Comparing one pair in full takes as long as this many multiply-adds of a tile; measured."""
 
 Heads: TypeAlias = Any
@@ -46,9 +47,9 @@ Heads: TypeAlias = Any
 
 @dataclass(frozen=True)
 class PairFilter:
-    """Heads of n vectors, shape (n, width + 1): float32, or the bits of bfloat16 as int16."""
+    """Heads of n vectors, shape (n, k): float32, or integers of 8 bits."""
 
-    heads: NDArray[np.float32] | NDArray[np.int16]
+    heads: NDArray[np.float32] | NDArray[np.int8]
     bound: float
     """A pair whose heads have a smaller product is not within tau."""
 
@@ -56,10 +57,7 @@ class PairFilter:
         """Heads of some rows, a tensor on the device that multiplies them."""
         import torch
 
-        heads = torch.from_numpy(self.heads[rows])
-        if heads.dtype == torch.int16:
-            heads = heads.view(torch.bfloat16)
-        return heads.to(_device())
+        return torch.from_numpy(self.heads[rows]).to(_device())
 
     def candidates(
         self, left: Heads, right: Heads
@@ -68,27 +66,38 @@ class PairFilter:
         import torch
 
         height = TILE_ROWS * max(1, TILE_COLUMNS // max(1, len(right)))
+        of_integers = left.dtype == torch.int8
+        multiply = torch._int_mm if of_integers else torch.mm
         # All tiles share one buffer: allocating memory costs as much as the product.
-        tile = left.new_empty(min(height, len(left)) * min(TILE_COLUMNS, len(right)))
+        tile = left.new_empty(
+            min(height, len(left)) * min(TILE_COLUMNS, len(right)),
+            dtype=torch.int32 if of_integers else torch.float32,
+        )
+        over = np.empty(len(tile), dtype=bool)
         for top in range(0, len(left), height):
             rows = left[top : top + height]
             for start in range(0, len(right), TILE_COLUMNS):
                 columns = right[start : start + TILE_COLUMNS]
-                products = tile[: len(rows) * len(columns)].view(len(rows), len(columns))
-                torch.mm(rows, columns.T, out=products)
-                row, column = np.divmod(self._over_bound(products), len(columns))
+                products = tile[: len(rows) * len(columns)]
+                multiply(rows, columns.T, out=products.view(len(rows), len(columns)))
+                place = self._over_bound(products, over[: len(products)])
+                row, column = np.divmod(place, len(columns))
                 yield row + top, column + start
 
-    def _over_bound(self, products: "torch.Tensor") -> NDArray[np.intp]:
-        import torch
-
+    def _over_bound(self, products: "torch.Tensor", over: NDArray[np.bool_]) -> NDArray[np.intp]:
+        """The places of products that reach the bound; `over` is room for as many truths."""
         if products.device.type != "cpu":
-            return (products >= self.bound).flatten().nonzero().squeeze(1).cpu().numpy()
-        if products.dtype == torch.bfloat16 and self.bound > 0:
-            # Non-negative floats are ordered like their bits, and integers compare faster.
-            lowest = np.array(self.bound, dtype=np.float32).view(np.int32) >> 16
-            return np.flatnonzero(products.view(torch.int16).numpy() >= np.int16(lowest))
-        return np.flatnonzero(products.float().numpy() >= np.float32(self.bound))
+            return (products >= self.bound).nonzero().squeeze(1).cpu().numpy()
+        values = products.numpy()
+        return _true_places(np.greater_equal(values, values.dtype.type(self.bound), out=over))
+
+
+def _true_places(flags: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """`np.flatnonzero` where few are true: eight are looked at together."""
+    n_whole = len(flags) // 8 * 8
+    eights = np.flatnonzero(flags[:n_whole].view(np.uint64) != 0)
+    places = np.add.outer(8 * eights, np.arange(8)).ravel()
+    return np.concatenate([places[flags[places]], n_whole + np.flatnonzero(flags[n_whole:])])
 
 
 class FullProducts(PairFilter):
@@ -112,23 +121,27 @@ class FullProducts(PairFilter):
 def make_pair_filter(vectors: NDArray[np.float32], tau: float) -> PairFilter:
     """A filter for unit vectors, shape (n, d), with the head width that costs least on a sample."""
     if len(vectors) <= FULL_PRODUCTS_UP_TO:
-        return FullProducts(vectors, tau - MARGIN["float32"])
+        return FullProducts(vectors, tau - MARGIN)
     axes = _principal_axes(vectors)
-    number = "bfloat16" if _multiplies_bfloat16() else "float32"
-    bound = tau - MARGIN[number]
+    in_integers = _multiplies_integers()
     sample = vectors[:: max(1, len(vectors) // SAMPLE)]
+
+    def of_width(some: NDArray[np.float32], width: int) -> PairFilter:
+        heads = _heads(some, axes[:, :width])
+        return _rounded(heads, tau - MARGIN) if in_integers else PairFilter(heads, tau - MARGIN)
 
     def cost(width: int) -> float:
         """Expected multiply-adds per pair: the short product, and the check if the pair passes."""
-        heads = _heads(sample, axes[:, :width])
+        filtered = of_width(sample, width)
+        heads = filtered.heads.astype(np.float32)
         # The diagonal is a vector with itself and always passes.
-        n_passing = int((heads @ heads.T >= bound).sum()) - len(sample)
-        return width + CHECK_COST[number] * n_passing / len(sample) ** 2
+        n_passing = int((heads @ heads.T >= filtered.bound).sum()) - len(sample)
+        check = CHECK_COST["int8" if in_integers else "float32"]
+        return heads.shape[1] + check * n_passing / len(sample) ** 2
 
     dimensions = vectors.shape[1]
     widths = [width for width in WIDTHS if width < dimensions] + [dimensions]
-    heads = _heads(vectors, axes[:, : min(widths, key=cost)])
-    return PairFilter(_bfloat16_bits(heads) if number == "bfloat16" else heads, bound)
+    return of_width(vectors, min(widths, key=cost))
 
 
 def _principal_axes(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -148,10 +161,37 @@ def _heads(vectors: NDArray[np.float32], axes: NDArray[np.float32]) -> NDArray[n
     return heads
 
 
-def _bfloat16_bits(heads: NDArray[np.float32]) -> NDArray[np.int16]:
-    import torch
+def _rounded(heads: NDArray[np.float32], bound: float) -> PairFilter:
+    """The filter of these heads in 8-bit integers; `bound` is that of their own products.
 
-    return torch.from_numpy(heads).to(torch.bfloat16).view(torch.int16).numpy()
+    With x = x' + e, where e is what rounding takes off the coordinates of a head,
+
+        x . y  <=  x' . y' + |x'| |e(y)| + |e(x)| |y'| + |e(x)| |e(y)|
+
+    The last product and that of the residuals are together at most that of the lengths of e and
+    residual as one vector (Cauchy-Schwarz): that length, rounded up, is the last coordinate.
+    """
+    along, residual = heads[:, :-1], heads[:, -1]
+    n, width = along.shape
+    # A residual that is no integer of 8 bits stands in several places: r as r/2, r/2, r/2, r/2.
+    largest = max(along.max(), -along.min(), residual.max() / 4, 1e-3)
+    unit = np.float32(largest / MOST_UNITS)
+    whole = np.empty((n, width), dtype=np.int8)
+    squares, taken_off = np.empty(n), np.empty(n)
+    for start in range(0, n, ROUNDED_AT_ONCE):
+        part = slice(start, start + ROUNDED_AT_ONCE)
+        units = along[part] / unit
+        nearest = np.rint(units)
+        whole[part] = nearest
+        squares[part] = np.einsum("nd,nd->n", nearest, nearest)
+        units -= nearest
+        taken_off[part] = np.einsum("nd,nd->n", units, units)
+    crossed = 2 * np.sqrt(squares.max() * taken_off.max())
+    rest = np.sqrt((residual / unit) ** 2 + taken_off)
+    n_places = max(1, int(np.ceil((rest.max() / MOST_UNITS) ** 2)))
+    last = np.ceil(rest / np.sqrt(n_places)).astype(np.int8)
+    rounded = np.concatenate([whole, np.repeat(last[:, None], n_places, axis=1)], axis=1)
+    return PairFilter(rounded, float(np.floor(bound / float(unit) ** 2 - crossed)))
 
 
 @cache
@@ -162,12 +202,12 @@ def _device() -> str:
 
 
 @cache
-def _multiplies_bfloat16() -> bool:
-    """Whether the processor has instructions for bfloat16; without them it is slower than float32."""
+def _multiplies_integers() -> bool:
+    """Whether the processor has instructions for 8-bit integers; without them they are slower."""
     import torch
 
     if _device() != "cpu":
-        # A GPU is fast in float32, and may accumulate bfloat16 sums in bfloat16.
+        # A GPU is fast in float32.
         return False
     able = torch.cpu.get_capabilities()
-    return bool(able.get("amx_bf16") or able.get("avx512_bf16"))
+    return bool(able.get("amx_int8") or able.get("avx512_vnni"))

@@ -18,7 +18,7 @@ Places = NDArray[np.float64]
 """Affine maps, shape (pairs, 2, 3): where on one picture a point (y, x, 1) of the other one lies. The
 edges of a picture are -1 and 1."""
 
-_PIXELS_AT_ONCE = 1 << 16
+PIXELS_AT_ONCE = 1 << 15
 """Pixels of all pairs that are fitted together: what is computed of them stays in the cache."""
 _LARGEST_STEP = 0.1
 _SCALES, _SHEAR, _SHIFT = (0.6, 1.6), 0.3, 0.4
@@ -42,7 +42,7 @@ def reduced(squares: Stack, side: int) -> Stack:
 
 def aligned(ones: Stack, others: Stack, places: Places, n_steps: int) -> Places:
     """The places after some steps of Gauss and Newton."""
-    at_once = max(1, _PIXELS_AT_ONCE // ones[0].size) if len(ones) else 1
+    at_once = max(1, PIXELS_AT_ONCE // ones[0].size) if len(ones) else 1
     made = places.copy()
     for start in range(0, len(ones), at_once):
         part = slice(start, start + at_once)
@@ -55,23 +55,42 @@ def moved(ones: Stack, places: Places) -> tuple[Stack, Mask]:
     """The pictures at their places on the others, and which pixels both show."""
     n, side = len(ones), ones.shape[-1]
     at = _grid(side)
-    p = places.astype(np.float32)[:, :, :, None, None]
-    parts = []
+    in_pixels = places * (side / 2)
+    in_pixels[:, :, 2] += (side - 1) / 2
+    p = in_pixels.astype(np.float32)[:, :, :, None, None]
     inside = np.ones((n, side, side), dtype=np.bool_)
+    parts = []
     for axis in (0, 1):
-        position = p[:, axis, 0] * at[:, None] + p[:, axis, 1] * at + p[:, axis, 2]
-        position = (position + 1) * (side / 2) - 0.5
-        inside &= (position >= -0.5) & (position <= side - 0.5)
+        position = p[:, axis, 0] * at[:, None] + p[:, axis, 1] * at
+        position += p[:, axis, 2]
+        inside &= position >= -0.5
+        inside &= position <= side - 0.5
         np.clip(position, 0, side - 1.001, out=position)
         low = position.astype(np.int32)
-        parts.append((low, position - low))
-    (row, down), (column, right) = parts
-    index = row * side + column + np.arange(n, dtype=np.int32)[:, None, None] * (side * side)
+        position -= low.astype(np.float32)
+        parts.append((low, position))
+    (index, down), (column, right) = parts
+    index *= side
+    index += column
+    index += np.arange(n, dtype=np.int32)[:, None, None] * (side * side)
     flat = ones.reshape(-1)
-    upper = flat[index] * (1 - right) + flat[index + 1] * right
+    upper = _between(flat, index, right)
     index += side
-    lower = flat[index] * (1 - right) + flat[index + 1] * right
-    return upper * (1 - down) + lower * down, inside
+    lower = _between(flat, index, right)
+    lower -= upper
+    lower *= down
+    upper += lower
+    return upper, inside
+
+
+def _between(flat: Stack, index: NDArray[np.int32], right: Stack) -> Stack:
+    """Pixels between those at `index` and their right neighbours."""
+    left = flat.take(index)
+    step = flat.take(index + 1)
+    step -= left
+    step *= right
+    left += step
+    return left
 
 
 def correlations(ones: Stack, others: Stack, common: Mask) -> NDArray[np.float64]:
@@ -94,9 +113,8 @@ def _improved(ones: Stack, others: Stack, places: Places) -> Places:
     """The places after one step."""
     n, side = len(ones), ones.shape[-1]
     made, common = moved(ones, places)
-    a, b, seen = (
-        stack.reshape(n, -1).astype(np.float32, copy=False) for stack in (made, others, common)
-    )
+    a, b = made.reshape(n, -1), others.reshape(n, -1)
+    seen = common.reshape(n, -1).astype(np.float32)
     count = np.maximum(seen.sum(axis=1), 1.0)
     # Brightness first, because steps are in units of it.
     mean_a, mean_b = (a * seen).sum(axis=1) / count, (b * seen).sum(axis=1) / count
@@ -107,10 +125,11 @@ def _improved(ones: Stack, others: Stack, places: Places) -> Places:
     at = _grid(side)
     columns = np.empty((n, 8, side * side), dtype=np.float32)
     for axis in (0, 1):
-        slope = np.gradient(made, axis=axis + 1).reshape(n, -1) * (gain[:, None] * side / 2)
-        columns[:, 3 * axis] = slope * np.repeat(at, side)
-        columns[:, 3 * axis + 1] = slope * np.tile(at, side)
-        columns[:, 3 * axis + 2] = slope
+        slope = columns[:, 3 * axis + 2]
+        steepness = np.gradient(made, axis=axis + 1).reshape(n, -1)
+        np.multiply(steepness, gain[:, None] * (side / 2), out=slope)
+        np.multiply(slope, np.repeat(at, side), out=columns[:, 3 * axis])
+        np.multiply(slope, np.tile(at, side), out=columns[:, 3 * axis + 1])
     columns[:, 6], columns[:, 7] = of_a, 1.0
     weighted = columns * weights[:, None]
     normal = (weighted @ columns.transpose(0, 2, 1)).astype(np.float64)

@@ -48,7 +48,7 @@ Turn = Literal["none", "mirrored", "quarter", "half", "three quarters"]
 """How a picture is turned: left and right exchanged, or by quarters of a turn, counterclockwise."""
 TURNS: tuple[Turn, ...] = get_args(Turn)
 
-VERSION = 1
+VERSION = 2
 """Raised when the same files give other miniatures or another match: all are compared anew."""
 SIDE, MINIATURE_SIDE = 128, 32
 """Pixels of the squares that pictures are compared at: finer detail is lost in small copies."""
@@ -66,6 +66,8 @@ of 1; it grows with the fourth power of that."""
 _QUARTERS = {"quarter": 1, "half": 2, "three quarters": 3}
 _FIRST_SIDE, _FIRST_STEPS, _SECOND_STEPS = 16, 5, 4
 """Miniatures are aligned at this side first; steps then, and at their own side."""
+_LOOKS_AT_ONCE = 64
+"""Pairs of miniatures, each laid in two ways."""
 _STEPS = ((64, 3), (SIDE, 1))
 """Sides at which squares are aligned after that, and steps at each."""
 _NEIGHBOURHOOD = 9
@@ -241,11 +243,19 @@ def looked_at(
     wholes: Sequence[Miniature], parts: Sequence[Miniature], ways: Sequence[Way]
 ) -> list[Look]:
     """Each pair's best look: aligned as the codes of the pictures suggest, or upright and uncropped."""
+    looks = []
+    for start in range(0, len(ways), _LOOKS_AT_ONCE):
+        some = slice(start, start + _LOOKS_AT_ONCE)
+        looks += _best_looks(wholes[some], parts[some], ways[some])
+    return looks
+
+
+def _best_looks(
+    wholes: Sequence[Miniature], parts: Sequence[Miniature], ways: Sequence[Way]
+) -> list[Look]:
     tries = [
         (row, way) for row, of_pair in enumerate(ways) for way in dict.fromkeys([of_pair, UPRIGHT])
     ]
-    if not tries:
-        return []
     rows = [row for row, _ in tries]
     one = np.array([wholes[row] for row in rows], dtype=np.float32)
     other = np.array([turned(parts[row], way.turn) for row, way in tries], dtype=np.float32)

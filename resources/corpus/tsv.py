@@ -38,7 +38,7 @@ from resources.corpus.settings import CorpusError
 from resources.corpus.shard import FileShard
 from resources.corpus.staging import Staged, StagedWriter
 
-BLOCK_BYTES = 4 << 20
+BLOCK_BYTES = 2 << 20
 SCHEMA = pa.schema([("number", pa.int64()), ("text", pa.string()), ("bytes", pa.binary())])
 
 
@@ -249,7 +249,7 @@ UNREADABLE = cast(
     "tuple[type[Exception], ...]", (OSError, EOFError, isal_zlib.IsalError, zlib.error)
 )
 
-BATCHES_AHEAD = 2
+BATCHES_AHEAD = 1
 
 Read = tuple[pa.RecordBatch, pa.RecordBatch]
 

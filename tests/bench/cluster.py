@@ -64,10 +64,10 @@ def exact(vectors: np.ndarray) -> Found:
 
 
 def float32_alone(vectors: np.ndarray) -> Found:
-    """The exact mode on a processor without instructions for bfloat16."""
+    """The exact mode on a processor without instructions for 8-bit integers."""
     from methods.clustering import pair_filter
 
-    pair_filter._multiplies_bfloat16 = lambda: False
+    pair_filter._multiplies_integers = lambda: False
     return exact(vectors)
 
 

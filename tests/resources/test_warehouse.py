@@ -439,6 +439,17 @@ def test_rows_of_a_stream_outside_the_partition_or_the_rules_are_refused(warehou
     assert held(warehouse) == {"a": (1, ["old"])}
 
 
+def test_a_stream_that_needs_more_memory_than_it_is_given_is_taken_in_all_the_same(
+    warehouse, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(module, "STREAM_MEMORY", "8MB")
+    # 16 MB in texts that are longer than a block of DuckDB's file, of 256 KiB.
+    long = answers("a", 32, "text " * 100_000)
+    rows = streamed(tmp_path / "long.arrow", long)
+    warehouse.replace_all([Write(TABLE, rows, {"set_id": "a"})])
+    assert held(warehouse) == {"a": (32, ["text " * 100_000])}
+
+
 @pytest.mark.parametrize("content", [None, b"no Parquet"])
 def test_a_file_that_cannot_be_read_is_refused_and_changes_nothing(warehouse, tmp_path, content):
     warehouse.replace(TABLE, answers("a", 3, "old"))

@@ -15,17 +15,17 @@ from methods.clustering.neighbours import (
     merge,
     prepare,
 )
-from methods.clustering.pair_filter import MARGIN, PairFilter, make_pair_filter
+from methods.clustering.pair_filter import MARGIN, make_pair_filter
 from tests.methods.clustering.vectors import KINDS, at_angles, clustered_vectors, unit
 
 SEEDS = st.integers(0, 10**6)
 TAUS = st.sampled_from([-0.2, 0.0, 0.3, 0.75, 0.9, 0.99])
-NUMBERS = ["float32", "bfloat16"]
+NUMBERS = ["float32", "int8"]
 
 
 def filter_by(number: str, patch: pytest.MonkeyPatch) -> None:
     """Filter by heads in `number`, whatever this processor prefers and however few the vectors."""
-    patch.setattr(filters, "_multiplies_bfloat16", lambda: number == "bfloat16")
+    patch.setattr(filters, "_multiplies_integers", lambda: number == "int8")
     patch.setattr(filters, "FULL_PRODUCTS_UP_TO", 1)
 
 
@@ -97,20 +97,36 @@ def test_the_bound_lies_above_every_pair_within_tau(number, seed):
 
 
 def test_the_bound_holds_when_every_number_rounds_the_same_way():
-    # bfloat16 has 8 bits: 1 + 0.98 x 2^-8 lies just under the middle of 1 and 1 + 2^-7 and becomes 1.
-    # 63 such numbers of 1/8 each have the square 63/64 x 1.0077 = 0.992; one more fills up to 1.
-    rounded_down = 0.125 * (1 + 0.98 * 2**-8)
-    rest = np.sqrt(1 - 63 * rounded_down**2)
-    vector = np.array([[rounded_down] * 63 + [rest]], dtype=np.float32)
-    heads = PairFilter(filters._bfloat16_bits(vector), 0.0).select(slice(None))
-    made = float((heads.double() @ heads.double().T)[0, 0])
-    assert made == pytest.approx(63 / 64 + rest**2, abs=1e-4)  # 0.0076 short of 1
-    # The result is rounded once more: the next numbers of bfloat16 under 1 are 2^-8 apart.
-    product = float((heads @ heads.T)[0, 0])
-    assert 1 - product <= MARGIN["bfloat16"]
-    pair_filter = PairFilter(filters._bfloat16_bits(vector), 1 - MARGIN["bfloat16"])
-    [(row, column)] = pair_filter.candidates(heads, heads)
+    # Units of 1/254: 127 of them, and 15 x 56.49, which become 56; the residual fills up to length 1.
+    rest = np.sqrt(254**2 - 127**2 - 15 * 56.49**2)  # 22.84
+    heads = np.array([[127, *[56.49] * 15, rest]], dtype=np.float32) / 254
+    rounded = filters._rounded(heads, 1.0)
+    # What was taken off has the length sqrt(15) x 0.49 = 1.90, with the residual 22.92.
+    assert rounded.heads.tolist() == [[127, *[56] * 15, 23]]
+    # So 64516 units of 1 have become 127^2 + 15 x 56^2 + 23^2 = 63698, and the bound is lower by
+    # 2 x sqrt(63169) x 1.90 = 954.
+    assert rounded.bound == 254**2 - 954
+    one = rounded.select(slice(None))
+    [(row, column)] = rounded.candidates(one, one)
     assert row.tolist() == column.tolist() == [0]
+
+
+def test_a_residual_that_is_too_long_for_an_integer_stands_in_several_places():
+    # Four times 0.2 is less than the residual, so a unit is a 127th of a quarter of that.
+    heads = np.array([[0.2, np.sqrt(0.96)]], dtype=np.float32)
+    rounded = filters._rounded(heads, 1.0)
+    [[coordinate, *places]] = rounded.heads.tolist()
+    unit = np.sqrt(0.96) / 4 / 127
+    assert coordinate == round(0.2 / unit) == 104
+    # 508 units: more than 16 x 127^2 with what rounding took off, so 17 places of 508 / sqrt(17).
+    assert places == [124] * 17
+    assert rounded.bound <= 104**2 + 17 * 124**2
+
+
+@pytest.mark.parametrize("n", [0, 1, 7, 8, 9, 40])
+def test_places_of_what_is_true_are_found_eight_at_a_time(n):
+    flags = np.random.default_rng(n).random(n) < 0.3
+    assert filters._true_places(flags).tolist() == np.flatnonzero(flags).tolist()
 
 
 def test_a_pair_far_below_tau_does_not_pass(number):
@@ -118,7 +134,7 @@ def test_a_pair_far_below_tau_does_not_pass(number):
     pair_filter = make_pair_filter(vectors, 0.9)
     everyone = pair_filter.select(slice(None))
     n_passed = sum(len(row) for row, _ in pair_filter.candidates(everyone, everyone))
-    n_near = int((vectors @ vectors.T >= 0.9 - 2 * MARGIN[number] - 0.05).sum())
+    n_near = int((vectors @ vectors.T >= 0.9 - 2 * MARGIN - 0.05).sum())
     assert n_passed < 4 * n_near < vectors.shape[0] ** 2 / 4
 
 

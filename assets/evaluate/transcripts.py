@@ -3,22 +3,27 @@
 What belongs here: making transcripts of the rows of `evaluate.answers` and `evaluate.extractions`.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
+from assets.evaluate.released import item_ids
 from methods.evaluation.asking import Answer, ContextPolicy, Transcript, policy_of
 from resources.warehouse import Warehouse
 
 Row = dict[str, Any]
 
 
-def transcripts_of(warehouse: Warehouse, release_id: str) -> dict[tuple[str, str], Transcript]:
+def transcripts_of(
+    warehouse: Warehouse, release_id: str, ids: Sequence[str] | None = None
+) -> dict[tuple[str, str], Transcript]:
     """The transcripts on a release by model and item, models in order of name, items in their order.
 
+    With `ids` those of these items alone: all of a large release take hundreds of megabytes.
     A reading of an answer that has been replaced is none.
     """
-    read = warehouse.read_rows(
-        "evaluate/{}_of", ("answers", "extractions"), {"release_id": release_id}
-    )
+    wanted = item_ids(warehouse, release_id) if ids is None else list(ids)
+    where = {"release_id": release_id, "item_ids": wanted}
+    read = warehouse.read_rows("evaluate/{}_of", ("answers", "extractions"), where)
     answers: dict[tuple[str, str], dict[tuple[str, int], Answer]] = {}
     policies: dict[tuple[str, str], ContextPolicy] = {}
     for row in read["answers"]:

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from assets.common.apart import Apart
 from assets.common.automation import WHEN_READY
-from assets.common.tables import batches_to_arrow, map_of, report, table_asset
+from assets.common.tables import ArrowRows, map_of, report, table_asset
 from assets.evaluate.answers import answers
 from assets.evaluate.judgments import judgments
 from assets.evaluate.released import items_in_batches
@@ -66,7 +66,6 @@ def observations(
     there are, and nothing is asked.
     """
     tables: list[pa.Table] = []
-    statuses = Counter[str]()
     unknown = []
     current = set(in_force(warehouse).values())
     for release in warehouse.read("evaluate/answered_releases").to_pylist():
@@ -78,15 +77,13 @@ def observations(
         benchmark = benchmarks[release["benchmark"]]
         with apart.release(release["release_id"]):
             # All of a release or nothing: a part of its items would be other scores.
-            rows = (
-                {**release, **row} for row in _rows(warehouse, benchmark, release["release_id"])
-            )
-            of_release = batches_to_arrow("evaluate.observations", rows)
-            tables.append(of_release)
-            counts = of_release["status"].value_counts().to_pylist()
-            statuses.update({each["values"]: each["counts"] for each in counts})
-    table = pa.concat_tables([batches_to_arrow("evaluate.observations", []), *tables])
+            rows = ArrowRows("evaluate.observations")
+            for row in _rows(warehouse, benchmark, release["release_id"]):
+                rows.add({**release, **row})
+            tables.append(rows.arrow())
+    table = pa.concat_tables([ArrowRows("evaluate.observations").arrow(), *tables])
     warehouse.replace("evaluate.observations", table)
+    statuses = Counter(table["status"].to_pylist())
     counted: dict[str, Any] = {status: statuses[status] for status in sorted(statuses)}
     if unknown:
         counted["left out"] = f"There is no benchmark here for {', '.join(unknown)}."

@@ -92,16 +92,20 @@ def releases_named(
 def items_of(warehouse: Warehouse, release_id: str) -> list[Item]:
     """The release's items in order."""
     with warehouse.kept_open():
-        named = warehouse.read("release/named", {"release_ids": [release_id]}).to_pylist()
+        language = language_of(warehouse, release_id)
         rows = rows_of_release(warehouse, release_id)
-    language = next((row["language"] for row in named), None)
     return items_of_release(rows, language)
+
+
+def language_of(warehouse: Warehouse, release_id: str) -> str | None:
+    """The language of the release, where it is known."""
+    named = warehouse.read("release/named", {"release_ids": [release_id]}).to_pylist()
+    return next((row["language"] for row in named), None)
 
 
 def items_in_batches(warehouse: Warehouse, release_id: str) -> Iterator[Item]:
     """The same, read some at a time: all of a large release take hundreds of megabytes."""
-    named = warehouse.read("release/named", {"release_ids": [release_id]}).to_pylist()
-    language = next((row["language"] for row in named), None)
+    language = language_of(warehouse, release_id)
     for ids in batched(item_ids(warehouse, release_id), ITEMS_AT_ONCE):
         yield from items_named(warehouse, release_id, ids, language)
 

@@ -6,9 +6,9 @@ size), each by five models that answer after 200 ms, ten requests of each in fli
 judged, too. That is at most 250 requests a second, which one core sends and another one answers: the
 rest of the time is waiting, so two cores are enough. Each benchmark is measured in a process of its
 own, through the assets, gateway, ledger and warehouse of a fresh home; the API is a stand-in in another
-process. Three more parts wait for no model, and are all there is with `--without-models`: responses that
-are imported (`rated.py`; also a fifth and four times as many, for their memory), scores of many models
-on many items (`scored.py`), and the report of many models (`reported.py`).
+process. Three more parts wait for no model, and are all there is with `--without-models`: responses
+that are imported (`rated.py`; also a fifth and four times as many, for their memory), scores of many
+models on many items (`scored.py`), and the report of many models (`reported.py`).
 
 The ideal is what no order of the requests can go below: the calls of the slowest model times the
 latency by the requests in flight, or the turns of one dialogue after one another, whichever takes

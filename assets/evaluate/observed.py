@@ -32,6 +32,7 @@ from methods.evaluation.observations import (
 from methods.evaluation.slices import labels_by_turn
 from methods.evaluation.units import turn_numbers
 from methods.words import n_words
+from resources.batched import batched
 from resources.settings import Settings
 from resources.warehouse import Warehouse
 
@@ -39,6 +40,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Panel = Literal["mean", "median"]
+
+ROWS_AT_ONCE = 20_000
+"""Observations that are read at once."""
 
 
 class ScoringSettings(Settings):
@@ -123,11 +127,13 @@ def _slices(warehouse: Warehouse, benchmark: Benchmark, release_id: str) -> list
         models = warehouse.select(
             "evaluate.observations", "model", order="model", distinct=True, release_id=release_id
         )
-        # A model at a time: its rows in Arrow take ten times the memory of its columns.
-        for model in models["model"].to_pylist():
-            where = {"release_id": release_id, "model": model}
+        n_rows = warehouse.count("evaluate.observations", {"release_id": release_id})
+        # Of a large release a model at a time: rows in Arrow take ten times the memory of columns.
+        at_once = None if n_rows <= ROWS_AT_ONCE else 1
+        for some in batched(models["model"].to_pylist(), at_once):
+            where = {"release_id": release_id, "models": some}
             table = warehouse.read("evaluate/observed_of", where)
-            for (judge, version), rows in _by_judge(table):
+            for judge, version, model, rows in _slices_in(table):
                 if (judge, version) not in by_judge:
                     by_judge[judge, version] = Slice(benchmark, release_id, judge, version)
                 slice_ = by_judge[judge, version]
@@ -138,15 +144,17 @@ def _slices(warehouse: Warehouse, benchmark: Benchmark, release_id: str) -> list
     return [by_judge[key] for key in sorted(by_judge)]
 
 
-def _by_judge(table: "pa.Table") -> Iterator[tuple[tuple[str, str], "pa.Table"]]:
-    """The rows of each judge and version, which are in order of these."""
-    judges = [_numbers(table[name], Numbered[str]()) for name in ("judge", "judge_version")]
-    changes = np.flatnonzero(np.any([np.diff(numbers) != 0 for numbers in judges], axis=0)) + 1
+def _slices_in(table: "pa.Table") -> Iterator[tuple[str, str, str, "pa.Table"]]:
+    """Each judge, version and model, which the rows are in order of, and their rows."""
+    names = ("judge", "judge_version", "model")
+    numbers = [_numbers(table[name], Numbered[str]()) for name in names]
+    changes = np.flatnonzero(np.any([np.diff(of) != 0 for of in numbers], axis=0)) + 1
     ends = [0, *changes.tolist(), table.num_rows]
     for start, end in pairwise(ends):
         if end > start:
             rows = table.slice(start, end - start)
-            yield (rows["judge"][0].as_py(), rows["judge_version"][0].as_py()), rows
+            judge, version, model = (rows[name][0].as_py() for name in names)
+            yield judge, version, model, rows
 
 
 class _Items:

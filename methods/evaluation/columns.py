@@ -61,9 +61,14 @@ class Columns:
         self._columns: list[_Packed] = []
         self._place: dict[bytes, int] = {}
         self._added: list[int] = []
+        self._last: tuple[Column | None, Hashable] = (None, "")
 
     def add(self, units: Column, about: Hashable = "") -> None:
         """One more column; those `about` the same part of the items are resampled together."""
+        if units is self._last[0] and about == self._last[1]:
+            self._added.append(self._added[-1])
+            return
+        self._last = units, about
         of = Units.of(units, None if isinstance(units, Units) else self._names).valued()
         clusters = self._numbers_of(of)
         strata = of.of_strata()

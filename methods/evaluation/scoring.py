@@ -129,14 +129,14 @@ def _cells(
 ) -> Iterator[tuple[Cell, Units]]:
     """The columns of every score; `parts` are each model's observations by subset."""
     counting = {
-        (model, subset, form): in_form(part, form)
+        (model, subset): (floored(part), judged_only(part))
         for model, of_subsets in parts.items()
         for subset, part in of_subsets.items()
-        for form in ("floor", "judged")
     }
     for place, metric in enumerate(metrics):
-        for form in ("floor", "judged"):
-            columns = {model: units_of(metric, counting[model, ALL, form], form) for model in parts}
+        both = {model: _in_both_forms(metric, *counting[model, ALL]) for model in parts}
+        for number, form in enumerate(("floor", "judged")):
+            columns = {model: of_model[number] for model, of_model in both.items()}
             for model, units in columns.items():
                 yield Cell(metric, place, form, ALL, model), units
         # What is judged, of the last form.
@@ -144,9 +144,19 @@ def _cells(
             yield Cell(metric, place, "common", ALL, model), units
         if metric.aggregation != "micro":
             continue
-        for (model, subset, form), of_part in counting.items():
+        for (model, subset), of_part in counting.items():
             if subset != ALL and not (metric.of_whole_items and subset[0] in TURN_LABELS):
-                yield Cell(metric, place, form, subset, model), units_of(metric, of_part, form)
+                floor, judged = _in_both_forms(metric, *of_part)
+                yield Cell(metric, place, "floor", subset, model), floor
+                yield Cell(metric, place, "judged", subset, model), judged
+
+
+def _in_both_forms(
+    metric: Metric, floor: Observations, judged: Observations
+) -> tuple[Units, Units]:
+    units = units_of(metric, floor, "floor")
+    # Where nothing failed the forms are the same.
+    return units, units if len(judged) == len(floor) else units_of(metric, judged, "judged")
 
 
 def by_subset(

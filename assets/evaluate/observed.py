@@ -22,15 +22,15 @@ from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.judge_quality import AnswerKey
 from methods.evaluation.judging import PANEL
 from methods.evaluation.metrics import Scored
-from methods.evaluation.observations import (
+from methods.evaluation.metrics.observations import (
     Columns,
     Names,
     Numbered,
     Observations,
     replicates_of,
 )
+from methods.evaluation.metrics.units import turn_numbers
 from methods.evaluation.slices import labels_by_turn
-from methods.evaluation.units import turn_numbers
 from methods.words import n_words
 from resources.batched import batched
 from resources.settings import Settings

@@ -36,11 +36,11 @@ from methods.convbench.scores import (
 from methods.evaluation.asking import PLAIN
 from methods.evaluation.contestants import is_model
 from methods.evaluation.metrics import Scored, Unit
+from methods.evaluation.metrics.units import matrix
 from methods.evaluation.scoring import ALL
 from methods.evaluation.slices import subsets
 from methods.evaluation.statistics.comparisons import compare_differences, holm
 from methods.evaluation.statistics.resampling import N_RESAMPLES
-from methods.evaluation.units import matrix
 
 Row = dict[str, Any]
 ERROR_BELOW = 0.5

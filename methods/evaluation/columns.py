@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from methods.evaluation.metrics import Unit
-from methods.evaluation.observations import Names
+from methods.evaluation.metrics.observations import Names
+from methods.evaluation.metrics.units import Units
 from methods.evaluation.statistics.estimates import Estimate
 from methods.evaluation.statistics.resampling import (
     ClusterTotals,
@@ -25,7 +26,6 @@ from methods.evaluation.statistics.resampling import (
     percentile_estimates,
     ratio,
 )
-from methods.evaluation.units import Units
 
 AT_ONCE, LEAST_AT_ONCE = 1_000, 100
 """Columns that are resampled at once, at most and at least: 80 and 8 MB for 10,000 resamples."""

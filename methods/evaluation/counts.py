@@ -7,8 +7,8 @@ import numpy as np
 
 from methods.evaluation.asking import NO_ANSWER
 from methods.evaluation.metrics import Scored
-from methods.evaluation.observations import Observations
-from methods.evaluation.units import turn_numbers
+from methods.evaluation.metrics.observations import Observations
+from methods.evaluation.metrics.units import turn_numbers
 
 _FAILED = ("failed", "not_asked", "not_judged")
 

@@ -17,11 +17,11 @@ from methods.evaluation.contestants import is_model
 from methods.evaluation.findings import Finding, counted, difference
 from methods.evaluation.items import Item
 from methods.evaluation.metrics import Metric, Scored, Unit
+from methods.evaluation.metrics.units import by_stratum, comparable, matrix
 from methods.evaluation.scoring import ALL, floored, mean, units_of
 from methods.evaluation.slices import MOST_VALUES
 from methods.evaluation.statistics.comparisons import Comparison, compare_differences, holm
 from methods.evaluation.statistics.resampling import N_RESAMPLES
-from methods.evaluation.units import by_stratum, comparable, matrix
 
 SPLIT_BY = ("l2-category",)
 """Labels that differences are split by: the abilities that the paper reports both languages by (Tables

@@ -19,14 +19,14 @@ from methods.evaluation.contestants import (
 )
 from methods.evaluation.counts import coverage
 from methods.evaluation.metrics import Metric, Scored
-from methods.evaluation.observations import with_names_in_common
+from methods.evaluation.metrics.observations import with_names_in_common
+from methods.evaluation.metrics.units import Units, by_stratum, in_all, matrix
 from methods.evaluation.scoring import by_subset, in_form, units_of
 from methods.evaluation.slices import subsets
 from methods.evaluation.statistics.comparisons import Comparison, Tables, holm, sides
 from methods.evaluation.statistics.power import MinimumDetectableEffect, effects_of
 from methods.evaluation.statistics.ranks import rank_models
 from methods.evaluation.statistics.resampling import N_RESAMPLES
-from methods.evaluation.units import Units, by_stratum, in_all, matrix
 
 Row = dict[str, Any]
 _WITHOUT_RANK = {
@@ -79,18 +79,18 @@ def compare(
                 continue
             before, of_models = of_names, of_names[: len(models)]
             means = [units.mean() for units in of_models]
-            pairs = [tables.add_all(of_models), tables.add_chosen(of_names, with_itself)]
-            cells.append(_Cell(metric, form, means, pairs))
+            added = [tables.add_all(of_models), tables.add_chosen(of_names, with_itself)]
+            cells.append(_Cell(metric, form, means, *added))
     for cell in cells:
         about_metric = {"metric": cell.metric.name, "aggregation": cell.metric.aggregation}
-        pairs, one_by_one = map(tables.found, cell.pairs)
+        pairs, one_by_one = tables.found(cell.all), tables.found(cell.with_itself)
         comparisons += [
             {**about_metric, "form": cell.form, **_row(names, pair), "detectable": effect}
             for pair, effect in [*pairs, *one_by_one]
         ]
         if cell.form == "floor":
-            of_models = [pair for pair, _ in pairs]
-            ranked = _ranks(cell.metric, covered, cell.means, of_models, least_coverage)
+            compared = [pair for pair, _ in pairs]
+            ranked = _ranks(cell.metric, covered, cell.means, compared, least_coverage)
             ranks += [{**about_metric, **row} for row in [*ranked, *_without_rank(columns)]]
     return comparisons, ranks
 
@@ -101,7 +101,8 @@ class _Cell(NamedTuple):
     metric: Metric
     form: str
     means: list[float | None]
-    pairs: list["_Added"]
+    all: "_Added"
+    with_itself: "_Added"
 
 
 class _Added(NamedTuple):

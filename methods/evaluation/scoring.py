@@ -16,10 +16,10 @@ from methods.evaluation.contestants import is_model
 from methods.evaluation.counts import counts_of
 from methods.evaluation.judging import BY_THE_MODEL
 from methods.evaluation.metrics import Metric, Scored, Unit
-from methods.evaluation.observations import Observations, with_names_in_common
+from methods.evaluation.metrics.observations import Observations, with_names_in_common
+from methods.evaluation.metrics.units import Units, comparable, in_all
 from methods.evaluation.slices import TURN_LABELS, subsets
 from methods.evaluation.statistics.resampling import N_RESAMPLES
-from methods.evaluation.units import Units, comparable, in_all
 
 ALL = ("", "")
 """The subset of everything."""

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from methods.evaluation.observations import Observations
+    from methods.evaluation.metrics.observations import Observations
 
 BY_LABEL = "macro by "
 UNLABELLED = "none"

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from methods.evaluation.metrics import Metric, Scored, Unit
-from methods.evaluation.observations import Flags, Floats, Groups, Observations, grouped
-from methods.evaluation.units import Units
+from methods.evaluation.metrics.observations import Flags, Floats, Groups, Observations, grouped
+from methods.evaluation.metrics.units import Units
 
 
 @dataclass(frozen=True, kw_only=True)

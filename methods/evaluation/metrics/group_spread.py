@@ -20,8 +20,8 @@ import numpy as np
 
 from methods.evaluation.asking import PLAIN
 from methods.evaluation.metrics import Metric, Scored, Unit
-from methods.evaluation.observations import Floats, Observations, grouped
-from methods.evaluation.units import Units
+from methods.evaluation.metrics.observations import Floats, Observations, grouped
+from methods.evaluation.metrics.units import Units
 
 
 @lru_cache(maxsize=10_000)

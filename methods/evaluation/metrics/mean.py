@@ -15,8 +15,8 @@ import numpy as np
 
 from methods.evaluation.asking import PLAIN
 from methods.evaluation.metrics import Metric, Scored, Unit
-from methods.evaluation.observations import Floats, Observations, grouped
-from methods.evaluation.units import Units, turn_numbers
+from methods.evaluation.metrics.observations import Floats, Observations, grouped
+from methods.evaluation.metrics.units import Units, turn_numbers
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -103,9 +103,9 @@ class Observations(Sequence[Scored]):
         ]
         kinds = (np.int32,) * 5 + (np.float64, np.int32, np.bool_) + (np.int32,) * 2
         columns = list(zip(*rows, strict=True)) or [()] * len(kinds)
-        arrays = [np.array(column, dtype=kind) for column, kind in zip(columns, kinds, strict=True)]
-        given = [one.replicates for one in scored]
-        return cls(names, Columns(*arrays, replicates_of(given)))
+        given = replicates_of([one.replicates for one in scored])
+        arrays = [np.array(of, dtype=kind) for of, kind in zip(columns, kinds, strict=True)]
+        return cls(names, Columns._make([*arrays, given]))
 
     def column(self, name: str) -> NDArray[Any]:
         """The column of that name, of the rows of the part."""

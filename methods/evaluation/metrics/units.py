@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from methods.evaluation.metrics import Key, Unit
-from methods.evaluation.observations import Flags, Floats, Names, Numbers
+from methods.evaluation.metrics.observations import Flags, Floats, Names, Numbers
 
 Kind = Literal["item", "turn", "cluster", "key"]
 """What a unit is: an item, a turn of one, a cluster, or what its key in `Names.keys` says."""

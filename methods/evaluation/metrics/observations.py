@@ -104,7 +104,9 @@ class Observations(Sequence[Scored]):
         kinds = (np.int32,) * 5 + (np.float64, np.int32, np.bool_) + (np.int32,) * 2
         columns = list(zip(*rows, strict=True)) or [()] * len(kinds)
         given = replicates_of([one.replicates for one in scored])
-        arrays = [np.array(of, dtype=kind) for of, kind in zip(columns, kinds, strict=True)]
+        arrays: list[NDArray[Any]] = [
+            np.array(of, dtype=kind) for of, kind in zip(columns, kinds, strict=True)
+        ]
         return cls(names, Columns._make([*arrays, given]))
 
     def column(self, name: str) -> NDArray[Any]:

@@ -4,6 +4,7 @@ What belongs here: sending what it asks for, several requests at once. What is a
 read is the benchmark's (`methods/evaluation/judging.py`).
 """
 
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
@@ -33,6 +34,25 @@ class JudgeRun(NamedTuple):
 
 
 Judged = tuple[AskJudge, ParsedReply[Judgment]]
+
+
+class Said(NamedTuple):
+    """What is kept of a reply about the answer of a place, whose call is `answer_call_key`; without the
+    request, which has all texts that the judge was sent."""
+
+    place: Place
+    call_key: str
+    prompt_version: str
+    answer_call_key: str | None
+    judgment: Judgment | None
+    loss: tuple[str, str] | None
+
+    @classmethod
+    def of(cls, run: JudgeRun, asked: AskJudge, reply: ParsedReply[Judgment]) -> "Said":
+        """That of a reply as read."""
+        answer = run.transcript.answer(asked.place.trial, asked.place.turn)
+        answer_key, version = answer.call_key, sys.intern(reply.prompt_version)
+        return cls(asked.place, reply.key, version, answer_key, reply.value, reply.loss)
 
 
 async def judge_item(calls: ModelCalls, benchmark: Benchmark, run: JudgeRun) -> list[Judged]:

@@ -30,7 +30,7 @@ from assets.evaluate.judgments import judgments
 from assets.evaluate.observations import observations
 from assets.evaluate.observed import slices_of
 from assets.evaluate.pairs import pairs_version
-from assets.evaluate.released import Released, items_of, releases_in_force
+from assets.evaluate.released import Released, item_ids, items_of, releases_in_force
 from assets.evaluate.transcripts import transcripts_of
 from methods.benchmarks import Benchmarks
 from methods.evaluation.asking import PLAIN, Transcript
@@ -221,9 +221,11 @@ def _scores(warehouse: Warehouse, release: Released, judges: Collection[str]) ->
     transcripts = transcripts_of(warehouse, release.release_id)
     by_judge: Scores = {}
     judgments: dict[tuple[str, ...], dict[Place, Judgment]] = {}
-    for row in warehouse.read(
-        "evaluate/judgments_of", {"release_id": release.release_id}
-    ).to_pylist():
+    where = {
+        "release_id": release.release_id,
+        "item_ids": item_ids(warehouse, release.release_id),
+    }
+    for row in warehouse.read("evaluate/judgments_of", where).to_pylist():
         judge, version, model, item_id = (
             row[name] for name in ("judge", "judge_version", "model", "item_id")
         )

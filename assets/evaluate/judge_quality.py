@@ -160,7 +160,7 @@ def _rows(judge: Slice, beside: Beside, settings: JudgeQualitySettings) -> list[
     return rows
 
 
-def _models(judge: Slice) -> dict[str, list[Scored]]:
+def _models(judge: Slice) -> dict[str, Sequence[Scored]]:
     """What was observed of models: any judge tells apart what calibrates them and it."""
     return {model: scored for model, scored in judge.observed.items() if is_model(model)}
 

@@ -4,6 +4,8 @@ What belongs here: which answers are judged by whom. What a judge is sent, and h
 the benchmark's (`methods/evaluation/judging.py`), driven by `judge.py`.
 """
 
+from typing import NamedTuple
+
 import dagster as dg
 from pydantic import Field
 
@@ -13,10 +15,10 @@ from assets.common.progress import show_progress
 from assets.common.tables import table_asset
 from assets.evaluate.answers import answers
 from assets.evaluate.inference import PARAMS
-from assets.evaluate.judge import Judged, JudgeImages, JudgeRun, judge_item, judge_version
-from assets.evaluate.released import Released, items_of, releases_in_force
+from assets.evaluate.judge import JudgeImages, JudgeRun, Said, judge_item, judge_version
+from assets.evaluate.released import Released, releases_in_force
 from assets.evaluate.results import EvaluationSettings, ModelResults, ResultSet, write_results
-from assets.evaluate.transcripts import transcripts_of
+from assets.evaluate.transcripts import TranscriptsAsNeeded
 from assets.release import releases
 from methods.benchmarks import Benchmarks
 from resources.llm.gateway import Gateway
@@ -67,23 +69,34 @@ def judgments(
     ]
     lacking = {(row["release_id"], row["model"], row["judge"]) for row in unjudged}
     waiting = sorted({release_id for release_id, *_ in lacking})
-    runs: list[tuple[Released, str, JudgeRun]] = []
+    runs: list[_Run] = []
     versions: dict[str, str] = {}
+    transcripts: dict[str, TranscriptsAsNeeded] = {}
     for release in releases_in_force(warehouse, benchmarks, waiting):
         with apart.release(release.release_id):
-            versions[release.release_id] = judge_version(release.benchmark, settings.images)
-            runs += [
-                (release, model, run)
-                for model, run in _runs(warehouse, release, judges, settings)
-                if model in llm.profile.evaluate
-                or (release.release_id, model, run.judge) in lacking
+            release_id = release.release_id
+            versions[release_id] = judge_version(release.benchmark, settings.images)
+            transcripts[release_id] = TranscriptsAsNeeded(warehouse, release_id, len(judges) + 1)
+            of_release = [
+                run
+                for run in _runs(warehouse, release, judges, settings)
+                if run.model in llm.profile.evaluate
+                or (release_id, run.model, run.judge) in lacking
             ]
+            # All models' answers to some items come one after the other: they are read together.
+            portion_of = transcripts[release_id].portion_of
+            runs += sorted(of_release, key=lambda run: portion_of[run.item_id])
 
-    async def judge(calls: ModelCalls, place: int) -> list[Judged]:
-        release, _, run = runs[place]
-        if release.release_id not in apart.lost:
-            with apart.release(release.release_id, asking=True):
-                return await judge_item(calls, release.benchmark, run)
+    async def judge(calls: ModelCalls, place: int) -> list[Said]:
+        run = runs[place]
+        release_id = run.release.release_id
+        if release_id not in apart.lost:
+            with apart.release(release_id, asking=True):
+                read = await transcripts[release_id].of(run.model, run.item_id)
+                if read is not None:
+                    asked = JudgeRun(run.judge, run.replicate, *read, settings.images, PARAMS)
+                    replies = await judge_item(calls, run.release.benchmark, asked)
+                    return [Said.of(asked, *reply) for reply in replies]
         return []
 
     judged, usage = llm.map(
@@ -91,50 +104,56 @@ def judgments(
         range(len(runs)),
         judge,
         show_progress(context),
-        apart=(lambda place: runs[place][2].judge) if len(judges) > 1 else None,
+        apart=(lambda place: runs[place].judge) if len(judges) > 1 else None,
         by_prompt=True,
     )
     results = ResultSet("evaluate.judgments")
-    for (release, model, run), replies in zip(runs, judged, strict=True):
-        if release.release_id in apart.lost:
+    for run, replies in zip(runs, judged, strict=True):
+        if run.release.release_id in apart.lost:
             continue
-        of_model = results.of(release, model, run.judge)
+        of_model = results.of(run.release, run.model, run.judge)
         made_by: dict[str, object] = {
             "provider": llm.registry.model(run.judge).provider,
             "replicate": run.replicate,
-            "judge_version": versions[release.release_id],
+            "judge_version": versions[run.release.release_id],
         }
-        _add(of_model, made_by, run, replies)
+        _add(of_model, made_by, run.item_id, replies)
     return write_results(warehouse, results, settings.max_failed_share, usage)
+
+
+class _Run(NamedTuple):
+    """One judge and the answers of one model to one item."""
+
+    release: Released
+    model: str
+    item_id: str
+    judge: str
+    replicate: int
 
 
 def _runs(
     warehouse: Warehouse, release: Released, judges: list[str], settings: JudgmentsSettings
-) -> list[tuple[str, JudgeRun]]:
-    """Every item of a release with each model's answers to it, for each judge and replicate."""
+) -> list[_Run]:
+    """Every item of a release that each model answered, for each judge and replicate."""
     if not release.benchmark.judge_prompts:
         return []
-    items = {item.item_id: item for item in items_of(warehouse, release.release_id)}
+    answered = warehouse.read("evaluate/answered_items_of", {"release_id": release.release_id})
+    columns = (answered[name].to_pylist() for name in ("model", "item_id"))
     return [
-        (
-            model,
-            JudgeRun(judge, replicate, items[item_id], transcript, settings.images, PARAMS),
-        )
-        for (model, item_id), transcript in transcripts_of(warehouse, release.release_id).items()
+        _Run(release, model, item_id, judge, replicate)
+        for model, item_id in zip(*columns, strict=True)
         for judge in judges
         for replicate in range(settings.replicates)
     ]
 
 
-def _add(
-    of: ModelResults, made_by: dict[str, object], run: JudgeRun, replies: list[Judged]
-) -> None:
+def _add(of: ModelResults, made_by: dict[str, object], item_id: str, replies: list[Said]) -> None:
     """Rows of one item's judgments, and of those that were lost."""
-    for asked, reply in replies:
-        trial, turn, part = asked.place
-        where = {"item_id": run.item.item_id, "trial": trial, "turn": turn, "call_key": reply.key}
+    for reply in replies:
+        trial, turn, part = reply.place
+        where = {"item_id": item_id, "trial": trial, "turn": turn, "call_key": reply.call_key}
         of.n_turns += 1
-        if reply.value is None:
+        if reply.judgment is None:
             assert reply.loss is not None
             reason, detail = reply.loss
             of.n_lost += 1
@@ -147,9 +166,9 @@ def _add(
                 **made_by,
                 "part": part,
                 "prompt_version": reply.prompt_version,
-                "answer_call_key": run.transcript.answer(trial, turn).call_key,
-                "scores": list(reply.value.scores.items()),
-                "score": reply.value.score,
-                "explanation": reply.value.explanation,
+                "answer_call_key": reply.answer_call_key,
+                "scores": list(reply.judgment.scores.items()),
+                "score": reply.judgment.score,
+                "explanation": reply.judgment.explanation,
             },
         )

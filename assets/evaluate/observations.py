@@ -11,13 +11,14 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import dagster as dg
+import pyarrow as pa
 
 from assets.common.apart import Apart
 from assets.common.automation import WHEN_READY
-from assets.common.tables import map_of, report, rows_to_arrow, table_asset
+from assets.common.tables import ArrowRows, map_of, report, table_asset
 from assets.evaluate.answers import answers
 from assets.evaluate.judgments import judgments
-from assets.evaluate.released import items_of
+from assets.evaluate.released import items_in_batches
 from assets.evaluate.transcripts import transcripts_of
 from methods.benchmarks import Benchmarks
 from methods.errors import UserError
@@ -25,10 +26,13 @@ from methods.evaluation.asking import Transcript, with_policy
 from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.items import Item
 from methods.evaluation.judging import RULE, Judgment, Place, replay
+from resources.batched import batched
 from resources.releases import in_force
 from resources.warehouse import Warehouse
 
 Row = dict[str, Any]
+ITEMS_AT_ONCE = 500
+"""Items whose answers and judgments, of all models, are in memory at once."""
 
 
 class Pass(NamedTuple):
@@ -61,7 +65,7 @@ def observations(
     What a model failed and what a judge failed are rows, too. All are made of the answers and judgments
     there are, and nothing is asked.
     """
-    rows: list[Row] = []
+    tables: list[pa.Table] = []
     unknown = []
     current = set(in_force(warehouse).values())
     for release in warehouse.read("evaluate/answered_releases").to_pylist():
@@ -72,12 +76,14 @@ def observations(
             continue
         benchmark = benchmarks[release["benchmark"]]
         with apart.release(release["release_id"]):
-            of_release = _rows(warehouse, benchmark, release["release_id"])
             # All of a release or nothing: a part of its items would be other scores.
-            rows += [{**release, **row} for row in of_release]
-    table = rows_to_arrow("evaluate.observations", rows)
+            rows = ArrowRows("evaluate.observations")
+            for row in _rows(warehouse, benchmark, release["release_id"]):
+                rows.add({**release, **row})
+            tables.append(rows.arrow())
+    table = pa.concat_tables([ArrowRows("evaluate.observations").arrow(), *tables])
     warehouse.replace("evaluate.observations", table)
-    statuses = Counter(row["status"] for row in rows)
+    statuses = Counter(table["status"].to_pylist())
     counted: dict[str, Any] = {status: statuses[status] for status in sorted(statuses)}
     if unknown:
         counted["left out"] = f"There is no benchmark here for {', '.join(unknown)}."
@@ -92,26 +98,37 @@ def _without(benchmark: str) -> str:
 
 
 def _rows(warehouse: Warehouse, benchmark: Benchmark, release_id: str) -> Iterator[Row]:
+    where = {"release_id": release_id}
+    # Open to its end: answers that were replaced meanwhile would be half of the one and of the other.
     with warehouse.kept_open():
-        items = {item.item_id: item for item in items_of(warehouse, release_id)}
-        transcripts = transcripts_of(warehouse, release_id)
-        judgments = _judgments(warehouse, benchmark, release_id)
-    answered = {model for (model, _), transcript in transcripts.items() if transcript.has_answers}
-    for judge_pass, judged in judgments.items():
-        judged_models = {model for model, _ in judged}
-        for (model, item_id), transcript in transcripts.items():
-            # A judge that has not judged a model observed nothing of it; who answered nothing has
-            # nothing to be judged, and is observed all the same.
-            if judge_pass.judge == RULE or model in judged_models or model not in answered:
-                kept = judged.get((model, item_id), {})
-                yield from _observe(benchmark, items[item_id], model, transcript, judge_pass, kept)
+        answered = set(warehouse.read("evaluate/answering_models_of", where)["model"].to_pylist())
+        passes: dict[Pass, set[str]] = {}
+        for row in warehouse.read("evaluate/judged_models_of", where).to_pylist():
+            judge_pass = Pass(row["judge"], row["judge_version"], row["replicate"])
+            passes.setdefault(judge_pass, set()).add(row["model"])
+        if not benchmark.judge_prompts:
+            passes = {Pass(RULE, benchmark.judge_version, 0): set()}
+        for some in batched(items_in_batches(warehouse, release_id), ITEMS_AT_ONCE):
+            items = {item.item_id: item for item in some}
+            transcripts = transcripts_of(warehouse, release_id, list(items))
+            judgments = _judgments(warehouse, benchmark, {**where, "item_ids": list(items)})
+            for judge_pass, judged_models in passes.items():
+                judged = judgments.get(judge_pass, {})
+                for (model, item_id), transcript in transcripts.items():
+                    # A judge that has not judged a model observed nothing of it; who answered nothing
+                    # has nothing to be judged, and is observed all the same.
+                    if judge_pass.judge == RULE or model in judged_models or model not in answered:
+                        kept = judged.get((model, item_id), {})
+                        yield from _observe(
+                            benchmark, items[item_id], model, transcript, judge_pass, kept
+                        )
 
 
-def _judgments(warehouse: Warehouse, benchmark: Benchmark, release_id: str) -> Judgments:
-    if not benchmark.judge_prompts:
-        return {Pass(RULE, benchmark.judge_version, 0): {}}
+def _judgments(warehouse: Warehouse, benchmark: Benchmark, where: Row) -> Judgments:
     judged: Judgments = {}
-    for row in warehouse.read("evaluate/judgments_of", {"release_id": release_id}).to_pylist():
+    if not benchmark.judge_prompts:
+        return judged
+    for row in warehouse.read("evaluate/judgments_of", where).to_pylist():
         judge_pass = Pass(row["judge"], row["judge_version"], row["replicate"])
         judgment = Judgment(map_of(row["scores"]) or {}, row["score"], row["explanation"])
         of_item = judged.setdefault(judge_pass, {}).setdefault((row["model"], row["item_id"]), {})

@@ -7,20 +7,32 @@ values are the mean or median of theirs, of the turns that all of them judged.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from statistics import fmean, median
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field
 
 from assets.common.apart import Apart
-from assets.evaluate.released import items_of
+from assets.evaluate.released import items_in_batches
 from methods.benchmarks import Benchmarks
 from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.judge_quality import AnswerKey
 from methods.evaluation.judging import PANEL
 from methods.evaluation.metrics import Scored
+from methods.evaluation.metrics.observations import (
+    Columns,
+    Names,
+    Numbered,
+    Observations,
+    replicates_of,
+)
+from methods.evaluation.metrics.units import turn_numbers
 from methods.evaluation.slices import labels_by_turn
 from methods.words import n_words
+from resources.batched import batched
 from resources.settings import Settings
 from resources.warehouse import Warehouse
 
@@ -28,8 +40,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Panel = Literal["mean", "median"]
-ROWS_AT_ONCE = 10_000
-"""Observations that are dicts at the same time: one takes ten times the memory of its row in Arrow."""
+
+ROWS_AT_ONCE = 20_000
+"""Observations that are read at once."""
 
 
 class ScoringSettings(Settings):
@@ -53,7 +66,7 @@ class Slice:
     release_id: str
     judge: str
     version: str
-    observed: dict[str, list[Scored]] = field(default_factory=dict)
+    observed: dict[str, Observations] = field(default_factory=dict)
     providers: dict[str, set[str]] = field(default_factory=dict)
     members: list["Slice"] = field(default_factory=list)
 
@@ -108,45 +121,100 @@ def answer_lengths(warehouse: Warehouse, release_id: str) -> dict[AnswerKey, int
 
 
 def _slices(warehouse: Warehouse, benchmark: Benchmark, release_id: str) -> list[Slice]:
-    with warehouse.kept_open():
-        items = {item.item_id: item for item in items_of(warehouse, release_id)}
-        table = warehouse.read("evaluate/observed_of", {"release_id": release_id})
-    labels = {item_id: labels_by_turn(item) for item_id, item in items.items()}
     by_judge: dict[tuple[str, str], Slice] = {}
-    for row in _observed(table):
-        judge, version, model = row["judge"], row["judge_version"], row["model"]
-        if (judge, version) not in by_judge:
-            by_judge[judge, version] = Slice(benchmark, release_id, judge, version)
-        slice_ = by_judge[judge, version]
-        ran = {row["provider"], row["judge_provider"]} - {None}
-        slice_.providers.setdefault(model, set()).update(ran)
-        item = items[row["item_id"]]
-        slice_.observed.setdefault(model, []).append(
-            Scored(
-                item_id=item.item_id,
-                cluster=item.cluster,
-                trial=row["trial"],
-                turn=row["turn"],
-                metric=row["metric"],
-                value=row["value"],
-                status=row["status"],
-                refused=row["refused"],
-                labels=labels[item.item_id].get(row["turn"], {}),
-                part=row["part"],
-                replicates=tuple(row["replicates"] or ()),
-            )
+    with warehouse.kept_open():
+        items = _Items(warehouse, release_id)
+        models = warehouse.select(
+            "evaluate.observations", "model", order="model", distinct=True, release_id=release_id
         )
-    return list(by_judge.values())
+        n_rows = warehouse.count("evaluate.observations", {"release_id": release_id})
+        # Of a large release a model at a time: rows in Arrow take ten times the memory of columns.
+        at_once = None if n_rows <= ROWS_AT_ONCE else 1
+        for some in batched(models["model"].to_pylist(), at_once):
+            where = {"release_id": release_id, "models": some}
+            table = warehouse.read("evaluate/observed_of", where)
+            for judge, version, model, rows in _slices_in(table):
+                if (judge, version) not in by_judge:
+                    by_judge[judge, version] = Slice(benchmark, release_id, judge, version)
+                slice_ = by_judge[judge, version]
+                ran = {*rows["provider"].unique().to_pylist()}
+                ran |= {*rows["judge_provider"].unique().to_pylist()}
+                slice_.providers[model] = ran - {None}
+                slice_.observed[model] = items.observations(rows)
+    return [by_judge[key] for key in sorted(by_judge)]
 
 
-def _observed(table: "pa.Table") -> Iterator[dict[str, Any]]:
-    """The rows of one release, some at a time; texts that many rows have are one object."""
-    shared: dict[str, str] = {}
-    for batch in table.to_batches(max_chunksize=ROWS_AT_ONCE):
-        for row in batch.to_pylist():
-            for name in ("model", "trial", "metric", "status", "part"):
-                row[name] = shared.setdefault(row[name], row[name])
-            yield row
+def _slices_in(table: "pa.Table") -> Iterator[tuple[str, str, str, "pa.Table"]]:
+    """Each judge, version and model, which the rows are in order of, and their rows."""
+    names = ("judge", "judge_version", "model")
+    numbers = [_numbers(table[name], Numbered[str]()) for name in names]
+    changes = np.flatnonzero(np.any([np.diff(of) != 0 for of in numbers], axis=0)) + 1
+    ends = [0, *changes.tolist(), table.num_rows]
+    for start, end in pairwise(ends):
+        if end > start:
+            rows = table.slice(start, end - start)
+            judge, version, model = (rows[name][0].as_py() for name in names)
+            yield judge, version, model, rows
+
+
+class _Items:
+    """What observations say of the items of a release: clusters, and the labels of their turns."""
+
+    def __init__(self, warehouse: Warehouse, release_id: str):
+        self._names = Names()
+        self._clusters: list[int] = []
+        labels: list[tuple[int, int, int]] = []
+        for item in items_in_batches(warehouse, release_id):
+            number = self._names.items[item.item_id]
+            self._clusters.append(self._names.clusters[item.cluster])
+            labels += [
+                (number, turn, self._names.number_of(of_turn))
+                for turn, of_turn in labels_by_turn(item).items()
+            ]
+        self._none = self._names.number_of({})
+        items, turns, of_turns = np.array(labels, dtype=np.int64).reshape(-1, 3).T
+        places = turn_numbers(items, turns)
+        order = np.argsort(places)
+        self._places, self._labels = places[order], of_turns[order].astype(np.int32)
+
+    def observations(self, rows: "pa.Table") -> Observations:
+        """The rows of one model, judge and version."""
+        names = self._names
+        n_items = len(names.items)
+        items = _numbers(rows["item_id"], names.items)
+        if len(names.items) > n_items:
+            raise KeyError(list(names.items)[n_items])
+        turns = rows["turn"].to_numpy()
+        places = turn_numbers(items, turns)
+        at = np.minimum(np.searchsorted(self._places, places), max(0, len(self._places) - 1))
+        labels = np.full(len(items), self._none, dtype=np.int32)
+        if len(self._places):
+            known = self._places[at] == places
+            labels[known] = self._labels[at[known]]
+        replicates = None
+        if rows["replicates"].null_count < rows.num_rows:
+            replicates = replicates_of([tuple(of or ()) for of in rows["replicates"].to_pylist()])
+        columns = Columns(
+            items,
+            np.array(self._clusters, dtype=np.int32)[items],
+            _numbers(rows["trial"], names.trials),
+            turns.astype(np.int32),
+            _numbers(rows["metric"], names.metrics),
+            rows["value"].to_numpy(),
+            _numbers(rows["status"], names.statuses),
+            rows["refused"].to_numpy().astype(bool),
+            labels,
+            _numbers(rows["part"], names.parts),
+            replicates,
+        )
+        return Observations(names, columns)
+
+
+def _numbers(column: "pa.ChunkedArray", numbered: Numbered[str]) -> NDArray[np.int32]:
+    """The numbers of texts."""
+    encoded = column.combine_chunks().dictionary_encode()
+    numbers = np.array([numbered[text] for text in encoded.dictionary.to_pylist()], dtype=np.int32)
+    return numbers[encoded.indices.to_numpy()]
 
 
 def _panel(judges: list[Slice], panel: Panel) -> Slice:
@@ -165,9 +233,8 @@ def _panel(judges: list[Slice], panel: Panel) -> Slice:
         for scored in (one for judge in judges for one in judge.observed[model]):
             key = scored.item_id, scored.trial, scored.turn, scored.part, scored.metric
             of_turns.setdefault(key, []).append(scored)
-        made.observed[model] = [
-            _together(of_turn, len(judges), combine) for of_turn in of_turns.values()
-        ]
+        of_panel = [_together(of_turn, len(judges), combine) for of_turn in of_turns.values()]
+        made.observed[model] = Observations.of(of_panel, judges[0].observed[model].names)
         made.providers[model] = set.union(*(judge.providers[model] for judge in judges))
     return made
 

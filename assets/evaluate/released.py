@@ -3,7 +3,7 @@
 What belongs here: reads of release tables that several assets of the stage share.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import dagster as dg
@@ -13,10 +13,22 @@ from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.items import Item
 from methods.naming import nearest
 from methods.release_items import items_of_release
+from resources.batched import batched
 from resources.reports.release_rows import rows_of_release
 from resources.warehouse import Warehouse
 
 Row = dict[str, Any]
+
+
+ITEMS_AT_ONCE = 1_000
+"""Items that are read at once."""
+_ORDERS = {
+    "items": "ordinal",
+    "turns": "item_id, turn",
+    "choices": "item_id, position",
+    "references": "item_id, turn, kind",
+    "images": "item_id, position",
+}
 
 
 class Released(NamedTuple):
@@ -80,7 +92,43 @@ def releases_named(
 def items_of(warehouse: Warehouse, release_id: str) -> list[Item]:
     """The release's items in order."""
     with warehouse.kept_open():
-        named = warehouse.read("release/named", {"release_ids": [release_id]}).to_pylist()
+        language = language_of(warehouse, release_id)
         rows = rows_of_release(warehouse, release_id)
-    language = next((row["language"] for row in named), None)
+    return items_of_release(rows, language)
+
+
+def language_of(warehouse: Warehouse, release_id: str) -> str | None:
+    """The language of the release, where it is known."""
+    named = warehouse.read("release/named", {"release_ids": [release_id]}).to_pylist()
+    return next((row["language"] for row in named), None)
+
+
+def items_in_batches(warehouse: Warehouse, release_id: str) -> Iterator[Item]:
+    """The same, read some at a time: all of a large release take hundreds of megabytes."""
+    language = language_of(warehouse, release_id)
+    for ids in batched(item_ids(warehouse, release_id), ITEMS_AT_ONCE):
+        yield from items_named(warehouse, release_id, ids, language)
+
+
+def item_ids(warehouse: Warehouse, release_id: str) -> list[str]:
+    """The ids of the release's items in order."""
+    ids: list[str] = warehouse.select(
+        "release.items", "item_id", order="ordinal", release_id=release_id
+    )["item_id"].to_pylist()
+    return ids
+
+
+def items_named(
+    warehouse: Warehouse, release_id: str, ids: Sequence[str], language: str | None
+) -> list[Item]:
+    """The release's items of these ids, in order."""
+    with warehouse.kept_open():
+        rows = {
+            table: warehouse.select(
+                f"release.{table}", order=order, release_id=release_id, item_id=ids
+            ).to_pylist()
+            for table, order in _ORDERS.items()
+        }
+    for item in rows["items"]:
+        item["labels"] = dict(item["labels"])
     return items_of_release(rows, language)

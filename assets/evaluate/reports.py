@@ -73,7 +73,9 @@ def reports(
     rows, lines = [], []
     for release in warehouse.read("evaluate/reported_releases").to_pylist():
         with apart.release(release["release_id"]):
-            data = report_data(warehouse, benchmarks, release, profile, families)
+            # Some twenty reads, which open the file once.
+            with warehouse.kept_open():
+                data = report_data(warehouse, benchmarks, release, profile, families)
             path = reports_path() / f"{release['release_id']}.html"
             line = line_of(data, path.name)
             rows.append(

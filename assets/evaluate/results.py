@@ -9,10 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import dagster as dg
+import pyarrow as pa
 from pydantic import Field
 
 from assets.common.losses import in_words, reasons, too_many
-from assets.common.tables import report, rows_to_arrow
+from assets.common.tables import ArrowRows, report, rows_to_arrow
 from assets.evaluate.released import Released, Row
 from resources.llm.usage import Usage
 from resources.settings import Settings
@@ -45,7 +46,7 @@ class ModelResults:
         }
         self.asked = judge or model
         self._judge = judge
-        self.rows: dict[str, list[Row]] = {}
+        self._rows: dict[str, ArrowRows] = {}
         self.failed: list[Row] = []
         self.n_turns = 0
         self.n_lost = 0
@@ -62,7 +63,13 @@ class ModelResults:
 
     def add(self, table: str, row: Row) -> None:
         """A row of a table."""
-        self.rows.setdefault(table, []).append({**self.owned, **row})
+        if table not in self._rows:
+            self._rows[table] = ArrowRows(table)
+        self._rows[table].add({**self.owned, **row})
+
+    def rows(self, table: str) -> pa.Table:
+        """The rows of a table that were added."""
+        return self._rows.get(table, ArrowRows(table)).arrow()
 
     def fail(self, row: Row) -> None:
         """A row of `evaluate.failed`."""
@@ -137,13 +144,14 @@ def write_results(
         counted["missing"] = dg.MetadataValue.md(
             "\n".join(f"- {_sentence(row, max_failed_share)}" for row in missing)
         )
-    made = [row for of_model in taken for row in of_model.rows.get(results.table, [])]
-    return report(rows_to_arrow(results.table, made), counted, usage=usage)
+    made = [of_model.rows(results.table) for of_model in taken]
+    table = pa.concat_tables([ArrowRows(results.table).arrow(), *made])
+    return report(table, counted, usage=usage)
 
 
 def _writes(results: ResultSet, each: ModelResults) -> Iterator[Write]:
     for table in results.tables:
-        yield Write(table, rows_to_arrow(table, each.rows.get(table, [])), each.owned)
+        yield Write(table, each.rows(table), each.owned)
     losses = [{**row, "stage": results.stage} for row in each.failed]
     yield Write(
         "evaluate.failed",

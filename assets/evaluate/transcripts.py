@@ -1,24 +1,36 @@
 """Transcripts: what each model answered to each item, and what was read from the answers.
 
-What belongs here: making transcripts of the rows of `evaluate.answers` and `evaluate.extractions`.
+What belongs here: making transcripts of the rows of `evaluate.answers` and `evaluate.extractions`, of a
+whole release or of some of its items at a time.
 """
 
+import asyncio
+from collections import OrderedDict
+from collections.abc import Sequence
 from typing import Any
 
+from assets.evaluate.released import item_ids, items_named, language_of
 from methods.evaluation.asking import Answer, ContextPolicy, Transcript, policy_of
+from methods.evaluation.items import Item
+from resources.batched import batched
 from resources.warehouse import Warehouse
 
 Row = dict[str, Any]
+ITEMS_AT_ONCE = 500
+"""Items whose transcripts, of all models, are read at once."""
 
 
-def transcripts_of(warehouse: Warehouse, release_id: str) -> dict[tuple[str, str], Transcript]:
+def transcripts_of(
+    warehouse: Warehouse, release_id: str, ids: Sequence[str] | None = None
+) -> dict[tuple[str, str], Transcript]:
     """The transcripts on a release by model and item, models in order of name, items in their order.
 
+    With `ids` those of these items alone: all of a large release take hundreds of megabytes.
     A reading of an answer that has been replaced is none.
     """
-    read = warehouse.read_rows(
-        "evaluate/{}_of", ("answers", "extractions"), {"release_id": release_id}
-    )
+    wanted = item_ids(warehouse, release_id) if ids is None else list(ids)
+    where = {"release_id": release_id, "item_ids": wanted}
+    read = warehouse.read_rows("evaluate/{}_of", ("answers", "extractions"), where)
     answers: dict[tuple[str, str], dict[tuple[str, int], Answer]] = {}
     policies: dict[tuple[str, str], ContextPolicy] = {}
     for row in read["answers"]:
@@ -34,3 +46,43 @@ def transcripts_of(warehouse: Warehouse, release_id: str) -> dict[tuple[str, str
         key: Transcript(of_item, readings.get(key, {}), policies[key])
         for key, of_item in answers.items()
     }
+
+
+class TranscriptsAsNeeded:
+    """Items of a release with their transcripts, read some at a time while judges are asked.
+
+    All of a large release take hundreds of megabytes. Who asks for items in order reads each once;
+    `n_kept` portions are kept for those who are at different places.
+    """
+
+    def __init__(self, warehouse: Warehouse, release_id: str, n_kept: int):
+        self._warehouse, self._release_id, self._n_kept = warehouse, release_id, n_kept
+        self._portions = list(batched(item_ids(warehouse, release_id), ITEMS_AT_ONCE))
+        self.portion_of = {
+            item_id: number for number, ids in enumerate(self._portions) for item_id in ids
+        }
+        self._language = language_of(warehouse, release_id)
+        self._read: OrderedDict[int, asyncio.Task[_Portion]] = OrderedDict()
+
+    async def of(self, model: str, item_id: str) -> tuple[Item, Transcript] | None:
+        """The item and the model's transcript; None if its answers were removed meanwhile."""
+        number = self.portion_of[item_id]
+        if number not in self._read:
+            # In a thread: who waits for the file does not hold up the requests in flight.
+            reading = asyncio.to_thread(self._portion, self._portions[number])
+            self._read[number] = asyncio.create_task(reading)
+        self._read.move_to_end(number)
+        while len(self._read) > self._n_kept:
+            self._read.popitem(last=False)
+        items, transcripts = await asyncio.shield(self._read[number])
+        transcript = transcripts.get((model, item_id))
+        return None if transcript is None else (items[item_id], transcript)
+
+    def _portion(self, ids: list[str]) -> "_Portion":
+        with self._warehouse.kept_open():
+            items = items_named(self._warehouse, self._release_id, ids, self._language)
+            transcripts = transcripts_of(self._warehouse, self._release_id, ids)
+        return {item.item_id: item for item in items}, transcripts
+
+
+_Portion = tuple[dict[str, Item], dict[tuple[str, str], Transcript]]

@@ -36,7 +36,7 @@ from methods.convbench.scores import (
 from methods.evaluation.asking import PLAIN
 from methods.evaluation.contestants import is_model
 from methods.evaluation.metrics import Scored, Unit
-from methods.evaluation.ranking import matrix
+from methods.evaluation.metrics.units import matrix
 from methods.evaluation.scoring import ALL
 from methods.evaluation.slices import subsets
 from methods.evaluation.statistics.comparisons import compare_differences, holm

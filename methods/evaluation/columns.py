@@ -16,6 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from methods.evaluation.metrics import Unit
+from methods.evaluation.metrics.observations import Names
+from methods.evaluation.metrics.units import Units
 from methods.evaluation.statistics.estimates import Estimate
 from methods.evaluation.statistics.resampling import (
     ClusterTotals,
@@ -25,8 +27,10 @@ from methods.evaluation.statistics.resampling import (
     ratio,
 )
 
-AT_ONCE = 1_000
-"""Columns that are resampled at once: 80 MB for 10,000 resamples."""
+AT_ONCE, LEAST_AT_ONCE = 1_000, 100
+"""Columns that are resampled at once, at most and at least: 80 and 8 MB for 10,000 resamples."""
+CLUSTERS_A_COLUMN = 12
+"""The more clusters there are, the longer drawing them takes, and the more columns it serves."""
 SORTED_AT_ONCE = 100
 """Columns whose percentiles are taken at once: these take copies of what was resampled."""
 Column = Sequence[Unit]
@@ -51,25 +55,33 @@ class Columns:
     """Columns that are resampled together; the mean is over units, or over the means of strata."""
 
     def __init__(self) -> None:
+        self._names = Names()
         self._clusters: dict[str, int] = {}
+        self._number_of: dict[int, tuple[Names, NDArray[np.int32]]] = {}
         self._columns: list[_Packed] = []
         self._place: dict[bytes, int] = {}
         self._added: list[int] = []
+        self._last: tuple[Column | None, Hashable] = (None, "")
 
     def add(self, units: Column, about: Hashable = "") -> None:
         """One more column; those `about` the same part of the items are resampled together."""
-        strata: dict[str, list[Unit]] = {}
-        for unit in units:
-            if unit.value is not None:
-                strata.setdefault(unit.stratum, []).append(unit)
-        rows = [self._row((about, name), stratum) for name, stratum in strata.items()]
+        if units is self._last[0] and about == self._last[1]:
+            self._added.append(self._added[-1])
+            return
+        self._last = units, about
+        of = Units.of(units, None if isinstance(units, Units) else self._names).valued()
+        clusters = self._numbers_of(of)
+        strata = of.of_strata()
+        rows = [
+            _row((about, name), clusters[members], of.values[members]) for name, members in strata
+        ]
         digest = hashlib.blake2b(repr([row.about for row in rows]).encode(), digest_size=16)
         for row in rows:
             for part in row[1:]:
                 digest.update(part.tobytes())
         place = self._place.setdefault(digest.digest(), len(self._columns))
         if place == len(self._columns):
-            means = [fmean(unit.value or 0.0 for unit in stratum) for stratum in strata.values()]
+            means = [fmean(of.values[members].tolist()) for _, members in strata]
             self._columns.append(_Packed(rows, fmean(means) if means else None))
         self._added.append(place)
 
@@ -79,24 +91,37 @@ class Columns:
         order = np.empty(len(names), dtype=np.int64)
         order[[self._clusters[name] for name in names]] = np.arange(len(names))
         # Some columns at a time: the same seed draws the same clusters each time.
+        at_once = min(AT_ONCE, max(LEAST_AT_ONCE, len(names) // CLUSTERS_A_COLUMN))
         estimates = [
             estimate
-            for start in range(0, len(self._columns), AT_ONCE)
+            for start in range(0, len(self._columns), at_once)
             for estimate in _estimates(
-                self._columns[start : start + AT_ONCE], order, seed=seed, n_resamples=n_resamples
+                self._columns[start : start + at_once], order, seed=seed, n_resamples=n_resamples
             )
         ]
         return [estimates[place] for place in self._added]
 
-    def _row(self, about: Hashable, units: Sequence[Unit]) -> _Row:
-        known = self._clusters
-        codes = np.array(
-            [known.setdefault(unit.cluster, len(known)) for unit in units], dtype=np.int32
-        )
-        values = np.array([unit.value for unit in units], dtype=float)
-        clusters, places = np.unique(codes, return_inverse=True)
-        sums: Floats = np.bincount(places, weights=values).astype(float)
-        return _Row(about, clusters, sums, np.bincount(places).astype(float))
+    def _numbers_of(self, units: Units) -> NDArray[np.int32]:
+        """The number of each unit's cluster among those of all columns."""
+        known = units.names.clusters
+        _, number_of = self._number_of.get(id(units.names), (None, np.zeros(0, np.int32)))
+        if len(number_of) < len(known):
+            more = np.full(len(known) - len(number_of), -1, dtype=np.int32)
+            number_of = np.concatenate([number_of, more])
+            self._number_of[id(units.names)] = units.names, number_of
+        new = [code for code in np.unique(units.clusters).tolist() if number_of[code] < 0]
+        if new:
+            names = list(known)
+            for code in new:
+                number_of[code] = self._clusters.setdefault(names[code], len(self._clusters))
+        return number_of[units.clusters]
+
+
+def _row(about: Hashable, clusters: NDArray[np.int32], values: Floats) -> _Row:
+    present, places = np.unique(clusters, return_inverse=True)
+    places = places.reshape(-1)
+    sums: Floats = np.bincount(places, weights=values).astype(float)
+    return _Row(about, present, sums, np.bincount(places).astype(float))
 
 
 def estimate(columns: Sequence[Column], *, seed: int, n_resamples: int) -> list[Estimate]:

@@ -3,8 +3,12 @@
 from collections import Counter
 from collections.abc import Sequence
 
+import numpy as np
+
 from methods.evaluation.asking import NO_ANSWER
 from methods.evaluation.metrics import Scored
+from methods.evaluation.metrics.observations import Observations
+from methods.evaluation.metrics.units import turn_numbers
 
 _FAILED = ("failed", "not_asked", "not_judged")
 
@@ -15,21 +19,26 @@ def counts_of(scored: Sequence[Scored]) -> dict[str, int]:
     `n_failed` are those without a judgment for reasons that no other count names. `n_refused` are all
     that the model declined: a refusal in words is judged as well.
     """
-    status: dict[tuple[str, str, int], str] = {}
-    refused = set()
-    for score in scored:
-        place = score.item_id, score.trial, score.turn
-        if status.get(place) != "judged":
-            status[place] = score.status
-        if score.refused:
-            refused.add(place)
-    counted = Counter(status.values())
+    of = Observations.of(scored)
+    items, trials, turns, statuses, refused = map(
+        of.column, ("items", "trials", "turns", "statuses", "refused")
+    )
+    numbers = turn_numbers(items, turns) * max(1, len(of.names.trials)) + trials
+    places, of_place = np.unique(numbers, return_inverse=True)
+    of_place = of_place.reshape(-1)
+    # The last status, or `judged` where one is: what is written later stays.
+    status = np.zeros(len(places), dtype=np.int64)
+    status[of_place] = statuses
+    is_judged = of.having("statuses", "judged")
+    status[of_place[is_judged]] = of.names.statuses.get("judged", 0)
+    each = np.bincount(status, minlength=len(of.names.statuses))
+    counted = Counter(dict(zip(of.names.statuses, each.tolist(), strict=True)))
     return {
-        "n_items": len({item for item, _, _ in status}),
-        "n_turns": len(status),
+        "n_items": len(np.unique(items)),
+        "n_turns": len(places),
         "n_judged": counted["judged"],
         "n_failed": sum(counted[kind] for kind in _FAILED),
-        "n_refused": len(refused),
+        "n_refused": len(np.unique(of_place[refused])),
         **{f"n_{kind}": counted[kind] for kind in NO_ANSWER},
     }
 

@@ -17,7 +17,7 @@ from methods.evaluation.contestants import is_model
 from methods.evaluation.findings import Finding, counted, difference
 from methods.evaluation.items import Item
 from methods.evaluation.metrics import Metric, Scored, Unit
-from methods.evaluation.ranking import by_stratum, matrix
+from methods.evaluation.metrics.units import by_stratum, comparable, matrix
 from methods.evaluation.scoring import ALL, floored, mean, units_of
 from methods.evaluation.slices import MOST_VALUES
 from methods.evaluation.statistics.comparisons import Comparison, compare_differences, holm
@@ -173,7 +173,7 @@ def _column(metric: Metric, model: str, first: Observed, second: Observed) -> Co
     if not shared:
         return Column(None, None, [], "No unit has a value on both.")
     scores = [mean([unit for unit in units if unit.key in shared]) for units in (ones, others)]
-    weighted, less = by_stratum(ones, others)
+    weighted, less = by_stratum(comparable([ones, others]))
     subtracted = {unit.key: unit.value or 0.0 for unit in less}
     first_value, second_value = (
         None if score is None else metric.statistic(score) for score in scores

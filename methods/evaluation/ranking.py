@@ -5,13 +5,10 @@ What belongs here: which units two models are compared on, and which models have
 what both were judged on. Ranks rest on the form `floor`. The tests are `statistics/`.
 """
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import Any
-
-import numpy as np
+from typing import Any, NamedTuple
 
 from methods.evaluation.contestants import (
     NO_IMAGES,
@@ -21,13 +18,15 @@ from methods.evaluation.contestants import (
     model_of,
 )
 from methods.evaluation.counts import coverage
-from methods.evaluation.metrics import Metric, Scored, Unit
-from methods.evaluation.scoring import by_subset, in_form, mean, units_of
+from methods.evaluation.metrics import Metric, Scored
+from methods.evaluation.metrics.observations import with_names_in_common
+from methods.evaluation.metrics.units import Units, by_stratum, in_all, matrix
+from methods.evaluation.scoring import by_subset, in_form, units_of
 from methods.evaluation.slices import subsets
-from methods.evaluation.statistics.comparisons import Comparison, compare_pairs, holm
-from methods.evaluation.statistics.power import minimum_detectable_effects
+from methods.evaluation.statistics.comparisons import Comparison, Tables, holm, sides
+from methods.evaluation.statistics.power import MinimumDetectableEffect, effects_of
 from methods.evaluation.statistics.ranks import rank_models
-from methods.evaluation.statistics.resampling import N_RESAMPLES, Clusters, Floats
+from methods.evaluation.statistics.resampling import N_RESAMPLES
 
 Row = dict[str, Any]
 _WITHOUT_RANK = {
@@ -63,32 +62,96 @@ def compare(
     ]
     names = [*models, *(name for _, name in ablated)]
     with_itself = [(names.index(model), names.index(name)) for model, name in ablated]
-    covered = {model: coverage(observed[model]) for model in models}
+    columns = with_names_in_common(observed)
+    covered = {model: coverage(columns[model]) for model in models}
     counting = {
-        (name, form): in_form(observed[name], form)
-        for name in names
-        for form in ("floor", "judged")
+        (name, form): in_form(columns[name], form) for name in names for form in ("floor", "judged")
     }
+    tables = _Tables(seed=seed, n_resamples=n_resamples)
+    cells: list[_Cell] = []
     for metric in metrics:
-        about_metric = {"metric": metric.name, "aggregation": metric.aggregation}
-        before = None
+        before: list[Units] = []
         for form, of_form in (("floor", "floor"), ("common", "judged")):
-            columns = [units_of(metric, counting[name, of_form], of_form) for name in names]
-            of_models = columns[: len(models)]
+            of_names = [units_of(metric, counting[name, of_form], of_form) for name in names]
             # Where nothing failed the forms are the same.
-            if columns != before:
-                pairs = _pairs(of_models, seed=seed, n_resamples=n_resamples)
-                one_by_one = _chosen_pairs(columns, with_itself, seed=seed, n_resamples=n_resamples)
-            before = columns
-            comparisons += [
-                {**about_metric, "form": form, **_row(names, pair), "detectable": effect}
-                for pair, effect in [*pairs, *one_by_one]
-            ]
-            if form == "floor":
-                compared = [pair for pair, _ in pairs]
-                ranked = _ranks(metric, covered, of_models, compared, least_coverage)
-                ranks += [{**about_metric, **row} for row in [*ranked, *_without_rank(observed)]]
+            if form == "common" and all(map(Units.equals, of_names, before)):
+                cells.append(cells[-1]._replace(form=form))
+                continue
+            before, of_models = of_names, of_names[: len(models)]
+            means = [units.mean() for units in of_models]
+            added = [tables.add_all(of_models), tables.add_chosen(of_names, with_itself)]
+            cells.append(_Cell(metric, form, means, *added))
+    for cell in cells:
+        about_metric = {"metric": cell.metric.name, "aggregation": cell.metric.aggregation}
+        pairs, one_by_one = tables.found(cell.all), tables.found(cell.with_itself)
+        comparisons += [
+            {**about_metric, "form": cell.form, **_row(names, pair), "detectable": effect}
+            for pair, effect in [*pairs, *one_by_one]
+        ]
+        if cell.form == "floor":
+            compared = [pair for pair, _ in pairs]
+            ranked = _ranks(cell.metric, covered, cell.means, compared, least_coverage)
+            ranks += [{**about_metric, **row} for row in [*ranked, *_without_rank(columns)]]
     return comparisons, ranks
+
+
+class _Cell(NamedTuple):
+    """What is compared by one metric in one form: means of models, and where their pairs are."""
+
+    metric: Metric
+    form: str
+    means: list[float | None]
+    all: "_Added"
+    with_itself: "_Added"
+
+
+class _Added(NamedTuple):
+    """Tables that were added: one of all pairs, or one for each of the `chosen` ones."""
+
+    places: list[int]
+    chosen: Sequence[tuple[int, int]] | None = None
+
+
+class _Tables:
+    """Pairs that are compared, and the smallest difference that each would show."""
+
+    def __init__(self, *, seed: int, n_resamples: int):
+        self._tables = Tables(seed=seed, n_resamples=n_resamples)
+        self._effects: list[list[MinimumDetectableEffect]] = []
+
+    def add_all(self, columns: Sequence[Units]) -> _Added:
+        """Every pair of columns."""
+        if any(units.has_strata for units in columns):
+            shared = in_all(columns)
+            if any(len(units) != len(shared) for units in columns):
+                return self.add_chosen(columns, list(combinations(range(len(columns)), 2)))
+            # All have the same units: strata weigh the same in every pair, and one set of draws serves
+            # all.
+            columns = by_stratum(columns)
+        return _Added([self._add(columns)])
+
+    def add_chosen(self, columns: Sequence[Units], chosen: Sequence[tuple[int, int]]) -> _Added:
+        """These pairs, each by itself: its units decide how much each stratum's units weigh."""
+        pairs = [by_stratum([columns[first], columns[second]]) for first, second in chosen]
+        return _Added([self._add(pair) for pair in pairs], chosen)
+
+    def found(self, added: _Added) -> list[tuple[Comparison, float | None]]:
+        """The pairs with their effects; p is adjusted over those that were added together."""
+        every = self._tables.found()
+        pairs = [pair for place in added.places for pair in every[place]]
+        effects = [each.effect for place in added.places for each in self._effects[place]]
+        if added.chosen is not None:
+            adjusted = holm([pair.p_value for pair in pairs])
+            pairs = [
+                replace(pair, first=first, second=second, p_adjusted=p)
+                for pair, (first, second), p in zip(pairs, added.chosen, adjusted, strict=True)
+            ]
+        return list(zip(pairs, effects, strict=True))
+
+    def _add(self, columns: Sequence[Units]) -> int:
+        of = sides(*matrix(columns))
+        self._effects.append(effects_of(of.pairs, of.totals))
+        return self._tables.add(of)
 
 
 def compare_parts(
@@ -108,16 +171,24 @@ def compare_parts(
     metric = next((metric for metric in metrics if metric.aggregation == "micro"), None)
     if metric is None or len(models) < 2:
         return []
-    split = set(subsets([score.labels for model in models for score in observed[model]]))
-    parts = {model: by_subset(in_form(observed[model], "floor"), split) for model in models}
+    columns = with_names_in_common({model: observed[model] for model in models})
+    split = set(subsets([labels for of in columns.values() for labels in of.label_sets]))
+    parts = {model: by_subset(in_form(of, "floor"), split) for model, of in columns.items()}
+    tables = Tables(seed=seed, n_resamples=n_resamples)
+    places = {}
+    for label, value in sorted(subset for subset in split if subset[0] in labels):
+        part = [parts[model].get((label, value), ()) for model in models]
+        of_models = [units_of(metric, scored, "floor") for scored in part]
+        places[label, value] = tables.add(sides(*matrix(of_models)))
+    found = tables.found()
     rows: list[Row] = []
     for label in labels:
-        of_label = []
-        for value in sorted(value for split_label, value in split if split_label == label):
-            part = [parts[model].get((label, value), []) for model in models]
-            values, clusters = matrix([units_of(metric, scored, "floor") for scored in part])
-            pairs = compare_pairs(values, clusters, "micro", seed=seed, n_resamples=n_resamples)
-            of_label += [(value, pair) for pair in pairs]
+        of_label = [
+            (value, pair)
+            for (of, value), place in places.items()
+            if of == label
+            for pair in found[place]
+        ]
         adjusted = holm([pair.p_value for _, pair in of_label])
         rows += [
             {
@@ -130,73 +201,6 @@ def compare_parts(
             for (value, pair), p in zip(of_label, adjusted, strict=True)
         ]
     return rows
-
-
-def _pairs(
-    columns: Sequence[Sequence[Unit]], *, seed: int, n_resamples: int
-) -> list[tuple[Comparison, float | None]]:
-    """Every pair compared, with the smallest difference that it would show."""
-    resampling = {"seed": seed, "n_resamples": n_resamples}
-    if any(unit.stratum for column in columns for unit in column):
-        if len({frozenset(unit.key for unit in column) for column in columns}) > 1:
-            return _chosen_pairs(columns, list(combinations(range(len(columns)), 2)), **resampling)
-        # All have the same units: strata weigh the same in every pair, and one set of draws serves all.
-        columns = by_stratum(*columns)
-    values, clusters = matrix(columns)
-    pairs = compare_pairs(values, clusters, "micro", **resampling)
-    effects = minimum_detectable_effects(values, clusters, "micro")
-    return [(pair, effect.effect) for pair, effect in zip(pairs, effects, strict=True)]
-
-
-def _chosen_pairs(
-    columns: Sequence[Sequence[Unit]],
-    chosen: Sequence[tuple[int, int]],
-    *,
-    seed: int,
-    n_resamples: int,
-) -> list[tuple[Comparison, float | None]]:
-    """These pairs, each by itself: its units decide how much each stratum's units weigh."""
-    chosen_pairs: list[tuple[Comparison, float | None]] = []
-    for first, second in chosen:
-        values, clusters = matrix(by_stratum(columns[first], columns[second]))
-        (pair,) = compare_pairs(values, clusters, "micro", seed=seed, n_resamples=n_resamples)
-        (effect,) = minimum_detectable_effects(values, clusters, "micro")
-        chosen_pairs.append((replace(pair, first=first, second=second), effect.effect))
-    adjusted = holm([pair.p_value for pair, _ in chosen_pairs])
-    return [
-        (replace(pair, p_adjusted=p), effect)
-        for (pair, effect), p in zip(chosen_pairs, adjusted, strict=True)
-    ]
-
-
-def by_stratum(*columns: Sequence[Unit]) -> list[list[Unit]]:
-    """The units that all have, weighted so that the mean of all is the mean of the strata's means."""
-    shared = set.intersection(*({unit.key for unit in column} for column in columns))
-    sizes = Counter(unit.stratum for unit in columns[0] if unit.key in shared)
-    weights = {name: len(shared) / (len(sizes) * size) for name, size in sizes.items()}
-    return [
-        [
-            replace(unit, value=(unit.value or 0.0) * weights[unit.stratum])
-            for unit in column
-            if unit.key in shared
-        ]
-        for column in columns
-    ]
-
-
-def matrix(columns: Sequence[Sequence[Unit]]) -> tuple[Floats, Clusters]:
-    """Values (models x units, NaN where a model lacks a unit) and the cluster of each unit."""
-    units = {unit.key: unit for column in columns for unit in column}
-    places = {key: place for place, key in enumerate(sorted(units, key=str))}
-    labels = {name: n for n, name in enumerate(sorted({u.cluster for u in units.values()}))}
-    values = np.full((len(columns), len(units)), np.nan)
-    clusters = np.zeros(len(units), dtype=np.int64)
-    for key, place in places.items():
-        clusters[place] = labels[units[key].cluster]
-    for row, column in enumerate(columns):
-        for unit in column:
-            values[row, places[unit.key]] = np.nan if unit.value is None else unit.value
-    return values, clusters
 
 
 def _row(models: Sequence[str], pair: Comparison) -> Row:
@@ -226,16 +230,13 @@ def _without_rank(observed: Mapping[str, Sequence[Scored]]) -> Iterator[Row]:
 def _ranks(
     metric: Metric,
     covered: Mapping[str, float],
-    columns: Sequence[Sequence[Unit]],
+    means: Sequence[float | None],
     pairs: Sequence[Comparison],
     least_coverage: float,
 ) -> list[Row]:
     enough = [share >= least_coverage for share in covered.values()]
     ranked = rank_models(
-        [
-            mean(units) if is_enough else None
-            for units, is_enough in zip(columns, enough, strict=True)
-        ],
+        [value if is_enough else None for value, is_enough in zip(means, enough, strict=True)],
         pairs,
         higher_is_better=metric.higher_is_better != metric.inverse,
     )

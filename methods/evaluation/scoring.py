@@ -7,14 +7,17 @@ The arithmetic is `statistics/`.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from statistics import fmean
 from typing import Any, NamedTuple
 
-from methods.evaluation.columns import Column, Columns
+import numpy as np
+
+from methods.evaluation.columns import Columns
 from methods.evaluation.contestants import is_model
 from methods.evaluation.counts import counts_of
 from methods.evaluation.judging import BY_THE_MODEL
-from methods.evaluation.metrics import Metric, Scored, valued
+from methods.evaluation.metrics import Metric, Scored, Unit
+from methods.evaluation.metrics.observations import Observations, with_names_in_common
+from methods.evaluation.metrics.units import Units, comparable, in_all
 from methods.evaluation.slices import TURN_LABELS, subsets
 from methods.evaluation.statistics.resampling import N_RESAMPLES
 
@@ -45,15 +48,16 @@ def score_rows(
     micro means and shares are split by them, in the forms `floor` and `judged`. Contestants that are no
     models do not decide what is common.
     """
-    split = set(subsets([score.labels for scored in observed.values() for score in scored]))
-    parts = {model: {ALL: scored, **by_subset(scored, split)} for model, scored in observed.items()}
-    cells, columns = [], Columns()
+    columns = with_names_in_common(observed)
+    split = set(subsets([labels for of in columns.values() for labels in of.label_sets]))
+    parts = {model: {ALL: of, **by_subset(of, split)} for model, of in columns.items()}
+    cells, packed = [], Columns()
     # The units of one cell at a time: those of all cells would fill the memory.
     for cell, units in _cells(metrics, parts):
-        if units:
+        if len(units):
             cells.append((cell, len(units)))
-            columns.add(units, cell.subset)
-    estimates = columns.estimates(seed=seed, n_resamples=n_resamples)
+            packed.add(units, cell.subset)
+    estimates = packed.estimates(seed=seed, n_resamples=n_resamples)
     counts = {
         model: {subset: counts_of(part) for subset, part in of_subsets.items()}
         for model, of_subsets in parts.items()
@@ -82,63 +86,57 @@ def score_rows(
     return rows
 
 
-def floored(scored: Sequence[Scored]) -> list[Scored]:
+def floored(scored: Sequence[Scored]) -> Observations:
     """The observations without those that the judge failed."""
-    return [score for score in scored if score.value is not None or score.status in BY_THE_MODEL]
+    of = Observations.of(scored)
+    by_the_model = np.array([status in BY_THE_MODEL for status in of.names.statuses], dtype=bool)
+    return of.take(of.known | by_the_model[of.column("statuses")])
 
 
-def judged_only(scored: Sequence[Scored]) -> list[Scored]:
+def judged_only(scored: Sequence[Scored]) -> Observations:
     """The observations that have a value."""
-    return [score for score in scored if score.value is not None]
+    of = Observations.of(scored)
+    return of.take(of.known)
 
 
-def in_form(scored: Sequence[Scored], form: str) -> list[Scored]:
+def in_form(scored: Sequence[Scored], form: str) -> Observations:
     """The observations that count in the form `floor` or `judged`."""
     return floored(scored) if form == "floor" else judged_only(scored)
 
 
-def units_of(metric: Metric, counting: Sequence[Scored], form: str) -> Column:
+def units_of(metric: Metric, counting: Sequence[Scored], form: str) -> Units:
     """The units with a value, of one model's observations that count in the form."""
-    return valued(metric.units(counting, floor=form == "floor"))
+    names = counting.names if isinstance(counting, Observations) else None
+    return Units.of(metric.units(counting, floor=form == "floor"), names).valued()
 
 
-def in_common(columns: Mapping[str, Column]) -> dict[str, Column]:
+def in_common(columns: Mapping[str, Units]) -> dict[str, Units]:
     """The units of each contestant whose keys every model has that has any; who is no model decides
     nothing."""
-    keys = [
-        {unit.key for unit in units}
-        for model, units in columns.items()
-        if units and is_model(model)
-    ]
-    shared = set.intersection(*keys) if keys else set()
-    return {
-        model: [unit for unit in units if unit.key in shared] for model, units in columns.items()
-    }
+    alike = dict(zip(columns, comparable(list(columns.values())), strict=True))
+    shared = in_all([units for model, units in alike.items() if len(units) and is_model(model)])
+    return {model: units.take(np.isin(units.numbers, shared)) for model, units in alike.items()}
 
 
-def mean(units: Column) -> float | None:
+def mean(units: Sequence[Unit]) -> float | None:
     """The mean of the units, or of the means of their strata; None where there are none."""
-    strata: dict[str, list[float]] = {}
-    for unit in units:
-        if unit.value is not None:
-            strata.setdefault(unit.stratum, []).append(unit.value)
-    return fmean(fmean(values) for values in strata.values()) if strata else None
+    return Units.of(units).mean()
 
 
 def _cells(
     metrics: Sequence[Metric],
-    parts: Mapping[str, Mapping[tuple[str, str], Sequence[Scored]]],
-) -> Iterator[tuple[Cell, Column]]:
+    parts: Mapping[str, Mapping[tuple[str, str], Observations]],
+) -> Iterator[tuple[Cell, Units]]:
     """The columns of every score; `parts` are each model's observations by subset."""
     counting = {
-        (model, subset, form): in_form(part, form)
+        (model, subset): (floored(part), judged_only(part))
         for model, of_subsets in parts.items()
         for subset, part in of_subsets.items()
-        for form in ("floor", "judged")
     }
     for place, metric in enumerate(metrics):
-        for form in ("floor", "judged"):
-            columns = {model: units_of(metric, counting[model, ALL, form], form) for model in parts}
+        both = {model: _in_both_forms(metric, *counting[model, ALL]) for model in parts}
+        for number, form in enumerate(("floor", "judged")):
+            columns = {model: of_model[number] for model, of_model in both.items()}
             for model, units in columns.items():
                 yield Cell(metric, place, form, ALL, model), units
         # What is judged, of the last form.
@@ -146,18 +144,29 @@ def _cells(
             yield Cell(metric, place, "common", ALL, model), units
         if metric.aggregation != "micro":
             continue
-        for (model, subset, form), of_part in counting.items():
+        for (model, subset), of_part in counting.items():
             if subset != ALL and not (metric.of_whole_items and subset[0] in TURN_LABELS):
-                yield Cell(metric, place, form, subset, model), units_of(metric, of_part, form)
+                floor, judged = _in_both_forms(metric, *of_part)
+                yield Cell(metric, place, "floor", subset, model), floor
+                yield Cell(metric, place, "judged", subset, model), judged
+
+
+def _in_both_forms(
+    metric: Metric, floor: Observations, judged: Observations
+) -> tuple[Units, Units]:
+    units = units_of(metric, floor, "floor")
+    # Where nothing failed the forms are the same.
+    return units, units if len(judged) == len(floor) else units_of(metric, judged, "judged")
 
 
 def by_subset(
-    scored: Sequence[Scored], split: Collection[tuple[str, str]]
-) -> dict[tuple[str, str], list[Scored]]:
+    of: Observations, split: Collection[tuple[str, str]]
+) -> dict[tuple[str, str], Observations]:
     """A model's observations by those subsets (label, value) of `split` that it has any of."""
-    parts: dict[tuple[str, str], list[Scored]] = {}
-    for score in scored:
-        for subset in score.labels.items():
+    labels = of.column("labels")
+    of_subset: dict[tuple[str, str], list[int]] = {}
+    for number in np.unique(labels).tolist():
+        for subset in of.names.labels[number].items():
             if subset in split:
-                parts.setdefault(subset, []).append(score)
-    return dict(sorted(parts.items()))
+                of_subset.setdefault(subset, []).append(number)
+    return {subset: of.take(np.isin(labels, of_subset[subset])) for subset in sorted(of_subset)}

@@ -1,4 +1,4 @@
--- The judgments on one release of answers that have not been replaced.
+-- The judgments on some items of one release, of answers that have not been replaced.
 SELECT
     j.model,
     j.judge,
@@ -14,5 +14,6 @@ SELECT
     j.judge_version
 FROM evaluate.judgments AS j
 JOIN evaluate.answers AS a USING (release_id, model, item_id, trial, turn)
+SEMI JOIN (SELECT unnest($item_ids) AS item_id) AS wanted USING (item_id)
 WHERE j.release_id = $release_id AND j.answer_call_key IS NOT DISTINCT FROM a.call_key
 ORDER BY j.judge, j.judge_version, j.replicate, j.model;

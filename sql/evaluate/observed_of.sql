@@ -1,4 +1,4 @@
--- The observations on one release, repetitions of a judge averaged; each of them is in `replicates` where there are
+-- The observations of some models on one release, repetitions of a judge averaged; each of them is in `replicates` where there are
 -- several.
 SELECT
     o.model,
@@ -21,6 +21,6 @@ FROM evaluate.observations AS o
 JOIN evaluate.answers AS a USING (release_id, model, item_id, trial, turn)
 LEFT JOIN evaluate.judgments AS j
     USING (release_id, model, judge, replicate, item_id, trial, turn, part)
-WHERE o.release_id = $release_id AND o.status <> 'no_reference'
+WHERE o.release_id = $release_id AND o.model IN (SELECT unnest($models)) AND o.status <> 'no_reference'
 GROUP BY o.model, o.judge, o.judge_version, o.metric, o.item_id, o.trial, o.turn, o.part
 ORDER BY o.judge, o.judge_version, o.model, o.item_id, o.trial, o.turn, o.part, o.metric;

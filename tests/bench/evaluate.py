@@ -6,8 +6,9 @@ size), each by five models that answer after 200 ms, ten requests of each in fli
 judged, too. That is at most 250 requests a second, which one core sends and another one answers: the
 rest of the time is waiting, so two cores are enough. Each benchmark is measured in a process of its
 own, through the assets, gateway, ledger and warehouse of a fresh home; the API is a stand-in in another
-process. Two more parts wait for no model: responses that are imported (`rated.py`), and scores of many
-models on many items (`scored.py`).
+process. Three more parts wait for no model, and are all there is with `--without-models`: responses
+that are imported (`rated.py`; also a fifth and four times as many, for their memory), scores of many
+models on many items (`scored.py`), and the report of many models (`reported.py`).
 
 The ideal is what no order of the requests can go below: the calls of the slowest model times the
 latency by the requests in flight, or the turns of one dialogue after one another, whichever takes
@@ -21,12 +22,11 @@ import json
 import os
 import re
 import sys
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tests.bench import rated, scored
+from tests.bench import measuring, rated, reported, scored
 from tests.bench.measuring import chance, in_a_fresh_home, peak_mib, served
 
 N_ITEMS, N_CHOICES, N_IMAGES = 3_000, 4, 4
@@ -224,29 +224,26 @@ def measure(name: str, url: str, n: int) -> None:
     items = items_of(name, n, pictures(store))
     write_imported(warehouse, f"{name}-test", edition, items, {"file": "bench"})
     given = {"warehouse": warehouse, "llm": gateway, "benchmarks": BENCHMARKS}
-    before, stages = peak_mib(), {}
+    before, stages = peak_mib(), dict[str, Row]()
     with dg.DagsterInstance.ephemeral() as instance:
         for asset in (answers, judgments, observations, scores, comparisons):
             stage, n_calls = asset.key.path[-1], len(ledger)
-            wall, cpu = time.monotonic(), time.process_time()
-            assert dg.materialize([asset], resources=given, instance=instance).success
-            stages[stage] = {
-                "wall_s": round(time.monotonic() - wall, 2),
-                "cpu_s": round(time.process_time() - cpu, 2),
+            with measuring.stage(stages, stage):
+                assert dg.materialize([asset], resources=given, instance=instance).success
+            stages[stage] |= {
                 "calls": len(ledger) - n_calls,
                 "rows": warehouse.count(f"evaluate.{stage}"),
-                "peak_mib": peak_mib(),
             }
     counted = warehouse.sql(
         "SELECT model, count(DISTINCT call_key) AS n FROM evaluate.answers GROUP BY model"
     )
     calls = {row["model"]: row["n"] for row in counted.to_pylist()}
     asked = {"answers": "status NOT IN ('given', 'not_asked')", "judgments": "true"}
-    for stage, where in asked.items():
+    for asking, where in asked.items():
         (row,) = warehouse.sql(
-            f"SELECT count(*) AS n FROM evaluate.{stage} WHERE {where}"
+            f"SELECT count(*) AS n FROM evaluate.{asking} WHERE {where}"
         ).to_pylist()
-        stages[stage]["shared_calls"] = row["n"] - stages[stage]["calls"]
+        stages[asking]["shared_calls"] = row["n"] - stages[asking]["calls"]
     gateway.close()
     figures = {"imports_mib": before, "stages": stages, "calls_of": calls}
     print(json.dumps({**figures, **against_the_ideal(name, n, stages, calls)}))
@@ -290,7 +287,7 @@ def measured(name: str, n: int) -> Row:
 
 
 def bench(n_items: int, n_dialogues: int, n_settings: int) -> Row:
-    """Every figure there is."""
+    """The figures of what waits for models."""
     return {
         "models": len(SKILLS),
         "latency_ms": LATENCY_MS,
@@ -303,8 +300,16 @@ def bench(n_items: int, n_dialogues: int, n_settings: int) -> Row:
             **measured(DIALOGUES, n_dialogues),
         },
         SETTINGS: {"items": n_settings, **measured(SETTINGS, n_settings)},
-        "imported responses": rated.measured(),
+    }
+
+
+def bench_without_models() -> Row:
+    """The figures of what waits for none."""
+    sizes = (rated.N_QUESTIONS // 5, rated.N_QUESTIONS, rated.N_QUESTIONS * 4)
+    return {
+        **{f"imported responses to {n}": rated.measured(n) for n in sizes},
         "scores at size": scored.measured(),
+        "a report at size": reported.measured(),
     }
 
 
@@ -360,11 +365,17 @@ def main() -> None:
     parser.add_argument("--items", type=int, default=N_ITEMS)
     parser.add_argument("--dialogues", type=int, default=N_DIALOGUES)
     parser.add_argument("--settings-items", type=int, default=N_SETTINGS_ITEMS)
+    parser.add_argument(
+        "--without-models", action="store_true", help="what waits for no model alone"
+    )
     given = parser.parse_args()
-    figures = bench(given.items, given.dialogues, given.settings_items)
-    show(figures)
-    for name in ("imported responses", "scores at size"):
-        show_imported(name, figures[name])
+    figures: Row = {}
+    if not given.without_models:
+        figures = bench(given.items, given.dialogues, given.settings_items)
+        show(figures)
+    for name, part in bench_without_models().items():
+        show_imported(name, part)
+        figures[name] = part
     print(json.dumps(figures))
     return None
 

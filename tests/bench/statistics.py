@@ -14,11 +14,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 
 from resources.home import REPO_ROOT
+from tests.bench.measuring import peak_mib
 
 N_MODELS, N_METRICS, N_TURNS, N_RESAMPLES = 15, 7, 15, 10_000
 FEW, MANY = 110, 3_000
@@ -95,13 +95,6 @@ WAYS: dict[str, Callable[[int], tuple[dict, int, Bounds]]] = {OURS: ours, SCIPY:
 
 
 # --- Measuring -----------------------------------------------------------------------------------
-
-
-def peak_mib() -> int:
-    """The most memory this process has held."""
-    # Not getrusage: it counts what the parent held when it started this process.
-    status = Path("/proc/self/status").read_text()
-    return round(int(status.split("VmHWM:")[1].split()[0]) / 1024)
 
 
 def measure(way: str, n_dialogues: int) -> None:

@@ -8,6 +8,13 @@ units' values, its interval by drawing clusters of units, the forms for failures
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from methods.evaluation.metrics.observations import Observations
 
 BY_LABEL = "macro by "
 UNLABELLED = "none"
@@ -73,7 +80,7 @@ class Metric:
     refusals_are_right: bool = False
     """Whether what the model declined counts as right: an upper bound of what it could have."""
 
-    def units(self, observed: Sequence[Scored], *, floor: bool) -> list[Unit]:
+    def units(self, observed: Sequence[Scored], *, floor: bool) -> Sequence[Unit]:
         """The units of one model's observations, of which it takes those it is about.
 
         With `floor` an observation without a value counts as the lowest one.
@@ -84,18 +91,22 @@ class Metric:
         """The number that is shown for a mean of units; monotone."""
         return mean
 
-    def stratum(self, first: Scored) -> str:
-        """The stratum of the unit of `first`: its value of the label that is averaged by."""
+    def strata(
+        self, of: "Observations", first: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int32], Sequence[str]]:
+        """The stratum of each unit, by number, and their names: the value of the label that is averaged
+        by, on the unit's `first` observation."""
         label = self.aggregation.removeprefix(BY_LABEL)
-        return first.labels.get(label, UNLABELLED) if label != self.aggregation else ""
-
-
-def by_key(scored: Iterable[tuple[Key, Scored]]) -> dict[Key, list[Scored]]:
-    """Observations by the key of the unit that they are part of, in the order of their first one."""
-    groups: dict[Key, list[Scored]] = {}
-    for key, score in scored:
-        groups.setdefault(key, []).append(score)
-    return groups
+        if label == self.aggregation:
+            return np.zeros(len(first), dtype=np.int32), ("",)
+        names: dict[str, int] = {}
+        labels = of.names.labels
+        numbers, place = np.unique(of.column("labels")[first], return_inverse=True)
+        strata = [
+            names.setdefault(labels[number].get(label, UNLABELLED), len(names))
+            for number in numbers.tolist()
+        ]
+        return np.array(strata, dtype=np.int32)[place.reshape(-1)], list(names)
 
 
 def valued(units: Iterable[Unit]) -> list[Unit]:

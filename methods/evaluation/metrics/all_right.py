@@ -13,7 +13,11 @@ The upper bound takes a declined pass for a right one (MMBench, 5.3, Table 4):
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from methods.evaluation.metrics import Metric, Scored, Unit, by_key
+import numpy as np
+
+from methods.evaluation.metrics import Metric, Scored, Unit
+from methods.evaluation.metrics.observations import Flags, Floats, Groups, Observations, grouped
+from methods.evaluation.metrics.units import Units
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,24 +34,42 @@ class AllRight(Metric):
     lowest: float = 0.0
     highest: float = 100.0
 
-    def units(self, observed: Sequence[Scored], *, floor: bool) -> list[Unit]:
+    def units(self, observed: Sequence[Scored], *, floor: bool) -> Sequence[Unit]:
         """A unit an item."""
-        items = by_key(
-            ((score.item_id,), score)
-            for score in observed
-            if score.metric == self.observation and score.trial.startswith(self.trials)
+        every = Observations.of(observed)
+        of_trial = np.array([name.startswith(self.trials) for name in every.names.trials], bool)
+        is_pass = of_trial[every.column("trials")] if len(every) else np.zeros(0, bool)
+        of = every.take(every.having("metrics", self.observation) & is_pass)
+        items = of.column("items").astype(np.int64)
+        groups = grouped(items)
+        return Units(
+            of.names,
+            "item",
+            items[groups.first],
+            of.column("clusters")[groups.first],
+            self.values_of(of, groups, floor),
+            *self.strata(of, groups.first),
         )
-        return [
-            Unit(key, passes[0].cluster, self._value(passes, floor), self.stratum(passes[0]))
-            for key, passes in items.items()
-        ]
 
-    def _value(self, passes: Sequence[Scored], floor: bool) -> float | None:
-        values = [score.value for score in passes]
-        if 0 in values or (floor and None in values):
-            return self.lowest
-        right = {score.trial for score in passes if score.value == 1}
-        return self.highest if len(right) == self.passes_of(passes[0].labels) else None
+    def values_of(self, of: Observations, groups: Groups, floor: bool) -> Floats:
+        """The value of each item, NaN where there is none."""
+        wrong = self.any_wrong(of, groups, floor, np.ones(len(of), dtype=bool))
+        values = np.full(len(groups), np.nan)
+        values[wrong] = self.lowest
+        right = of.column("values") == 1
+        # A trial counts once, however often it was judged.
+        passes = np.unique(np.stack([groups.of[right], of.column("trials")[right]]), axis=1)[0]
+        n_right = np.bincount(passes.astype(np.int64), minlength=len(groups))
+        labels = of.column("labels")[groups.first]
+        for number in np.unique(labels[~wrong]).tolist():
+            wanted = self.passes_of(of.names.labels[number])
+            values[~wrong & (labels == number) & (n_right == wanted)] = self.highest
+        return values
+
+    def any_wrong(self, of: Observations, groups: Groups, floor: bool, counted: Flags) -> Flags:
+        """Whether a pass of each item, of those that are counted, is wrong."""
+        lost = ~of.known if floor else np.zeros(len(of), dtype=bool)
+        return groups.count(((of.column("values") == 0) | lost) & counted) > 0
 
     def passes_of(self, labels: Mapping[str, str]) -> int:
         """The passes that an item with these labels has."""
@@ -60,9 +82,10 @@ class AllRightOrRefused(AllRight):
 
     refusals_are_right: bool = True
 
-    def _value(self, passes: Sequence[Scored], floor: bool) -> float | None:
-        answered = [score for score in passes if not score.refused]
-        if len(answered) == len(passes):
-            return super()._value(passes, floor)
-        values = [score.value for score in answered]
-        return self.lowest if 0 in values or (floor and None in values) else self.highest
+    def values_of(self, of: Observations, groups: Groups, floor: bool) -> Floats:
+        """The value of each item: of one that was declined, right unless another pass is wrong."""
+        refused = of.column("refused")
+        declined = groups.count(refused) > 0
+        wrong = self.any_wrong(of, groups, floor, ~refused)
+        or_refused = np.where(wrong, self.lowest, self.highest)
+        return np.where(declined, or_refused, super().values_of(of, groups, floor))

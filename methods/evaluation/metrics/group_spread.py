@@ -16,8 +16,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from statistics import pstdev
 
+import numpy as np
+
 from methods.evaluation.asking import PLAIN
-from methods.evaluation.metrics import Metric, Scored, Unit, by_key
+from methods.evaluation.metrics import Metric, Scored, Unit
+from methods.evaluation.metrics.observations import Floats, Observations, grouped
+from methods.evaluation.metrics.units import Units
 
 
 @lru_cache(maxsize=10_000)
@@ -39,24 +43,38 @@ class GroupSpread(Metric):
     highest: float = 0.0
     inverse: bool = True
 
-    def units(self, observed: Sequence[Scored], *, floor: bool) -> list[Unit]:
+    def units(self, observed: Sequence[Scored], *, floor: bool) -> Sequence[Unit]:
         """A unit a group of two items or more: the turns of one item are no rewrites of each other."""
-        groups = by_key(
-            ((score.cluster,), score)
-            for score in observed
-            if (score.metric, score.trial) == (self.observation, self.trial)
+        every = Observations.of(observed)
+        of = every.take(
+            every.having("metrics", self.observation) & every.having("trials", self.trial)
         )
-        return [
-            Unit(key, group[0].cluster, self._value(group, floor), self.stratum(group[0]))
-            for key, group in groups.items()
-            if len({score.item_id for score in group}) > 1
+        clusters, items, values = map(of.column, ("clusters", "items", "values"))
+        groups = grouped(clusters)
+        parts = np.split(
+            np.argsort(groups.of, kind="stable"),
+            np.cumsum(groups.count(np.ones(len(of), dtype=bool)))[:-1],
+        )
+        kept = [
+            place
+            for place in range(len(groups))
+            if (items[parts[place]] != items[groups.first[place]]).any()
         ]
+        first = groups.first[kept]
+        return Units(
+            of.names,
+            "cluster",
+            clusters[first].astype(np.int64),
+            clusters[first],
+            np.array([self._value(values[parts[place]], floor) for place in kept], dtype=float),
+            *self.strata(of, first),
+        )
 
-    def _value(self, group: Sequence[Scored], floor: bool) -> float | None:
-        known = [score.value for score in group if score.value is not None]
+    def _value(self, group: Floats, floor: bool) -> float:
+        known = group[~np.isnan(group)].tolist()
         if floor and len(known) < len(group):
             return self.lowest
-        return self.spread(known) if len(known) > 1 else None
+        return self.spread(known) if len(known) > 1 else np.nan
 
     def spread(self, values: Sequence[float]) -> float:
         """How far the scores of a group differ."""

@@ -9,10 +9,14 @@ AlignMMBench take the unweighted mean over tasks (MMIU, 3.3; AlignMMBench, 4).
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+import numpy as np
 
 from methods.evaluation.asking import PLAIN
-from methods.evaluation.metrics import Metric, Scored, Unit, by_key
+from methods.evaluation.metrics import Metric, Scored, Unit
+from methods.evaluation.metrics.observations import Floats, Observations, grouped
+from methods.evaluation.metrics.units import Units, turn_numbers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,27 +30,38 @@ class Mean(Metric):
     trial: str = PLAIN
     scale: float = 1.0
 
-    def units(self, observed: Sequence[Scored], *, floor: bool) -> list[Unit]:
+    def units(self, observed: Sequence[Scored], *, floor: bool) -> Sequence[Unit]:
         """A unit a turn; a unit an item where items are averaged."""
-        wanted = (self.observation or self.name, self.trial)
-        whole_items = self.aggregation == "macro"
-        turns = by_key(
-            ((score.item_id,) if whole_items else (score.item_id, score.turn), score)
-            for score in observed
-            if (score.metric, score.trial) == wanted
+        every = Observations.of(observed)
+        of = every.take(
+            every.having("metrics", self.observation or self.name)
+            & every.having("trials", self.trial)
         )
-        return [
-            Unit(key, parts[0].cluster, self._value(parts, floor), self.stratum(parts[0]))
-            for key, parts in turns.items()
-        ]
+        items = of.column("items")
+        whole_items = self.aggregation == "macro"
+        numbers = items.astype(np.int64) if whole_items else turn_numbers(items, of.column("turns"))
+        groups = grouped(numbers)
+        values = self.values_of(of)
+        if floor:
+            values = np.where(np.isnan(values), self.lowest, values)
+        known = ~np.isnan(values)
+        sizes = groups.count(known)
+        # In the order of the observations, as each by itself would be added.
+        sums = np.bincount(groups.of[known], weights=values[known], minlength=len(groups))
+        means = np.divide(sums, sizes, out=np.full(len(groups), np.nan), where=sizes > 0)
+        return Units(
+            of.names,
+            "item" if whole_items else "turn",
+            numbers[groups.first],
+            of.column("clusters")[groups.first],
+            means,
+            *self.strata(of, groups.first),
+        )
 
-    def _value(self, parts: Sequence[Scored], floor: bool) -> float | None:
-        known = [
-            self.lowest if part.value is None else part.value * self.scale
-            for part in parts
-            if floor or part.value is not None
-        ]
-        return sum(known) / len(known) if known else None
+    def values_of(self, of: Observations) -> Floats:
+        """The value of each observation as it counts, NaN where there is none."""
+        values: Floats = of.column("values") * self.scale
+        return values
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,8 +70,7 @@ class MeanOrRefused(Mean):
 
     refusals_are_right: bool = True
 
-    def _value(self, parts: Sequence[Scored], floor: bool) -> float | None:
-        best = self.highest / self.scale
-        return super()._value(
-            [replace(part, value=best) if part.refused else part for part in parts], floor
-        )
+    def values_of(self, of: Observations) -> Floats:
+        """As of a mean; the best value where the model declined."""
+        best = self.highest / self.scale * self.scale
+        return np.where(of.column("refused"), best, super().values_of(of))

@@ -13,6 +13,7 @@ normal quantiles are too small for few clusters: below about 30 the true MDE is 
 Inference, II; Miller (2024), Adding Error Bars to Evals (both for evaluations of models).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
@@ -57,7 +58,17 @@ def minimum_detectable_effects(
     by itself, two-sided; with Holm's adjustment over m pairs the first one needs alpha / m.
     """
     pairs, counted = paired_totals(values, clusters)
-    totals = counted.by(aggregation)
+    return effects_of(pairs, counted.by(aggregation), power=power, alpha=alpha)
+
+
+def effects_of(
+    pairs: Sequence[tuple[int, int]],
+    totals: ClusterTotals,
+    *,
+    power: float = 0.8,
+    alpha: float = 0.05,
+) -> list[MinimumDetectableEffect]:
+    """The same of pairs whose differences have these totals."""
     normal = NormalDist()
     factor = normal.inv_cdf(1 - alpha / 2) + normal.inv_cdf(power)
     effects = []

@@ -24,6 +24,8 @@ from methods.evaluation.statistics.estimates import Aggregation, Estimate
 N_RESAMPLES = 10_000
 CELLS = 2**20
 """How many draws, resamples x clusters, are in memory at once: 8 MiB for each array of them."""
+DRAWN_AT_ONCE = 2**17
+"""How many of these are drawn and counted at once: 1 MiB, which the cache of a core holds."""
 
 Floats = NDArray[np.float64]
 Clusters = NDArray[np.int64]
@@ -96,9 +98,11 @@ def paired_totals(
     )
 
 
-def chunk_sizes(n_resamples: int, n_clusters: int) -> Iterator[tuple[int, int]]:
+def chunk_sizes(
+    n_resamples: int, n_clusters: int, cells: int | None = None
+) -> Iterator[tuple[int, int]]:
     """(start, number) of the resamples to hold at once, so that memory is bounded."""
-    step = max(1, CELLS // max(1, n_clusters))
+    step = max(1, (cells or CELLS) // max(1, n_clusters))
     for start in range(0, n_resamples, step):
         yield start, min(step, n_resamples - start)
 
@@ -118,10 +122,13 @@ def drawn_weights(n_clusters: int, *, seed: int, n_resamples: int) -> Iterator[t
     """How often each cluster was drawn: the first of some resamples, and resamples x clusters."""
     generator = np.random.default_rng(seed)
     for start, number in chunk_sizes(n_resamples, n_clusters):
-        cells = generator.integers(0, n_clusters, size=(number, n_clusters))
-        cells += np.arange(number)[:, None] * n_clusters
-        counts = np.bincount(cells.ravel(), minlength=number * n_clusters)
-        yield start, counts.reshape(number, n_clusters).astype(float)
+        weights = np.empty((number, n_clusters))
+        for first, some in chunk_sizes(number, n_clusters, DRAWN_AT_ONCE):
+            cells = generator.integers(0, n_clusters, size=(some, n_clusters))
+            cells += np.arange(some)[:, None] * n_clusters
+            counts = np.bincount(cells.ravel(), minlength=some * n_clusters)
+            weights[first : first + some] = counts.reshape(some, n_clusters)
+        yield start, weights
 
 
 def bootstrap_means(totals: ClusterTotals, *, seed: int, n_resamples: int = N_RESAMPLES) -> Floats:
@@ -152,12 +159,14 @@ def bootstrap_parts(
         summed.append((clusters, stacked, len(totals.sums), size_of.reshape(-1)))
     n_rows = sum(number for *_, number, _ in summed)
     for start, weights in drawn_weights(n_clusters, seed=seed, n_resamples=n_resamples):
+        # Clusters first: the weights of some of them are rows, which lie together.
+        of_clusters = np.ascontiguousarray(weights.T)
         means = np.empty((n_rows, len(weights)))
         first = 0
         for clusters, stacked, number, size_of in summed:
             # All clusters need no copy of their weights.
-            of_part = weights if len(clusters) == n_clusters else weights[:, clusters]
-            drawn = stacked @ of_part.T
+            of_part = of_clusters if len(clusters) == n_clusters else of_clusters[clusters]
+            drawn = stacked @ of_part
             means[first : first + number] = ratio(drawn[:number], drawn[number:][size_of])
             first += number
         yield start, means

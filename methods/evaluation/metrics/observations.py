@@ -1,0 +1,225 @@
+"""The observations of one model in columns: a sequence of `Scored` that takes a tenth of their memory.
+
+What belongs here: the columns, and parts of them. What is the same on many observations (items, labels,
+texts) is one number in each, and stands once in `Names`, which the models of a release share. A part
+has the numbers of its rows; its columns are taken when they are asked for.
+"""
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeVar, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from methods.evaluation.metrics import Key, Scored
+
+T = TypeVar("T", bound=Hashable)
+Numbers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+
+class Numbered(dict[T, int]):
+    """Things by number, in the order in which they were first asked for."""
+
+    def __missing__(self, thing: T) -> int:
+        number = self[thing] = len(self)
+        return number
+
+
+class Names:
+    """What observations have in common, by number: labels alike are one mapping.
+
+    `keys` are those of units that are made of `Scored`, one by one.
+    """
+
+    def __init__(self) -> None:
+        self.items = Numbered[str]()
+        self.clusters = Numbered[str]()
+        self.trials = Numbered[str]()
+        self.metrics = Numbered[str]()
+        self.statuses = Numbered[str]()
+        self.parts = Numbered[str]()
+        self.keys = Numbered[Key]()
+        self.labels: list[Mapping[str, str]] = []
+        self._labels = Numbered[tuple[tuple[str, str], ...]]()
+
+    def number_of(self, labels: Mapping[str, str]) -> int:
+        """The number of these labels."""
+        number = self._labels[tuple(labels.items())]
+        if number == len(self.labels):
+            self.labels.append(labels)
+        return number
+
+
+class Columns(NamedTuple):
+    """One value for each observation; a value is NaN where there is none.
+
+    `replicates` has tuples; None where no observation has any.
+    """
+
+    items: NDArray[np.int32]
+    clusters: NDArray[np.int32]
+    trials: NDArray[np.int32]
+    turns: NDArray[np.int32]
+    metrics: NDArray[np.int32]
+    values: Floats
+    statuses: NDArray[np.int32]
+    refused: Flags
+    labels: NDArray[np.int32]
+    parts: NDArray[np.int32]
+    replicates: NDArray[np.object_] | None
+
+
+class Observations(Sequence[Scored]):
+    """Observations in columns; `rows` are those of a part, all where it is None."""
+
+    def __init__(self, names: Names, columns: Columns, rows: Numbers | None = None):
+        self.names = names
+        self._columns = columns
+        self._rows = rows
+
+    @classmethod
+    def of(cls, scored: Sequence[Scored], names: Names | None = None) -> "Observations":
+        """The same observations in columns, with these names if they are given."""
+        if isinstance(scored, Observations) and (names is None or scored.names is names):
+            return scored
+        names = names or Names()
+        rows = [
+            (
+                names.items[one.item_id],
+                names.clusters[one.cluster],
+                names.trials[one.trial],
+                one.turn,
+                names.metrics[one.metric],
+                np.nan if one.value is None else one.value,
+                names.statuses[one.status],
+                one.refused,
+                names.number_of(one.labels),
+                names.parts[one.part],
+            )
+            for one in scored
+        ]
+        kinds = (np.int32,) * 5 + (np.float64, np.int32, np.bool_) + (np.int32,) * 2
+        columns = list(zip(*rows, strict=True)) or [()] * len(kinds)
+        given = replicates_of([one.replicates for one in scored])
+        arrays: list[NDArray[Any]] = [
+            np.array(of, dtype=kind) for of, kind in zip(columns, kinds, strict=True)
+        ]
+        return cls(names, Columns._make([*arrays, given]))
+
+    def column(self, name: str) -> NDArray[Any]:
+        """The column of that name, of the rows of the part."""
+        column: NDArray[Any] = getattr(self._columns, name)
+        return column if self._rows is None else column[self._rows]
+
+    @property
+    def known(self) -> Flags:
+        """Which observations have a value."""
+        return ~np.isnan(self.column("values"))
+
+    def take(self, which: Flags) -> "Observations":
+        """The part with these observations."""
+        if which.all():
+            return self
+        rows = np.flatnonzero(which)
+        return Observations(
+            self.names, self._columns, rows if self._rows is None else self._rows[rows]
+        )
+
+    def having(self, column: str, name: str) -> Flags:
+        """Which observations have this name in that column."""
+        number = getattr(self.names, column).get(name, -1)
+        return np.asarray(self.column(column) == number)
+
+    @property
+    def label_sets(self) -> list[Mapping[str, str]]:
+        """The labels that observations have, each once."""
+        return [self.names.labels[number] for number in np.unique(self.column("labels"))]
+
+    def __len__(self) -> int:
+        return len(self._columns.items) if self._rows is None else len(self._rows)
+
+    def __iter__(self) -> Iterator[Scored]:
+        names = self.names
+        named = [list[str](getattr(names, name)) for name in _NAMED]
+        # Some at a time: lists of numbers take more memory than their arrays.
+        for start in range(0, len(self), _AT_ONCE):
+            some = slice(start, start + _AT_ONCE)
+            of = {name: self.column(name)[some].tolist() for name in _PLAIN}
+            items, clusters, trials, metrics, statuses, parts = (
+                map(texts.__getitem__, of[name]) for name, texts in zip(_NAMED, named, strict=True)
+            )
+            values = (None if value != value else value for value in of["values"])
+            labels = map(names.labels.__getitem__, of["labels"])
+            replicates: Sequence[tuple[float, ...]] = (
+                ((),) * len(of["turns"])
+                if self._columns.replicates is None
+                else self.column("replicates")[some].tolist()
+            )
+            yield from map(
+                Scored,
+                *(items, clusters, trials, of["turns"], metrics, values),
+                *(statuses, of["refused"], labels, parts, replicates),
+            )
+
+    @overload
+    def __getitem__(self, place: int) -> Scored: ...
+    @overload
+    def __getitem__(self, place: slice) -> "Observations": ...
+    def __getitem__(self, place: int | slice) -> "Scored | Observations":
+        rows = np.arange(len(self)) if self._rows is None else self._rows
+        if isinstance(place, slice):
+            return Observations(self.names, self._columns, rows[place])
+        (one,) = Observations(self.names, self._columns, rows[[place]])
+        return one
+
+
+_NAMED = ("items", "clusters", "trials", "metrics", "statuses", "parts")
+_PLAIN = (*_NAMED, "turns", "values", "refused", "labels")
+_AT_ONCE = 10_000
+
+
+def replicates_of(given: Sequence[tuple[float, ...]]) -> NDArray[np.object_] | None:
+    """The column of replicates; None where there are none."""
+    if not any(given):
+        return None
+    column = np.empty(len(given), dtype=object)
+    column[:] = given
+    return column
+
+
+def with_names_in_common(
+    observed: Mapping[str, Sequence[Scored]],
+) -> dict[str, Observations]:
+    """Each model's observations in columns that share their names."""
+    known = {id(of.names): of.names for of in observed.values() if isinstance(of, Observations)}
+    names = next(iter(known.values())) if len(known) == 1 else Names()
+    return {model: Observations.of(scored, names) for model, scored in observed.items()}
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Observations by the unit that they are part of: units are in the order of their first one."""
+
+    first: Numbers
+    """The first observation of each."""
+    of: Numbers
+    """The group of each observation."""
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+    def count(self, which: Flags) -> Numbers:
+        """How many of these observations each group has."""
+        return np.bincount(self.of[which], minlength=len(self.first))
+
+
+def grouped(numbers: NDArray[Any]) -> Groups:
+    """Observations whose numbers are equal, together."""
+    _, first, inverse = np.unique(numbers, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    return Groups(first[order], place[inverse.reshape(-1)])

@@ -32,6 +32,7 @@ is read: the extractor is asked.
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from methods.choice import phrases
@@ -110,14 +111,21 @@ def strict(answer: str, choices: Sequence[str]) -> Reading:
     return Reading(NO_CHOICE, "refused") if is_refusal(answer) else UNREAD
 
 
+@lru_cache(maxsize=10_000)
+def _as_read(choice: str) -> str:
+    """A choice in the form that answers are read in: "$B$" is the text B.
+
+    Each model answers the same question, in several passes.
+    """
+    return folded(plain(choice)) or folded(choice)
+
+
 class _Reader:
     """The rules for one question's choices; each yields what it names, several letters if several."""
 
     def __init__(self, choices: Sequence[str]):
         self._letters = LETTERS[: len(choices)]
-        # As answers are read: a choice "$B$" is the text B.
-        texts = (folded(plain(choice)) or folded(choice) for choice in choices)
-        self._texts = dict(zip(self._letters, texts, strict=True))
+        self._texts = dict(zip(self._letters, map(_as_read, choices), strict=True))
         # A choice's text is looked for in so many characters, its article and what follows included.
         self._most = 2 * max(map(len, choices), default=0) + 40
 

@@ -217,6 +217,10 @@ class ImageStore:
             (image_id, max_side), lambda: _data_url(self.read(image_id), max_side)
         )
 
+    def are_at_hand(self, image_ids: Iterable[str], max_side: int) -> bool:
+        """Whether the `jpeg_base64` of all these is kept in memory, so that it takes no time."""
+        return all((image_id, max_side) in self._data_urls for image_id in image_ids)
+
     def sent_size(self, image_id: str, max_side: int) -> tuple[int, int]:
         """Width and height in pixels of the image in `jpeg_base64`. Raises ImageNotStored."""
         with Image.open(self.path(image_id)) as image:
@@ -292,6 +296,9 @@ class _Cache(Generic[Sized]):
         self._values: OrderedDict[Hashable, Sized] = OrderedDict()
         self._lock = threading.Lock()
         self._making: dict[Hashable, Future[Sized]] = {}
+
+    def __contains__(self, key: Hashable) -> bool:
+        return key in self._values
 
     def get(self, key: Hashable, make: Callable[[], Sized]) -> Sized:
         """The value of `key`; the first caller makes it, concurrent callers wait for it."""

@@ -108,7 +108,8 @@ def _went_wrong(limits: ModelLimits, reservation: TokenReservation, error: Excep
 
 async def make_body(request: ChatRequest, spec: ModelSpec, images: ImageStore) -> bytes:
     """The request's body, with its images inside; raises what `encoded_body` raises."""
-    if not request.image_ids:
+    as_they_are = request.images_done(spec) == "all"
+    if as_they_are and images.are_at_hand(request.image_ids, spec.max_side):
         return encoded_body(request, spec, images)
     # In a thread: decoding and shrinking images would block the event loop.
     return await asyncio.to_thread(encoded_body, request, spec, images)

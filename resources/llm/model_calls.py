@@ -298,20 +298,33 @@ class ModelCalls:
             enough = stop_after_attempt(spec.attempts)(state) or trial.given_up is not None
             return enough or not context.retries.take()
 
-        retrying = AsyncRetrying(
-            stop=used_up, wait=waits(spec), retry=retry_if_exception(is_retryable), reraise=True
-        )
+        async def once() -> Outcome:
+            nonlocal attempts
+            attempts += 1
+            async with self._unsaved_place(spec):
+                self._writer.require_usable()
+                reply = await attempt(
+                    client.chat, request, spec, context.images, limits, context.budget
+                )
+                seconds = round(time.monotonic() - started, 4)
+                return await keep(entry_from_reply(reply, spec, sent, seconds, attempts))
+
         try:
+            try:
+                return await once()
+            except Exception as error:
+                if not is_retryable(error):
+                    raise
+                failed = error
+            # Made only now: it costs more than the rest of a request that is answered at once.
+            retrying = AsyncRetrying(
+                stop=used_up, wait=waits(spec), retry=retry_if_exception(is_retryable), reraise=True
+            )
             async for retry in retrying:
                 with retry:
-                    attempts += 1
-                    async with self._unsaved_place(spec):
-                        self._writer.require_usable()
-                        reply = await attempt(
-                            client.chat, request, spec, context.images, limits, context.budget
-                        )
-                        seconds = round(time.monotonic() - started, 4)
-                        return await keep(entry_from_reply(reply, spec, sent, seconds, attempts))
+                    if retry.retry_state.attempt_number == 1:
+                        raise failed
+                    return await once()
         except ImageNotStored as error:
             return Failure(key, "no_image", str(error))
         except RequestTooLarge as error:

@@ -1,8 +1,10 @@
 """The body of a request to a model, and requests that its server would not take."""
 
 import json
+import secrets
 from collections import defaultdict
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
 
 from methods.prompts.messages import Grid, Image, Shown, all_shown, in_a_grid, sampled
 from resources.images.store import ImageStore
@@ -14,7 +16,19 @@ from resources.prompts import require_task
 Json = dict[str, object]
 
 
-def wire_body(request: ChatRequest, spec: ModelSpec, images: ImageStore) -> Json:
+class Pictures(Protocol):
+    """Gives the data URLs of images, as the image store does."""
+
+    def jpeg_base64(self, image_id: str, max_side: int) -> str:
+        """That of an image, at most `max_side` pixels high and wide."""
+        ...
+
+    def grid_base64(self, image_ids: Sequence[str], max_side: int) -> str:
+        """That of one numbered picture of the images."""
+        ...
+
+
+def wire_body(request: ChatRequest, spec: ModelSpec, images: Pictures) -> Json:
     """The body of a chat completion request, sent live or as a line of a batch.
 
     The offline model server is told the prompt's task in `metadata`; no other provider is. Raises
@@ -47,7 +61,7 @@ def _shown(request: ChatRequest, spec: ModelSpec) -> list[Shown]:
             return all_shown(request.messages)
 
 
-def _message(message: Shown, spec: ModelSpec, images: ImageStore) -> Json:
+def _message(message: Shown, spec: ModelSpec, images: Pictures) -> Json:
     """Text and images in their order; an image is a data URL that the store encodes once."""
     content: list[Json] = []
     for part in message.parts:
@@ -143,6 +157,35 @@ class RefusedLengths:
         )
 
 
+_MARK = secrets.token_hex(16)
+"""Stands in no text: it is made anew in each process, and is in nothing that leaves it."""
+
+
+class _Marks:
+    """Gives a mark in place of each data URL, which `filled` puts back.
+
+    Such a URL stands in JSON as it is, and finding that out takes longer than encoding all the rest.
+    """
+
+    def __init__(self, images: ImageStore):
+        self._images = images
+        self._urls: list[str] = []
+
+    def jpeg_base64(self, image_id: str, max_side: int) -> str:
+        self._urls.append(self._images.jpeg_base64(image_id, max_side))
+        return _MARK
+
+    def grid_base64(self, image_ids: Sequence[str], max_side: int) -> str:
+        self._urls.append(self._images.grid_base64(image_ids, max_side))
+        return _MARK
+
+    def filled(self, body: str) -> str:
+        """The JSON of a body with the URLs in place of their marks, which have the same order."""
+        first, *others = body.split(_MARK)
+        pairs = zip(self._urls, others, strict=True)
+        return "".join([first, *(part for pair in pairs for part in pair)])
+
+
 class RequestTooLarge(Exception):
     """A request's body is larger than its model's entry allows; it is not sent."""
 
@@ -152,7 +195,9 @@ def encoded_body(request: ChatRequest, spec: ModelSpec, images: ImageStore) -> b
 
     Raises RequestTooLarge, resources.images.store.ImageNotStored.
     """
-    body = json.dumps(wire_body(request, spec, images), separators=(",", ":"), allow_nan=False)
+    marks = _Marks(images)
+    json_ = json.dumps(wire_body(request, spec, marks), separators=(",", ":"), allow_nan=False)
+    body = marks.filled(json_)
     if len(body) > spec.max_request_bytes:
         raise RequestTooLarge(
             f"The request has {len(body)} bytes, and max_request_bytes of {spec.name} allows "

@@ -36,5 +36,6 @@ class RequestKeys:
             decision.covers(spec.answerer(), self._stage, request.prompt_version)
             for decision in self._renewals
         )
-        canonical = replace(request, renewal=renewal).canonical(spec)
+        renewed = replace(request, renewal=renewal) if renewal != request.renewal else request
+        canonical = renewed.canonical(spec)
         return KeyedRequest(request, spec, canonical, request_key(canonical))

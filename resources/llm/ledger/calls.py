@@ -21,6 +21,8 @@ UNREAD = "unread"
 kept, and looked at in each run, until it is read or somebody has it asked for again."""
 KEPT_CHARACTERS = 10_000
 """Characters of a reply without an answer that are kept."""
+_SMALLEST_WINDOW = 9
+"""Of zlib, as a power of two of bytes."""
 _WHY = {
     "truncated": "The token limit cut the answer off after {tokens} tokens: raise token_limit.tokens "
     "of the model in models.yaml.",
@@ -136,7 +138,10 @@ class Charge(NamedTuple):
 
 def pack(request: Mapping[str, object]) -> bytes:
     """A canonical request as it is kept: pages repeat in it, so it packs well."""
-    return zlib.compress(canonical_json(request).encode())
+    text = canonical_json(request).encode()
+    # Setting up a window takes longer than packing a short text: it is no larger than the text.
+    window = min(max(len(text).bit_length(), _SMALLEST_WINDOW), zlib.MAX_WBITS)
+    return zlib.compress(text, wbits=window)
 
 
 def unpack(packed: bytes) -> dict[str, object]:

@@ -248,6 +248,17 @@ def test_an_image_that_many_ask_for_at_once_is_encoded_once(store, encoder):
     assert len({id(url) for url in urls}) == 1 and shown(urls[0]).size == (100, 50)
 
 
+def test_an_image_is_at_hand_in_the_size_that_it_was_encoded_in(store):
+    red, blue = (store.put(encoded(flat(colour))).image_id for colour in ("red", "blue"))
+    assert not store.are_at_hand([red], 64)
+
+    store.jpeg_base64(red, 64)
+
+    assert store.are_at_hand([red], 64) and store.are_at_hand([], 64)
+    assert not store.are_at_hand([red], 32)
+    assert not store.are_at_hand([red, blue], 64)
+
+
 def test_another_image_or_another_size_does_not_wait_for_it(store, encoder):
     red, blue = (store.put(encoded(flat(colour))).image_id for colour in ("red", "blue"))
     # All three are being encoded at one time, or nobody comes past this.

@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import gc
 import io
 import logging
 import sqlite3
@@ -18,7 +19,7 @@ from tenacity import Future, RetryCallState
 from methods.prompts.messages import Image, Message, Text
 from resources.images.store import ImageStore
 from resources.llm import errors, usage
-from resources.llm.gateway import Gateway
+from resources.llm.gateway import COLLECT_AFTER, Gateway
 from resources.llm.ledger import Ledger
 from resources.llm.model_calls import AuthError
 from resources.llm.model_spec import ModelSpec
@@ -208,6 +209,35 @@ def test_the_same_question_ten_times_at_once_fails_once(gateway, api):
     assert api.calls() - before == 1
     assert {outcome.kind for outcome in outcomes} == {"bad_request"}
     assert counted.failures == {"bad_request": 10}
+
+
+def test_garbage_is_looked_for_less_often_while_models_are_asked_and_no_longer_than_that(gateway):
+    before = gc.get_threshold()
+
+    async def work(calls, number):
+        if number == 1:
+            raise LookupError("It went wrong.")
+        return gc.get_threshold()
+
+    assert gateway.map("stage", [0], work)[0] == [(COLLECT_AFTER, *before[1:])]
+    assert gc.get_threshold() == before
+    with pytest.raises(LookupError):
+        gateway.map("stage", [1], work)
+    assert gc.get_threshold() == before
+
+
+def test_what_the_first_items_ask_goes_out_before_all_others_are_begun(gateway):
+    begun, sent = list[int](), list[int]()
+
+    async def work(calls, number):
+        begun.append(number)
+        await asyncio.sleep(0)
+        sent.append(len(begun))
+
+    gateway.map("stage", range(60), work)
+
+    assert begun == list(range(60))
+    assert sent[0] < 5
 
 
 def test_nothing_asked_is_nothing_sent(gateway, api):

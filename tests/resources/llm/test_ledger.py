@@ -12,6 +12,7 @@ import textwrap
 import threading
 import time
 from contextlib import closing
+from types import SimpleNamespace
 
 import pytest
 from filelock import FileLock
@@ -19,6 +20,8 @@ from filelock import FileLock
 from methods.prompts.messages import Image, Message, Text
 from resources.home import REPO_ROOT
 from resources.llm.ledger import Call, Ledger
+from resources.llm.ledger import writer as ledger_writer
+from resources.llm.ledger.calls import pack, unpack
 from resources.llm.ledger.writer import LedgerWriter
 from resources.llm.model_spec import ModelSpec
 from resources.llm.request import ChatRequest, Completion, Failure, request_key
@@ -250,6 +253,37 @@ def test_an_answer_that_nobody_waits_for_and_that_cannot_be_kept_is_no_further_e
     assert told == []
 
 
+def test_answers_that_come_soon_after_a_commit_are_the_next_one(ledger, monkeypatch):
+    commits, rests, all_came = list[list[Call]](), list[float](), threading.Event()
+    commit = ledger.add
+
+    def kept(calls):
+        commits.append(calls)
+        commit(calls)
+
+    def rest(seconds):
+        rests.append(seconds)
+        if len(rests) > 1:
+            all_came.wait(30)
+
+    async def ask():
+        async with LedgerWriter(ledger) as writer:
+            await writer.add(call(0))
+            adding = [asyncio.create_task(writer.add(call(number))) for number in range(1, 5)]
+            await asyncio.sleep(0)
+            all_came.set()
+            await asyncio.gather(*adding)
+
+    monkeypatch.setattr(ledger, "add", kept)
+    clock = SimpleNamespace(sleep=rest, monotonic=time.monotonic)
+    monkeypatch.setattr(ledger_writer, "time", clock)
+    asyncio.run(ask())
+
+    assert commits == [[call(0)], [call(number) for number in range(1, 5)]]
+    first, then = rests
+    assert first == 0 and then <= ledger_writer.SPACING_SECONDS
+
+
 # Many at once
 
 
@@ -311,6 +345,13 @@ def test_requests_are_packed_since_pages_repeat_in_them(ledger):
     assert sorted(str(each.request) for each in ledger) == sorted(map(str, longs))
     # 20 requests of 70,000 characters are 1.4 MB as they are said.
     assert len(file_bytes(ledger)) < 200_000
+
+
+@pytest.mark.parametrize("n", [0, 1, 500, 512, 513, 5_000, 32_767, 32_768, 40_000, 100_000])
+def test_a_request_of_any_length_comes_out_as_it_was_packed(n):
+    request = {"messages": ["".join(chr(97 + number * number % 26) for number in range(n))]}
+
+    assert unpack(pack(request)) == request
 
 
 def start(script, *arguments, **options) -> subprocess.Popen:

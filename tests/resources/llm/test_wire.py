@@ -2,6 +2,7 @@
 
 import base64
 import io
+import json
 
 import pytest
 from PIL import Image as Picture
@@ -10,7 +11,7 @@ from methods.prompts.messages import Image, Message, Text
 from resources.images.store import ImageNotStored, ImageStore
 from resources.llm.model_spec import ModelSpec
 from resources.llm.request import ChatRequest
-from resources.llm.request_body import wire_body
+from resources.llm.request_body import encoded_body, wire_body
 from resources.prompts import PromptError
 
 SCHEMA = {"type": "object", "properties": {"Q1": {"type": "string"}}}
@@ -152,3 +153,16 @@ def test_a_prompt_without_a_task_reaches_a_provider_and_is_one_sentence_for_the_
         "grade, ground, instruction, item, judge, marks, questions, rate, reference, reread, rewrite, "
         "seed, summary, translate, turns or unseen>' and '---'."
     )
+
+
+@pytest.mark.parametrize("entry", [{}, {"max_images": 1, "many_images": "grid"}])
+def test_the_bytes_that_are_sent_are_the_body_in_json_with_its_pictures_in_place(
+    images, photo, entry
+):
+    parts = (Text('Which is it, "this" 字?'), Image(photo), Text("\\ or"), Image(photo), Text(""))
+    request = ChatRequest("m", (Message("user", parts), Message.of("assistant", "Ω")), "p@1")
+
+    body = encoded_body(request, asked_of(**entry), images)
+
+    assert json.loads(body) == wire_body(request, asked_of(**entry), images)
+    assert body.isascii() and b"\n" not in body

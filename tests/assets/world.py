@@ -9,13 +9,12 @@ import hashlib
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import dagster as dg
-import duckdb
 import pytest
 import yaml
 
@@ -23,8 +22,7 @@ from assets.common.partitions import wit_shards
 from dagster_project.definitions import build_defs
 from dagster_project.job_runs import handlers_kept
 from dagster_project.progress import SHOW_PROGRESS
-from resources import warehouse as warehouse_module
-from resources.duckdb_file import attached
+from resources.duckdb_file import left_open
 from resources.embedder import Embedder
 from resources.images.store import ImageStore
 from resources.llm.ledger import Ledger
@@ -107,42 +105,6 @@ def models_yaml(base_url: str) -> Row:
     }
 
 
-class KeptAttached:
-    """Attaches DuckDB's file once for all statements of a run, where each would take 8 ms: a third of a
-    small stage. The lock among processes is taken and let go for each statement as ever."""
-
-    def __init__(self) -> None:
-        self._path: Path | None = None
-        self._stack = ExitStack()
-
-    @contextmanager
-    def __call__(
-        self, path: Path, *, own_instance: bool = False
-    ) -> Iterator[duckdb.DuckDBPyConnection]:
-        if own_instance or path != self._path:
-            self.close()
-        if own_instance:
-            with attached(path, own_instance=True) as connection:
-                yield connection
-            return
-        if self._path is None:
-            self._connection, self._path = self._stack.enter_context(attached(path)), path
-        cursor = self._connection.cursor()
-        try:
-            cursor.execute("SET enable_progress_bar = false")
-            cursor.execute("USE warehouse")
-            yield cursor
-        except duckdb.Error:
-            self.close()
-            raise
-        finally:
-            cursor.close()
-
-    def close(self) -> None:
-        self._path = None
-        self._stack.close()
-
-
 @dataclass
 class World:
     """One home and what runs on it. `settings` are environment variables during runs."""
@@ -192,14 +154,9 @@ class World:
     def environment(self) -> Iterator[None]:
         """The environment of a run on this world, without the caller's own settings.
 
-        What is run here keeps the warehouse attached until the end of the block.
+        What is run here leaves the warehouse open between transactions, as runs do.
         """
-        with (
-            handlers_kept(),
-            pytest.MonkeyPatch.context() as patch,
-            closing(KeptAttached()) as kept,
-        ):
-            patch.setattr(warehouse_module, "attached", kept)
+        with handlers_kept(), pytest.MonkeyPatch.context() as patch, left_open.of_run():
             for name in [name for name in os.environ if name.startswith(SETTINGS)]:
                 patch.delenv(name)
             patch.setenv("LOOM_HOME", str(self.home))

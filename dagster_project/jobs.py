@@ -115,8 +115,13 @@ def build_job(resolve_job: ResolveJob, asset_graph: Callable[[], AssetGraph]) ->
             # The first build will need the model, which takes seconds to load.
             embedder.load_ahead()
         context.instance.add_dynamic_partitions(str(wit_shards.name), shards)
-        for shard, seen in observe(corpus, {}, math.inf).items():
+        observed = observe(corpus, {}, math.inf)
+        for shard, seen in observed.items():
             context.instance.report_runless_asset_event(observation(shard, seen))
+        read = warehouse.select("ingest.shards", "fingerprint")["fingerprint"].to_pylist()
+        if {seen.fingerprint for seen in observed.values()} - {*read}:
+            # And one that has new texts.
+            embedder.load_ahead()
         failed: dict[str, str] = {}
         for shard in shards:
             context.log.info(f"stage ingest {shard}")

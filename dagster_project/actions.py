@@ -1,7 +1,8 @@
 """What a person does to a home's releases, results and models: each action is a subcommand of
 `vlm-loom`, a job of the UI and an op, made of its entry in `ACTIONS`.
 
-What belongs here: the entries, and what each does. Modules that take seconds to load are imported when
+What belongs here: the entries, and what each does. Modules that take seconds to load are imported
+when
 an action is done. Jobs are made in `action_jobs.py`, subcommands in `cli.py`.
 """
 
@@ -22,21 +23,21 @@ RELEASE = "An id, how an id begins, or a name: its release in force."
 
 
 class Argument(NamedTuple):
-    """What an action is told: a text, a release, a path, or a flag.
+    """What an action is told: a text, a release, a form of one, a path, or a flag.
 
-    It may be left out where it is an option (`--name`) or not required.
+    It may be left out where it is an option (`--name`, or what `option` says) or not required.
     """
 
     name: str
     help: str
-    option: bool = False
+    option: bool | str = False
     required: bool = True
-    kind: Literal["text", "release", "path", "flag"] = "text"
+    kind: Literal["text", "release", "form", "path", "flag"] = "text"
 
     @property
     def may_lack(self) -> bool:
         """Whether it may be left out."""
-        return self.option or not self.required
+        return bool(self.option) or not self.required
 
 
 class Done(NamedTuple):
@@ -62,6 +63,8 @@ class Action:
     uses: tuple[str, ...]
     perform: Callable[..., Done] = field(repr=False)
     example: str
+    takes_long: bool = False
+    """Whether `perform` also takes `say`, which is told in lines how far it is."""
 
     @property
     def op(self) -> str:
@@ -69,7 +72,8 @@ class Action:
         return f"{self.group}_{self.command}".replace("-", "_")
 
 
-# --- Releases --------------------------------------------------------------------------------------
+# --- Releases
+# --------------------------------------------------------------------------------------
 
 RELEASES = "release/releases"
 
@@ -98,7 +102,8 @@ def _retire(warehouse: "Warehouse", name: str) -> Done:
 
     release_id = retire(warehouse, name)
     return Done(
-        f"No release of {name} is in force any more, and nothing is asked on one; answers and scores "
+        f"No release of {name} is in force any more, and nothing is asked on one; answers and "
+        f"scores "
         f"stay. `vlm-loom release pin {release_id}` puts it in force again.",
         changed=RELEASES,
     )
@@ -178,6 +183,46 @@ def _import(
     return _with_card(warehouse, release_id, told)
 
 
+def _export(
+    warehouse: "Warehouse",
+    image_store: "ImageStore",
+    release: str,
+    form: str,
+    say: Callable[[str], None],
+) -> Done:
+    from assets.common.progress import UnitProgress
+    from assets.release.exports import export
+
+    progress = UnitProgress(lambda line, _: say(line), f"export as {form}", "items")
+    done = export(warehouse, image_store, release, form, progress.update)
+    n_bytes = sum(file.n_bytes for file in done.files)
+    return Done(
+        f"{done.release_id} is in {done.folder}: {len(done.files)} files of {n_bytes} bytes.",
+        {"folder": str(done.folder), "files": len(done.files), "bytes": n_bytes},
+    )
+
+
+def _push(
+    warehouse: "Warehouse",
+    image_store: "ImageStore",
+    release: str,
+    repository: str,
+    dry: bool,
+    say: Callable[[str], None],
+) -> Done:
+    from assets.common.progress import UnitProgress
+    from assets.release.exports import publishable
+    from resources.exports.push import push
+
+    progress = UnitProgress(lambda line, _: say(line), "export as huggingface", "items")
+    folder, checked = publishable(warehouse, image_store, release, progress.update)
+    what = f"{folder.name} ({checked.n_files} files of {checked.n_bytes} bytes)"
+    if dry:
+        return Done(f"{what} may be sent to {repository}; nothing was sent.")
+    say(f"{what} is sent to {repository}")
+    return Done(f"{what} is in {repository}: {push(folder, repository)}")
+
+
 def _unreferenced(warehouse: "Warehouse", release_id: str) -> str:
     """How many turns of a release have nothing to be judged by, in words."""
     where = {"release_id": release_id}
@@ -199,7 +244,8 @@ def _with_card(warehouse: "Warehouse", release_id: str, told: str) -> Done:
     return Done(told, metadata, RELEASES)
 
 
-# --- Results ---------------------------------------------------------------------------------------
+# --- Results
+# ---------------------------------------------------------------------------------------
 
 
 def _import_predictions(warehouse: "Warehouse", release: str, file: str, model: str) -> Done:
@@ -218,7 +264,8 @@ def _remove_predictions(warehouse: "Warehouse", release: str, model: str) -> Don
 
     release_id = remove_predictions(warehouse, release, model)
     return Done(
-        f"{model} has no predictions on {release_id} any more. Run the job evaluate next: scores and "
+        f"{model} has no predictions on {release_id} any more. Run the job evaluate next: scores "
+        f"and "
         "reports are made without them.",
         changed="evaluate/predictions",
     )
@@ -236,7 +283,8 @@ def _import_scores(warehouse: "Warehouse", release: str, file: str) -> Done:
     )
 
 
-# --- Models ----------------------------------------------------------------------------------------
+# --- Models
+# ----------------------------------------------------------------------------------------
 
 
 def _ask_anew(ledger: "Ledger", model: str, stage: str, prompt: str, unread: bool) -> Done:
@@ -332,6 +380,35 @@ ACTIONS = (
         ("warehouse", "image_store"),
         _import,
         "vlm-loom release import MMBench_DEV_EN.tsv --benchmark mmbench --split dev --language en",
+    ),
+    Action(
+        "release",
+        "export",
+        "export_release",
+        "Write a release in a form of another tool; vlm-loom release forms lists them.",
+        (
+            Argument("release", RELEASE, kind="release"),
+            Argument("form", "In which form, such as huggingface.", option="as", kind="form"),
+        ),
+        ("warehouse", "image_store"),
+        _export,
+        "vlm-loom release export mmdu --as huggingface",
+        takes_long=True,
+    ),
+    Action(
+        "release",
+        "push",
+        "push_release",
+        "Send a release to the Hugging Face hub, as a dataset; a new repository is private.",
+        (
+            Argument("release", RELEASE, kind="release"),
+            Argument("repository", "OWNER/NAME of the dataset on the hub."),
+            Argument("dry", "Check everything, and send nothing.", option="dry-run", kind="flag"),
+        ),
+        ("warehouse", "image_store"),
+        _push,
+        "vlm-loom release push mmdu me/my-benchmark --dry-run",
+        takes_long=True,
     ),
     Action(
         "result",

@@ -1,6 +1,7 @@
 """`vlm-loom`: every command of the project.
 
-What belongs here: the commands, their arguments and help. What each does stands in the module that its
+What belongs here: the commands, their arguments and help. What each does stands in the module that
+its
 function imports, when it is called; the form of commands is `resources/command_line.py`.
 """
 
@@ -22,6 +23,7 @@ from resources.command_line import (
     PORT,
     PROFILE,
     Choice,
+    Command,
     Group,
     HomeCommand,
     HomeGroup,
@@ -53,7 +55,8 @@ def vlm_loom() -> None:
     """Vision-language dialogue data, and scores of models on it, each followed back to its source."""
 
 
-# --- The whole -------------------------------------------------------------------------------------
+# --- The whole
+# -------------------------------------------------------------------------------------
 
 
 @vlm_loom.command(params=[CORPUS, PROFILE], example="vlm-loom demo --corpus wit --profile openai")
@@ -125,7 +128,8 @@ def completion(shell: str) -> None:
 vlm_loom.add_command(review)
 
 
-# --- Groups, and the actions in them ---------------------------------------------------------------
+# --- Groups, and the actions in them
+# ---------------------------------------------------------------
 
 
 @vlm_loom.group(cls=HomeGroup)
@@ -151,10 +155,11 @@ def home() -> None:
 def _parameter(argument: Argument) -> click.Parameter:
     is_path = argument.kind == "path"
     kind = click.Path(exists=True, resolve_path=True) if is_path else click.STRING
+    flag = argument.option if isinstance(argument.option, str) else argument.name
     if argument.kind == "flag":
-        return click.Option([f"--{argument.name}"], is_flag=True, help=argument.help)
+        return click.Option([f"--{flag}", argument.name], is_flag=True, help=argument.help)
     if argument.option:
-        return click.Option([f"--{argument.name}"], type=kind, help=argument.help)
+        return click.Option([f"--{flag}", argument.name], type=kind, help=argument.help)
     default = {} if argument.required else {"default": ""}
     return click.Argument(
         [argument.name], type=kind, required=argument.required, help=argument.help, **default
@@ -165,12 +170,15 @@ def _command(action: Action) -> click.Command:
     """The subcommand of an action."""
 
     def perform(**given: Any) -> int:
+        from resources.exports.forms import require_form
         from resources.releases import release_meant
 
         # What is wrong with a name needs no run, which takes seconds to begin.
         for argument in action.arguments:
             if argument.kind == "release" and given[argument.name]:
                 release_meant(_warehouse(), given[argument.name])
+            if argument.kind == "form":
+                require_form(given[argument.name] or "")
         from dagster_project.action_jobs import perform_as_run
 
         # A path that is left out has no default: click would make "" the folder that one is in.
@@ -196,7 +204,8 @@ for _action in ACTIONS:
     _group.add_command(_command(_action))
 
 
-# --- Releases and results --------------------------------------------------------------------------
+# --- Releases and results
+# --------------------------------------------------------------------------
 
 
 @release.command("list", params=[AS_JSON], example="vlm-loom release list")
@@ -215,6 +224,27 @@ def show_release(release: str) -> None:
     from dagster_project.release_texts import shown
 
     print(shown(_warehouse(), release), end="")
+
+
+@release.command("forms", example="vlm-loom release forms")
+def list_forms() -> None:
+    """The forms that a release is exported in."""
+    from resources.exports.forms import FORMS
+
+    width = max(map(len, FORMS))
+    for form in FORMS.values():
+        print(f"{form.name:<{width}}  {form.purpose}")
+
+
+@release.command(
+    "verify", cls=Command, example="vlm-loom release verify mmdu-1198c7be75.huggingface"
+)
+@click.argument("folder", type=FILE)
+def verify_folder(folder: Path) -> None:
+    """Check every file of an exported folder against its list."""
+    from resources.exports.folder import checked_files, told
+
+    print(told(folder, checked_files(folder)))
 
 
 @result.command("show", params=[AS_JSON, PROFILE], example="vlm-loom result show --json")
@@ -244,7 +274,8 @@ def dialogue_shape(settings: Path | None, out: Path | None) -> None:
     show_shape(settings, out)
 
 
-# --- Models ----------------------------------------------------------------------------------------
+# --- Models
+# ----------------------------------------------------------------------------------------
 
 
 @model.command(
@@ -278,7 +309,8 @@ def offline_server(port: int) -> int:
     return subprocess.call([sys.executable, "-m", "resources.offline", "--port", str(port)])
 
 
-# --- The home --------------------------------------------------------------------------------------
+# --- The home
+# --------------------------------------------------------------------------------------
 
 
 @home.command(example="vlm-loom home backup --to /mnt/backup")

@@ -206,3 +206,37 @@ def test_what_an_import_leaves_out_is_said_and_stands_on_the_card(
     assert capsys.readouterr().out.splitlines()[-1].endswith(f" Left out: {left_out}.")
     assert loom(["release", "show", "convbench-imported"]) == 0
     assert "pictures of 1 of 1 items" in capsys.readouterr().out
+
+
+def test_a_release_is_exported_checked_and_may_be_sent(folder: Path, capsys) -> None:
+    assert loom(["release", "export", FIRST, "--as", "huggingface"]) == 0
+    exported = folder / "releases" / f"{FIRST}.huggingface"
+    assert f"{FIRST} is in {exported}: " in capsys.readouterr().out
+    assert loom(["release", "verify", str(exported)]) == 0
+    assert "as it was written" in capsys.readouterr().out
+    assert loom(["release", "push", FIRST, "me/set", "--dry-run"]) == 0
+    assert capsys.readouterr().out.endswith("may be sent to me/set; nothing was sent.\n")
+    (exported / "attribution.csv").write_text("")
+    assert loom(["release", "verify", str(exported)]) == 2
+    assert capsys.readouterr().err.startswith(f"attribution.csv of {exported} has 0 bytes instead")
+
+
+def test_forms_are_listed_and_another_one_is_refused_without_a_run(folder: Path, capsys) -> None:
+    assert loom(["release", "forms"]) == 0
+    assert "huggingface " in capsys.readouterr().out
+    assert loom(["release", "export", "mmdu", "--as", "hugginface"]) == 2
+    assert capsys.readouterr() == (
+        "",
+        "There is no form 'hugginface'; the nearest is huggingface.\n",
+    )
+    assert loom(["release", "export", "mmdu"]) == 2
+    assert capsys.readouterr().err.startswith("Say in which form, with --as: one of ")
+
+
+def test_settings_say_which_forms_are_made_always(folder: Path, capsys) -> None:
+    (folder / "settings.yaml").write_text("release: {exports: {forms: [huggingface]}}\n")
+    assert loom(["run", "release"]) == 0
+    of_forms = {path.name for path in (folder / "releases").glob("*.huggingface")}
+    assert of_forms == {f"{release}.huggingface" for release in in_force(folder).values()}
+    rows = Warehouse(folder / "warehouse.duckdb").select("release.exports", "path").to_pylist()
+    assert {row["path"].split("/")[0] for row in rows} >= of_forms

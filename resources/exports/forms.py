@@ -1,0 +1,73 @@
+"""The forms that a release is exported in: what each is for, and what writes it.
+
+What belongs here: the list. A form is a function that takes a `Source` and an empty folder, and
+writes its files and `README.md` there; what writes it is imported when it is asked for.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from methods.naming import nearest
+from resources.exports.source import ExportError, Source
+
+
+@dataclass(frozen=True)
+class Form:
+    """A form; `writer` is `module:function` of `resources.exports`, `told` what it is called with
+    beside."""
+
+    name: str
+    purpose: str
+    writer: str
+    told: Mapping[str, Any] = field(default_factory=dict)
+    in_shards: bool = False
+    """Whether pictures are inside of files, which end at a size that is set."""
+    with_answers: bool = False
+    """Whether it is of no use without answers."""
+    shard_mb: int = 0
+
+    def write(self, source: Source, folder: Path) -> None:
+        """Write the release. Raises ExportError where the form cannot hold it."""
+        if self.with_answers and not source.with_answers:
+            raise ExportError(
+                f"{source.release_id} has its answers held out, and {self.name} is of no use "
+                f"without: "
+                "export it as huggingface."
+            )
+        module, function = self.writer.split(":")
+        told = {
+            **self.told,
+            **({"shard_bytes": self.shard_mb * 1_000_000} if self.in_shards else {}),
+        }
+        getattr(import_module(f"resources.exports.{module}"), function)(source, folder, **told)
+
+
+FORMS: Mapping[str, Form] = {
+    form.name: form
+    for form in (
+        Form(
+            "huggingface",
+            "a dataset of the Hugging Face hub: Parquet with the pictures inside",
+            "huggingface:write",
+            in_shards=True,
+        ),
+    )
+}
+"""Every form by its name."""
+
+
+def require_form(name: str) -> None:
+    """Raise ExportError unless there is a form of this name."""
+    if not name:
+        raise ExportError(f"Say in which form, with --as: one of {', '.join(FORMS)}.")
+    if name not in FORMS:
+        raise ExportError(f"There is no form {name!r}; {nearest(name, FORMS)}.")
+
+
+def form_named(name: str, shard_mb: int) -> Form:
+    """The form of a name, with shards of about `shard_mb` million bytes. Raises ExportError."""
+    require_form(name)
+    return replace(FORMS[name], shard_mb=shard_mb)

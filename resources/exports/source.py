@@ -1,0 +1,150 @@
+"""A release as exports read it: items in batches, with their pictures; never all of it in memory.
+
+What belongs here: reading, what is left out for a licence, and counting what goes out.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from methods.errors import UserError
+from methods.exports.rows import Exported
+from methods.exports.rows import exported_of as item_of
+from methods.licences.terms import Term, reason
+from methods.licences.together import SetLicence, licence_of_set
+from methods.release import held_out
+from methods.release_card import card_of, edition_of, exported_card
+from resources.images.store import ImageStore
+from resources.warehouse import Warehouse
+
+BATCH = 500
+"""Items that are read at once. A dialogue has some 10 KB of text."""
+
+OnProgress = Callable[[int, int], None]
+"""Told how many items are done, of how many."""
+
+
+class ExportError(UserError):
+    """A release cannot be exported as asked; the message says what to do."""
+
+
+@dataclass
+class Totals:
+    """What went out so far."""
+
+    items: int = 0
+    turns: int = 0
+    left_out: Counter[str] = field(default_factory=Counter)
+    """Items that are not there, by the reason."""
+    pictures: set[str] = field(default_factory=set)
+
+
+class Source:
+    """One release; `licence` is that of all that is not left out.
+
+    `left_out` are terms of licences whose items are left out, `stated` is the licence of the texts
+    and of pictures of which none is known. Raises ExportError where parts contradict each other.
+    """
+
+    def __init__(
+        self,
+        warehouse: Warehouse,
+        store: ImageStore,
+        release: Mapping[str, Any],
+        *,
+        left_out: Collection[Term] = (),
+        stated: str = "",
+        progress: OnProgress = lambda done, total: None,
+    ) -> None:
+        self.card = exported_card(card_of(release))
+        self.release_id: str = self.card["release_id"]
+        self.edition = edition_of(self.card)
+        self.with_answers = not held_out(self.edition)
+        self.left_out, self.stated = tuple(sorted(left_out)), stated
+        self.totals = Totals()
+        self.on_batch: Callable[[list[Exported]], None] = lambda items: None
+        self._warehouse, self._store, self._progress = warehouse, store, progress
+        self._where = {"release_id": self.release_id}
+        self.licence = self._licence()
+        if self.licence.conflict:
+            raise ExportError(self._conflict(self.licence))
+
+    @property
+    def split(self) -> str:
+        """The split that its rows are of."""
+        kind = "test" if self.card["kind"] == "benchmark" else "train"
+        return self.edition.split or kind
+
+    def agreement(self) -> list[dict[str, Any]]:
+        """How far the reviewers of its items agree, as far as it was measured here."""
+        return self._warehouse.read("release/export_agreement", self._where).to_pylist()
+
+    def batches(self) -> Iterator[list[Exported]]:
+        """The items in their order, but for those left out. `totals` counts them, from 0."""
+        self.totals = Totals()
+        n_items: int = self.card["n_items"]
+        for first in range(1, n_items + 1, BATCH):
+            last = first + BATCH - 1
+            rows = self._warehouse.read(
+                "release/export_rows", {**self._where, "first": first, "last": last}
+            )
+            batch = [self._item(row) for row in rows.to_pylist()]
+            kept = [item for item in batch if not self._left_out(item)]
+            for item in kept:
+                self.totals.items += 1
+                self.totals.turns += len(item.turns)
+                self.totals.pictures.update(picture.image_id for picture in item.pictures)
+            self.on_batch(kept)
+            yield kept
+            self._progress(min(last, n_items), n_items)
+
+    def read(self, image_id: str) -> bytes:
+        """The bytes of a picture. Raises ImageNotStored."""
+        return self._store.read(image_id)
+
+    def path(self, image_id: str) -> Path:
+        """The file of a picture, which is whole. Raises ImageNotStored."""
+        return self._store.path(image_id)
+
+    def _item(self, row: Mapping[str, Any]) -> Exported:
+        item = item_of(row, with_answers=self.with_answers)
+        if not self.stated:
+            return item
+        known = [
+            picture if picture.licence else picture._replace(licence=self.stated)
+            for picture in item.pictures
+        ]
+        return replace(item, pictures=tuple(known))
+
+    def _left_out(self, item: Exported) -> bool:
+        why = reason((picture.licence for picture in item.pictures), self.left_out)
+        if why:
+            self.totals.left_out[why] += 1
+        return why is not None
+
+    def _licence(self) -> SetLicence:
+        parts: Counter[str | None] = Counter()
+        if self.stated:
+            parts[self.stated] += self.card["n_items"]
+        for row in self._warehouse.read("release/export_licences", self._where).to_pylist():
+            licences = [licence or self.stated or None for licence in row["licences"]]
+            if not reason(licences, self.left_out):
+                parts.update(dict.fromkeys(licences, row["n_items"]))
+        return licence_of_set(parts)
+
+    def _conflict(self, licence: SetLicence) -> str:
+        one, other = licence.conflict or ("", "")
+        name = self.card["name"]
+        what = (
+            f"pictures under {one}, which lets nobody pass them on"
+            if one == other
+            else f"pictures under {one} and under {other}, which no licence of the whole allows "
+            f"together"
+        )
+        terms = ", ".join(licence.leave_out)
+        return (
+            f"{self.release_id} has {what}: to leave items with such pictures out, set "
+            f"licences_left_out: {{{name}: [{terms}]}} under release.exports in settings.yaml."
+        )

@@ -7,6 +7,7 @@ pictures stand where they enter.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Literal, NamedTuple
 
 from methods.choice.lettered import LETTERS
@@ -141,12 +142,12 @@ def _asked(turn: Turn, choices: Sequence[str]) -> Iterator[str | int]:
     pieces = turn.question.split(IMAGE_HERE)
     entering = [position - 1 for position in turn.image_positions]
     unplaced = len(entering) - (len(pieces) - 1)
-    for number in entering[: max(unplaced, 0)]:
-        yield number
+    yield from entering[: max(unplaced, 0)]
     placed = iter(entering[max(unplaced, 0) :])
-    for number_of_piece, piece in enumerate(pieces):
-        if number_of_piece and (number := next(placed, None)) is not None:
-            yield number
+    for place, piece in enumerate(pieces):
+        if place:
+            # A placeholder without a picture, such as one that a model wrote, is left away.
+            yield from islice(placed, 1)
         if piece:
             yield piece
     if choices:

@@ -27,7 +27,10 @@ MANIFEST, README, ATTRIBUTION = "manifest.json", "README.md", "attribution.csv"
 class Writes(Protocol):
     """What a form has to do: write its files, and `README.md`, into a folder that is empty."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """How it is called."""
+        ...
 
     def write(self, source: Source, folder: Path) -> None:
         """Write; raises ExportError where the form cannot hold the release."""

@@ -45,6 +45,12 @@ class Form:
         getattr(import_module(f"resources.exports.{module}"), function)(source, folder, **told)
 
 
+def _records(name: str, purpose: str, record: str, file: str, **told: Any) -> Form:
+    """A form of records that a model is trained on."""
+    told = {"record": record, "file": file, **told}
+    return Form(name, purpose, "records:write_records", told, with_answers=True)
+
+
 FORMS: Mapping[str, Form] = {
     form.name: form
     for form in (
@@ -52,6 +58,41 @@ FORMS: Mapping[str, Form] = {
             "huggingface",
             "a dataset of the Hugging Face hub: Parquet with the pictures inside",
             "huggingface:write",
+            in_shards=True,
+        ),
+        _records("llava", "training LLaVA, and Qwen-VL by its own scripts", "llava", "data.json"),
+        _records("sharegpt", "training by tools that read ShareGPT", "sharegpt", "data.json"),
+        _records(
+            "ms-swift",
+            "training by ms-swift",
+            "swift",
+            "data.jsonl",
+            note="ms-swift looks for pictures from where it is run: run it in this folder, or set "
+            "ROOT_IMAGE_DIR to it.",
+        ),
+        Form(
+            "llama-factory",
+            "training by LLaMA-Factory",
+            "records:write_llama_factory",
+            with_answers=True,
+        ),
+        _records(
+            "openai",
+            "fine-tuning by OpenAI's API: chat with the pictures inside",
+            "openai",
+            "data.jsonl",
+            inside=True,
+        ),
+        Form(
+            "mmdu",
+            "tools for MMDU: its authors' JSON",
+            "records:write_records",
+            {"record": "mmdu", "file": "dialogues.json"},
+        ),
+        Form(
+            "webdataset",
+            "training on many machines: tar shards with the pictures inside",
+            "records:write_webdataset",
             in_shards=True,
         ),
     )

@@ -3,6 +3,7 @@
 What belongs here: reading, what is left out for a licence, and counting what goes out.
 """
 
+import base64
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -12,6 +13,7 @@ from typing import Any
 from methods.errors import UserError
 from methods.exports.rows import Exported
 from methods.exports.rows import exported_of as item_of
+from methods.ingest.image_check import EXTENSION_OF
 from methods.licences.terms import Term, reason
 from methods.licences.together import SetLicence, licence_of_set
 from methods.release import held_out
@@ -19,6 +21,8 @@ from methods.release_card import card_of, edition_of, exported_card
 from resources.images.store import ImageStore
 from resources.warehouse import Warehouse
 
+MIME_OF = {f".{ending}": mime for mime, ending in EXTENSION_OF.items()}
+"""Type of a picture by the ending of its file."""
 BATCH = 500
 """Items that are read at once. A dialogue has some 10 KB of text."""
 
@@ -107,6 +111,17 @@ class Source:
     def path(self, image_id: str) -> Path:
         """The file of a picture, which is whole. Raises ImageNotStored."""
         return self._store.path(image_id)
+
+    def url(self, image_id: str) -> str:
+        """A picture as it is stored, as a data URL. Raises ImageNotStored."""
+        mime = MIME_OF[self.path(image_id).suffix]
+        return f"data:{mime};base64,{base64.b64encode(self.read(image_id)).decode()}"
+
+    def leave_out(self, item: Exported, why: str) -> None:
+        """Count an item of a batch as left out."""
+        self.totals.items -= 1
+        self.totals.turns -= len(item.turns)
+        self.totals.left_out[why] += 1
 
     def _item(self, row: Mapping[str, Any]) -> Exported:
         item = item_of(row, with_answers=self.with_answers)

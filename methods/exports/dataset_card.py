@@ -78,6 +78,21 @@ def page_text(page: Page) -> str:
     return "\n".join(_lines(page)).rstrip("\n") + "\n"
 
 
+def summary(card: Card) -> str:
+    """What a release is, in two sentences."""
+    kind = "benchmark" if benchmark_of(card) else "instruction set"
+    made = (
+        "built from Wikipedia's pictures and texts"
+        if card.get("origin", "built") == "built"
+        else "imported from published files"
+    )
+    return (
+        f"A {kind} ({edition_in_words(card)}) of {card['n_items']} items with {card['n_turns']} turns "
+        f"about {card['n_images']} pictures, {made} by vlm-loom. A release is frozen: its id is a hash "
+        "of its items, pictures, reviewers and review policy."
+    )
+
+
 def licence_in_words(licence: SetLicence) -> str:
     """What the whole is under."""
     if licence.licence:
@@ -161,15 +176,7 @@ def _lines(page: Page) -> Iterator[str]:
     built = card.get("origin", "built") == "built"
     yield f"# {card['release_id']}"
     yield ""
-    kind = "benchmark" if benchmark_of(card) else "instruction set"
-    made = "built from Wikipedia's pictures and texts" if built else "imported from published files"
-    yield (
-        f"A {kind} ({edition_in_words(card)}) of {card['n_items']} items with {card['n_turns']} "
-        f"turns about "
-        f"{card['n_images']} pictures, {made} by vlm-loom. A release is frozen: its id is a hash "
-        f"of its "
-        "items, pictures, reviewers and review policy."
-    )
+    yield summary(card)
     yield from _section("Construction")
     yield from table(("", ""), [(name, code(said[name])) for name in MAKING if name in said])
     yield from _section("Review")
@@ -185,7 +192,7 @@ def _lines(page: Page) -> Iterator[str]:
     ]
     yield from table(("", ""), gone) if gone else ["Nothing is known to have been left out."]
     yield from _section("Known limits")
-    yield from (f"- {limit}" for limit in _limits(page, built))
+    yield from (f"- {limit}" for limit in limits(page))
     yield from _section("Licence and attribution")
     yield licence_in_words(page.licence)
     yield (
@@ -239,8 +246,10 @@ def _review(page: Page) -> Iterator[str]:
         yield "No agreement between people was measured."
 
 
-def _limits(page: Page, built: bool) -> Iterator[str]:
+def limits(page: Page) -> Iterator[str]:
+    """What a reader should know before using it, in sentences."""
     card = page.cards[0]
+    built = card.get("origin", "built") == "built"
     if built:
         yield "Questions and answers were written by models; what nobody reviewed may be wrong."
         yield (

@@ -5,6 +5,7 @@ What belongs here: the columns and the shards. What the page says is
 `methods/exports/dataset_card.py`.
 """
 
+import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from methods.exports.croissant import Shard, croissant
 from methods.exports.dataset_card import Page, Part, dataset_page
 from methods.exports.rows import Exported, Picture, table_row
 from resources.exports.folder import ATTRIBUTION, MANIFEST, README
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 
 BYTES_A_GROUP = 16_000_000
 """A row group is written when its pictures and texts reach this: readers hold whole groups."""
-EXAMPLE = "example"
+EXAMPLE, CROISSANT = "example", "croissant.json"
 FEATURES: Mapping[str, Any] = {
     "item_id": "string",
     "group_id": "string",
@@ -51,8 +53,8 @@ rows[0]["turns"][0]["question"], rows[0]["images"][0].size"""
 
 def write(source: Source, folder: Path, shard_bytes: int) -> None:
     """Write the shards, the example's pictures and the page."""
-    config = _name(source.edition.language or "default")
-    split = _name(source.split)
+    config = re.sub(r"\W+", "_", source.edition.language or "default")
+    split = source.split
     shards = _Shards(folder / "data" / config, split, shard_bytes)
     example: Exported | None = None
     with shards:
@@ -76,6 +78,7 @@ def write(source: Source, folder: Path, shard_bytes: int) -> None:
         source.agreement(),
         {
             f"data/{config}/": f"the rows of split {split}, pictures inside",
+            CROISSANT: "the same described in Croissant, for tools that read that",
             ATTRIBUTION: "whose each picture is",
             MANIFEST: "size and SHA-256 of each file",
         },
@@ -83,14 +86,17 @@ def write(source: Source, folder: Path, shard_bytes: int) -> None:
         yaml_features(FEATURES),
         example,
         _example_pictures(example, source, folder),
-        WORDS.format(repository=folder_name(source), config=config, split=split),
+        WORDS.format(repository=source.release_id, config=config, split=split),
     )
     (folder / README).write_text(dataset_page(page), encoding="utf-8")
+    described = croissant(page, [_shard(path, folder) for path in names], FEATURES)
+    (folder / CROISSANT).write_text(json.dumps(described, indent=1, ensure_ascii=False) + "\n")
 
 
-def folder_name(source: Source) -> str:
-    """How the page calls the folder or repository that it stands in."""
-    return source.release_id
+def _shard(path: Path, folder: Path) -> Shard:
+    with path.open("rb") as file:
+        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+    return Shard(path.relative_to(folder).as_posix(), sha256, path.stat().st_size)
 
 
 def _example_pictures(example: Exported | None, source: Source, folder: Path) -> list[str]:
@@ -109,11 +115,6 @@ def _row(item: Exported, source: Source) -> dict[str, Any]:
         for picture in item.pictures
     ]
     return {**table_row(item), "images": images}
-
-
-def _name(text: str) -> str:
-    """A text as the name of a split or a config."""
-    return re.sub(r"\W+", "_", text) or "default"
 
 
 class _Shards:

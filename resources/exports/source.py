@@ -4,6 +4,7 @@ What belongs here: reading, what is left out for a licence, and counting what go
 """
 
 import base64
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -77,9 +78,9 @@ class Source:
 
     @property
     def split(self) -> str:
-        """The split that its rows are of."""
+        """The split that its rows are of, as a name of letters, digits and underscores."""
         kind = "test" if self.card["kind"] == "benchmark" else "train"
-        return self.edition.split or kind
+        return re.sub(r"\W+", "_", self.edition.split or kind)
 
     def agreement(self) -> list[dict[str, Any]]:
         """How far the reviewers of its items agree, as far as it was measured here."""

@@ -417,7 +417,7 @@ ACTIONS = (
         "Read predictions that a model made elsewhere; evaluate scores them.",
         (
             Argument("release", RELEASE, kind="release"),
-            Argument("file", ".xlsx, .tsv, .csv, .jsonl or .json.", kind="path"),
+            Argument("file", ".xlsx, .tsv, .csv, .jsonl, .json or .eval.", kind="path"),
             Argument("model", "Who made the predictions."),
         ),
         ("warehouse",),

@@ -95,6 +95,22 @@ FORMS: Mapping[str, Form] = {
             "records:write_webdataset",
             in_shards=True,
         ),
+        Form(
+            "vlmevalkit",
+            "evaluation by VLMEvalKit: its TSV with the pictures inside",
+            "evaluation:write_vlmevalkit",
+        ),
+        Form(
+            "lmms-eval",
+            "evaluation by lmms-eval: a task folder, for items of one turn",
+            "evaluation:write_lmms_eval",
+            in_shards=True,
+        ),
+        Form(
+            "inspect-ai",
+            "evaluation by inspect_ai: a task, for items of one turn",
+            "evaluation:write_inspect",
+        ),
     )
 }
 """Every form by its name."""

@@ -51,9 +51,14 @@ rows = load_dataset("{repository}", "{config}", split="{split}")
 rows[0]["turns"][0]["question"], rows[0]["images"][0].size"""
 
 
-def write(source: Source, folder: Path, shard_bytes: int) -> None:
-    """Write the shards, the example's pictures and the page."""
-    config = re.sub(r"\W+", "_", source.edition.language or "default")
+def write(
+    source: Source, folder: Path, shard_bytes: int, files: Mapping[str, str] | None = None
+) -> None:
+    """Write the shards, the example's pictures, the page and the description in Croissant.
+
+    `files` are those that stand there beside, and what is in them.
+    """
+    config = config_of(source)
     split = source.split
     shards = _Shards(folder / "data" / config, split, shard_bytes)
     example: Exported | None = None
@@ -77,6 +82,7 @@ def write(source: Source, folder: Path, shard_bytes: int) -> None:
         source.totals.left_out,
         source.agreement(),
         {
+            **(files or {}),
             f"data/{config}/": f"the rows of split {split}, pictures inside",
             CROISSANT: "the same described in Croissant, for tools that read that",
             ATTRIBUTION: "whose each picture is",
@@ -97,6 +103,11 @@ def _shard(path: Path, folder: Path) -> Shard:
     with path.open("rb") as file:
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()
     return Shard(path.relative_to(folder).as_posix(), sha256, path.stat().st_size)
+
+
+def config_of(source: Source) -> str:
+    """The config that its rows are of: its language."""
+    return re.sub(r"\W+", "_", source.edition.language or "default")
 
 
 def _example_pictures(example: Exported | None, source: Source, folder: Path) -> list[str]:

@@ -31,7 +31,7 @@ def write_records(
     are left out, and counted.
     """
     make: training.MakeRecord = getattr(training, record)
-    pictures = _Pictures(source, folder)
+    pictures = Pictures(source, folder)
     describe = source.url if inside else pictures.copied
     with (folder / file).open("w", encoding="utf-8", newline="\n") as lines:
         lines.writelines(_text(_records(source, make, describe), file))
@@ -92,8 +92,8 @@ def write_page(
     (folder / README).write_text(page_text(page), encoding="utf-8")
 
 
-class _Pictures:
-    """Gives each picture of an item its path in the folder, or its data URL."""
+class Pictures:
+    """Copies pictures into a folder, each one once."""
 
     def __init__(self, source: Source, folder: Path) -> None:
         self._source, self._folder = source, folder

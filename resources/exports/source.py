@@ -70,6 +70,7 @@ class Source:
         self.left_out, self.stated = tuple(sorted(left_out)), stated
         self.totals = Totals()
         self.on_batch: Callable[[list[Exported]], None] = lambda items: None
+        self.require: Callable[[Exported], None] = lambda item: None
         self._warehouse, self._store, self._progress = warehouse, store, progress
         self._where = {"release_id": self.release_id}
         self.licence = self._licence()
@@ -98,6 +99,7 @@ class Source:
             batch = [self._item(row) for row in rows.to_pylist()]
             kept = [item for item in batch if not self._left_out(item)]
             for item in kept:
+                self.require(item)
                 self.totals.items += 1
                 self.totals.turns += len(item.turns)
                 self.totals.pictures.update(picture.image_id for picture in item.pictures)

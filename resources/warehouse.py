@@ -82,6 +82,8 @@ BULK_SETTINGS = """
 the rows. Without a bound the rows wait in memory for the commit; the bound holds 122,880 rows, which
 DuckDB writes at once, of 2 KB. It takes rows in one after the other: a second thread copies them once
 more."""
+PORTION_SETTINGS = "SET memory_limit = '300MB'; SET threads = 1"
+"""For reading a portion after the other: without a bound the whole file comes to be in memory."""
 
 Partition = Mapping[str, str | Sequence[str]]
 """Which rows a write replaces: column to value, or to several values; empty for the whole table."""
@@ -159,6 +161,12 @@ class Warehouse:
     def read(self, name: str, params: Mapping[str, object] | None = None) -> "pa.Table":
         """Result of the query in `sql/<name>.sql`, with its named `$parameters` bound."""
         return self.sql(sql_text(name), params)
+
+    def read_portion(self, name: str, params: Mapping[str, object]) -> "pa.Table":
+        """As `read`, of a portion of tables of any size: what was read of the file is not kept."""
+        with self._connection(own_instance=True) as connection:
+            connection.execute(PORTION_SETTINGS)
+            return connection.sql(sql_text(name), params=dict(params)).to_arrow_table()
 
     def read_rows(
         self, query: str, names: Sequence[str], params: Mapping[str, object]

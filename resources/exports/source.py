@@ -24,7 +24,7 @@ from resources.warehouse import Warehouse
 
 MIME_OF = {f".{ending}": mime for mime, ending in EXTENSION_OF.items()}
 """Type of a picture by the ending of its file."""
-BATCH = 500
+BATCH = 1_000
 """Items that are read at once. A dialogue has some 10 KB of text."""
 
 OnProgress = Callable[[int, int], None]
@@ -93,7 +93,7 @@ class Source:
         n_items: int = self.card["n_items"]
         for first in range(1, n_items + 1, BATCH):
             last = first + BATCH - 1
-            rows = self._warehouse.read(
+            rows = self._warehouse.read_portion(
                 "release/export_rows", {**self._where, "first": first, "last": last}
             )
             batch = [self._item(row) for row in rows.to_pylist()]

@@ -260,6 +260,17 @@ def show_leaderboards(as_json: bool) -> None:
         show_reports()
 
 
+@result.command("export", example="vlm-loom result export mmdu --as latex")
+@click.argument("release")
+@click.option("--as", "kind", default="", help="csv, parquet, json, latex, markdown, svg or png.")
+@click.option("--to", type=FILE, help="A folder; reports/results/<release> of the home without.")
+def export_results(release: str, kind: str, to: Path | None) -> None:
+    """Scores on a release as files: leaderboard, every two models, slices; and how they were made."""
+    from dagster_project.results import export_results
+
+    print(export_results(release, kind, to))
+
+
 @vlm_loom.command(
     "dialogue-shape",
     params=[CORPUS, PROFILE],

@@ -4,11 +4,14 @@ What belongs here: which cells a table has, and which of them are bold. LaTeX an
 are `texts.py`.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 Row = Mapping[str, Any]
+NOTHING = "–"
+"""Stands where there is no number, and between two numbers."""
 COUNTS_BELOW = 0.05
 """A difference counts where p after Holm is below this."""
 
@@ -57,13 +60,13 @@ def boards(models: Sequence[Row], pairs: Sequence[Row], slices: Sequence[Row]) -
 
 def tables(board: Board, number: int = 1) -> Iterator[Table]:
     """Every table of a board; `number` tells those of several boards apart."""
-    suffix = "" if number == 1 else f"_{number}"
+    suffix = "" if number == 1 else f"-{number}"
     yield _leaderboard(board, f"leaderboard{suffix}")
     if board.pairs:
         yield _matrix(board, f"pairs{suffix}")
     labels = dict.fromkeys(row["subset_label"] for row in board.slices)
     for place, label in enumerate(labels, start=1):
-        yield _sliced(board, label, f"slices{suffix}_{place}")
+        yield _sliced(board, label, f"slices{suffix}-{place}")
 
 
 def counts(row: Row) -> bool:
@@ -95,8 +98,8 @@ def _leaderboard(board: Board, name: str) -> Table:
     alone = best_alone(board)
     rows = [
         (
-            Cell("--" if row["rank"] is None else str(row["rank"])),
-            Cell("" if row["rank"] is None else f"{row['rank_low']}--{row['rank_high']}"),
+            Cell(NOTHING if row["rank"] is None else str(row["rank"])),
+            Cell("" if row["rank"] is None else f"{row['rank_low']}–{row['rank_high']}"),
             Cell(row["model"], bold=row["model"] == alone),
             Cell(number=row["value"], bold=row["model"] == alone),
             Cell(_interval(row)),
@@ -130,7 +133,7 @@ def _matrix(board: Board, name: str) -> Table:
         if row is None:
             row, sign = compared.get((other, one)), -1
         if row is None or row["difference"] is None:
-            return Cell("--")
+            return Cell(NOTHING)
         return Cell(number=sign * row["difference"], bold=counts(row))
 
     rows = [(Cell(one), *(cell(one, other) for other in models)) for one in models]
@@ -148,7 +151,7 @@ def _sliced(board: Board, label: str, name: str) -> Table:
         for row in board.slices
         if row["subset_label"] == label
     }
-    values = list(dict.fromkeys(value for _, value in found))
+    values = sorted({value for _, value in found}, key=_natural)
     models = [
         row["model"] for row in board.models if any(row["model"] == model for model, _ in found)
     ]
@@ -162,6 +165,13 @@ def _sliced(board: Board, label: str, name: str) -> Table:
     ]
     caption = f"By {label}. {_about(board)}"
     return Table(name, caption, ("Model", *values), (False, *[True] * len(values)), tuple(rows))
+
+
+def _natural(text: str) -> list[tuple[int, str]]:
+    """A key by which 10 comes after 9."""
+    return [
+        (int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", text)
+    ]
 
 
 def _interval(row: Row) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from methods.markdown import code, table
+from methods.naming import number_of
 from methods.results.tables import Board, Cell, Table, boards
 
 DECIMALS = 1
@@ -21,6 +22,7 @@ _SPECIAL = {
     ">": r"\textgreater{}",
     # At the beginning of a line it would be an argument of the command that ends the line before.
     "[": "{[}",
+    "–": "--",
 }
 AVERAGED = {
     "micro": "the mean over all turns",
@@ -63,7 +65,7 @@ def latex(of: Table) -> str:
 def markdown(of: Table) -> str:
     """The same in Markdown."""
     rows = [[_markdown_cell(cell) for cell in row] for row in of.rows]
-    heads = [code(head) if place else head for place, head in enumerate(of.heads)]
+    heads = list(map(_shown, of.heads))
     return "\n".join([f"**{_plain(of.caption)}**", "", *table(heads, rows), ""])
 
 
@@ -87,7 +89,7 @@ def in_words(board: Board, card: Mapping[str, Any], settings: Mapping[str, Any])
     ranked = [row for row in board.models if row["rank"] is not None]
     unranked = [row for row in board.models if row["rank"] is None]
     sentences = [
-        f"We evaluated {len(board.models)} models on the release {first['release']} "
+        f"We evaluated {number_of(len(board.models), 'model')} on the release {first['release']} "
         f"({card['n_items']} items, {card['n_turns']} turns, {card['n_images']} pictures), which is "
         "frozen under an id that is a hash of its content.",
         f"Answers were scored {by}; a model's score is {averaged} of {first['metric']}, in which what "
@@ -98,10 +100,11 @@ def in_words(board: Board, card: Mapping[str, Any], settings: Mapping[str, Any])
     ]
     if board.pairs:
         sentences.append(
-            f"Every two models were compared on the units that both have ({len(board.pairs)} pairs): "
-            "the difference has an interval from the same resamples of clusters in pairs, and p is of "
-            "a test that flips the signs of whole clusters, adjusted by Holm over all pairs; a "
-            "difference counts where the adjusted p is below 0.05, and ranks follow from that."
+            "Every two models were compared on the units that both have "
+            f"({number_of(len(board.pairs), 'pair')}): the difference has an interval from the same "
+            "resamples of clusters in pairs, and p is of a test that flips the signs of whole "
+            "clusters, adjusted by Holm over all pairs; a difference counts where the adjusted p is "
+            "below 0.05, and ranks follow from that."
         )
     if unranked:
         names = ", ".join(row["model"] for row in unranked)
@@ -143,11 +146,13 @@ def _latex_cell(cell: Cell, numeric: bool) -> str:
 
 
 def _markdown_cell(cell: Cell) -> str:
-    if cell.number is not None:
-        shown = f"{cell.number:.{DECIMALS}f}"
-    else:
-        shown = code(cell.text) if re.search(r"[^\w.,%() \[\]-]", cell.text) else cell.text
+    shown = _shown(cell.text) if cell.number is None else f"{cell.number:.{DECIMALS}f}"
     return f"**{shown}**" if cell.bold and shown else shown
+
+
+def _shown(text: str) -> str:
+    """A text as code, unless every sign of it is plain in Markdown, too."""
+    return code(text) if re.search(r"[^a-zA-Z0-9.,%() \[\]–-]", text) else text
 
 
 def _format(of: Table, place: int) -> str:

@@ -240,3 +240,13 @@ def test_settings_say_which_forms_are_made_always(folder: Path, capsys) -> None:
     assert of_forms == {f"{release}.huggingface" for release in in_force(folder).values()}
     rows = Warehouse(folder / "warehouse.duckdb").select("release.exports", "path").to_pylist()
     assert {row["path"].split("/")[0] for row in rows} >= of_forms
+
+
+def test_results_are_written_as_files_for_a_paper(folder: Path, tmp_path: Path, capsys) -> None:
+    assert loom(["result", "export", "mmdu", "--as", "latex", "--to", str(tmp_path / "out")]) == 0
+    assert f"Results on {SECOND} are in {tmp_path / 'out'}: " in capsys.readouterr().out
+    text = (tmp_path / "out" / "leaderboard.tex").read_text()
+    assert "careful & 85.0 & {[}83.3, 86.7] &" in text and "from 2 clusters" in text
+    assert "from 10,000 resamples (seed 0)" in (tmp_path / "out" / "methods.txt").read_text()
+    assert loom(["result", "export", "mmdu", "--as", "xls"]) == 2
+    assert capsys.readouterr().err.startswith("Results are not written as 'xls'; ")

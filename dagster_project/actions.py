@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from resources.review.store import ReviewStore
     from resources.warehouse import Warehouse
 
+WITH = "Other releases in the same folder, by commas: splits and languages of one dataset."
 RELEASE = "An id, how an id begins, or a name: its release in force."
 
 
@@ -188,13 +189,14 @@ def _export(
     image_store: "ImageStore",
     release: str,
     form: str,
+    others: str,
     say: Callable[[str], None],
 ) -> Done:
     from assets.common.progress import UnitProgress
     from assets.release.exports import export
 
     progress = UnitProgress(lambda line, _: say(line), f"export as {form}", "items")
-    done = export(warehouse, image_store, release, form, progress.update)
+    done = export(warehouse, image_store, release, form, _names(others), progress.update)
     n_bytes = sum(file.n_bytes for file in done.files)
     return Done(
         f"{done.release_id} is in {done.folder}: {len(done.files)} files of {n_bytes} bytes.",
@@ -202,11 +204,17 @@ def _export(
     )
 
 
+def _names(text: str) -> list[str]:
+    """The names in a text, by commas."""
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
 def _push(
     warehouse: "Warehouse",
     image_store: "ImageStore",
     release: str,
     repository: str,
+    others: str,
     dry: bool,
     say: Callable[[str], None],
 ) -> Done:
@@ -215,7 +223,7 @@ def _push(
     from resources.exports.push import push
 
     progress = UnitProgress(lambda line, _: say(line), "export as huggingface", "items")
-    folder, checked = publishable(warehouse, image_store, release, progress.update)
+    folder, checked = publishable(warehouse, image_store, release, _names(others), progress.update)
     what = f"{folder.name} ({checked.n_files} files of {checked.n_bytes} bytes)"
     if dry:
         return Done(f"{what} may be sent to {repository}; nothing was sent.")
@@ -389,6 +397,7 @@ ACTIONS = (
         (
             Argument("release", RELEASE, kind="release"),
             Argument("form", "In which form, such as huggingface.", option="as", kind="form"),
+            Argument("others", WITH, option="with"),
         ),
         ("warehouse", "image_store"),
         _export,
@@ -403,6 +412,7 @@ ACTIONS = (
         (
             Argument("release", RELEASE, kind="release"),
             Argument("repository", "OWNER/NAME of the dataset on the hub."),
+            Argument("others", WITH, option="with"),
             Argument("dry", "Check everything, and send nothing.", option="dry-run", kind="flag"),
         ),
         ("warehouse", "image_store"),

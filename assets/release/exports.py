@@ -124,28 +124,54 @@ def exports(
 
 
 def export(
-    warehouse: Warehouse, image_store: ImageStore, release: str, form: str, progress: OnProgress
+    warehouse: Warehouse,
+    image_store: ImageStore,
+    release: str,
+    form: str,
+    others: Sequence[str],
+    progress: OnProgress,
 ) -> Export:
     """Write a release (an id, a name or how an id begins) in a form, in force or not.
 
-    One that is there stays as it is. Raises UserError, and writes nothing, where it cannot be written.
+    `others` stand in the same folder. One that is there stays as it is. Raises UserError, and writes
+    nothing, where it cannot be written.
     """
     settings = _settings()
-    source = _source(warehouse, image_store, _row(warehouse, release), settings, progress)
+    source = _together(warehouse, image_store, [release, *others], settings, progress)
     return _write(warehouse, source, form_named(form, settings.shard_mb))
 
 
 def publishable(
-    warehouse: Warehouse, image_store: ImageStore, release: str, progress: OnProgress
+    warehouse: Warehouse,
+    image_store: ImageStore,
+    release: str,
+    others: Sequence[str],
+    progress: OnProgress,
 ) -> tuple[Path, Checked]:
     """The folder of a release as a Hugging Face dataset, which may be sent, and what it has.
 
     It is written where it is not there. Raises UserError where it may not be sent.
     """
     settings = _settings()
-    source = _source(warehouse, image_store, _row(warehouse, release), settings, progress)
+    source = _together(warehouse, image_store, [release, *others], settings, progress)
     folder = _write(warehouse, source, form_named("huggingface", settings.shard_mb)).folder
     return folder, require_publishable(source, folder)
+
+
+def _together(
+    warehouse: Warehouse,
+    image_store: ImageStore,
+    meant: Sequence[str],
+    settings: ExportsSettings,
+    progress: OnProgress,
+) -> Source:
+    """The source of the first of these releases, with the others beside it."""
+    first, *others = (
+        _source(warehouse, image_store, _row(warehouse, release), settings, progress)
+        for release in meant
+    )
+    first.stand_beside(others)
+    return first
 
 
 def _settings() -> ExportsSettings:

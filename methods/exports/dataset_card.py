@@ -38,8 +38,9 @@ LEFT_OUT = ("Left out by the checks", "Left out as shared", "Items left out for 
 
 @dataclass(frozen=True)
 class Part:
-    """One split of one language: its files, its rows, and their size in bytes."""
+    """One release, a split of one language: its files, its rows, and their size in bytes."""
 
+    release_id: str
     config: str
     split: str
     path: str
@@ -177,6 +178,15 @@ def _lines(page: Page) -> Iterator[str]:
     yield f"# {card['release_id']}"
     yield ""
     yield summary(card)
+    if len(page.cards) > 1:
+        yield from ("", "This folder has more releases; what follows is of the first one.", "")
+        yield from table(
+            ("release", "config", "split", "rows"),
+            [
+                (code(part.release_id), code(part.config), code(part.split), str(part.n_rows))
+                for part in page.parts
+            ],
+        )
     yield from _section("Construction")
     yield from table(("", ""), [(name, code(said[name])) for name in MAKING if name in said])
     yield from _section("Review")

@@ -69,7 +69,7 @@ def write_lmms_eval(source: Source, folder: Path, shard_bytes: int) -> None:
         {
             "task": name,
             "dataset_path": ".",
-            "dataset_name": huggingface.config_of(source),
+            "dataset_name": source.config,
             "test_split": source.split,
             "output_type": "generate_until",
         },

@@ -55,6 +55,7 @@ def write_folder(target: Path, form: Writes, source: Source) -> list[ExportedFil
     made_of = {
         "release_id": source.release_id,
         "form": form.name,
+        "with": [each.release_id for each in source.beside],
         "licences_left_out": list(source.left_out),
         "stated_licence": source.stated,
     }
@@ -62,11 +63,9 @@ def write_folder(target: Path, form: Writes, source: Source) -> list[ExportedFil
         manifest = checked_files(target, contents=False).manifest
         before = {name: manifest.get(name) for name in made_of}
         if before != made_of:
+            named = "; ".join(f"{name}: {value or 'none'}" for name, value in before.items())
             raise ExportError(
-                f"{target} was made with other settings (licences_left_out "
-                f"{before['licences_left_out']}, "
-                f"licences {before['stated_licence'] or 'none'}): remove the folder to have it "
-                f"written anew."
+                f"{target} was made otherwise ({named}): remove the folder to have it written anew."
             )
         return listed_files(target)
     with drafted(target, "export") as draft:
@@ -140,7 +139,8 @@ def _attributing(path: Path, source: Source) -> Iterator[None]:
                         seen.add(picture.image_id)
                         writer.writerow(map(marked, picture))
 
-        source.on_batch = attribute
+        for each in source.all():
+            each.on_batch = attribute
         yield
 
 

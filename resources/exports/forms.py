@@ -27,6 +27,8 @@ class Form:
     """Whether pictures are inside of files, which end at a size that is set."""
     with_answers: bool = False
     """Whether it is of no use without answers."""
+    several: bool = False
+    """Whether a folder may have more than one release."""
     shard_mb: int = 0
 
     def write(self, source: Source, folder: Path) -> None:
@@ -37,6 +39,8 @@ class Form:
                 f"without: "
                 "export it as huggingface."
             )
+        if source.beside and not self.several:
+            raise ExportError(f"{self.name} has one release a folder: leave --with out.")
         module, function = self.writer.split(":")
         told = {
             **self.told,
@@ -59,6 +63,7 @@ FORMS: Mapping[str, Form] = {
             "a dataset of the Hugging Face hub: Parquet with the pictures inside",
             "huggingface:write",
             in_shards=True,
+            several=True,
         ),
         _records("llava", "training LLaVA, and Qwen-VL by its own scripts", "llava", "data.json"),
         _records("sharegpt", "training by tools that read ShareGPT", "sharegpt", "data.json"),

@@ -7,7 +7,7 @@ What belongs here: the columns and the shards. What the page says is
 
 import hashlib
 import json
-import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -58,8 +58,39 @@ def write(
 
     `files` are those that stand there beside, and what is in them.
     """
-    config = config_of(source)
-    split = source.split
+    written = [_write_rows(each, folder, shard_bytes) for each in source.all()]
+    example = next((example for _, _, example in written if example), None)
+    left_out = sum((each.totals.left_out for each in source.all()), Counter())
+    page = Page(
+        [each.card for each in source.all()],
+        source.licence,
+        left_out,
+        source.agreement(),
+        {
+            **(files or {}),
+            **{part.path: f"the rows of {part.release_id}" for part, _, _ in written},
+            CROISSANT: "the same described in Croissant, for tools that read that",
+            ATTRIBUTION: "whose each picture is",
+            MANIFEST: "size and SHA-256 of each file",
+        },
+        [part for part, _, _ in written],
+        yaml_features(FEATURES),
+        example,
+        _example_pictures(example, source, folder),
+        WORDS.format(repository=source.release_id, config=source.config, split=source.split),
+    )
+    (folder / README).write_text(dataset_page(page), encoding="utf-8")
+    shards = [_shard(path, folder) for _, paths, _ in written for path in paths]
+    described = croissant(page, shards, FEATURES)
+    (folder / CROISSANT).write_text(json.dumps(described, indent=1, ensure_ascii=False) + "\n")
+
+
+def _write_rows(
+    source: Source, folder: Path, shard_bytes: int
+) -> tuple[Part, list[Path], Exported | None]:
+    """Write the shards of one release: what they are, their paths, and an item with pictures."""
+    config, split = source.config, source.split
+    (folder / "data" / config).mkdir(parents=True, exist_ok=True)
     shards = _Shards(folder / "data" / config, split, shard_bytes)
     example: Exported | None = None
     with shards:
@@ -67,47 +98,23 @@ def write(
             example = example or next((item for item in batch if item.pictures), None)
             for item in batch:
                 shards.add(_row(item, source))
-    names = shards.named()
+    paths = shards.named()
     part = Part(
+        source.release_id,
         config,
         split,
         f"data/{config}/{split}-*.parquet",
         source.totals.items,
-        sum(path.stat().st_size for path in names),
+        sum(path.stat().st_size for path in paths),
         source.edition.language,
     )
-    page = Page(
-        [source.card],
-        source.licence,
-        source.totals.left_out,
-        source.agreement(),
-        {
-            **(files or {}),
-            f"data/{config}/": f"the rows of split {split}, pictures inside",
-            CROISSANT: "the same described in Croissant, for tools that read that",
-            ATTRIBUTION: "whose each picture is",
-            MANIFEST: "size and SHA-256 of each file",
-        },
-        [part],
-        yaml_features(FEATURES),
-        example,
-        _example_pictures(example, source, folder),
-        WORDS.format(repository=source.release_id, config=config, split=split),
-    )
-    (folder / README).write_text(dataset_page(page), encoding="utf-8")
-    described = croissant(page, [_shard(path, folder) for path in names], FEATURES)
-    (folder / CROISSANT).write_text(json.dumps(described, indent=1, ensure_ascii=False) + "\n")
+    return part, paths, example
 
 
 def _shard(path: Path, folder: Path) -> Shard:
     with path.open("rb") as file:
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()
     return Shard(path.relative_to(folder).as_posix(), sha256, path.stat().st_size)
-
-
-def config_of(source: Source) -> str:
-    """The config that its rows are of: its language."""
-    return re.sub(r"\W+", "_", source.edition.language or "default")
 
 
 def _example_pictures(example: Exported | None, source: Source, folder: Path) -> list[str]:
@@ -132,7 +139,6 @@ class _Shards:
     """Parquet files of about `most` bytes each; their names have their number once all are written."""
 
     def __init__(self, folder: Path, split: str, most: int) -> None:
-        folder.mkdir(parents=True)
         self._folder, self._split, self._most = folder, split, most
         self._rows: list[dict[str, Any]] = []
         self._waiting = self._written = 0
@@ -178,7 +184,7 @@ class _Shards:
     def _open(self) -> None:
         import pyarrow.parquet as pq
 
-        path = self._folder / f"{len(self._paths)}.parquet"
+        path = self._folder / f"{self._split}-{len(self._paths)}.parquet"
         self._paths.append(path)
         # Pictures are compressed as they are; equal content in later releases has equal chunks.
         self._writer = pq.ParquetWriter(

@@ -7,7 +7,6 @@ has is not sent a second time.
 import os
 from pathlib import Path
 
-from methods.release import HELD_OUT
 from resources.exports.folder import MANIFEST, Checked, checked_files
 from resources.exports.source import ExportError, Source
 
@@ -28,8 +27,9 @@ def require_publishable(source: Source, folder: Path) -> Checked:
             f"{{{name}: <its licence>}} under release.exports in settings.yaml if you know it, or "
             f"licences_left_out: {{{name}: [unknown]}}, and remove {folder} to have it written anew."
         )
-    if source.edition.split == HELD_OUT and source.card.get("origin", "built") == "built":
-        _require_no_answers(folder)
+    for each in source.all():
+        if not each.with_answers:
+            _require_no_answers(folder, f"data/{each.config}/{each.split}-*.parquet")
     return checked
 
 
@@ -71,11 +71,11 @@ def push(folder: Path, repository: str) -> str:
     return str(done.commit_url)
 
 
-def _require_no_answers(folder: Path) -> None:
+def _require_no_answers(folder: Path, shards: str) -> None:
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
 
-    for path in sorted(folder.glob("data/**/*.parquet")):
+    for path in sorted(folder.glob(shards)):
         with pq.ParquetFile(path) as shard:
             for batch in shard.iter_batches(columns=["turns"]):
                 turns = pc.list_flatten(batch.column("turns"))

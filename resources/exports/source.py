@@ -6,7 +6,7 @@ What belongs here: reading, what is left out for a licence, and counting what go
 import base64
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -73,9 +73,31 @@ class Source:
         self.require: Callable[[Exported], None] = lambda item: None
         self._warehouse, self._store, self._progress = warehouse, store, progress
         self._where = {"release_id": self.release_id}
-        self.licence = self._licence()
-        if self.licence.conflict:
-            raise ExportError(self._conflict(self.licence))
+        self.beside: tuple[Source, ...] = ()
+        """Other releases that stand in the same folder."""
+        self._parts = self._licences()
+        self.licence = self._licence_of_all()
+
+    def stand_beside(self, others: Sequence["Source"]) -> None:
+        """Let other releases go out with it. Raises ExportError where they cannot stand together."""
+        self.beside = tuple(others)
+        places = [(each.config, each.split) for each in self.all()]
+        for one, place in zip(self.all(), places, strict=True):
+            if places.count(place) > 1:
+                raise ExportError(
+                    f"{one.release_id} and another release are both split {place[1]} of {place[0]}: "
+                    "leave one of them out of --with."
+                )
+        self.licence = self._licence_of_all()
+
+    def all(self) -> tuple["Source", ...]:
+        """It, and those beside it."""
+        return (self, *self.beside)
+
+    @property
+    def config(self) -> str:
+        """Its language, as a name of letters, digits and underscores."""
+        return re.sub(r"\W+", "_", self.edition.language or "default")
 
     @property
     def split(self) -> str:
@@ -142,7 +164,14 @@ class Source:
             self.totals.left_out[why] += 1
         return why is not None
 
-    def _licence(self) -> SetLicence:
+    def _licence_of_all(self) -> SetLicence:
+        licence = licence_of_set(sum((each._parts for each in self.all()), Counter()))
+        if licence.conflict:
+            raise ExportError(self._conflict(licence))
+        return licence
+
+    def _licences(self) -> "Counter[str | None]":
+        """The licences of all that goes out, and how many items have each."""
         parts: Counter[str | None] = Counter()
         if self.stated:
             parts[self.stated] += self.card["n_items"]
@@ -150,7 +179,7 @@ class Source:
             licences = [licence or self.stated or None for licence in row["licences"]]
             if not reason(licences, self.left_out):
                 parts.update(dict.fromkeys(licences, row["n_items"]))
-        return licence_of_set(parts)
+        return parts
 
     def _conflict(self, licence: SetLicence) -> str:
         one, other = licence.conflict or ("", "")
@@ -162,7 +191,8 @@ class Source:
             f"together"
         )
         terms = ", ".join(licence.leave_out)
+        names = ", ".join(each.release_id for each in self.all())
         return (
-            f"{self.release_id} has {what}: to leave items with such pictures out, set "
+            f"{names} has {what}: to leave items with such pictures out, set "
             f"licences_left_out: {{{name}: [{terms}]}} under release.exports in settings.yaml."
         )

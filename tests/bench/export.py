@@ -113,6 +113,7 @@ def export_one(form: str) -> Row:
         ImageStore(images_path()),
         release=RELEASE,
         form=form,
+        others="",
         say=lambda line: print(line, file=sys.stderr),
     )
     return {

@@ -1,6 +1,6 @@
 """An exported task, run by inspect_ai itself: it asks what was exported, and its log comes back.
 
-Run by `make test-peers`, with inspect_ai in an environment of its own (LOOM_PEERS).
+Run by `make test-peers`, with inspect_ai in an environment of its own (PEERS).
 """
 
 import json
@@ -14,7 +14,7 @@ from resources.exports.forms import FORMS
 from resources.offline.process import OfflineServer
 from tests.resources.exports.test_evaluation import found
 
-PEERS = Path(os.environ.get("LOOM_PEERS", ".venv-peers")).resolve()
+PEERS = Path(os.environ.get("PEERS", ".venv-peers")).resolve()
 READ_BACK = """
 import json, sys
 from inspect_ai.log import read_eval_log

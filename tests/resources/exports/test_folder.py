@@ -24,10 +24,11 @@ def everything(folder: Path) -> dict[str, bytes]:
 
 @pytest.mark.parametrize("form", FORMS)
 def test_a_form_written_again_has_the_same_bytes(
-    form: str, released, dialogues: list[Item], tmp_path: Path
+    form: str, released, dialogues: list[Item], questions: list[Item], tmp_path: Path
 ) -> None:
+    items = questions if form in ("lmms-eval", "inspect-ai") else dialogues
     for name in ("one", "two"):
-        write_folder(tmp_path / name, form_named(form, 500), released(dialogues))
+        write_folder(tmp_path / name, form_named(form, 500), released(items))
     assert everything(tmp_path / "one") == everything(tmp_path / "two")
     checked = checked_files(tmp_path / "one")
     assert checked.n_files == len(everything(tmp_path / "one")) - 1 and not checked.others
@@ -114,7 +115,7 @@ def test_licences_that_contradict_each_other_stop_an_export_and_a_setting_leaves
     assert (source.totals.items, dict(source.totals.left_out)) == (1, {"NC": 1})
     page = (tmp_path / "out" / "README.md").read_text()
     assert "| Items left out of these files: NC | 1 |" in page
-    with pytest.raises(ExportError, match="made with other settings"):
+    with pytest.raises(ExportError, match=r"made otherwise \(.*licences_left_out: \['NC'\]"):
         write_folder(tmp_path / "out", FORMS["huggingface"], released(dialogues))
 
 
@@ -138,8 +139,10 @@ def test_what_is_sent_has_a_known_licence_and_no_answer_that_is_held_out(
     edition = Edition("mmbench", "test", "en")
     held_out = released(questions, edition=edition)
     assert require_publishable(held_out, folder("held out", held_out)).n_files
-    # As if a folder of a split that was not held out stood there.
-    open_split = folder("open", released(questions, edition=Edition("mmbench", "dev", "en")))
+    # As if the folder of an imported split, which is not held out, stood there.
+    open_split = folder(
+        "open", released(questions, edition=Edition("mmbench", "test", "en", "imported"))
+    )
     with pytest.raises(ExportError, match="has answers, and those of this split are held out"):
         require_publishable(held_out, open_split)
 
@@ -183,6 +186,7 @@ def test_the_list_has_what_the_folder_was_made_of(
     assert {name: manifest[name] for name in manifest if name != "files"} == {
         "release_id": source.release_id,
         "form": "huggingface",
+        "with": [],
         "licences_left_out": ["ND"],
         "stated_licence": "CC-BY-SA-4.0",
     }

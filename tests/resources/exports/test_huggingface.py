@@ -91,6 +91,28 @@ def test_config_and_split_are_language_and_split(
     assert "multiple-choice" in header(folder)["task_categories"]
 
 
+def test_splits_and_languages_of_one_dataset_stand_in_one_folder(
+    released, questions: list[Item], dialogues: list[Item], tmp_path: Path
+) -> None:
+    def edition(split: str, language: str) -> Source:
+        named = f"mmbench-{split}-{language}"
+        return released(questions[:2], name=named, edition=Edition("mmbench", split, language))
+
+    source, *others = [edition("dev", "en"), edition("test", "en"), edition("dev", "zh")]
+    source.stand_beside(others)
+    folder = written(source, tmp_path / "out")
+    assert datasets.get_dataset_config_names(str(folder)) == ["en", "zh"]
+    rows = datasets.load_dataset(str(folder), "en", cache_dir=str(tmp_path / "cache"))
+    assert [row["turns"][0]["key"] for row in rows["dev"]] == ["B", "B"]
+    assert [row["turns"][0]["key"] for row in rows["test"]] == [None, None]
+    assert "| `mmbench-dev-zh" in (folder / "README.md").read_text()
+    with pytest.raises(ExportError, match="are both split dev of en: leave one of them out"):
+        source.stand_beside([edition("dev", "en")])
+    source.stand_beside(others)
+    with pytest.raises(ExportError, match="^llava has one release a folder"):
+        write_folder(tmp_path / "llava", form_named("llava", 500), source)
+
+
 def test_shards_have_the_size_that_is_set(released, tmp_path: Path, store: ImageStore) -> None:
     noise = [Image.effect_noise((600, 600), sigma) for sigma in range(60, 90)]
     ids = []

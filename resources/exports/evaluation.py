@@ -14,6 +14,7 @@ from typing import Any
 import yaml
 
 from methods.choice.lettered import LETTERS
+from methods.choice.published import are_indexes
 from methods.evaluation.published_tables import encoded
 from methods.exports.rows import Exported, asked
 from methods.prompts.messages import IMAGE_HERE
@@ -28,12 +29,15 @@ _COLUMNS = frozenset(("index", "item_id", "question", "answer", "image", *LETTER
 def write_vlmevalkit(source: Source, folder: Path) -> None:
     """Write one TSV with the pictures inside, cells exactly as they are.
 
-    Questions of one turn have a number as their index, and their choices in columns; dialogues are as
-    VLMEvalKit has MMDU's: lists of questions, of answers and of pictures.
+    Questions of one turn have a number as their index (the id where all are numbers, else the
+    place), and their choices in columns; dialogues are as VLMEvalKit has MMDU's: lists of
+    questions, of answers and of pictures.
     """
     labels: set[str] = set()
     n_choices = n_turns = 0
+    numbered = True
     for item in _items(source):
+        numbered = numbered and are_indexes([item.item_id])
         labels |= (item.labels or {}).keys()
         n_choices = max(n_choices, len(item.choices))
         n_turns = max(n_turns, len(item.turns))
@@ -58,7 +62,8 @@ def write_vlmevalkit(source: Source, folder: Path) -> None:
                 question = item.turns[0].question.replace(IMAGE_HERE, "<image>")
                 shown = images[0] if len(images) == 1 else repr(images)
                 cells = [question, *choices, _target(item, 0), shown]
-                writer.writerow([number, item.item_id, *said, *cells])
+                index = item.item_id if numbered else number
+                writer.writerow([index, item.item_id, *said, *cells])
     write_page(source, folder, {file: "the items as VLMEvalKit reads them, pictures inside"})
 
 

@@ -221,6 +221,33 @@ def test_a_release_is_exported_checked_and_may_be_sent(folder: Path, capsys) -> 
     assert capsys.readouterr().err.startswith(f"attribution.csv of {exported} has 0 bytes instead")
 
 
+def test_an_imported_release_is_exported_without_approval_and_sent_with_a_stated_licence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    home = tmp_path / "home"
+    monkeypatch.setenv("LOOM_HOME", str(home))
+    monkeypatch.setenv("DAGSTER_HOME", str(home / "dagster"))
+    Image.new("RGB", (20, 10), "red").save(tmp_path / "red.png")
+    (tmp_path / "mmdu.tsv").write_text(
+        "index\tquestion\tanswer\timage_path\n1\t['<ImageHere>?', 'Why?']\t['A', 'B']\t['red.png']\n"
+    )
+    given = ["--benchmark=mmdu", f"--images={tmp_path}"]
+    assert loom(["release", "import", str(tmp_path / "mmdu.tsv"), *given]) == 0
+    release_id = in_force(home)["mmdu-imported"]
+    assert loom(["release", "export", release_id, "--as", "llava"]) == 0
+    assert (home / "releases" / f"{release_id}.llava" / "data.json").is_file()
+    capsys.readouterr()
+    assert loom(["release", "push", release_id, "me/set", "--dry-run"]) == 2
+    assert "licences: {mmdu-imported: <its licence>}" in capsys.readouterr().err
+    shutil.rmtree(home / "releases" / f"{release_id}.huggingface")
+    (home / "settings.yaml").write_text(
+        "release: {exports: {licences: {mmdu-imported: CC-BY-NC-4.0}}}\n"
+    )
+    assert loom(["release", "push", release_id, "me/set", "--dry-run"]) == 0
+    page = (home / "releases" / f"{release_id}.huggingface" / "README.md").read_text()
+    assert page.startswith("---\nlicense: cc-by-nc-4.0\n")
+
+
 def test_forms_are_listed_and_another_one_is_refused_without_a_run(folder: Path, capsys) -> None:
     assert loom(["release", "forms"]) == 0
     assert "huggingface " in capsys.readouterr().out

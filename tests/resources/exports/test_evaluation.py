@@ -82,6 +82,7 @@ def test_questions_are_as_pandas_reads_them_for_vlmevalkit(
             item.choices[0],
         )
         assert (row["answer"], row["category"]) == ("B", "=c")
+        assert row["index"] == str(items.index(item) + 1)
         shown = [base64.b64decode(each) for each in ast.literal_eval(row["image"])]
         assert shown == [store.read(image_id) for image_id in item.image_ids]
 
@@ -220,3 +221,4 @@ def test_vlmevalkit_s_results_name_their_items(
         writer.writeheader()
         writer.writerows({**row, "prediction": f"A{number}"} for number, row in enumerate(rows))
     assert found(questions, tmp_path / "results.tsv") == {"0": "A0", "1": "A1", "2": "A2"}
+    assert [row["index"] for row in rows] == ["0", "1", "2"], "ids that are numbers are indexes"

@@ -19,10 +19,10 @@ from assets.release.in_force import ReleaseError
 from assets.release.releases import releases
 from methods.licences.terms import Term
 from methods.naming import listed
-from resources.exports.folder import Checked, listed_files, write_folder
+from resources.exports.folder import MANIFEST, Checked, listed_files, write_folder
 from resources.exports.forms import Form, form_named
 from resources.exports.push import require_publishable
-from resources.exports.source import OnProgress, Source
+from resources.exports.source import CannotHoldError, ExportError, OnProgress, Source
 from resources.home import releases_path
 from resources.images.store import FETCH_ANEW, ImageNotStored, ImageStore
 from resources.releases import cards_of, release_meant
@@ -86,8 +86,14 @@ def exports(
     warehouse: dg.ResourceParam[Warehouse],
     image_store: dg.ResourceParam[ImageStore],
 ) -> dg.MaterializeResult:
-    """Releases as folders: published forms (MMDU: JSON and TSV), images, attribution, card, rows."""
+    """Releases as folders: published forms (MMDU: JSON and TSV), images, attribution, card, rows.
+
+    Beside them the forms for other tools that the settings name; one that cannot hold a release is
+    left out of it, and said.
+    """
     rows = []
+    left_out: list[str] = []
+    failed: list[str] = []
     chosen = [form_named(name, settings.shard_mb) for name in settings.forms]
     for release in warehouse.read("release/all").to_pylist():
         in_force, release_id = release.pop("in_force"), release["release_id"]
@@ -106,11 +112,16 @@ def exports(
                 raise ReleaseError(_without_picture(release, tables["images"], error)) from error
             for form in chosen if in_force else ():
                 progress = StepProgress(context, f"items of {release_id} as {form.name}")
-                source = _source(warehouse, image_store, release, settings, progress.update)
-                _write(warehouse, source, form)
+                try:
+                    source = _source(warehouse, image_store, release, settings, progress.update)
+                    _write(warehouse, source, form)
+                except CannotHoldError as error:
+                    left_out.append(str(error))
+                except ExportError as error:
+                    failed.append(str(error))
             # Those that were asked for by a command are listed, too.
-            for folder in sorted(releases_path().glob(f"{release_id}.*")):
-                files += listed_files(folder)
+            for manifest in sorted(releases_path().glob(f"{release_id}.*/{MANIFEST}")):
+                files += listed_files(manifest.parent)
             rows += [{"release_id": release_id, **file._asdict()} for file in files]
     table = rows_to_arrow("release.exports", rows)
     warehouse.replace(
@@ -120,7 +131,10 @@ def exports(
         release_id: dg.MetadataValue.url(address(f"{releases_path().name}/{release_id}/card.json"))
         for release_id in sorted({row["release_id"] for row in rows})
     }
-    return report(table, cards)
+    if failed:
+        raise ExportError(" ".join(dict.fromkeys(failed)))
+    not_held = {"forms that cannot hold a release": " ".join(left_out)} if left_out else {}
+    return report(table, {**cards, **not_held})
 
 
 def export(

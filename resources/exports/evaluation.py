@@ -20,7 +20,7 @@ from methods.exports.rows import Exported, asked
 from methods.prompts.messages import IMAGE_HERE
 from resources.exports import huggingface
 from resources.exports.records import IMAGES, Pictures, write_page
-from resources.exports.source import ExportError, Source
+from resources.exports.source import CannotHoldError, Source
 
 TEMPLATES = Path(__file__).parent / "templates"
 _COLUMNS = frozenset(("index", "item_id", "question", "answer", "image", *LETTERS))
@@ -127,7 +127,7 @@ def _items(source: Source) -> Iterator[Exported]:
 def _of_one_turn(form: str) -> Callable[[Exported], None]:
     def require(item: Exported) -> None:
         if len(item.turns) != 1:
-            raise ExportError(
+            raise CannotHoldError(
                 f"{form} asks one question an item, and {item.item_id} has {len(item.turns)} turns: "
                 "export it as vlmevalkit or huggingface."
             )

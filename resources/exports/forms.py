@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from methods.naming import nearest
-from resources.exports.source import ExportError, Source
+from resources.exports.source import CannotHoldError, ExportError, Source
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Form:
     def write(self, source: Source, folder: Path) -> None:
         """Write the release. Raises ExportError where the form cannot hold it."""
         if self.with_answers and not source.with_answers:
-            raise ExportError(
+            raise CannotHoldError(
                 f"{source.release_id} has its answers held out, and {self.name} is of no use "
                 f"without: "
                 "export it as huggingface."

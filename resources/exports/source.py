@@ -35,6 +35,10 @@ class ExportError(UserError):
     """A release cannot be exported as asked; the message says what to do."""
 
 
+class CannotHoldError(ExportError):
+    """A form has no place for what a release is; another form has."""
+
+
 @dataclass
 class Totals:
     """What went out so far."""

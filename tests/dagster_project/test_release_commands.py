@@ -261,12 +261,25 @@ def test_forms_are_listed_and_another_one_is_refused_without_a_run(folder: Path,
 
 
 def test_settings_say_which_forms_are_made_always(folder: Path, capsys) -> None:
-    (folder / "settings.yaml").write_text("release: {exports: {forms: [huggingface]}}\n")
-    assert loom(["run", "release"]) == 0
+    (folder / "settings.yaml").write_text(
+        "release: {exports: {forms: [huggingface, inspect-ai]}}\n"
+    )
+    assert loom(["run", "release"]) == 0, "that dialogues have no place in a form is no failure"
     of_forms = {path.name for path in (folder / "releases").glob("*.huggingface")}
     assert of_forms == {f"{release}.huggingface" for release in in_force(folder).values()}
     rows = Warehouse(folder / "warehouse.duckdb").select("release.exports", "path").to_pylist()
     assert {row["path"].split("/")[0] for row in rows} >= of_forms
+    assert not list((folder / "releases").glob("*.inspect-ai"))
+    # Another release's licences keep no other one from being written.
+    (folder / "settings.yaml").write_text(
+        "release: {exports: {forms: [llava], licences: {mmdu: CC-BY-ND-4.0, mmdu-instruct: "
+        "CC-BY-SA-4.0 AND CC-BY-NC-4.0}}}\n"
+    )
+    capsys.readouterr()
+    assert loom(["run", "release"]) != 0
+    said = capsys.readouterr()
+    assert f"{in_force(folder)['mmdu-instruct']} has pictures under CC-BY" in said.out + said.err
+    assert (folder / "releases" / f"{SECOND}.llava").is_dir()
 
 
 def test_results_are_written_as_files_for_a_paper(folder: Path, tmp_path: Path, capsys) -> None:

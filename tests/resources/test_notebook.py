@@ -1,13 +1,15 @@
 """The tables of a home in a notebook: as they are, on a copy, and never changed."""
 
 import shutil
+import threading
 from pathlib import Path
 
 import duckdb
+import pyarrow as pa
 import pytest
 
 from resources.notebook import Home
-from resources.warehouse import Warehouse, WarehouseError
+from resources.warehouse import Warehouse, WarehouseError, arrow_schema
 
 
 @pytest.fixture
@@ -16,17 +18,36 @@ def folder(empty_warehouse: Warehouse, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_table_is_read_while_another_transaction_has_it_open(folder: Path) -> None:
-    import pyarrow as pa
+def current(name: str) -> pa.Table:
+    rows = [{"name": name, "release_id": "mmdu-1"}]
+    return pa.Table.from_pylist(rows, schema=arrow_schema("release.current"))
 
-    from resources.warehouse import arrow_schema
 
+def test_tables_are_read_whole_while_a_run_writes(folder: Path) -> None:
     home, warehouse = Home(folder), Warehouse(folder / "warehouse.duckdb")
-    rows = [{"name": "mmdu", "release_id": "mmdu-1"}]
-    warehouse.replace(
-        "release.current", pa.Table.from_pylist(rows, schema=arrow_schema("release.current"))
-    )
-    assert home.table("release.current").to_pylist() == rows
+    warehouse.replace("release.current", current("name 0"))
+    done = threading.Event()
+
+    def run() -> None:
+        for number in range(1, 40):
+            warehouse.replace("release.current", current(f"name {number}"))
+        done.set()
+
+    writer = threading.Thread(target=run)
+    writer.start()
+    seen = []
+    while not done.is_set():
+        (row,) = home.table("release.current").to_pylist()
+        seen.append(int(row["name"].split()[1]))
+    writer.join()
+    assert seen == sorted(seen)
+    assert home.table("release.current", "name").to_pylist() == [{"name": "name 39"}]
+
+
+def test_a_table_is_arrow_or_a_frame_and_a_query_has_parameters(folder: Path) -> None:
+    home, warehouse = Home(folder), Warehouse(folder / "warehouse.duckdb")
+    warehouse.replace("release.current", current("mmdu"))
+    assert home.table("release.current").equals(current("mmdu"))
     assert home.table("release.current", "name").column_names == ["name"]
     assert home.frame("release.current")["release_id"].tolist() == ["mmdu-1"]
     found = home.sql("SELECT name FROM release.current WHERE release_id = $id", {"id": "mmdu-1"})

@@ -23,6 +23,8 @@ from resources.exports.records import IMAGES, Pictures, write_page
 from resources.exports.source import CannotHoldError, Source
 
 TEMPLATES = Path(__file__).parent / "templates"
+_FUNCTIONS = ("doc_to_messages", "doc_to_visual", "doc_to_text", "doc_to_target", "process_results")
+"""What a task of lmms-eval takes from its `utils.py`."""
 _COLUMNS = frozenset(("index", "item_id", "question", "answer", "image", *LETTERS))
 
 
@@ -68,40 +70,33 @@ def write_vlmevalkit(source: Source, folder: Path) -> None:
 
 
 def write_lmms_eval(source: Source, folder: Path, shard_bytes: int) -> None:
-    """Write the rows as a dataset, and a task of lmms-eval on it; it is run in the folder."""
+    """Write the rows as a dataset, and a task of lmms-eval on it."""
     name = source.card["name"].replace("-", "_").replace(".", "_")
+    source.require = _of_one_turn("lmms-eval")
+    files = {
+        f"{name}.yaml": f"the task: lmms-eval --include_path . --log_samples --tasks {name}",
+        "utils.py": "what the task asks, and how it reads an answer",
+    }
+    huggingface.write(source, folder, shard_bytes, files)
+    shutil.copyfile(TEMPLATES / "lmms_eval_utils.py", folder / "utils.py")
+    # Files that it finds beside the task are named one by one.
+    shards = sorted(path.relative_to(folder).as_posix() for path in folder.glob("data/*/*.parquet"))
     task = yaml.safe_dump(
         {
             "task": name,
-            "dataset_path": ".",
-            "dataset_name": source.config,
+            "dataset_path": "parquet",
+            "dataset_kwargs": {"data_files": {source.split: shards}},
             "test_split": source.split,
             "output_type": "generate_until",
+            "generation_kwargs": {"max_new_tokens": 1024, "temperature": 0, "do_sample": False},
+            "metadata": [{"version": 1.0}],
         },
         sort_keys=False,
     )
-    functions = (
-        "doc_to_messages",
-        "doc_to_visual",
-        "doc_to_text",
-        "doc_to_target",
-        "process_results",
-    )
-    task += "".join(f"{function}: !function utils.{function}\n" for function in functions)
-    task += (
-        "metric_list:\n- metric: vlm_loom\n  aggregation: !function utils.mean\n"
-        "  higher_is_better: true\n"
-        "generation_kwargs: {max_new_tokens: 1024, temperature: 0, do_sample: false}\n"
-        "metadata: [{version: 1.0}]\n"
-    )
+    task += "".join(f"{function}: !function utils.{function}\n" for function in _FUNCTIONS)
+    task += "metric_list:\n- metric: vlm_loom\n  aggregation: !function utils.mean\n"
+    task += "  higher_is_better: true\n"
     (folder / f"{name}.yaml").write_text(task)
-    shutil.copyfile(TEMPLATES / "lmms_eval_utils.py", folder / "utils.py")
-    files = {
-        f"{name}.yaml": "the task: lmms-eval --include_path . --log_samples --tasks " + name,
-        "utils.py": "what the task asks, and how it reads an answer",
-    }
-    source.require = _of_one_turn("lmms-eval")
-    huggingface.write(source, folder, shard_bytes, files)
 
 
 def write_inspect(source: Source, folder: Path) -> None:

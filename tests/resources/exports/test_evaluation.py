@@ -100,8 +100,13 @@ def test_lmms_eval_s_task_asks_with_pictures_where_they_enter(
     source = released([*questions, open_question], name="mmbench-dev", edition=edition)
     folder = written(source, tmp_path / "out", "lmms-eval")
     task = yaml.load((folder / "mmbench_dev.yaml").read_text(), Tasks)
+    # lmms-eval looks for files from where the task stands.
+    files = {
+        split: [str(folder / path) for path in paths]
+        for split, paths in task["dataset_kwargs"]["data_files"].items()
+    }
     rows = datasets.load_dataset(
-        str(folder), task["dataset_name"], cache_dir=str(tmp_path / "cache")
+        task["dataset_path"], data_files=files, cache_dir=str(tmp_path / "cache")
     )[task["test_split"]]
     utils = runpy.run_path(str(folder / "utils.py"))
     functions = {value.split(".")[1] for name, value in task.items() if name.startswith("doc_to")}

@@ -1,8 +1,7 @@
 """What a person does to a home's releases, results and models: each action is a subcommand of
 `vlm-loom`, a job of the UI and an op, made of its entry in `ACTIONS`.
 
-What belongs here: the entries, and what each does. Modules that take seconds to load are imported
-when
+What belongs here: the entries, and what each does. Modules that take seconds to load are imported when
 an action is done. Jobs are made in `action_jobs.py`, subcommands in `cli.py`.
 """
 
@@ -73,8 +72,7 @@ class Action:
         return f"{self.group}_{self.command}".replace("-", "_")
 
 
-# --- Releases
-# --------------------------------------------------------------------------------------
+# --- Releases --------------------------------------------------------------------------------------
 
 RELEASES = "release/releases"
 
@@ -103,8 +101,7 @@ def _retire(warehouse: "Warehouse", name: str) -> Done:
 
     release_id = retire(warehouse, name)
     return Done(
-        f"No release of {name} is in force any more, and nothing is asked on one; answers and "
-        f"scores "
+        f"No release of {name} is in force any more, and nothing is asked on one; answers and scores "
         f"stay. `vlm-loom release pin {release_id}` puts it in force again.",
         changed=RELEASES,
     )
@@ -252,8 +249,7 @@ def _with_card(warehouse: "Warehouse", release_id: str, told: str) -> Done:
     return Done(told, metadata, RELEASES)
 
 
-# --- Results
-# ---------------------------------------------------------------------------------------
+# --- Results ---------------------------------------------------------------------------------------
 
 
 def _import_predictions(warehouse: "Warehouse", release: str, file: str, model: str) -> Done:
@@ -272,8 +268,7 @@ def _remove_predictions(warehouse: "Warehouse", release: str, model: str) -> Don
 
     release_id = remove_predictions(warehouse, release, model)
     return Done(
-        f"{model} has no predictions on {release_id} any more. Run the job evaluate next: scores "
-        f"and "
+        f"{model} has no predictions on {release_id} any more. Run the job evaluate next: scores and "
         "reports are made without them.",
         changed="evaluate/predictions",
     )
@@ -291,8 +286,7 @@ def _import_scores(warehouse: "Warehouse", release: str, file: str) -> Done:
     )
 
 
-# --- Models
-# ----------------------------------------------------------------------------------------
+# --- Models ----------------------------------------------------------------------------------------
 
 
 def _ask_anew(ledger: "Ledger", model: str, stage: str, prompt: str, unread: bool) -> Done:

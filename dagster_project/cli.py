@@ -1,7 +1,6 @@
 """`vlm-loom`: every command of the project.
 
-What belongs here: the commands, their arguments and help. What each does stands in the module that
-its
+What belongs here: the commands, their arguments and help. What each does stands in the module that its
 function imports, when it is called; the form of commands is `resources/command_line.py`.
 """
 
@@ -55,8 +54,7 @@ def vlm_loom() -> None:
     """Vision-language dialogue data, and scores of models on it, each followed back to its source."""
 
 
-# --- The whole
-# -------------------------------------------------------------------------------------
+# --- The whole -------------------------------------------------------------------------------------
 
 
 @vlm_loom.command(params=[CORPUS, PROFILE], example="vlm-loom demo --corpus wit --profile openai")
@@ -128,8 +126,7 @@ def completion(shell: str) -> None:
 vlm_loom.add_command(review)
 
 
-# --- Groups, and the actions in them
-# ---------------------------------------------------------------
+# --- Groups, and the actions in them ---------------------------------------------------------------
 
 
 @vlm_loom.group(cls=HomeGroup)
@@ -204,8 +201,7 @@ for _action in ACTIONS:
     _group.add_command(_command(_action))
 
 
-# --- Releases and results
-# --------------------------------------------------------------------------
+# --- Releases and results --------------------------------------------------------------------------
 
 
 @release.command("list", params=[AS_JSON], example="vlm-loom release list")
@@ -285,8 +281,7 @@ def dialogue_shape(settings: Path | None, out: Path | None) -> None:
     show_shape(settings, out)
 
 
-# --- Models
-# ----------------------------------------------------------------------------------------
+# --- Models ----------------------------------------------------------------------------------------
 
 
 @model.command(
@@ -320,8 +315,7 @@ def offline_server(port: int) -> int:
     return subprocess.call([sys.executable, "-m", "resources.offline", "--port", str(port)])
 
 
-# --- The home
-# --------------------------------------------------------------------------------------
+# --- The home --------------------------------------------------------------------------------------
 
 
 @home.command(example="vlm-loom home backup --to /mnt/backup")

@@ -49,8 +49,7 @@ class ExportsSettings(Settings):
     licences_left_out: dict[str, list[Term]] = Field(
         {},
         description="Terms of licences for which a form leaves an item out, by name of the "
-        "release, for "
-        "example {mmdu: [ND, NC]}. Its rows in the home stay.",
+        "release, for example {mmdu: [ND, NC]}. Its rows in the home stay.",
     )
     licences: dict[str, str] = Field(
         {},

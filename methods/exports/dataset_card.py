@@ -104,8 +104,7 @@ def licence_in_words(licence: SetLicence) -> str:
     if licence.n_unknown:
         return (
             f"No licence of the whole is known, as none is known of {licence.n_unknown} pictures "
-            f"(counted "
-            "once for each item that shows them)."
+            "(counted once for each item that shows them)."
         )
     return (
         "No licence of the whole is known, as it has no pictures and none is stated for its texts."
@@ -207,9 +206,8 @@ def _lines(page: Page) -> Iterator[str]:
     yield from _section("Licence and attribution")
     yield licence_in_words(page.licence)
     yield (
-        "Each picture has a licence of its own: title, page, author, licence, and what was "
-        "changed of each "
-        "one are in `attribution.csv` and in each row."
+        "Each picture has a licence of its own: title, page, author, licence, and what was changed of "
+        "each one are in `attribution.csv` and in each row."
     )
     if "Licences" in said:
         yield ""
@@ -306,7 +304,7 @@ def _citation(card: Card, built: bool) -> Iterator[str]:
         f"@misc{{{card['release_id']},",
         f"  title = {{{{{card['release_id']}}}}},",
         f"  year = {{{card['created_at'][:4]}}},",
-        f"  note = "
+        "  note = "
         f"{{Release {card['release_id']}, made with vlm-loom {card.get('project_version') or ''}}}",
         "}",
         "```",

@@ -139,8 +139,7 @@ def _matrix(board: Board, name: str) -> Table:
     rows = [(Cell(one), *(cell(one, other) for other in models)) for one in models]
     caption = (
         f"Differences, row less column, on the units that both have. {_about(board)} Bold where p "
-        f"after "
-        "Holm is below 0.05."
+        "after Holm is below 0.05."
     )
     return Table(name, caption, ("", *models), (False, *[True] * len(models)), tuple(rows))
 

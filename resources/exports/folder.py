@@ -18,7 +18,7 @@ from methods.json_text import from_json
 from methods.naming import listed
 from methods.spreadsheet_cells import marked
 from resources.atomic_file import drafted
-from resources.exports.source import ExportError, Source
+from resources.exports.source import CannotHoldError, ExportError, Source
 from resources.reports.release_folder import ExportedFile
 
 MANIFEST, README, ATTRIBUTION = "manifest.json", "README.md", "attribution.csv"
@@ -72,9 +72,11 @@ def write_folder(target: Path, form: Writes, source: Source) -> list[ExportedFil
         with _attributing(draft / ATTRIBUTION, source):
             form.write(source, draft)
         if not source.totals.items:
-            gone = source.totals.left_out.total()
-            why = f": licences_left_out leaves all {gone} out" if gone else ""
-            raise ExportError(f"{source.release_id} has no items to write{why}.")
+            gone = ", ".join(f"{why} {n}" for why, n in sorted(source.totals.left_out.items()))
+            raise CannotHoldError(
+                f"{source.release_id} has no items to write as {form.name}"
+                + (f"; left out: {gone}." if gone else ".")
+            )
         files = {
             path.relative_to(draft).as_posix(): _known_by(path)
             for path in sorted(draft.rglob("*"))

@@ -16,8 +16,10 @@ from resources.exports.source import CannotHoldError, ExportError, Source
 
 @dataclass(frozen=True)
 class Form:
-    """A form; `writer` is `module:function` of `resources.exports`, `told` what it is called with
-    beside."""
+    """A form.
+
+    `writer` is `module:function` of `resources.exports`; `told` are further arguments of it.
+    """
 
     name: str
     purpose: str
@@ -36,8 +38,7 @@ class Form:
         if self.with_answers and not source.with_answers:
             raise CannotHoldError(
                 f"{source.release_id} has its answers held out, and {self.name} is of no use "
-                f"without: "
-                "export it as huggingface."
+                "without: export it as huggingface."
             )
         if source.beside and not self.several:
             raise ExportError(f"{self.name} has one release a folder: leave --with out.")

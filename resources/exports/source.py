@@ -192,11 +192,11 @@ class Source:
             f"pictures under {one}, which lets nobody pass them on"
             if one == other
             else f"pictures under {one} and under {other}, which no licence of the whole allows "
-            f"together"
+            "together"
         )
         terms = ", ".join(licence.leave_out)
         names = ", ".join(each.release_id for each in self.all())
         return (
-            f"{names} has {what}: to leave items with such pictures out, set "
-            f"licences_left_out: {{{name}: [{terms}]}} under release.exports in settings.yaml."
+            f"{names} {'have' if self.beside else 'has'} {what}: to leave items with such pictures "
+            f"out, set licences_left_out: {{{name}: [{terms}]}} under release.exports in settings.yaml."
         )

@@ -116,7 +116,8 @@ class Source:
     def batches(self) -> Iterator[list[Exported]]:
         """The items in their order, but for those left out. `totals` counts them, from 0."""
         self.totals = Totals()
-        n_items: int = self.card["n_items"]
+        places = self._warehouse.select("release.items", "ordinal", **self._where)
+        n_items = max(places["ordinal"].to_pylist(), default=0)
         for first in range(1, n_items + 1, BATCH):
             last = first + BATCH - 1
             rows = self._warehouse.read_portion(

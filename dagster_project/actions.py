@@ -217,8 +217,9 @@ def _push(
 ) -> Done:
     from assets.common.progress import UnitProgress
     from assets.release.exports import publishable
-    from resources.exports.push import push
+    from resources.exports.push import push, require_repository
 
+    require_repository(repository)
     progress = UnitProgress(lambda line, _: say(line), "export as huggingface", "items")
     folder, checked = publishable(warehouse, image_store, release, _names(others), progress.update)
     what = f"{folder.name} ({checked.n_files} files of {checked.n_bytes} bytes)"

@@ -131,12 +131,12 @@ vlm_loom.add_command(review)
 
 @vlm_loom.group(cls=HomeGroup)
 def release() -> None:
-    """Frozen data: list, show, compare, put in force, import."""
+    """Frozen data: list, show, compare, put in force, import, export."""
 
 
 @vlm_loom.group(cls=HomeGroup)
 def result() -> None:
-    """Scores: leaderboards, predictions and scores made elsewhere, maps of tasks."""
+    """Scores: leaderboards, files for papers, predictions and scores made elsewhere, maps of tasks."""
 
 
 @vlm_loom.group()

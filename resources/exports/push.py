@@ -33,6 +33,21 @@ def require_publishable(source: Source, folder: Path) -> Checked:
     return checked
 
 
+def require_repository(name: str) -> None:
+    """Raise ExportError unless a dataset on the hub may have this name; nothing is asked."""
+    from huggingface_hub.errors import HFValidationError
+    from huggingface_hub.utils import validate_repo_id
+
+    try:
+        validate_repo_id(name)
+    except HFValidationError:
+        name = ""
+    if "/" not in name:
+        raise ExportError(
+            "A dataset on the hub is called OWNER/NAME, of letters, digits, - _ and dots."
+        )
+
+
 def push(folder: Path, repository: str) -> str:
     """Send a folder to the dataset repository `owner/name`; the address of the commit.
 
@@ -41,7 +56,7 @@ def push(folder: Path, repository: str) -> str:
     # This is the one command that is about the hub: what keeps others off it is not meant here.
     os.environ["HF_HUB_OFFLINE"] = "0"
     from huggingface_hub import HfApi, constants
-    from huggingface_hub.errors import HFValidationError, HTTPError, LocalTokenNotFoundError
+    from huggingface_hub.errors import HTTPError, LocalTokenNotFoundError
 
     constants.HF_HUB_OFFLINE = False
     api = HfApi()
@@ -54,10 +69,6 @@ def push(folder: Path, repository: str) -> str:
             commit_message=folder.name,
             delete_patterns=["data/**", "example/**"],
         )
-    except HFValidationError:
-        raise ExportError(
-            f"{repository!r} is no name of a repository: say OWNER/NAME, as on the hub."
-        ) from None
     except LocalTokenNotFoundError:
         raise ExportError(
             "The hub wants to know who you are: set HF_TOKEN, or log in with hf auth login."

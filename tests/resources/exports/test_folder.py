@@ -10,7 +10,7 @@ from methods.evaluation.items import Item
 from methods.release import Edition
 from resources.exports.folder import checked_files, told, write_folder
 from resources.exports.forms import FORMS, form_named
-from resources.exports.push import require_publishable
+from resources.exports.push import push, require_publishable, require_repository
 from resources.exports.source import ExportError
 
 
@@ -152,8 +152,6 @@ def test_a_push_makes_a_private_dataset_and_sends_the_folder(
 ) -> None:
     import huggingface_hub
 
-    from resources.exports.push import push
-
     calls = []
 
     class Api:
@@ -175,6 +173,13 @@ def test_a_push_makes_a_private_dataset_and_sends_the_folder(
     assert (sent["repo_id"], sent["folder_path"]) == ("me/set", tmp_path)
     with pytest.raises(ExportError, match=r"\(the network is down\): push again"):
         push(tmp_path, "me/set")
+
+
+@pytest.mark.parametrize("name", ["set", "a b/c", "", "me/..", "me/you/set"])
+def test_a_name_that_no_dataset_can_have_is_refused_before_anything_is_sent(name: str) -> None:
+    require_repository("me/set-1.0")
+    with pytest.raises(ExportError, match="^A dataset on the hub is called OWNER/NAME"):
+        require_repository(name)
 
 
 def test_the_list_has_what_the_folder_was_made_of(

@@ -8,7 +8,7 @@ export HF_HUB_OFFLINE ?= 1
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo ui check test test-all test-nightly strangers bench pictures lock
+.PHONY: help setup demo ui check test test-all test-nightly test-peers strangers bench pictures lock
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
@@ -52,6 +52,14 @@ test-nightly: check ## Every case of each law, and the tests on Label Studio and
 
 strangers: setup ## The main job on real corpora and odd models that it was not made for (ONLY="sky flags"; about 15 minutes)
 	@$(BIN)/python -m tests.strangers $(ONLY)
+
+test-peers: setup ## Exported tasks, run by the tools that they are for, in an environment of their own
+	@test -d $(VENV)-peers || $(PYTHON) -m venv $(VENV)-peers
+	@$(VENV)-peers/bin/python -m pip install --quiet --disable-pip-version-check inspect_ai==0.3.285
+	@test -d $(VENV)-peers/lmms-eval || $(BIN)/python -m pip install --quiet --no-deps \
+	  --disable-pip-version-check --target $(VENV)-peers/lmms-eval -r tests/resources/exports/peer_lmms_eval.txt
+	@PEERS=$(VENV)-peers $(BIN)/python -m pytest --tier=all tests/resources/exports/peer_inspect.py \
+	  tests/resources/exports/peer_lmms_eval.py
 
 bench: setup ## A measurement, such as NAME=gateway: a table, and its figures as JSON (without NAME: which there are)
 	@$(BIN)/python -m tests.bench $(NAME) $(ARGS)

@@ -32,8 +32,9 @@ def job_of(action: Action) -> dg.JobDefinition:
     )
     def perform(context: dg.OpExecutionContext) -> str:
         resources = {name: getattr(context.resources, name) for name in action.uses}
+        told_how_far = {"say": context.log.info} if action.takes_long else {}
         with plain_errors():
-            done = action.perform(**resources, **context.op_config)
+            done = action.perform(**resources, **context.op_config, **told_how_far)
             if done.changed == RELEASES:
                 context.log_event(
                     _releases_now(context.instance, resources["warehouse"], done.told)

@@ -18,25 +18,26 @@ if TYPE_CHECKING:
     from resources.review.store import ReviewStore
     from resources.warehouse import Warehouse
 
+WITH = "Other releases in the same folder, by commas: splits and languages of one dataset."
 RELEASE = "An id, how an id begins, or a name: its release in force."
 
 
 class Argument(NamedTuple):
-    """What an action is told: a text, a release, a path, or a flag.
+    """What an action is told: a text, a release, a form of one, a path, or a flag.
 
-    It may be left out where it is an option (`--name`) or not required.
+    It may be left out where it is an option (`--name`, or what `option` says) or not required.
     """
 
     name: str
     help: str
-    option: bool = False
+    option: bool | str = False
     required: bool = True
-    kind: Literal["text", "release", "path", "flag"] = "text"
+    kind: Literal["text", "release", "form", "path", "flag"] = "text"
 
     @property
     def may_lack(self) -> bool:
         """Whether it may be left out."""
-        return self.option or not self.required
+        return bool(self.option) or not self.required
 
 
 class Done(NamedTuple):
@@ -62,6 +63,8 @@ class Action:
     uses: tuple[str, ...]
     perform: Callable[..., Done] = field(repr=False)
     example: str
+    takes_long: bool = False
+    """Whether `perform` also takes `say`, which is told in lines how far it is."""
 
     @property
     def op(self) -> str:
@@ -176,6 +179,54 @@ def _import(
     )
     told += f" Left out: {left_out}." if left_out else ""
     return _with_card(warehouse, release_id, told)
+
+
+def _export(
+    warehouse: "Warehouse",
+    image_store: "ImageStore",
+    release: str,
+    form: str,
+    others: str,
+    say: Callable[[str], None],
+) -> Done:
+    from assets.common.progress import UnitProgress
+    from assets.release.exports import export
+
+    progress = UnitProgress(lambda line, _: say(line), f"export as {form}", "items")
+    done = export(warehouse, image_store, release, form, _names(others), progress.update)
+    n_bytes = sum(file.n_bytes for file in done.files)
+    return Done(
+        f"{done.release_id} is in {done.folder}: {len(done.files)} files of {n_bytes} bytes.",
+        {"folder": str(done.folder), "files": len(done.files), "bytes": n_bytes},
+    )
+
+
+def _names(text: str) -> list[str]:
+    """The names in a text, by commas."""
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _push(
+    warehouse: "Warehouse",
+    image_store: "ImageStore",
+    release: str,
+    repository: str,
+    others: str,
+    dry: bool,
+    say: Callable[[str], None],
+) -> Done:
+    from assets.common.progress import UnitProgress
+    from assets.release.exports import publishable
+    from resources.exports.push import push, require_repository
+
+    require_repository(repository)
+    progress = UnitProgress(lambda line, _: say(line), "export as huggingface", "items")
+    folder, checked = publishable(warehouse, image_store, release, _names(others), progress.update)
+    what = f"{folder.name} ({checked.n_files} files of {checked.n_bytes} bytes)"
+    if dry:
+        return Done(f"{what} may be sent to {repository}; nothing was sent.")
+    say(f"{what} is sent to {repository}")
+    return Done(f"{what} is in {repository}: {push(folder, repository)}")
 
 
 def _unreferenced(warehouse: "Warehouse", release_id: str) -> str:
@@ -334,13 +385,44 @@ ACTIONS = (
         "vlm-loom release import MMBench_DEV_EN.tsv --benchmark mmbench --split dev --language en",
     ),
     Action(
+        "release",
+        "export",
+        "export_release",
+        "Write a release in a form of another tool; vlm-loom release forms lists them.",
+        (
+            Argument("release", RELEASE, kind="release"),
+            Argument("form", "In which form, such as huggingface.", option="as", kind="form"),
+            Argument("others", WITH, option="with"),
+        ),
+        ("warehouse", "image_store"),
+        _export,
+        "vlm-loom release export mmdu --as huggingface",
+        takes_long=True,
+    ),
+    Action(
+        "release",
+        "push",
+        "push_release",
+        "Send a release to the Hugging Face hub, as a dataset; a new repository is private.",
+        (
+            Argument("release", RELEASE, kind="release"),
+            Argument("repository", "OWNER/NAME of the dataset on the hub."),
+            Argument("others", WITH, option="with"),
+            Argument("dry", "Check everything, and send nothing.", option="dry-run", kind="flag"),
+        ),
+        ("warehouse", "image_store"),
+        _push,
+        "vlm-loom release push mmdu me/my-benchmark --dry-run",
+        takes_long=True,
+    ),
+    Action(
         "result",
         "import-predictions",
         "import_predictions",
         "Read predictions that a model made elsewhere; evaluate scores them.",
         (
             Argument("release", RELEASE, kind="release"),
-            Argument("file", ".xlsx, .tsv, .csv, .jsonl or .json.", kind="path"),
+            Argument("file", ".xlsx, .tsv, .csv, .jsonl, .json or .eval.", kind="path"),
             Argument("model", "Who made the predictions."),
         ),
         ("warehouse",),

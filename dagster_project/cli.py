@@ -22,6 +22,7 @@ from resources.command_line import (
     PORT,
     PROFILE,
     Choice,
+    Command,
     Group,
     HomeCommand,
     HomeGroup,
@@ -137,12 +138,12 @@ vlm_loom.add_command(review)
 
 @vlm_loom.group(cls=HomeGroup)
 def release() -> None:
-    """Frozen data: list, show, compare, put in force, import."""
+    """Frozen data: list, show, compare, put in force, import, export."""
 
 
 @vlm_loom.group(cls=HomeGroup)
 def result() -> None:
-    """Scores: leaderboards, predictions and scores made elsewhere, maps of tasks."""
+    """Scores: leaderboards, files for papers, predictions and scores made elsewhere, maps of tasks."""
 
 
 @vlm_loom.group()
@@ -158,10 +159,11 @@ def home() -> None:
 def _parameter(argument: Argument) -> click.Parameter:
     is_path = argument.kind == "path"
     kind = click.Path(exists=True, resolve_path=True) if is_path else click.STRING
+    flag = argument.option if isinstance(argument.option, str) else argument.name
     if argument.kind == "flag":
-        return click.Option([f"--{argument.name}"], is_flag=True, help=argument.help)
+        return click.Option([f"--{flag}", argument.name], is_flag=True, help=argument.help)
     if argument.option:
-        return click.Option([f"--{argument.name}"], type=kind, help=argument.help)
+        return click.Option([f"--{flag}", argument.name], type=kind, help=argument.help)
     default = {} if argument.required else {"default": ""}
     return click.Argument(
         [argument.name], type=kind, required=argument.required, help=argument.help, **default
@@ -172,12 +174,15 @@ def _command(action: Action) -> click.Command:
     """The subcommand of an action."""
 
     def perform(**given: Any) -> int:
+        from resources.exports.forms import require_form
         from resources.releases import release_meant
 
         # What is wrong with a name needs no run, which takes seconds to begin.
         for argument in action.arguments:
             if argument.kind == "release" and given[argument.name]:
                 release_meant(_warehouse(), given[argument.name])
+            if argument.kind == "form":
+                require_form(given[argument.name] or "")
         from dagster_project.action_jobs import perform_as_run
 
         # A path that is left out has no default: click would make "" the folder that one is in.
@@ -224,6 +229,27 @@ def show_release(release: str) -> None:
     print(shown(_warehouse(), release), end="")
 
 
+@release.command("forms", example="vlm-loom release forms")
+def list_forms() -> None:
+    """The forms that a release is exported in."""
+    from resources.exports.forms import FORMS
+
+    width = max(map(len, FORMS))
+    for form in FORMS.values():
+        print(f"{form.name:<{width}}  {form.purpose}")
+
+
+@release.command(
+    "verify", cls=Command, example="vlm-loom release verify mmdu-1198c7be75.huggingface"
+)
+@click.argument("folder", type=FILE)
+def verify_folder(folder: Path) -> None:
+    """Check every file of an exported folder against its list."""
+    from resources.exports.folder import checked_files, told
+
+    print(told(folder, checked_files(folder)))
+
+
 @result.command("show", params=[AS_JSON, PROFILE], example="vlm-loom result show --json")
 def show_leaderboards(as_json: bool) -> None:
     """The leaderboard of each release in force, what is missing and why, paths of reports."""
@@ -235,6 +261,17 @@ def show_leaderboards(as_json: bool) -> None:
     else:
         show_results(load_registry().profile(active_profile()).judges)
         show_reports()
+
+
+@result.command("export", example="vlm-loom result export mmdu --as latex")
+@click.argument("release")
+@click.option("--as", "kind", default="", help="csv, parquet, json, latex, markdown, svg or png.")
+@click.option("--to", type=FILE, help="A folder; reports/results/<release> of the home without.")
+def export_results(release: str, kind: str, to: Path | None) -> None:
+    """Scores on a release as files: leaderboard, every two models, slices; and how they were made."""
+    from dagster_project.results import export_results
+
+    print(export_results(release, kind, to))
 
 
 @vlm_loom.command(

@@ -1,17 +1,22 @@
-"""What evaluation came to, in a terminal: leaderboards, what is missing and why, where the reports are.
+"""What evaluation came to: leaderboards, what is missing and why, where the reports are; scores as
+files.
 
-What belongs here: printing it. `vlm-loom demo` and `vlm-loom run evaluate` end with it.
+What belongs here: printing it, and having it written. `vlm-loom demo` and `vlm-loom run evaluate` end
+with it.
 """
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import closing
+from importlib import import_module
 from itertools import groupby
 from operator import itemgetter
+from pathlib import Path
 from typing import Any
 
 from assets.common.apart import not_made
 from methods.evaluation.judging import PANEL, RULE
+from methods.naming import listed
 from resources import home
 from resources.llm.ledger import Ledger
 from resources.llm.usage import unread_sentence
@@ -56,6 +61,31 @@ def show_results(judges: Sequence[str]) -> None:
     ]
     if lacking:
         print("\n" + "\n".join(lacking))
+
+
+def export_results(release: str, kind: str, to: Path | None) -> str:
+    """Write the scores of a release as files; what was written. Raises UserError.
+
+    The settings that they were made with are those of the last run that made them.
+    """
+    from assets.common.settings import used
+    from assets.evaluate.comparisons import ComparisonsSettings
+    from assets.release.card import project_version
+    from dagster_project.instance import open_instance
+    from resources.releases import cards_of, release_meant
+    from resources.reports.result_files import read_results, require_kind, write_results
+
+    require_kind(kind)
+    warehouse = Warehouse(home.warehouse_path())
+    release_id = release_meant(warehouse, release)
+    (card,) = cards_of(warehouse, [release_id])
+    results = read_results(warehouse, release_id)
+    import_module("dagster_project.definitions")
+    with open_instance() as instance:
+        settings = used(instance, "evaluate.comparisons", ComparisonsSettings).model_dump()
+    folder = to or home.reports_path() / "results" / release_id
+    files = write_results(results, kind, folder, card, {**settings, "version": project_version()})
+    return f"Results on {release_id} are in {folder}: {listed([file.name for file in files])}."
 
 
 def show_reports() -> None:

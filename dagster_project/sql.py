@@ -1,34 +1,25 @@
 """A prompt on a copy of the tables, or one query; runs that write go on meanwhile.
 
-What belongs here: the copy, the prompt and what it prints. The copy is DuckDB's file as it is between
-two transactions; it is open for reading alone, and is gone when the prompt ends.
+What belongs here: the prompt and what it prints. The copy (`resources/notebook.py`) is open for reading
+alone, and is gone when the prompt ends.
 """
 
 import re
 import shutil
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from methods.naming import nearest
 from resources import home
-from resources.stores import require_kept, usable_home
-from resources.warehouse import Warehouse, WarehouseError
+from resources.notebook import TABLES, copied
 from resources.warehouse_schema import later_version
 
 if TYPE_CHECKING:
     import duckdb
 
 LEAVE = (".quit", ".exit", "quit", "exit")
-TABLES = """
-SELECT
-    schema_name || '.' || table_name AS name,
-    string_agg(column_name, ', ' ORDER BY column_index) AS columns
-FROM duckdb_columns() WHERE NOT internal GROUP BY name ORDER BY name
-"""
 NO_TABLE = re.compile(r'Table with name "?([^"\s]+)"? does not exist')
 HELP = (
     "A copy of the tables, to read. End a query with ; and the prompt with .quit or Ctrl-D. "
@@ -49,34 +40,11 @@ def answer(query: str | None) -> int:
 @contextmanager
 def copy_of_tables() -> "Iterator[duckdb.DuckDBPyConnection]":
     """A connection that reads a copy of the home's tables. Raises StoreError, OSError."""
-    import duckdb
-
     path = home.warehouse_path()
-    if not path.exists():
-        require_kept(path.parent)
-        raise WarehouseError("There are no tables yet: run `vlm-loom demo` or a job first.")
-    # Beside the tables, where there is room for them.
-    with usable_home():
-        folder = Path(tempfile.mkdtemp(prefix="sql-", dir=path.parent))
-    try:
-        copy = folder / path.name
-        Warehouse(path).copy_to(copy)
-        spilled = Path(tempfile.gettempdir()) / folder.name
-        connection = duckdb.connect(
-            str(copy), read_only=True, config={"temp_directory": str(spilled)}
-        )
-        # Read-only is the copy alone: COPY, EXPORT and ATTACH would reach other files.
-        connection.execute("SET enable_external_access = false; SET lock_configuration = true")
-    finally:
-        # What is open stays there until it is closed, and is gone then even if this process is killed.
-        shutil.rmtree(folder)
-    try:
+    with copied(path) as connection:
         if later := later_version(connection, path):
             print(later, file=sys.stderr)
         yield connection
-    finally:
-        connection.close()
-        shutil.rmtree(spilled, ignore_errors=True)
 
 
 def _prompt(connection: "duckdb.DuckDBPyConnection") -> None:

@@ -87,6 +87,8 @@ FILES_MEMORY, STREAM_MEMORY, UNBOUND, STREAM_ROWS = "300MB", "64MB", "80%", 10_2
 commit. A stream is written so many rows at a time, of up to 6 KB: DuckDB's own 122,880 would need more
 than all else that reads a shard. With a primary key fewer rows at a time take longer, and its index
 more memory. What does not fit, such as many texts of over 256 KB, is written again without a bound."""
+PORTION_SETTINGS = "SET memory_limit = '300MB'; SET threads = 1"
+"""For reading a portion after the other: without a bound the whole file comes to be in memory."""
 
 Partition = Mapping[str, str | Sequence[str]]
 """Which rows a write replaces: column to value, or to several values; empty for the whole table."""
@@ -164,6 +166,12 @@ class Warehouse:
     def read(self, name: str, params: Mapping[str, object] | None = None) -> "pa.Table":
         """Result of the query in `sql/<name>.sql`, with its named `$parameters` bound."""
         return self.sql(sql_text(name), params)
+
+    def read_portion(self, name: str, params: Mapping[str, object]) -> "pa.Table":
+        """As `read`, of a portion of tables of any size: what was read of the file is not kept."""
+        with self._connection(own_instance=True) as connection:
+            connection.execute(PORTION_SETTINGS)
+            return connection.sql(sql_text(name), params=dict(params)).to_arrow_table()
 
     def read_rows(
         self, query: str, names: Sequence[str], params: Mapping[str, object]

@@ -21,12 +21,13 @@ def show_progress(context: dg.AssetExecutionContext) -> OnProgress:
     return lambda report: show(report.line(), report.metadata())
 
 
-class StepProgress:
-    """Reports every few seconds how many `units` of an asset are done, and the time left."""
+class UnitProgress:
+    """Tells `show` every few seconds how many `units` of a `stage` are done, and the time left."""
 
-    def __init__(self, context: dg.AssetExecutionContext, units: str):
-        self._show = _reporter(context)
-        self._stage, self._units = next(iter(context.selected_asset_keys)).path[-1], units
+    def __init__(
+        self, show: Callable[[str, Mapping[str, int | float | str]], None], stage: str, units: str
+    ):
+        self._show, self._stage, self._units = show, stage, units
         self._done = 0
         self._pace: Pace | None = None
         self._started = time.monotonic()
@@ -58,6 +59,14 @@ class StepProgress:
                 **({} if left is None else {"seconds left": round(left)}),
             },
         )
+
+
+class StepProgress(UnitProgress):
+    """The same for an asset, on whose page it is shown, too."""
+
+    def __init__(self, context: dg.AssetExecutionContext, units: str):
+        stage = next(iter(context.selected_asset_keys)).path[-1]
+        super().__init__(_reporter(context), stage, units)
 
 
 def _reporter(

@@ -1,24 +1,33 @@
 """Exports: releases as folders for people and other tools.
 
-What belongs here: what of a release goes into its folder. Writing it is
-`resources/reports/release_folder.py`.
+What belongs here: which releases are written in which forms. Writing a release's own folder is
+`resources/reports/release_folder.py`, other forms are `resources/exports/`.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import dagster as dg
 from pydantic import Field
 
 from assets.common.automation import WHEN_READY
+from assets.common.progress import StepProgress
+from assets.common.settings import choose
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.release.in_force import ReleaseError
 from assets.release.releases import releases
+from methods.licences.terms import Term
 from methods.naming import listed
+from resources.exports.folder import MANIFEST, Checked, listed_files, write_folder
+from resources.exports.forms import Form, form_named
+from resources.exports.push import require_publishable
+from resources.exports.source import CannotHoldError, ExportError, OnProgress, Source
 from resources.home import releases_path
 from resources.images.store import FETCH_ANEW, ImageNotStored, ImageStore
+from resources.releases import cards_of, release_meant
 from resources.reports.addresses import address
-from resources.reports.release_folder import write_release
+from resources.reports.release_folder import ExportedFile, write_release
 from resources.reports.release_rows import rows_of_release
 from resources.settings import Settings
 from resources.warehouse import Warehouse
@@ -32,6 +41,35 @@ class ExportsSettings(Settings):
         description="Whether cells of TSV and CSV files that a spreadsheet would compute (=, +, -, @) "
         "get an apostrophe, and a column marked_cells that imports undo it by. False: cells are exact.",
     )
+    forms: list[str] = Field(
+        [],
+        description="Forms in which every release in force is exported always, beside its own folder, "
+        "such as [huggingface]. vlm-loom release forms lists them.",
+    )
+    licences_left_out: dict[str, list[Term]] = Field(
+        {},
+        description="Terms of licences for which a form leaves an item out, by name of the "
+        "release, for example {mmdu: [ND, NC]}. Its rows in the home stay.",
+    )
+    licences: dict[str, str] = Field(
+        {},
+        description="Licence of a release's texts, and of its pictures of which none is known, by name "
+        "of the release, for example {mmdu-imported: CC-BY-NC-4.0}.",
+    )
+    shard_mb: int = Field(
+        500,
+        ge=1,
+        description="Size in million bytes after which a file with pictures inside ends and the next "
+        "one begins.",
+    )
+
+
+class Export(NamedTuple):
+    """A release in a form: its folder, and what is in it."""
+
+    release_id: str
+    folder: Path
+    files: Sequence[ExportedFile]
 
 
 @table_asset(
@@ -42,12 +80,20 @@ class ExportsSettings(Settings):
     automation_condition=WHEN_READY,
 )
 def exports(
+    context: dg.AssetExecutionContext,
     settings: ExportsSettings,
     warehouse: dg.ResourceParam[Warehouse],
     image_store: dg.ResourceParam[ImageStore],
 ) -> dg.MaterializeResult:
-    """Releases as folders: published forms (MMDU: JSON and TSV), images, attribution, card, rows."""
+    """Releases as folders: published forms (MMDU: JSON and TSV), images, attribution, card, rows.
+
+    Beside them the forms for other tools that the settings name; one that cannot hold a release is
+    left out of it, and said.
+    """
     rows = []
+    left_out: list[str] = []
+    failed: list[str] = []
+    chosen = [form_named(name, settings.shard_mb) for name in settings.forms]
     for release in warehouse.read("release/all").to_pylist():
         in_force, release_id = release.pop("in_force"), release["release_id"]
         # Folders of earlier releases get what an earlier version did not write into them.
@@ -63,6 +109,18 @@ def exports(
                 )
             except ImageNotStored as error:
                 raise ReleaseError(_without_picture(release, tables["images"], error)) from error
+            for form in chosen if in_force else ():
+                progress = StepProgress(context, f"items of {release_id} as {form.name}")
+                try:
+                    source = _source(warehouse, image_store, release, settings, progress.update)
+                    _write(warehouse, source, form)
+                except CannotHoldError as error:
+                    left_out.append(str(error))
+                except ExportError as error:
+                    failed.append(str(error))
+            # Those that were asked for by a command are listed, too.
+            for manifest in sorted(releases_path().glob(f"{release_id}.*/{MANIFEST}")):
+                files += listed_files(manifest.parent)
             rows += [{"release_id": release_id, **file._asdict()} for file in files]
     table = rows_to_arrow("release.exports", rows)
     warehouse.replace(
@@ -72,7 +130,101 @@ def exports(
         release_id: dg.MetadataValue.url(address(f"{releases_path().name}/{release_id}/card.json"))
         for release_id in sorted({row["release_id"] for row in rows})
     }
-    return report(table, cards)
+    if failed:
+        raise ExportError(" ".join(dict.fromkeys(failed)))
+    not_held = {"forms that cannot hold a release": " ".join(left_out)} if left_out else {}
+    return report(table, {**cards, **not_held})
+
+
+def export(
+    warehouse: Warehouse,
+    image_store: ImageStore,
+    release: str,
+    form: str,
+    others: Sequence[str],
+    progress: OnProgress,
+) -> Export:
+    """Write a release (an id, a name or how an id begins) in a form, in force or not.
+
+    `others` stand in the same folder. One that is there stays as it is. Raises UserError, and writes
+    nothing, where it cannot be written.
+    """
+    settings = _settings()
+    source = _together(warehouse, image_store, [release, *others], settings, progress)
+    return _write(warehouse, source, form_named(form, settings.shard_mb))
+
+
+def publishable(
+    warehouse: Warehouse,
+    image_store: ImageStore,
+    release: str,
+    others: Sequence[str],
+    progress: OnProgress,
+) -> tuple[Path, Checked]:
+    """The folder of a release as a Hugging Face dataset, which may be sent, and what it has.
+
+    It is written where it is not there. Raises UserError where it may not be sent.
+    """
+    settings = _settings()
+    source = _together(warehouse, image_store, [release, *others], settings, progress)
+    folder = _write(warehouse, source, form_named("huggingface", settings.shard_mb)).folder
+    return folder, require_publishable(source, folder)
+
+
+def _together(
+    warehouse: Warehouse,
+    image_store: ImageStore,
+    meant: Sequence[str],
+    settings: ExportsSettings,
+    progress: OnProgress,
+) -> Source:
+    """The source of the first of these releases, with the others beside it."""
+    first, *others = (
+        _source(warehouse, image_store, _row(warehouse, release), settings, progress)
+        for release in meant
+    )
+    first.stand_beside(others)
+    return first
+
+
+def _settings() -> ExportsSettings:
+    settings = choose("release.exports").settings
+    assert isinstance(settings, ExportsSettings)
+    return settings
+
+
+def _row(warehouse: Warehouse, release: str) -> Mapping[str, Any]:
+    """The row of `release.releases` that is meant."""
+    (row,) = cards_of(warehouse, [release_meant(warehouse, release)])
+    return {name: value for name, value in row.items() if name != "in_force"}
+
+
+def _source(
+    warehouse: Warehouse,
+    image_store: ImageStore,
+    release: Mapping[str, Any],
+    settings: ExportsSettings,
+    progress: OnProgress,
+) -> Source:
+    return Source(
+        warehouse,
+        image_store,
+        release,
+        left_out=settings.licences_left_out.get(release["name"], ()),
+        stated=settings.licences.get(release["name"], ""),
+        progress=progress,
+    )
+
+
+def _write(warehouse: Warehouse, source: Source, form: Form) -> Export:
+    folder = releases_path() / f"{source.release_id}.{form.name}"
+    try:
+        return Export(source.release_id, folder, write_folder(folder, form, source))
+    except ImageNotStored as error:
+        images = warehouse.select(
+            "release.images", "item_id", "image_id", release_id=source.release_id
+        ).to_pylist()
+        raise ReleaseError(_without_picture(source.card, images, error)) from error
 
 
 def _without_picture(
@@ -82,7 +234,7 @@ def _without_picture(
     items = sorted({row["item_id"] for row in images if row["image_id"] == error.image_id})
     todo = (
         f"import {release['name']} again (vlm-loom release import)"
-        if release["origin"] == "imported"
+        if release.get("origin") == "imported"
         else FETCH_ANEW
     )
     return (

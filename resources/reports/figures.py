@@ -1,7 +1,8 @@
 """What all static pictures have in common; matplotlib draws them, without its global state.
 
-What belongs here: colours, sizes, the look of axes, fonts, and the files (PNG for Dagster's UI). What a
-picture shows is in the module of that picture. The same figure gives the same bytes.
+What belongs here: colours, sizes, the look of axes, fonts, and the files (PNG for Dagster's UI, SVG
+for papers). What a picture shows is in the module of that picture. The same figure gives the same
+bytes.
 """
 
 import io
@@ -83,6 +84,16 @@ def png(figure: "Figure") -> bytes:
         small, "PNG", optimize=True
     )
     return small.getvalue()
+
+
+def svg(figure: "Figure") -> bytes:
+    """The figure as SVG; texts are paths, so that it looks the same everywhere."""
+    from matplotlib import rc_context
+
+    buffer = io.BytesIO()
+    with rc_context({"svg.hashsalt": "vlm-loom"}):
+        _without_formulas(figure).savefig(buffer, format="svg", metadata={"Date": None})
+    return buffer.getvalue()
 
 
 def cut(name: str, most: int) -> str:

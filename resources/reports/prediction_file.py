@@ -10,7 +10,12 @@ from methods.choice.lettered import LETTERS
 from methods.evaluation.cells import Row
 from methods.evaluation.predictions import COLUMNS, PredictionError
 from methods.evaluation.published import PublishedError
+from methods.evaluation.sample_logs import as_prediction, of_sample
+from methods.json_text import storable
 from resources.reports.record_file import read_records
+from resources.reports.sample_log_file import read_samples
+
+LOG = ".eval"
 
 KEPT = frozenset(
     (*COLUMNS, "index", "g_index", "item_id", "question_id", "id", "task", "options", *LETTERS)
@@ -19,8 +24,23 @@ KEPT = frozenset(
 
 
 def read_rows(file: Path) -> list[Row]:
-    """The records of `file` with the columns that are needed; raises PredictionError."""
+    """The records of `file` with the columns that are needed; raises PredictionError.
+
+    A log of samples of lmms-eval (.jsonl) or inspect_ai (.eval) has what its task was exported with.
+    """
     try:
-        return read_records(file, KEPT, COLUMNS)
+        if file.suffix.lower() == LOG:
+            return _of_log(file)
+        return read_records(file, KEPT, COLUMNS, as_prediction)
     except PublishedError as error:
         raise PredictionError(f"{file} cannot be imported: {error}.") from None
+
+
+def _of_log(file: Path) -> list[Row]:
+    found = [record for sample in read_samples(file) if (record := of_sample(sample))]
+    if not found:
+        raise PublishedError("it has no samples")
+    return [
+        Row(f"record {number}", {name: storable(text) for name, text in record.items()})
+        for number, record in enumerate(found, start=1)
+    ]

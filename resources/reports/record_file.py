@@ -8,7 +8,7 @@ written as, and nothing is computed. What the records are of is that of the modu
 import csv
 import io
 import zipfile
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
@@ -26,9 +26,15 @@ TABLE_ENDINGS = (".xlsx", ".tsv", ".csv")
 _ENDINGS = (*TABLE_ENDINGS, ".jsonl", ".json")
 
 
-def read_records(file: Path, kept: Collection[str], plain: Collection[str]) -> list[Row]:
+def read_records(
+    file: Path,
+    kept: Collection[str],
+    plain: Collection[str],
+    meant: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda record: record,
+) -> list[Row]:
     """The records of `file` with the columns `kept`, of which `plain` have no lists.
 
+    `meant` makes of a record the one that it stands for.
     Half characters (lone surrogates) are replaced: nothing can store them. Raises PublishedError, which
     says why the file cannot be read.
     """
@@ -36,7 +42,7 @@ def read_records(file: Path, kept: Collection[str], plain: Collection[str]) -> l
     try:
         with file.open("rb") as data:
             rows = [
-                Row(where, _texts(where, cells, kept, plain))
+                Row(where, _texts(where, meant(cells), kept, plain))
                 for where, cells in _records(ending, data)
                 if cells
             ]

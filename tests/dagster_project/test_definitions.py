@@ -56,7 +56,7 @@ def test_stages_jobs_schemas_and_folders_are_called_alike() -> None:
     jobs = {job.name for job in defs.get_repository_def().get_all_jobs()}
     on_releases = {
         f"{what}_release{'s' if what == 'compare' else ''}"
-        for what in ("pin", "unpin", "compare", "import", "retire", "clean")
+        for what in ("pin", "unpin", "compare", "import", "retire", "clean", "export", "push")
     }
     on_predictions = {"import_predictions", "remove_predictions", "import_scores"}
     assert (

@@ -206,3 +206,87 @@ def test_what_an_import_leaves_out_is_said_and_stands_on_the_card(
     assert capsys.readouterr().out.splitlines()[-1].endswith(f" Left out: {left_out}.")
     assert loom(["release", "show", "convbench-imported"]) == 0
     assert "pictures of 1 of 1 items" in capsys.readouterr().out
+
+
+def test_a_release_is_exported_checked_and_may_be_sent(folder: Path, capsys) -> None:
+    assert loom(["release", "export", FIRST, "--as", "huggingface"]) == 0
+    exported = folder / "releases" / f"{FIRST}.huggingface"
+    assert f"{FIRST} is in {exported}: " in capsys.readouterr().out
+    assert loom(["release", "verify", str(exported)]) == 0
+    assert "as it was written" in capsys.readouterr().out
+    assert loom(["release", "push", FIRST, "me/set", "--dry-run"]) == 0
+    assert capsys.readouterr().out.endswith("may be sent to me/set; nothing was sent.\n")
+    (exported / "attribution.csv").write_text("")
+    assert loom(["release", "verify", str(exported)]) == 2
+    assert capsys.readouterr().err.startswith(f"attribution.csv of {exported} has 0 bytes instead")
+
+
+def test_an_imported_release_is_exported_without_approval_and_sent_with_a_stated_licence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    home = tmp_path / "home"
+    monkeypatch.setenv("LOOM_HOME", str(home))
+    monkeypatch.setenv("DAGSTER_HOME", str(home / "dagster"))
+    Image.new("RGB", (20, 10), "red").save(tmp_path / "red.png")
+    (tmp_path / "mmdu.tsv").write_text(
+        "index\tquestion\tanswer\timage_path\n1\t['<ImageHere>?', 'Why?']\t['A', 'B']\t['red.png']\n"
+    )
+    given = ["--benchmark=mmdu", f"--images={tmp_path}"]
+    assert loom(["release", "import", str(tmp_path / "mmdu.tsv"), *given]) == 0
+    release_id = in_force(home)["mmdu-imported"]
+    assert loom(["release", "export", release_id, "--as", "llava"]) == 0
+    assert (home / "releases" / f"{release_id}.llava" / "data.json").is_file()
+    capsys.readouterr()
+    assert loom(["release", "push", release_id, "me/set", "--dry-run"]) == 2
+    assert "licences: {mmdu-imported: <its licence>}" in capsys.readouterr().err
+    shutil.rmtree(home / "releases" / f"{release_id}.huggingface")
+    (home / "settings.yaml").write_text(
+        "release: {exports: {licences: {mmdu-imported: CC-BY-NC-4.0}}}\n"
+    )
+    assert loom(["release", "push", release_id, "me/set", "--dry-run"]) == 0
+    page = (home / "releases" / f"{release_id}.huggingface" / "README.md").read_text()
+    assert page.startswith("---\nlicense: cc-by-nc-4.0\n")
+
+
+def test_forms_are_listed_and_another_one_is_refused_without_a_run(folder: Path, capsys) -> None:
+    assert loom(["release", "forms"]) == 0
+    assert "huggingface " in capsys.readouterr().out
+    assert loom(["release", "export", "mmdu", "--as", "hugginface"]) == 2
+    assert capsys.readouterr() == (
+        "",
+        "There is no form 'hugginface'; the nearest is huggingface.\n",
+    )
+    assert loom(["release", "export", "mmdu"]) == 2
+    assert capsys.readouterr().err.startswith("Say in which form, with --as: one of ")
+
+
+def test_settings_say_which_forms_are_made_always(folder: Path, capsys) -> None:
+    (folder / "settings.yaml").write_text(
+        "release: {exports: {forms: [huggingface, inspect-ai]}}\n"
+    )
+    assert loom(["run", "release"]) == 0, "that dialogues have no place in a form is no failure"
+    of_forms = {path.name for path in (folder / "releases").glob("*.huggingface")}
+    assert of_forms == {f"{release}.huggingface" for release in in_force(folder).values()}
+    rows = Warehouse(folder / "warehouse.duckdb").select("release.exports", "path").to_pylist()
+    assert {row["path"].split("/")[0] for row in rows} >= of_forms
+    assert not list((folder / "releases").glob("*.inspect-ai"))
+    # Another release's licences keep no other one from being written.
+    (folder / "settings.yaml").write_text(
+        "release: {exports: {forms: [llava], licences: {mmdu: CC-BY-ND-4.0, mmdu-instruct: "
+        "CC-BY-SA-4.0 AND CC-BY-NC-4.0}}}\n"
+    )
+    capsys.readouterr()
+    assert loom(["run", "release"]) != 0
+    said = capsys.readouterr()
+    assert f"{in_force(folder)['mmdu-instruct']} has pictures under CC-BY" in said.out + said.err
+    assert (folder / "releases" / f"{SECOND}.llava").is_dir()
+
+
+def test_results_are_written_as_files_for_a_paper(folder: Path, tmp_path: Path, capsys) -> None:
+    assert loom(["result", "export", "mmdu", "--as", "latex", "--to", str(tmp_path / "out")]) == 0
+    assert f"Results on {SECOND} are in {tmp_path / 'out'}: " in capsys.readouterr().out
+    text = (tmp_path / "out" / "leaderboard.tex").read_text()
+    assert "careful & 85.0 & {[}83.3, 86.7] &" in text and "from 2 clusters" in text
+    assert "from 10,000 resamples (seed 0)" in (tmp_path / "out" / "methods.txt").read_text()
+    assert loom(["result", "export", "mmdu", "--as", "xls"]) == 2
+    assert capsys.readouterr().err.startswith("Results are not written as 'xls'; ")

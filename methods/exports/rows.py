@@ -1,0 +1,174 @@
+"""One item of a release as exports have it: turns, and pictures with their authors.
+
+What belongs here: the item, the row that tables have of it, and its turns as messages whose
+pictures stand where they enter.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Literal, NamedTuple
+
+from methods.choice.lettered import LETTERS
+from methods.evaluation.items import Turn
+from methods.prompts.messages import IMAGE_HERE
+
+Row = Mapping[str, Any]
+CHANGED = re.compile(r"\(changed: (.+)\)\s*\Z", re.DOTALL)
+"""How an attribution says what was done to a picture."""
+UNCHANGED = "none"
+BY_LETTER = "Answer with the option's letter from the given choices directly."
+"""What stands below choices: the wording that LLaVA-1.5 was trained with."""
+
+
+class Picture(NamedTuple):
+    """A picture of an item, by the SHA-256 of its bytes, and whose it is; empty: not known."""
+
+    image_id: str
+    title: str = ""
+    page_url: str = ""
+    author: str = ""
+    licence: str = ""
+    licence_url: str = ""
+    attribution: str = ""
+    changes: str = UNCHANGED
+
+
+@dataclass(frozen=True)
+class Exported:
+    """An item; `turns` are without references where they are held out."""
+
+    item_id: str
+    turns: tuple[Turn, ...]
+    pictures: tuple[Picture, ...] = ()
+    choices: tuple[str, ...] = ()
+    group_id: str | None = None
+    labels: Mapping[str, str] | None = None
+    revision: int = 0
+    n_reviewers: int = 0
+
+
+class Said(NamedTuple):
+    """A message: texts, and numbers of the item's pictures (from 0) where they enter."""
+
+    role: Literal["user", "assistant"]
+    parts: tuple[str | int, ...]
+
+    def text(self, token: str) -> str:
+        """The text with `token` where a picture enters."""
+        return "".join(part if isinstance(part, str) else token for part in self.parts)
+
+
+def exported_of(row: Row, *, with_answers: bool) -> Exported:
+    """The item of a row of `sql/release/export_rows.sql`."""
+    turns = [
+        Turn(
+            turn["turn"],
+            turn["question"],
+            tuple(turn["image_positions"]),
+            _by_key(turn["references"]) if with_answers else {},
+            turn["given"],
+        )
+        for turn in row["turns"] or ()
+    ]
+    return Exported(
+        row["item_id"],
+        tuple(turns),
+        tuple(map(_picture, row["images"] or ())),
+        tuple(row["choices"] or ()),
+        row["group_id"],
+        _by_key(row["labels"]),
+        row["revision"],
+        row["n_reviewers"],
+    )
+
+
+def table_row(item: Exported) -> dict[str, Any]:
+    """The item as a row of a table, without the pictures themselves."""
+    return {
+        "item_id": item.item_id,
+        "group_id": item.group_id,
+        "labels": [{"name": name, "value": value} for name, value in (item.labels or {}).items()],
+        "turns": [
+            {
+                "question": turn.question,
+                "image_positions": list(turn.image_positions),
+                "given": turn.given,
+                **{
+                    kind: turn.references.get(kind)
+                    for kind in ("answer", "key", "caption", "focus")
+                },
+            }
+            for turn in item.turns
+        ],
+        "choices": list(item.choices),
+        "image_sources": [picture._asdict() for picture in item.pictures],
+        "revision": item.revision,
+        "n_reviewers": item.n_reviewers,
+    }
+
+
+def messages(item: Exported) -> list[Said]:
+    """The dialogue up to the first turn that has no answer; empty where no turn has one."""
+    said: list[Said] = []
+    for turn in item.turns:
+        answer = _answer(turn)
+        if answer is None:
+            break
+        said.append(Said("user", tuple(_asked(turn, item.choices))))
+        said.append(Said("assistant", (answer,)))
+    return said
+
+
+def asked(item: Exported, turn: Turn) -> Said:
+    """What the user says in a turn."""
+    return Said("user", tuple(_asked(turn, item.choices)))
+
+
+def shown(said: Sequence[Said]) -> list[int]:
+    """The numbers of the pictures that messages show, in their order."""
+    return [part for message in said for part in message.parts if isinstance(part, int)]
+
+
+def _answer(turn: Turn) -> str | None:
+    if turn.given is not None:
+        return turn.given
+    return turn.references.get("answer", turn.references.get("key"))
+
+
+def _asked(turn: Turn, choices: Sequence[str]) -> Iterator[str | int]:
+    """Text and pictures in order; pictures that have no place in the text stand before it."""
+    pieces = turn.question.split(IMAGE_HERE)
+    entering = [position - 1 for position in turn.image_positions]
+    unplaced = len(entering) - (len(pieces) - 1)
+    yield from entering[: max(unplaced, 0)]
+    placed = iter(entering[max(unplaced, 0) :])
+    for place, piece in enumerate(pieces):
+        if place:
+            # A placeholder without a picture, such as one that a model wrote, is left away.
+            yield from islice(placed, 1)
+        if piece:
+            yield piece
+    if choices:
+        lettered = (f"{letter}. {choice}" for letter, choice in zip(LETTERS, choices, strict=False))
+        yield "\n" + "\n".join([*lettered, BY_LETTER])
+
+
+def _picture(row: Row) -> Picture:
+    said = row["attribution"] or ""
+    changed = CHANGED.search(said)
+    return Picture(
+        row["image_id"],
+        row["title"] or "",
+        row["page_url"] or "",
+        row["artist"] or "",
+        row["licence"] or "",
+        row["licence_url"] or "",
+        said,
+        changed[1] if changed else UNCHANGED,
+    )
+
+
+def _by_key(pairs: Sequence[Row] | None) -> dict[Any, str]:
+    return {pair["key"]: pair["value"] for pair in pairs or ()}

@@ -1,0 +1,129 @@
+"""Records that models are trained on: LLaVA, ShareGPT, ms-swift, LLaMA-Factory, OpenAI, MMDU.
+
+What belongs here: the record of one item in each form. Where a form marks a picture by a token, the
+token stands where the picture enters, and the list of pictures has their order.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from methods.evaluation.published import PublishedItem
+from methods.exports.rows import Exported, Said, asked, messages, shown
+from methods.mmdu.published import mmdu_record
+from methods.prompts.messages import IMAGE_HERE
+
+Record = dict[str, Any]
+MakeRecord = Callable[[Exported, Sequence[str]], Record | None]
+"""Makes the record of an item whose pictures are at these paths; None where no turn has an answer."""
+
+IMAGE = "<image>"
+_TOKENS = re.compile(r"<(?=(?:image|video|audio)>)")
+ESCAPED = "A text that itself says <image>, <video> or <audio> has a blank after its <."
+NAMES = {"user": "human", "assistant": "gpt"}
+LLAMA_FACTORY_FILE = "data.jsonl"
+
+
+def llava(item: Exported, paths: Sequence[str]) -> Record | None:
+    """As LLaVA and Qwen's own scripts read it: one picture is a path, several are a list of paths."""
+    said = messages(item)
+    if not said:
+        return None
+    pictures = [paths[number] for number in shown(said)]
+    image = {"image": pictures[0] if len(pictures) == 1 else pictures} if pictures else {}
+    return {"id": item.item_id, **image, "conversations": _conversations(said), **_sources(item)}
+
+
+def sharegpt(item: Exported, paths: Sequence[str]) -> Record | None:
+    """Conversations of human and gpt, and a list of pictures."""
+    said = messages(item)
+    if not said:
+        return None
+    pictures = [paths[number] for number in shown(said)]
+    return {
+        "id": item.item_id,
+        "conversations": _conversations(said),
+        "images": pictures,
+        **_sources(item),
+    }
+
+
+def swift(item: Exported, paths: Sequence[str]) -> Record | None:
+    """Messages by role, and a list of pictures: ms-swift, and LLaMA-Factory with its description."""
+    said = messages(item)
+    if not said:
+        return None
+    return {
+        "messages": [{"role": each.role, "content": _marked(each)} for each in said],
+        "images": [paths[number] for number in shown(said)],
+        "id": item.item_id,
+        **_sources(item),
+    }
+
+
+def openai(item: Exported, urls: Sequence[str]) -> Record | None:
+    """Messages of OpenAI's chat API, with pictures as parts; `urls` are data URLs."""
+    said = messages(item)
+    if not said:
+        return None
+    return {"messages": [_openai_message(each, urls) for each in said]}
+
+
+def mmdu(item: Exported, paths: Sequence[str]) -> Record | None:
+    """As MMDU's authors publish it; an answer that there is not is empty."""
+    turns = [
+        type(turn)(
+            turn.turn,
+            asked(item, turn).text(IMAGE_HERE),
+            turn.image_positions,
+            turn.references,
+            turn.given,
+        )
+        for turn in item.turns
+    ]
+    return mmdu_record(
+        PublishedItem(item.item_id, tuple(turns), tuple(paths), labels=item.labels or {})
+    )
+
+
+def dataset_info(name: str) -> Mapping[str, Any]:
+    """LLaMA-Factory's `dataset_info.json`."""
+    return {
+        name: {
+            "file_name": LLAMA_FACTORY_FILE,
+            "formatting": "sharegpt",
+            "columns": {"messages": "messages", "images": "images"},
+            "tags": {
+                "role_tag": "role",
+                "content_tag": "content",
+                "user_tag": "user",
+                "assistant_tag": "assistant",
+            },
+        }
+    }
+
+
+def _conversations(said: Sequence[Said]) -> list[Record]:
+    return [{"from": NAMES[each.role], "value": _marked(each)} for each in said]
+
+
+def _marked(said: Said) -> str:
+    """The text with a token for each picture, and no other."""
+    parts = [part if isinstance(part, int) else _TOKENS.sub("< ", part) for part in said.parts]
+    return said._replace(parts=tuple(parts)).text(IMAGE)
+
+
+def _openai_message(said: Said, urls: Sequence[str]) -> Record:
+    if said.role == "assistant":
+        return {"role": said.role, "content": said.text("")}
+    parts: list[Record] = [
+        {"type": "text", "text": part}
+        if isinstance(part, str)
+        else {"type": "image_url", "image_url": {"url": urls[part]}}
+        for part in said.parts
+    ]
+    return {"role": said.role, "content": parts}
+
+
+def _sources(item: Exported) -> Record:
+    return {"image_sources": [picture._asdict() for picture in item.pictures]}

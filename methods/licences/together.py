@@ -1,0 +1,166 @@
+"""The licence of a set that is made of pictures under licences of their own.
+
+What belongs here: the table by which it is worked out (`SETS`), and which parts contradict each
+other. What a single licence forbids or demands is `terms.py`.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Mapping
+from itertools import combinations
+from typing import NamedTuple
+
+from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
+
+from methods.licences.reading import PUBLIC_DOMAIN, RESERVED, read_licence
+from methods.licences.terms import Term, terms_of
+
+PUBLIC, BY, SA = "public domain", "attribution", "share-alike"
+NC, NC_SA, ND, NC_ND = "NC", "NC share-alike", "ND", "NC ND"
+COPYLEFT, ALL_RIGHTS = "other copyleft", "all rights reserved"
+KINDS = (PUBLIC, BY, SA, NC, NC_SA, COPYLEFT, ND, NC_ND, ALL_RIGHTS)
+"""Kinds of licences; of several that one may choose from, the kind that comes first here is taken.
+What has none of the terms of `terms.py` (MIT, Apache, a wiki's own name) counts as `BY`."""
+
+SETS: tuple[tuple[frozenset[str], str], ...] = (
+    (frozenset({PUBLIC}), "CC0-1.0"),
+    (frozenset({PUBLIC, BY}), "CC-BY-4.0"),
+    (frozenset({PUBLIC, BY, SA}), "CC-BY-SA-4.0"),
+    (frozenset({PUBLIC, BY, NC}), "CC-BY-NC-4.0"),
+    (frozenset({PUBLIC, BY, NC, NC_SA}), "CC-BY-NC-SA-4.0"),
+    (frozenset({PUBLIC, BY, ND}), "CC-BY-ND-4.0"),
+    (frozenset({PUBLIC, BY, NC, ND, NC_ND}), "CC-BY-NC-ND-4.0"),
+)
+"""The first row that has every kind of a set's parts names its licence. Parts that are in no row
+contradict each other: share-alike allows what NC and ND forbid, and two copylefts each demand to be
+the only one."""
+
+_CONTRADICTING: tuple[Term, ...] = ("ND", "NC", "share-alike")
+_COMPATIBLE = re.compile(r"(?:LicenseRef-)?(?:CC-BY-SA|CC-SA|LAL)\b")
+_PUBLIC = re.compile(
+    rf"CC0-1\.0|CC-PDM-1\.0|CC-PDDC|Unlicense|PDDL-1\.0|WTFPL|{re.escape(PUBLIC_DOMAIN)}"
+)
+
+
+class SetLicence(NamedTuple):
+    """What a set is under.
+
+    `licence` is None where the licence of a part is not known, or parts contradict each other;
+    `leave_out` are then the terms without which they do not, and `conflict` two licences of which
+    they do.
+    """
+
+    licence: str | None
+    n_unknown: int = 0
+    conflict: tuple[str, str] | None = None
+    leave_out: tuple[Term, ...] = ()
+
+
+def licence_of_set(parts: Mapping[str | None, int]) -> SetLicence:
+    """The licence of a set of parts, which are counted by licence (SPDX expressions; None: not
+    known)."""
+    n_unknown = sum(n for licence, n in parts.items() if "unknown" in terms_of(licence))
+    chosen: Counter[str] = Counter()
+    for licence, n in parts.items():
+        for name in _chosen(licence):
+            chosen[name] += n
+    if not chosen:
+        return SetLicence(None, n_unknown)
+    licence = _covering(chosen)
+    if licence is None:
+        return SetLicence(None, n_unknown, _contradicting(chosen), _leave_out(chosen))
+    return SetLicence(None if n_unknown else licence, n_unknown)
+
+
+def _covering(names: Collection[str]) -> str | None:
+    """The licence of a set with parts under all of these; None where they contradict each other."""
+    kinds = {kind_of(name) for name in names}
+    if ALL_RIGHTS in kinds:
+        return None
+    if len(names) == 1:
+        return next(iter(names))
+    copylefts = [name for name in names if kind_of(name) == COPYLEFT]
+    if len(copylefts) == 1 and kinds <= {PUBLIC, BY, COPYLEFT}:
+        return copylefts[0]
+    return next((name for allowed, name in SETS if kinds <= allowed), None)
+
+
+def kind_of(name: str) -> str:
+    """The kind of one licence, by its SPDX name: one of `KINDS`."""
+    if name == RESERVED:
+        return ALL_RIGHTS
+    if _PUBLIC.fullmatch(name):
+        return PUBLIC
+    terms = terms_of(name)
+    if "ND" in terms:
+        return NC_ND if "NC" in terms else ND
+    if "NC" in terms:
+        return NC_SA if "share-alike" in terms else NC
+    if "share-alike" in terms:
+        return SA if _COMPATIBLE.match(name) else COPYLEFT
+    return BY
+
+
+def _chosen(licence: str | None) -> frozenset[str]:
+    """The licences that a part is taken under; nothing where none is known."""
+    if not licence:
+        return frozenset()
+    try:
+        expression = canonicalize_license_expression(licence)
+    except InvalidLicenseExpression:
+        return _chosen(read_licence(licence)) if read_licence(licence) else frozenset({licence})
+    choices = _either(re.findall(r"[()]|[^\s()]+", expression)[::-1])
+    return min(choices, key=lambda names: (max(map(_place, names)), sorted(names)))
+
+
+def _place(name: str) -> int:
+    return KINDS.index(kind_of(name))
+
+
+def _either(tokens: list[str]) -> list[frozenset[str]]:
+    """The choices that the expression in `tokens`, the next one last, leaves; they are taken away."""
+    choices = _together(tokens)
+    while tokens and tokens[-1] == "OR":
+        tokens.pop()
+        choices += _together(tokens)
+    return choices
+
+
+def _together(tokens: list[str]) -> list[frozenset[str]]:
+    choices = _one(tokens)
+    while tokens and tokens[-1] == "AND":
+        tokens.pop()
+        others = _one(tokens)
+        choices = [names | more for names in choices for more in others]
+    return choices
+
+
+def _one(tokens: list[str]) -> list[frozenset[str]]:
+    token = tokens.pop()
+    if token == "(":
+        inner = _either(tokens)
+        tokens.pop()
+        return inner
+    if tokens and tokens[-1] == "WITH":
+        del tokens[-2:]
+    return [frozenset({token})]
+
+
+def _contradicting(chosen: Mapping[str, int]) -> tuple[str, str]:
+    """Two licences that contradict each other, the most frequent ones; one twice if it allows
+    nothing."""
+    ordered = sorted(chosen, key=lambda name: (-chosen[name], name))
+    pairs = [(name, other) for name in ordered for other in ordered]
+    # Of three that contradict each other only together, the first and the last are named.
+    return next((pair for pair in pairs if not _covering({*pair})), (ordered[0], ordered[-1]))
+
+
+def _leave_out(chosen: Mapping[str, int]) -> tuple[Term, ...]:
+    """The terms without whose parts there is no contradiction: those of the fewest parts."""
+    left = {
+        terms: {name: n for name, n in chosen.items() if not terms_of(name) & {*terms}}
+        for n_terms in (1, 2, 3)
+        for terms in combinations(_CONTRADICTING, n_terms)
+    }
+    enough = [terms for terms, names in left.items() if not names or _covering(names)]
+    return max(enough, key=lambda terms: (sum(left[terms].values()), -len(terms)))

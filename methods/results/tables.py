@@ -1,0 +1,177 @@
+"""Tables of results as cells: leaderboard, differences of every two models, slices.
+
+What belongs here: which cells a table has, and which of them are bold. LaTeX and Markdown of a table
+are `texts.py`.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+Row = Mapping[str, Any]
+NOTHING = "–"
+"""Stands where there is no number, and between two numbers."""
+COUNTS_BELOW = 0.05
+"""A difference counts where p after Holm is below this."""
+
+
+class Cell(NamedTuple):
+    """A text, or a number with its decimals."""
+
+    text: str = ""
+    number: float | None = None
+    bold: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table: `numeric` says of each column whether it has numbers."""
+
+    name: str
+    caption: str
+    heads: tuple[str, ...]
+    numeric: tuple[bool, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+
+class Board(NamedTuple):
+    """What one judge, under one version, says of a release: rows of sql/evaluate/board_*.sql."""
+
+    models: Sequence[Row]
+    pairs: Sequence[Row]
+    slices: Sequence[Row]
+
+    @property
+    def n_clusters(self) -> int:
+        """Of how many clusters intervals are drawn."""
+        compared = [row["n_clusters"] for row in self.pairs]
+        return max(compared, default=self.models[0]["n_clusters"])
+
+
+def boards(models: Sequence[Row], pairs: Sequence[Row], slices: Sequence[Row]) -> list[Board]:
+    """The boards of a release, in the order of its models' rows."""
+    keys = dict.fromkeys(map(_key, models))
+    return [
+        Board(*([row for row in rows if _key(row) == key] for rows in (models, pairs, slices)))
+        for key in keys
+    ]
+
+
+def tables(board: Board, number: int = 1) -> Iterator[Table]:
+    """Every table of a board; `number` tells those of several boards apart."""
+    suffix = "" if number == 1 else f"-{number}"
+    yield _leaderboard(board, f"leaderboard{suffix}")
+    if board.pairs:
+        yield _matrix(board, f"pairs{suffix}")
+    labels = dict.fromkeys(row["subset_label"] for row in board.slices)
+    for place, label in enumerate(labels, start=1):
+        yield _sliced(board, label, f"slices{suffix}-{place}")
+
+
+def counts(row: Row) -> bool:
+    """Whether the difference of a pair counts."""
+    return row["p_holm"] is not None and row["p_holm"] < COUNTS_BELOW
+
+
+def best_alone(board: Board) -> str | None:
+    """The model whose score is the best and whose difference to every other one counts; None: none."""
+    first = next((row["model"] for row in board.models if row["rank"] == 1), None)
+    against = [row for row in board.pairs if first in (row["first"], row["second"])]
+    return first if against and all(map(counts, against)) else None
+
+
+def _key(row: Row) -> tuple[str, ...]:
+    return tuple(row[name] for name in ("judge", "judge_version", "metric", "aggregation"))
+
+
+def _about(board: Board) -> str:
+    row = board.models[0]
+    by = "by rule" if row["judge"] == "rule" else f"by {row['judge']} ({row['judge_version']})"
+    return (
+        f"{row['metric']} ({row['aggregation']}) on {row['release']} {by}: {row['n_items']} items, "
+        f"{row['n_turns']} turns. 95 % intervals are drawn from {board.n_clusters} clusters."
+    )
+
+
+def _leaderboard(board: Board, name: str) -> Table:
+    alone = best_alone(board)
+    rows = [
+        (
+            Cell(NOTHING if row["rank"] is None else str(row["rank"])),
+            Cell("" if row["rank"] is None else f"{row['rank_low']}–{row['rank_high']}"),
+            Cell(row["model"], bold=row["model"] == alone),
+            Cell(number=row["value"], bold=row["model"] == alone),
+            Cell(_interval(row)),
+            Cell(number=row["judged_only"]),
+            Cell(str(row["n_judged"])),
+            Cell(str(row["n_refused"])),
+            Cell(str(row["n_truncated"] + row["n_reasoning_only"] + row["n_empty"])),
+            Cell(str(row["n_failed"])),
+        )
+        for row in board.models
+    ]
+    bold = (
+        "The best model is bold where its difference to every other one counts (p after Holm "
+        "below 0.05)."
+    )
+    heads = (
+        *("Rank", "Ranks", "Model", "Score", "95 % interval", "Judged only"),
+        *("Judged", "Refused", "No answer", "Failed"),
+    )
+    numeric = tuple(head in ("Score", "Judged only") for head in heads)
+    return Table(name, f"{_about(board)} {bold}", heads, numeric, tuple(rows))
+
+
+def _matrix(board: Board, name: str) -> Table:
+    compared = {(row["first"], row["second"]): row for row in board.pairs}
+    named = [row["model"] for row in board.models]
+    models = [model for model in named if any(model in pair for pair in compared)]
+
+    def cell(one: str, other: str) -> Cell:
+        row, sign = compared.get((one, other)), 1
+        if row is None:
+            row, sign = compared.get((other, one)), -1
+        if row is None or row["difference"] is None:
+            return Cell(NOTHING)
+        return Cell(number=sign * row["difference"], bold=counts(row))
+
+    rows = [(Cell(one), *(cell(one, other) for other in models)) for one in models]
+    caption = (
+        f"Differences, row less column, on the units that both have. {_about(board)} Bold where p "
+        "after Holm is below 0.05."
+    )
+    return Table(name, caption, ("", *models), (False, *[True] * len(models)), tuple(rows))
+
+
+def _sliced(board: Board, label: str, name: str) -> Table:
+    found = {
+        (row["model"], row["subset_value"]): row
+        for row in board.slices
+        if row["subset_label"] == label
+    }
+    values = sorted({value for _, value in found}, key=_natural)
+    models = [
+        row["model"] for row in board.models if any(row["model"] == model for model, _ in found)
+    ]
+    empty: Row = {"value": None}
+    rows = [
+        (
+            Cell(model),
+            *(Cell(number=found.get((model, value), empty)["value"]) for value in values),
+        )
+        for model in models
+    ]
+    caption = f"By {label}. {_about(board)}"
+    return Table(name, caption, ("Model", *values), (False, *[True] * len(values)), tuple(rows))
+
+
+def _natural(text: str) -> list[tuple[int, str]]:
+    """A key by which 10 comes after 9."""
+    return [
+        (int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", text)
+    ]
+
+
+def _interval(row: Row) -> str:
+    return "" if row["ci_low"] is None else f"[{row['ci_low']:.1f}, {row['ci_high']:.1f}]"

@@ -1,0 +1,177 @@
+"""A release in one form, as a folder with a list of its files: written once, checked, never
+changed.
+
+What belongs here: that folder's life. Its files are those of the form, `attribution.csv`,
+`README.md` and `manifest.json`, which has the size and SHA-256 of every other one.
+"""
+
+import csv
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+from methods.exports.rows import Exported, Picture
+from methods.json_text import from_json
+from methods.naming import listed
+from methods.spreadsheet_cells import marked
+from resources.atomic_file import drafted
+from resources.exports.source import CannotHoldError, ExportError, Source
+from resources.reports.release_folder import ExportedFile
+
+MANIFEST, README, ATTRIBUTION = "manifest.json", "README.md", "attribution.csv"
+
+
+class Writes(Protocol):
+    """What a form has to do: write its files, and `README.md`, into a folder that is empty."""
+
+    @property
+    def name(self) -> str:
+        """How it is called."""
+        ...
+
+    def write(self, source: Source, folder: Path) -> None:
+        """Write; raises ExportError where the form cannot hold the release."""
+        ...
+
+
+class Checked(NamedTuple):
+    """What checking a folder came to; `others` are files that are not in its list."""
+
+    manifest: Mapping[str, Any]
+    n_files: int
+    n_bytes: int
+    others: list[str]
+
+
+def write_folder(target: Path, form: Writes, source: Source) -> list[ExportedFile]:
+    """Make `target` the release in a form, whole or not at all, and list its files.
+
+    One that is there stays as it is. Raises ExportError where it was changed, or was made of other
+    rows.
+    """
+    made_of = {
+        "release_id": source.release_id,
+        "form": form.name,
+        "with": [each.release_id for each in source.beside],
+        "licences_left_out": list(source.left_out),
+        "stated_licence": source.stated,
+    }
+    if target.exists():
+        manifest = checked_files(target, contents=False).manifest
+        before = {name: manifest.get(name) for name in made_of}
+        if before != made_of:
+            named = "; ".join(f"{name}: {value or 'none'}" for name, value in before.items())
+            raise ExportError(
+                f"{target} was made otherwise ({named}): remove the folder to have it written anew."
+            )
+        return listed_files(target)
+    with drafted(target, "export") as draft:
+        with _attributing(draft / ATTRIBUTION, source):
+            form.write(source, draft)
+        if not source.totals.items:
+            gone = ", ".join(f"{why} {n}" for why, n in sorted(source.totals.left_out.items()))
+            raise CannotHoldError(
+                f"{source.release_id} has no items to write as {form.name}"
+                + (f"; left out: {gone}." if gone else ".")
+            )
+        files = {
+            path.relative_to(draft).as_posix(): _known_by(path)
+            for path in sorted(draft.rglob("*"))
+            if path.is_file()
+        }
+        manifest = {**made_of, "files": files}
+        (draft / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n")
+        draft.chmod(0o755)
+    return listed_files(target)
+
+
+def checked_files(folder: Path, *, contents: bool = True) -> Checked:
+    """Check every file of a folder against its list; without `contents` sizes alone.
+
+    Raises ExportError for the first file that is not as listed.
+    """
+    manifest, files = _listed(folder)
+    for name, (sha256, n_bytes) in files.items():
+        path = folder / name
+        wrong = None
+        if not path.is_file():
+            wrong = "is missing"
+        elif path.stat().st_size != n_bytes:
+            wrong = f"has {path.stat().st_size} bytes instead of {n_bytes}"
+        elif contents and _known_by(path)["sha256"] != sha256:
+            wrong = "has other content than was written"
+        if wrong:
+            raise ExportError(
+                f"{name} of {folder} {wrong}: get the folder anew, or remove it and export again."
+            )
+    there = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    return Checked(
+        manifest,
+        len(files),
+        sum(size for _, size in files.values()),
+        sorted(there - {*files, MANIFEST}),
+    )
+
+
+def told(folder: Path, checked: Checked) -> str:
+    """What checking came to, in a sentence."""
+    manifest = checked.manifest
+    others = f"; not of it: {listed(checked.others)}" if checked.others else ""
+    return (
+        f"{folder} is {manifest.get('release_id')} as {manifest.get('form')}, as it was written: "
+        f"{checked.n_files} files of {checked.n_bytes} bytes{others}."
+    )
+
+
+@contextmanager
+def _attributing(path: Path, source: Source) -> Iterator[None]:
+    """Write whose each picture is, as the items go out."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(("image", *Picture._fields[1:]))
+        seen: set[str] = set()
+
+        def attribute(items: list[Exported]) -> None:
+            for item in items:
+                for picture in item.pictures:
+                    if picture.image_id not in seen:
+                        seen.add(picture.image_id)
+                        writer.writerow(map(marked, picture))
+
+        for each in source.all():
+            each.on_batch = attribute
+        yield
+
+
+def _known_by(path: Path) -> dict[str, Any]:
+    with path.open("rb") as file:
+        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+    return {"sha256": sha256, "n_bytes": path.stat().st_size}
+
+
+def listed_files(folder: Path) -> list[ExportedFile]:
+    """The files in a folder's list, by their paths relative to the folder of all releases."""
+    _, files = _listed(folder)
+    return [ExportedFile(f"{folder.name}/{name}", *known) for name, known in files.items()]
+
+
+def _listed(folder: Path) -> tuple[dict[str, Any], dict[str, tuple[str, int]]]:
+    """A folder's manifest, and by name SHA-256 and size of its files. Raises ExportError."""
+    try:
+        manifest = from_json((folder / MANIFEST).read_bytes(), most=None)
+        files = {
+            name: (str(known["sha256"]), int(known["n_bytes"]))
+            for name, known in manifest["files"].items()
+        }
+    except FileNotFoundError:
+        raise ExportError(
+            f"{folder} has no {MANIFEST}: give a folder that vlm-loom release export made."
+        ) from None
+    except (ValueError, TypeError, KeyError, AttributeError):
+        raise ExportError(f"{folder / MANIFEST} is damaged: get the folder anew.") from None
+    if any(Path(name).is_absolute() or ".." in Path(name).parts for name in files):
+        raise ExportError(f"{folder / MANIFEST} names files outside of its folder: get it anew.")
+    return manifest, files

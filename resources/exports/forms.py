@@ -1,0 +1,136 @@
+"""The forms that a release is exported in: what each is for, and what writes it.
+
+What belongs here: the list. A form is a function that takes a `Source` and an empty folder, and
+writes its files and `README.md` there; what writes it is imported when it is asked for.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from methods.naming import nearest
+from resources.exports.source import CannotHoldError, ExportError, Source
+
+
+@dataclass(frozen=True)
+class Form:
+    """A form.
+
+    `writer` is `module:function` of `resources.exports`; `told` are further arguments of it.
+    """
+
+    name: str
+    purpose: str
+    writer: str
+    told: Mapping[str, Any] = field(default_factory=dict)
+    in_shards: bool = False
+    """Whether pictures are inside of files, which end at a size that is set."""
+    with_answers: bool = False
+    """Whether it is of no use without answers."""
+    several: bool = False
+    """Whether a folder may have more than one release."""
+    shard_mb: int = 0
+
+    def write(self, source: Source, folder: Path) -> None:
+        """Write the release. Raises ExportError where the form cannot hold it."""
+        if self.with_answers and not source.with_answers:
+            raise CannotHoldError(
+                f"{source.release_id} has its answers held out, and {self.name} is of no use "
+                "without: export it as huggingface."
+            )
+        if source.beside and not self.several:
+            raise ExportError(f"{self.name} has one release a folder: leave --with out.")
+        module, function = self.writer.split(":")
+        told = {
+            **self.told,
+            **({"shard_bytes": self.shard_mb * 1_000_000} if self.in_shards else {}),
+        }
+        getattr(import_module(f"resources.exports.{module}"), function)(source, folder, **told)
+
+
+def _records(name: str, purpose: str, record: str, file: str, **told: Any) -> Form:
+    """A form of records that a model is trained on."""
+    told = {"record": record, "file": file, **told}
+    return Form(name, purpose, "records:write_records", told, with_answers=True)
+
+
+FORMS: Mapping[str, Form] = {
+    form.name: form
+    for form in (
+        Form(
+            "huggingface",
+            "a dataset of the Hugging Face hub: Parquet with the pictures inside",
+            "huggingface:write",
+            in_shards=True,
+            several=True,
+        ),
+        _records("llava", "training LLaVA, and Qwen-VL by its own scripts", "llava", "data.json"),
+        _records("sharegpt", "training by tools that read ShareGPT", "sharegpt", "data.json"),
+        _records(
+            "ms-swift",
+            "training by ms-swift",
+            "swift",
+            "data.jsonl",
+            note="ms-swift looks for pictures from where it is run: run it in this folder, or set "
+            "ROOT_IMAGE_DIR to it.",
+        ),
+        Form(
+            "llama-factory",
+            "training by LLaMA-Factory",
+            "records:write_llama_factory",
+            with_answers=True,
+        ),
+        _records(
+            "openai",
+            "fine-tuning by OpenAI's API: chat with the pictures inside",
+            "openai",
+            "data.jsonl",
+            inside=True,
+        ),
+        Form(
+            "mmdu",
+            "tools for MMDU: its authors' JSON",
+            "records:write_records",
+            {"record": "mmdu", "file": "dialogues.json"},
+        ),
+        Form(
+            "webdataset",
+            "training on many machines: tar shards with the pictures inside",
+            "records:write_webdataset",
+            in_shards=True,
+        ),
+        Form(
+            "vlmevalkit",
+            "evaluation by VLMEvalKit: its TSV with the pictures inside",
+            "evaluation:write_vlmevalkit",
+        ),
+        Form(
+            "lmms-eval",
+            "evaluation by lmms-eval: a task folder, for items of one turn",
+            "evaluation:write_lmms_eval",
+            in_shards=True,
+        ),
+        Form(
+            "inspect-ai",
+            "evaluation by inspect_ai: a task, for items of one turn",
+            "evaluation:write_inspect",
+        ),
+    )
+}
+"""Every form by its name."""
+
+
+def require_form(name: str) -> None:
+    """Raise ExportError unless there is a form of this name."""
+    if not name:
+        raise ExportError(f"Say in which form, with --as: one of {', '.join(FORMS)}.")
+    if name not in FORMS:
+        raise ExportError(f"There is no form {name!r}; {nearest(name, FORMS)}.")
+
+
+def form_named(name: str, shard_mb: int) -> Form:
+    """The form of a name, with shards of about `shard_mb` million bytes. Raises ExportError."""
+    require_form(name)
+    return replace(FORMS[name], shard_mb=shard_mb)

@@ -1,0 +1,97 @@
+"""Putting a release's Hugging Face folder onto the hub.
+
+What belongs here: what may go out, and sending it. A push that was cut off is done again: what the hub
+has is not sent a second time.
+"""
+
+import os
+from pathlib import Path
+
+from resources.exports.folder import MANIFEST, Checked, checked_files
+from resources.exports.source import ExportError, Source
+
+REFERENCES = ("answer", "key", "caption", "focus")
+
+
+def require_publishable(source: Source, folder: Path) -> Checked:
+    """Check that a folder may go out; raises ExportError where it may not.
+
+    Every file has to be as it was written, the licence of the whole known, and no answer there that is
+    held out.
+    """
+    checked = checked_files(folder)
+    if source.licence.licence is None:
+        name = source.card["name"]
+        raise ExportError(
+            f"{source.release_id} is not sent, as no licence of the whole is known: set licences: "
+            f"{{{name}: <its licence>}} under release.exports in settings.yaml if you know it, or "
+            f"licences_left_out: {{{name}: [unknown]}}, and remove {folder} to have it written anew."
+        )
+    for each in source.all():
+        if not each.with_answers:
+            _require_no_answers(folder, f"data/{each.config}/{each.split}-*.parquet")
+    return checked
+
+
+def require_repository(name: str) -> None:
+    """Raise ExportError unless a dataset on the hub may have this name; nothing is asked."""
+    from huggingface_hub.errors import HFValidationError
+    from huggingface_hub.utils import validate_repo_id
+
+    try:
+        validate_repo_id(name)
+    except HFValidationError:
+        name = ""
+    if "/" not in name:
+        raise ExportError(
+            "A dataset on the hub is called OWNER/NAME, of letters, digits, - _ and dots."
+        )
+
+
+def push(folder: Path, repository: str) -> str:
+    """Send a folder to the dataset repository `owner/name`; the address of the commit.
+
+    A repository that is not there is made, private. Raises ExportError.
+    """
+    # This is the one command that is about the hub: what keeps others off it is not meant here.
+    os.environ["HF_HUB_OFFLINE"] = "0"
+    from huggingface_hub import HfApi, constants
+    from huggingface_hub.errors import HTTPError, LocalTokenNotFoundError
+
+    constants.HF_HUB_OFFLINE = False
+    api = HfApi()
+    try:
+        api.create_repo(repository, repo_type="dataset", private=True, exist_ok=True)
+        done = api.upload_folder(
+            repo_id=repository,
+            repo_type="dataset",
+            folder_path=folder,
+            commit_message=folder.name,
+            delete_patterns=["data/**", "example/**"],
+        )
+    except LocalTokenNotFoundError:
+        raise ExportError(
+            "The hub wants to know who you are: set HF_TOKEN, or log in with hf auth login."
+        ) from None
+    except (HTTPError, OSError) as error:
+        reason = " ".join(str(error).split())[:300]
+        raise ExportError(
+            f"{folder.name} could not be sent to {repository} ({reason}): push again, what the hub has "
+            "is not sent a second time."
+        ) from error
+    return str(done.commit_url)
+
+
+def _require_no_answers(folder: Path, shards: str) -> None:
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+
+    for path in sorted(folder.glob(shards)):
+        with pq.ParquetFile(path) as shard:
+            for batch in shard.iter_batches(columns=["turns"]):
+                turns = pc.list_flatten(batch.column("turns"))
+                if any(pc.struct_field(turns, name).null_count < len(turns) for name in REFERENCES):
+                    raise ExportError(
+                        f"{path} has answers, and those of this split are held out: remove {folder} "
+                        f"(its {MANIFEST} too) and export it again."
+                    )

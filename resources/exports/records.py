@@ -1,0 +1,142 @@
+"""Releases as files of records with folders of pictures, and as WebDataset shards.
+
+What belongs here: writing them, item by item. What a record says is `methods/exports/training.py`.
+"""
+
+import io
+import json
+import shutil
+import tarfile
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import methods.exports.training as training
+from methods.exports.dataset_card import Page, page_text
+from methods.exports.rows import Exported, table_row
+from resources.exports.folder import ATTRIBUTION, MANIFEST, README
+from resources.exports.source import Source
+
+IMAGES = "images"
+NO_ANSWER = "no answer"
+_LINE_ENDS = {ord(end): f"\\u{ord(end):04x}" for end in "\x85\u2028\u2029"}
+"""What some readers end a line at, though JSON does not."""
+
+
+def write_records(
+    source: Source, folder: Path, record: str, file: str, note: str = "", inside: bool = False
+) -> None:
+    """Write the records that `training.<record>` makes into `file`: a list (.json), or one a line.
+
+    Pictures are files in `images/`, or with `inside` data URLs in the records. Items without any answer
+    are left out, and counted.
+    """
+    make: training.MakeRecord = getattr(training, record)
+    pictures = Pictures(source, folder)
+    describe = source.url if inside else pictures.copied
+    with (folder / file).open("w", encoding="utf-8", newline="\n") as lines:
+        lines.writelines(_text(_records(source, make, describe), file))
+    files = {file: "the dialogues", **({} if inside else {f"{IMAGES}/": "their pictures"})}
+    notes = [note, training.ESCAPED] if record in ("llava", "sharegpt", "swift") else [note]
+    write_page(source, folder, files, [each for each in notes if each])
+
+
+def write_llama_factory(source: Source, folder: Path) -> None:
+    """Write ms-swift's records, and the description by which LLaMA-Factory finds them."""
+    info = training.dataset_info(source.card["name"].replace("-", "_"))
+    (folder / "dataset_info.json").write_text(json.dumps(info, indent=2) + "\n")
+    note = "For LLaMA-Factory this folder is dataset_dir, and media_dir too."
+    write_records(source, folder, "swift", training.LLAMA_FACTORY_FILE, note)
+
+
+def write_webdataset(source: Source, folder: Path, shard_bytes: int) -> None:
+    """Write tar shards: of each item a .json with its texts and the authors of its pictures, and these.
+
+    Picture 2 of item 7 is `000000007.2.jpg`; an item's files stand together, in order.
+    """
+    shards: list[Path] = []
+    items = enumerate(item for batch in source.batches() for item in batch)
+    waiting = next(items, None)
+    while waiting is not None:
+        shards.append(folder / f"{len(shards)}.tar")
+        with tarfile.open(shards[-1], "w", format=tarfile.USTAR_FORMAT) as tar:
+            while waiting is not None and tar.offset < shard_bytes:
+                number, item = waiting
+                for name, data in _members(item, source):
+                    member = tarfile.TarInfo(f"{number:09d}.{name}")
+                    member.size, member.mode = len(data), 0o644
+                    tar.addfile(member, io.BytesIO(data))
+                waiting = next(items, None)
+    for place, path in enumerate(shards):
+        path.rename(folder / f"{source.split}-{place:06d}.tar")
+    last = max(len(shards) - 1, 0)
+    named = f"{source.split}-{{000000..{last:06d}}}.tar"
+    write_page(source, folder, {named: "the items, pictures inside"})
+
+
+def write_page(
+    source: Source, folder: Path, files: dict[str, str], notes: Sequence[str] = ()
+) -> None:
+    """Write `README.md` of a folder with these files."""
+    page = Page(
+        [source.card],
+        source.licence,
+        source.totals.left_out,
+        source.agreement(),
+        {
+            **files,
+            ATTRIBUTION: "whose each picture is",
+            MANIFEST: "size and SHA-256 of each file",
+        },
+        notes=notes,
+    )
+    (folder / README).write_text(page_text(page), encoding="utf-8")
+
+
+class Pictures:
+    """Copies pictures into a folder, each one once."""
+
+    def __init__(self, source: Source, folder: Path) -> None:
+        self._source, self._folder = source, folder
+        self._paths: dict[str, str] = {}
+
+    def copied(self, image_id: str) -> str:
+        """The path of a copy, which is made once."""
+        if image_id not in self._paths:
+            path = self._source.path(image_id)
+            self._paths[image_id] = f"{IMAGES}/{path.name}"
+            target = self._folder / IMAGES / path.name
+            target.parent.mkdir(exist_ok=True)
+            shutil.copyfile(path, target)
+        return self._paths[image_id]
+
+
+def _records(
+    source: Source, make: training.MakeRecord, describe: Callable[[str], str]
+) -> Iterator[training.Record]:
+    for batch in source.batches():
+        for item in batch:
+            record = make(item, [describe(picture.image_id) for picture in item.pictures])
+            if record is None:
+                source.leave_out(item, NO_ANSWER)
+            else:
+                yield record
+
+
+def _text(records: Iterator[training.Record], file: str) -> Iterator[str]:
+    """The text of a file of records: MMDU's list as its authors indent it, else one record a line."""
+    if file.endswith(".jsonl"):
+        for record in records:
+            yield json.dumps(record, ensure_ascii=False).translate(_LINE_ENDS) + "\n"
+        return
+    before = "[\n "
+    for record in records:
+        yield before + json.dumps(record, indent=1, ensure_ascii=False).replace("\n", "\n ")
+        before = ",\n "
+    yield "[]" if before == "[\n " else "\n]"
+
+
+def _members(item: Exported, source: Source) -> Iterator[tuple[str, bytes]]:
+    yield "json", json.dumps(table_row(item), ensure_ascii=False).encode()
+    for place, picture in enumerate(item.pictures, start=1):
+        ending = source.path(picture.image_id).suffix
+        yield f"{place}{ending}", source.read(picture.image_id)

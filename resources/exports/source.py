@@ -1,0 +1,203 @@
+"""A release as exports read it: items in batches, with their pictures; never all of it in memory.
+
+What belongs here: reading, what is left out for a licence, and counting what goes out.
+"""
+
+import base64
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from methods.errors import UserError
+from methods.exports.rows import Exported
+from methods.exports.rows import exported_of as item_of
+from methods.ingest.image_check import EXTENSION_OF
+from methods.licences.terms import Term, reason
+from methods.licences.together import SetLicence, licence_of_set
+from methods.release import held_out
+from methods.release_card import card_of, edition_of, exported_card
+from resources.images.store import ImageStore
+from resources.warehouse import Warehouse
+
+MIME_OF = {f".{ending}": mime for mime, ending in EXTENSION_OF.items()}
+"""Type of a picture by the ending of its file."""
+BATCH = 1_000
+"""Items that are read at once. A dialogue has some 10 KB of text."""
+
+OnProgress = Callable[[int, int], None]
+"""Told how many items are done, of how many."""
+
+
+class ExportError(UserError):
+    """A release cannot be exported as asked; the message says what to do."""
+
+
+class CannotHoldError(ExportError):
+    """A form has no place for what a release is; another form has."""
+
+
+@dataclass
+class Totals:
+    """What went out so far."""
+
+    items: int = 0
+    turns: int = 0
+    left_out: Counter[str] = field(default_factory=Counter)
+    """Items that are not there, by the reason."""
+    pictures: set[str] = field(default_factory=set)
+
+
+class Source:
+    """One release; `licence` is that of all that is not left out.
+
+    `left_out` are terms of licences whose items are left out, `stated` is the licence of the texts
+    and of pictures of which none is known. Raises ExportError where parts contradict each other.
+    """
+
+    def __init__(
+        self,
+        warehouse: Warehouse,
+        store: ImageStore,
+        release: Mapping[str, Any],
+        *,
+        left_out: Collection[Term] = (),
+        stated: str = "",
+        progress: OnProgress = lambda done, total: None,
+    ) -> None:
+        self.card = exported_card(card_of(release))
+        self.release_id: str = self.card["release_id"]
+        self.edition = edition_of(self.card)
+        self.with_answers = not held_out(self.edition)
+        self.left_out, self.stated = tuple(sorted(left_out)), stated
+        self.totals = Totals()
+        self.on_batch: Callable[[list[Exported]], None] = lambda items: None
+        self.require: Callable[[Exported], None] = lambda item: None
+        self._warehouse, self._store, self._progress = warehouse, store, progress
+        self._where = {"release_id": self.release_id}
+        self.beside: tuple[Source, ...] = ()
+        """Other releases that stand in the same folder."""
+        self._parts = self._licences()
+        self.licence = self._licence_of_all()
+
+    def stand_beside(self, others: Sequence["Source"]) -> None:
+        """Let other releases go out with it. Raises ExportError where they cannot stand together."""
+        self.beside = tuple(others)
+        places = [(each.config, each.split) for each in self.all()]
+        for one, place in zip(self.all(), places, strict=True):
+            if places.count(place) > 1:
+                raise ExportError(
+                    f"{one.release_id} and another release are both split {place[1]} of {place[0]}: "
+                    "leave one of them out of --with."
+                )
+        self.licence = self._licence_of_all()
+
+    def all(self) -> tuple["Source", ...]:
+        """It, and those beside it."""
+        return (self, *self.beside)
+
+    @property
+    def config(self) -> str:
+        """Its language, as a name of letters, digits and underscores."""
+        return re.sub(r"\W+", "_", self.edition.language or "default")
+
+    @property
+    def split(self) -> str:
+        """The split that its rows are of, as a name of letters, digits and underscores."""
+        kind = "test" if self.card["kind"] == "benchmark" else "train"
+        return re.sub(r"\W+", "_", self.edition.split or kind)
+
+    def agreement(self) -> list[dict[str, Any]]:
+        """How far the reviewers of its items agree, as far as it was measured here."""
+        return self._warehouse.read("release/export_agreement", self._where).to_pylist()
+
+    def batches(self) -> Iterator[list[Exported]]:
+        """The items in their order, but for those left out. `totals` counts them, from 0."""
+        self.totals = Totals()
+        places = self._warehouse.select("release.items", "ordinal", **self._where)
+        n_items = max(places["ordinal"].to_pylist(), default=0)
+        for first in range(1, n_items + 1, BATCH):
+            last = first + BATCH - 1
+            rows = self._warehouse.read_portion(
+                "release/export_rows", {**self._where, "first": first, "last": last}
+            )
+            batch = [self._item(row) for row in rows.to_pylist()]
+            kept = [item for item in batch if not self._left_out(item)]
+            for item in kept:
+                self.require(item)
+                self.totals.items += 1
+                self.totals.turns += len(item.turns)
+                self.totals.pictures.update(picture.image_id for picture in item.pictures)
+            self.on_batch(kept)
+            yield kept
+            self._progress(min(last, n_items), n_items)
+
+    def read(self, image_id: str) -> bytes:
+        """The bytes of a picture. Raises ImageNotStored."""
+        return self._store.read(image_id)
+
+    def path(self, image_id: str) -> Path:
+        """The file of a picture, which is whole. Raises ImageNotStored."""
+        return self._store.path(image_id)
+
+    def url(self, image_id: str) -> str:
+        """A picture as it is stored, as a data URL. Raises ImageNotStored."""
+        mime = MIME_OF[self.path(image_id).suffix]
+        return f"data:{mime};base64,{base64.b64encode(self.read(image_id)).decode()}"
+
+    def leave_out(self, item: Exported, why: str) -> None:
+        """Count an item of a batch as left out."""
+        self.totals.items -= 1
+        self.totals.turns -= len(item.turns)
+        self.totals.left_out[why] += 1
+
+    def _item(self, row: Mapping[str, Any]) -> Exported:
+        item = item_of(row, with_answers=self.with_answers)
+        if not self.stated:
+            return item
+        known = [
+            picture if picture.licence else picture._replace(licence=self.stated)
+            for picture in item.pictures
+        ]
+        return replace(item, pictures=tuple(known))
+
+    def _left_out(self, item: Exported) -> bool:
+        why = reason((picture.licence for picture in item.pictures), self.left_out)
+        if why:
+            self.totals.left_out[why] += 1
+        return why is not None
+
+    def _licence_of_all(self) -> SetLicence:
+        licence = licence_of_set(sum((each._parts for each in self.all()), Counter()))
+        if licence.conflict:
+            raise ExportError(self._conflict(licence))
+        return licence
+
+    def _licences(self) -> "Counter[str | None]":
+        """The licences of all that goes out, and how many items have each."""
+        parts: Counter[str | None] = Counter()
+        if self.stated:
+            parts[self.stated] += self.card["n_items"]
+        for row in self._warehouse.read("release/export_licences", self._where).to_pylist():
+            licences = [licence or self.stated or None for licence in row["licences"]]
+            if not reason(licences, self.left_out):
+                parts.update(dict.fromkeys(licences, row["n_items"]))
+        return parts
+
+    def _conflict(self, licence: SetLicence) -> str:
+        one, other = licence.conflict or ("", "")
+        name = self.card["name"]
+        what = (
+            f"pictures under {one}, which lets nobody pass them on"
+            if one == other
+            else f"pictures under {one} and under {other}, which no licence of the whole allows "
+            "together"
+        )
+        terms = ", ".join(licence.leave_out)
+        names = ", ".join(each.release_id for each in self.all())
+        return (
+            f"{names} {'have' if self.beside else 'has'} {what}: to leave items with such pictures "
+            f"out, set licences_left_out: {{{name}: [{terms}]}} under release.exports in settings.yaml."
+        )

@@ -1,0 +1,99 @@
+"""The tables of a home in a notebook: read only, on a copy, while runs go on.
+
+What belongs here: the copy, which is the file as it is between two transactions, and reading it. The
+prompt of `vlm-loom sql` is on such a copy, too.
+"""
+
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from methods.naming import nearest
+from resources.stores import require_kept, usable_home
+from resources.warehouse import Warehouse, WarehouseError
+
+if TYPE_CHECKING:
+    import duckdb
+    import pandas as pd
+    import pyarrow as pa
+
+TABLES = """
+SELECT
+    schema_name || '.' || table_name AS name,
+    string_agg(column_name, ', ' ORDER BY column_index) AS columns
+FROM duckdb_columns() WHERE NOT internal GROUP BY name ORDER BY name
+"""
+
+
+class Home:
+    """The tables of a home, by default of the folder `data`.
+
+    Each call reads the tables as they are then; nothing can be changed.
+    """
+
+    def __init__(self, folder: str | Path = "data") -> None:
+        self._path = Path(folder).resolve() / "warehouse.duckdb"
+
+    def tables(self) -> list[str]:
+        """The names of all tables and views. Raises UserError."""
+        with copied(self._path) as connection:
+            return [name for name, _ in connection.execute(TABLES).fetchall()]
+
+    def table(self, name: str, *columns: str) -> "pa.Table":
+        """A table or view, such as `evaluate.scores`, as an Arrow table; all columns without `columns`.
+
+        Raises UserError, with the nearest name where there is no such table.
+        """
+        with copied(self._path) as connection:
+            known = [table for table, _ in connection.execute(TABLES).fetchall()]
+            if name not in known:
+                raise WarehouseError(f"There is no table {name}; {nearest(name, known)}.")
+            found = connection.sql(f"FROM {name}")
+            missing = sorted({*columns} - {*found.columns})
+            if missing:
+                said = nearest(missing[0], found.columns)
+                raise WarehouseError(f"{name} has no column {missing[0]}; {said}.")
+            what = ", ".join(f'"{column}"' for column in columns) or "*"
+            return found.select(what).to_arrow_table() if columns else found.to_arrow_table()
+
+    def frame(self, name: str, *columns: str) -> "pd.DataFrame":
+        """The same for pandas."""
+        return self.table(name, *columns).to_pandas()
+
+    def sql(self, query: str, params: Mapping[str, Any] | None = None) -> "pa.Table":
+        """The answer to one query, with its named `$parameters` bound. Raises duckdb.Error."""
+        with copied(self._path) as connection:
+            return connection.sql(query, params=dict(params or {})).to_arrow_table()
+
+
+@contextmanager
+def copied(path: Path) -> "Iterator[duckdb.DuckDBPyConnection]":
+    """A connection that reads a copy of the tables in the file at `path`. Raises UserError, OSError."""
+    import duckdb
+
+    if not path.exists():
+        require_kept(path.parent)
+        raise WarehouseError("There are no tables yet: run `vlm-loom demo` or a job first.")
+    # Beside the tables, where there is room for them.
+    with usable_home():
+        folder = Path(tempfile.mkdtemp(prefix="sql-", dir=path.parent))
+    try:
+        copy = folder / path.name
+        Warehouse(path).copy_to(copy)
+        spilled = Path(tempfile.gettempdir()) / folder.name
+        connection = duckdb.connect(
+            str(copy), read_only=True, config={"temp_directory": str(spilled)}
+        )
+        # Read-only is the copy alone: COPY, EXPORT and ATTACH would reach other files.
+        connection.execute("SET enable_external_access = false; SET lock_configuration = true")
+    finally:
+        # What is open stays there until it is closed, and is gone then even if this process is killed.
+        shutil.rmtree(folder)
+    try:
+        yield connection
+    finally:
+        connection.close()
+        shutil.rmtree(spilled, ignore_errors=True)

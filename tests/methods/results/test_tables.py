@@ -1,0 +1,154 @@
+"""Tables of results: what is bold, how intervals and ranks stand, and texts that LaTeX would take as
+code."""
+
+import re
+from typing import Any
+
+import pytest
+
+from methods.results.tables import Board, best_alone, boards, tables
+from methods.results.texts import in_words, latex, latex_text, markdown
+
+HOSTILE = "a_b & 50% #1 {x} \\input{y} $z$ ~ ^ | * `c` [d] <e>\nnew"
+
+
+def model(name: str, value: float | None, rank: int | None, judge: str = "judge") -> dict[str, Any]:
+    bounds = (None, None) if value is None else (value - 2, value + 2)
+    return {
+        **{"benchmark": "mmdu", "release": "mmdu-1", "judge": judge, "judge_version": "p@1"},
+        **{"metric": "Overall Score", "aggregation": "micro", "model": name, "rank": rank},
+        **{"rank_low": rank, "rank_high": rank and rank + 1, "value": value, "ci_low": bounds[0]},
+        **{"ci_high": bounds[1], "judged_only": value, "coverage": 1.0, "why_no_rank": None},
+        **{"n_items": 4, "n_turns": 20, "n_judged": 19, "n_failed": 1, "n_refused": 2},
+        **{"n_truncated": 1, "n_reasoning_only": 0, "n_empty": 3, "n_clusters": 4},
+    }
+
+
+def pair(first: str, second: str, difference: float | None, p: float | None) -> dict[str, Any]:
+    return {
+        **{"judge": "judge", "judge_version": "p@1", "metric": "Overall Score"},
+        **{"aggregation": "micro", "first": first, "second": second, "difference": difference},
+        **{"p_holm": p, "n_clusters": 3},
+    }
+
+
+def slice_(name: str, label: str, value: str, score: float | None) -> dict[str, Any]:
+    return {
+        **{"judge": "judge", "judge_version": "p@1", "metric": "Overall Score"},
+        **{"aggregation": "micro", "subset_label": label, "subset_value": value},
+        **{"model": name, "value": score},
+    }
+
+
+BOARD = Board(
+    [model("good", 80.0, 1), model("fair", 60.04, 2), model("none", None, None)],
+    [pair("good", "fair", 19.96, 0.01), pair("good", "none", None, None)],
+    [slice_("good", "turn", str(turn), 80.0 + turn) for turn in (1, 10, 9)],
+)
+
+
+def test_a_leaderboard_has_intervals_ranks_and_counts() -> None:
+    board, *_ = tables(BOARD)
+    good, fair, none = ([cell.text or cell.number for cell in row] for row in board.rows)
+    assert good == ["1", "1–2", "good", 80.0, "[78.0, 82.0]", 80.0, "19", "2", "4", "1"]
+    assert fair[3] == 60.04 and none[:4] == ["–", None, "none", None]
+    assert "4 items, 20 turns. 95 % intervals are drawn from 3 clusters." in board.caption
+
+
+def test_the_best_is_bold_where_it_differs_from_every_other_one() -> None:
+    assert best_alone(BOARD) is None, "against none nothing is known"
+    known = BOARD._replace(pairs=BOARD.pairs[:1])
+    assert best_alone(known) == "good"
+    assert best_alone(known._replace(pairs=[pair("fair", "good", -1, 0.05)])) is None
+    assert [row[3].bold for row in next(tables(known)).rows] == [True, False, False]
+
+
+def test_the_matrix_has_each_difference_in_both_directions() -> None:
+    _, matrix, _ = tables(BOARD)
+    assert matrix.heads == ("", "good", "fair", "none")
+    numbers = [[cell.number for cell in row[1:]] for row in matrix.rows]
+    assert numbers == [[None, 19.96, None], [-19.96, None, None], [None, None, None]]
+    assert [cell.bold for cell in matrix.rows[1]] == [False, True, False, False]
+
+
+def test_values_of_a_slice_stand_in_the_order_of_their_numbers() -> None:
+    *_, sliced = tables(BOARD)
+    assert sliced.heads == ("Model", "1", "9", "10")
+    assert [cell.number for cell in sliced.rows[0][1:]] == [81.0, 89.0, 90.0]
+
+
+def test_each_judge_has_a_board() -> None:
+    rows = [model("a", 1.0, 1), model("a", 2.0, 1, judge="other"), model("b", 3.0, 1)]
+    assert [[row["model"] for row in board.models] for board in boards(rows, [], [])] == [
+        ["a", "b"],
+        ["a"],
+    ]
+    assert [table.name for table in tables(BOARD, 2)] == ["leaderboard-2", "pairs-2", "slices-2-1"]
+
+
+def test_latex_has_columns_by_decimal_points_and_bold_numbers() -> None:
+    board, matrix, _ = tables(BOARD._replace(pairs=BOARD.pairs[:1]))
+    text = latex(board)
+    for line in (
+        r"\toprule",
+        r"Rank & Ranks & Model & {Score} & 95 \% interval & {Judged only} & Judged & Refused & "
+        r"No answer & Failed \\",
+        r"1 & 1--2 & \textbf{good} & \bfseries 80.0 & {[}78.0, 82.0] & 80.0 & 19 & 2 & 4 & 1 \\",
+        r"2 & 2--3 & fair & 60.0 & {[}58.0, 62.0] & 60.0 & 19 & 2 & 4 & 1 \\",
+        r"-- &  & none & {} &  & {} & 19 & 2 & 4 & 1 \\",
+    ):
+        assert line in text.splitlines()
+    assert "S[table-format=2.1, detect-weight, mode=text]" in text
+    assert r"& {--} & \bfseries 20.0 \\" in latex(matrix)
+    assert "table-format=-2.1" in latex(matrix)
+
+
+def test_names_are_no_commands_of_latex_or_markdown() -> None:
+    rows = [{**model(HOSTILE, 50.0, 1)}, model("other", 40.0, 2)]
+    board = Board(rows, [pair(HOSTILE, "other", 10.0, 0.2)], [slice_(HOSTILE, HOSTILE, HOSTILE, 1)])
+    for table in tables(board):
+        text = latex(table)
+        signs = r"\\text(?:backslash|asciitilde|asciicircum|less|greater)\{\}"
+        bare = re.sub(rf"\\[&%$#_{{}}]|{signs}", "", text)
+        assert bare.count("{") == bare.count("}")
+        assert "\\input" not in text and not re.search(r"(?<!\\)[#$]|(?<!\\)_", bare)
+        (body,) = re.findall(r"\\midrule\n(.*)\n\\bottomrule", text, re.DOTALL)
+        assert all(line.count(" & ") == len(table.heads) - 1 for line in _unescaped(body))
+        lines = [line for line in markdown(table).splitlines() if line.startswith("|")]
+        cells = {len(re.split(r"(?<!\\)\|", line)) for line in lines}
+        assert cells == {len(table.heads) + 2}
+
+
+def _unescaped(body: str) -> list[str]:
+    return [line.replace(r"\&", "") for line in body.splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("[a]", "{[}a]"),
+        ("1–2", "1--2"),
+        ("\\", r"\textbackslash{}"),
+        ("a\n b", "a b"),
+    ],
+)
+def test_a_text_in_latex(text: str, shown: str) -> None:
+    assert latex_text(text) == shown
+
+
+def test_how_scores_were_made_is_said_in_words() -> None:
+    settings = {"seed": 7, "n_resamples": 10_000, "least_coverage": 0.95, "version": "0.2.0"}
+    card = {"n_items": 4, "n_turns": 20, "n_images": 9}
+    said = in_words(BOARD, card, settings)
+    for part in (
+        "We evaluated 3 models on the release mmdu-1 (4 items, 20 turns, 9 pictures)",
+        "by the judge judge under the prompts p@1; a model's score is the mean over all turns",
+        "from 10,000 resamples (seed 7) of 3 clusters",
+        "(2 pairs)",
+        "less than 95 % of their turns were judged: none.",
+        "6 turns were refused and 3 have no judgment; made with vlm-loom 0.2.0.",
+    ):
+        assert part in said
+    by_rule = BOARD._replace(models=[model("a", 1.0, 1, judge="rule")], pairs=[])
+    said = in_words(by_rule, card, settings)
+    assert "We evaluated 1 model on" in said and "scored by rule" in said and "pair" not in said

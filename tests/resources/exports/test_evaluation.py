@@ -1,0 +1,229 @@
+"""Forms that other tools evaluate models on, and their results as predictions."""
+
+import ast
+import base64
+import csv
+import json
+import runpy
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import datasets
+import pandas
+import pyarrow as pa
+import pytest
+import yaml
+
+from methods.evaluation.items import Item, Turn
+from methods.evaluation.predictions import PredictionError, predictions_of
+from methods.mmdu.published import read_published
+from methods.mmiu.predictions import places
+from methods.release import Edition
+from resources.exports.folder import write_folder
+from resources.exports.forms import form_named
+from resources.exports.source import ExportError, Source
+from resources.images.store import ImageStore
+from resources.reports.prediction_file import read_rows
+
+HERE = "<ImageHere>"
+
+
+def written(source: Source, folder: Path, form: str) -> Path:
+    write_folder(folder, form_named(form, 500), source)
+    return folder
+
+
+class Tasks(yaml.SafeLoader):
+    """Reads `!function` as the name that it has."""
+
+
+Tasks.add_constructor("!function", lambda loader, node: loader.construct_scalar(node))
+
+
+# --- VLMEvalKit ----------------------------------------------------------------------------------
+
+
+def test_dialogues_in_vlmevalkit_s_table_are_read_as_mmdu_s(
+    released, dialogues: list[Item], hostile: list[Item], store: ImageStore, tmp_path: Path
+) -> None:
+    # The reader takes dialogues of a million characters.
+    items = [*dialogues, *hostile[:-1]]
+    folder = written(released(items), tmp_path / "out", "vlmevalkit")
+    with (folder / "mmdu.tsv").open(newline="") as lines:
+        read = list(read_published("mmdu.tsv", lines))
+    for item, found in zip(items, read, strict=True):
+        assert (found.item_id, found.turns) == (item.item_id, item.turns)
+        assert list(found.images) == [store.read(image_id) for image_id in item.image_ids]
+
+
+def test_questions_are_as_pandas_reads_them_for_vlmevalkit(
+    released, hostile: list[Item], store: ImageStore, tmp_path: Path
+) -> None:
+    items = [
+        Item(
+            item.item_id,
+            (Turn(1, item.turns[1].question, (1, 2), {"key": "B"}),),
+            item.image_ids,
+            (item.turns[1].question[:5_000], "that"),
+            labels={"category": "=c", "answer": "a label that is called like a column"},
+        )
+        for item in hostile
+    ]
+    folder = written(released(items), tmp_path / "out", "vlmevalkit")
+    table = pandas.read_csv(folder / "mmdu.tsv", sep="\t", keep_default_na=False, dtype=str)
+    assert list(table.columns) == [
+        *("index", "item_id", "label_answer", "category", "question", "A", "B", "answer", "image"),
+    ]
+    for item, (_, row) in zip(items, table.iterrows(), strict=True):
+        assert (row["item_id"], row["question"], row["A"]) == (
+            item.item_id,
+            item.turns[0].question,
+            item.choices[0],
+        )
+        assert (row["answer"], row["category"]) == ("B", "=c")
+        assert row["index"] == str(items.index(item) + 1)
+        shown = [base64.b64decode(each) for each in ast.literal_eval(row["image"])]
+        assert shown == [store.read(image_id) for image_id in item.image_ids]
+
+
+# --- lmms-eval -----------------------------------------------------------------------------------
+
+
+def test_lmms_eval_s_task_asks_with_pictures_where_they_enter(
+    released, questions: list[Item], image_ids: list[str], tmp_path: Path
+) -> None:
+    open_question = Item(
+        "open", (Turn(1, f"Is {HERE} like {HERE}?", (2, 1), {"answer": "No."}),), (*image_ids[:2],)
+    )
+    edition = Edition("mmbench", "dev", "en")
+    source = released([*questions, open_question], name="mmbench-dev", edition=edition)
+    folder = written(source, tmp_path / "out", "lmms-eval")
+    task = yaml.load((folder / "mmbench_dev.yaml").read_text(), Tasks)
+    # lmms-eval looks for files from where the task stands.
+    files = {
+        split: [str(folder / path) for path in paths]
+        for split, paths in task["dataset_kwargs"]["data_files"].items()
+    }
+    rows = datasets.load_dataset(
+        task["dataset_path"], data_files=files, cache_dir=str(tmp_path / "cache")
+    )[task["test_split"]]
+    utils = runpy.run_path(str(folder / "utils.py"))
+    functions = {value.split(".")[1] for name, value in task.items() if name.startswith("doc_to")}
+    assert functions <= utils.keys() and task["process_results"] == "utils.process_results"
+
+    (message,) = utils["doc_to_messages"](rows[0])
+    kinds = [part["type"] for part in message["content"]]
+    assert kinds == ["image", "image", "text", "text"]
+    assert message["content"][3]["text"].startswith("\nA. this\nB. that\nC. =none\nAnswer with")
+    assert utils["process_results"](rows[0], ["B. that"]) == {
+        "vlm_loom": {"item_id": "0", "right": 1.0}
+    }
+    assert utils["process_results"](rows[0], ["Both"])["vlm_loom"]["right"] == 0.0
+    (message,) = utils["doc_to_messages"](rows[3])
+    kinds = [part.get("text", "picture") for part in message["content"]]
+    assert kinds == ["Is ", "picture", " like ", "picture", "?"]
+    assert message["content"][1]["url"].size == rows[3]["images"][1].size
+    assert utils["doc_to_target"](rows[3]) == "No."
+    assert utils["mean"]([{"right": 1.0}, {"right": 0.0}]) == 0.5
+
+
+@pytest.mark.parametrize("form", ["lmms-eval", "inspect-ai"])
+def test_dialogues_are_refused_by_forms_that_ask_once(
+    form: str, released, dialogues: list[Item], tmp_path: Path
+) -> None:
+    with pytest.raises(ExportError, match=rf"{form} asks one question .* dialogue/1 has 2 turns"):
+        written(released(dialogues), tmp_path / "out", form)
+
+
+# --- Their results -------------------------------------------------------------------------------
+
+
+def found(items: list[Item], file: Path) -> dict[str, str]:
+    read = predictions_of(
+        type("Forms", (), {"places": staticmethod(places)}), items, read_rows(file)
+    )
+    return {place.item_id: text for place, text in read.texts.items()}
+
+
+def test_a_log_of_lmms_eval_is_predictions(questions: list[Item], tmp_path: Path) -> None:
+    file = tmp_path / "samples_mmbench_dev.jsonl"
+    records = [
+        {
+            "doc_id": number,
+            "target": "B",
+            "filtered_resps": said,
+            "input": "…",
+            "vlm_loom": {"item_id": item.item_id, "right": 0.0},
+        }
+        for number, (item, said) in enumerate(
+            zip(questions, ["B", ["A"], [["=C\nbecause"]]], strict=True)
+        )
+    ]
+    file.write_text("".join(json.dumps(record) + "\n" for record in records))
+    assert found(questions, file) == {"0": "B", "1": "A", "2": "=C\nbecause"}
+
+
+def sample(item_id: str, content: Any, epoch: int = 1) -> dict[str, Any]:
+    output = {"choices": [{"message": {"role": "assistant", "content": content}}]}
+    return {"id": item_id, "epoch": epoch, "output": output}
+
+
+def zstd_zip(file: Path, members: dict[str, bytes], said_size: int | None = None) -> None:
+    """A zip file whose members are packed by zstd, each in two frames."""
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, data in members.items():
+            codec = pa.Codec("zstd")
+            middle = len(data) // 2
+            packed = b"".join(
+                codec.compress(part, asbytes=True) for part in (data[:middle], data[middle:])
+            )
+            info = zipfile.ZipInfo(name)
+            archive.writestr(info, packed)
+            info.compress_type = 93
+            info.file_size = len(data) if said_size is None else said_size
+
+
+def test_a_log_of_inspect_ai_is_predictions(questions: list[Item], tmp_path: Path) -> None:
+    file = tmp_path / "log.eval"
+    reasoning = {"type": "reasoning", "reasoning": "It is C."}
+    samples = {
+        "samples/0_epoch_1.json": sample("0", "B"),
+        "samples/0_epoch_2.json": sample("0", "C", epoch=2),
+        "samples/1_epoch_1.json": sample("1", [reasoning, {"type": "text", "text": "A"}]),
+        "samples/2_epoch_1.json": {"id": 2, "epoch": 1, "output": {"choices": []}},
+        "header.json": {"version": 2},
+    }
+    zstd_zip(file, {name: json.dumps(each).encode() for name, each in samples.items()})
+    assert found(questions, file) == {"0": "B", "1": "A", "2": ""}
+
+
+@pytest.mark.parametrize("broken", ["text", "empty", "json", "list", "larger"])
+def test_a_log_that_cannot_be_read_is_refused_in_a_sentence(broken: str, tmp_path: Path) -> None:
+    file = tmp_path / "log.eval"
+    if broken == "text":
+        file.write_text("no zip")
+    else:
+        texts = {"empty": None, "json": b"{", "list": b"[1]", "larger": b"{}" * 50}
+        data = texts[broken]
+        members = {} if data is None else {"samples/1.json": data}
+        zstd_zip(file, members, 4 if broken == "larger" else None)
+    with pytest.raises(PredictionError, match=rf"^{file} cannot be imported: [^.]*.*\.$"):
+        read_rows(file)
+
+
+def test_vlmevalkit_s_results_name_their_items(
+    released, questions: list[Item], tmp_path: Path
+) -> None:
+    folder = written(released(questions), tmp_path / "out", "vlmevalkit")
+    with (folder / "mmdu.tsv").open(newline="") as lines:
+        rows = list(csv.DictReader(lines, delimiter="\t"))
+    with (tmp_path / "results.tsv").open("w", newline="") as lines:
+        columns = [name for name in rows[0] if name != "image"]
+        writer = csv.DictWriter(
+            lines, [*columns, "prediction"], delimiter="\t", extrasaction="ignore"
+        )
+        writer.writeheader()
+        writer.writerows({**row, "prediction": f"A{number}"} for number, row in enumerate(rows))
+    assert found(questions, tmp_path / "results.tsv") == {"0": "A0", "1": "A1", "2": "A2"}
+    assert [row["index"] for row in rows] == ["0", "1", "2"], "ids that are numbers are indexes"

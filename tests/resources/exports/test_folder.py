@@ -1,0 +1,197 @@
+"""An exported folder is written once, checked by its list, and the same bytes each time."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from methods.evaluation.items import Item
+from methods.release import Edition
+from resources.exports.folder import checked_files, told, write_folder
+from resources.exports.forms import FORMS, form_named
+from resources.exports.push import push, require_publishable, require_repository
+from resources.exports.source import ExportError
+
+
+def everything(folder: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_form_written_again_has_the_same_bytes(
+    form: str, released, dialogues: list[Item], questions: list[Item], tmp_path: Path
+) -> None:
+    items = questions if form in ("lmms-eval", "inspect-ai") else dialogues
+    for name in ("one", "two"):
+        write_folder(tmp_path / name, form_named(form, 500), released(items))
+    assert everything(tmp_path / "one") == everything(tmp_path / "two")
+    checked = checked_files(tmp_path / "one")
+    assert checked.n_files == len(everything(tmp_path / "one")) - 1 and not checked.others
+    assert {"README.md", "attribution.csv", "manifest.json"} <= everything(tmp_path / "one").keys()
+
+
+def test_one_that_is_there_stays_and_is_what_is_listed(
+    released, dialogues: list[Item], tmp_path: Path
+) -> None:
+    source, target = released(dialogues), tmp_path / "out"
+    files = write_folder(target, FORMS["huggingface"], source)
+    before = {path: path.stat().st_mtime_ns for path in target.rglob("*")}
+    assert write_folder(target, FORMS["huggingface"], source) == files
+    assert {path: path.stat().st_mtime_ns for path in target.rglob("*")} == before
+    assert {file.path for file in files} == {
+        f"out/{name}" for name in everything(target) if name != "manifest.json"
+    }
+
+
+@pytest.mark.parametrize("change", ["content", "shorter", "missing"])
+def test_a_file_that_is_not_as_written_is_named(
+    change: str, released, dialogues: list[Item], tmp_path: Path
+) -> None:
+    target = tmp_path / "out"
+    write_folder(target, FORMS["huggingface"], released(dialogues))
+    shard = next(target.rglob("*.parquet"))
+    data = shard.read_bytes()
+    shard.unlink()
+    if change != "missing":
+        shard.write_bytes(data[:-1] + b"" if change == "shorter" else data[:-1] + b"?")
+    with pytest.raises(ExportError, match=r"^data/default/test-00000-of-00001\.parquet of .*: get"):
+        checked_files(target)
+    if change != "content":
+        with pytest.raises(ExportError, match="parquet"):
+            write_folder(target, FORMS["huggingface"], released(dialogues))
+
+
+def test_files_beside_it_are_told_and_change_nothing(
+    released, dialogues: list[Item], tmp_path: Path
+) -> None:
+    target = tmp_path / "out"
+    write_folder(target, FORMS["huggingface"], released(dialogues))
+    (target / ".gitattributes").write_text("")
+    checked = checked_files(target)
+    assert checked.others == [".gitattributes"]
+    assert told(target, checked).endswith("; not of it: .gitattributes.")
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{}", "[]", '{"files": {"../x": {"sha256": "", "n_bytes": 0}}}']
+)
+def test_a_list_that_is_none_is_refused(text: str, tmp_path: Path) -> None:
+    with pytest.raises(ExportError, match=r"has no manifest\.json"):
+        checked_files(tmp_path)
+    (tmp_path / "manifest.json").write_text(text)
+    with pytest.raises(ExportError, match=r"manifest\.json (is damaged|names files outside)"):
+        checked_files(tmp_path)
+
+
+def test_nothing_is_left_of_an_export_that_failed(
+    released, dialogues: list[Item], store, tmp_path: Path
+) -> None:
+    source = released(dialogues)
+    shutil.rmtree(store.root)
+    with pytest.raises(Exception, match="no image"):
+        write_folder(tmp_path / "releases" / "out", FORMS["huggingface"], source)
+    assert not list((tmp_path / "releases").iterdir())
+
+
+# --- Licences ------------------------------------------------------------------------------------
+
+
+def test_licences_that_contradict_each_other_stop_an_export_and_a_setting_leaves_rows_out(
+    released, dialogues: list[Item], image_ids: list[str], tmp_path: Path
+) -> None:
+    licences = {image_ids[0]: "CC-BY-NC-2.0"}
+    with pytest.raises(ExportError) as raised:
+        released(dialogues, licences=licences)
+    said = str(raised.value)
+    assert "CC-BY-SA-4.0" in said and "CC-BY-NC-2.0" in said
+    assert "licences_left_out: {mmdu: [NC]} under release.exports" in said
+    source = released(dialogues, licences=licences, left_out=["NC"])
+    write_folder(tmp_path / "out", FORMS["huggingface"], source)
+    assert (source.totals.items, dict(source.totals.left_out)) == (1, {"NC": 1})
+    page = (tmp_path / "out" / "README.md").read_text()
+    assert "| Items left out of these files: NC | 1 |" in page
+    with pytest.raises(ExportError, match=r"made otherwise \(.*licences_left_out: \['NC'\]"):
+        write_folder(tmp_path / "out", FORMS["huggingface"], released(dialogues))
+
+
+def test_what_is_sent_has_a_known_licence_and_no_answer_that_is_held_out(
+    released, dialogues: list[Item], questions: list[Item], image_ids: list[str], tmp_path: Path
+) -> None:
+    def folder(name: str, source) -> Path:
+        write_folder(tmp_path / name, FORMS["huggingface"], source)
+        return tmp_path / name
+
+    unknown = {image_ids[0]: None}
+    source = released(dialogues, licences=unknown)
+    assert source.licence.n_unknown == 1
+    with pytest.raises(
+        ExportError, match=r"no licence of the whole is known: set licences: \{mmdu"
+    ):
+        require_publishable(source, folder("unknown", source))
+    stated = released(dialogues, licences=unknown, stated="CC-BY-4.0")
+    assert require_publishable(stated, folder("stated", stated)).n_files
+
+    edition = Edition("mmbench", "test", "en")
+    held_out = released(questions, edition=edition)
+    assert require_publishable(held_out, folder("held out", held_out)).n_files
+    # As if the folder of an imported split, which is not held out, stood there.
+    open_split = folder(
+        "open", released(questions, edition=Edition("mmbench", "test", "en", "imported"))
+    )
+    with pytest.raises(ExportError, match="has answers, and those of this split are held out"):
+        require_publishable(held_out, open_split)
+
+
+def test_a_push_makes_a_private_dataset_and_sends_the_folder(
+    released, dialogues: list[Item], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import huggingface_hub
+
+    calls = []
+
+    class Api:
+        def create_repo(self, repository: str, **told) -> None:
+            calls.append((repository, told))
+
+        def upload_folder(self, **told):
+            calls.append(told)
+            if len(calls) > 2:
+                raise OSError("the network\nis down")
+            return type("Commit", (), {"commit_url": "https://hub/commit/1"})
+
+    monkeypatch.setattr(huggingface_hub, "HfApi", Api)
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
+    assert push(tmp_path, "me/set") == "https://hub/commit/1"
+    (repository, made), sent = calls
+    assert (repository, made["private"], made["repo_type"]) == ("me/set", True, "dataset")
+    assert (sent["repo_id"], sent["folder_path"]) == ("me/set", tmp_path)
+    with pytest.raises(ExportError, match=r"\(the network is down\): push again"):
+        push(tmp_path, "me/set")
+
+
+@pytest.mark.parametrize("name", ["set", "a b/c", "", "me/..", "me/you/set"])
+def test_a_name_that_no_dataset_can_have_is_refused_before_anything_is_sent(name: str) -> None:
+    require_repository("me/set-1.0")
+    with pytest.raises(ExportError, match="^A dataset on the hub is called OWNER/NAME"):
+        require_repository(name)
+
+
+def test_the_list_has_what_the_folder_was_made_of(
+    released, dialogues: list[Item], tmp_path: Path
+) -> None:
+    source = released(dialogues, stated="CC-BY-SA-4.0", left_out=["ND"])
+    write_folder(tmp_path / "out", FORMS["huggingface"], source)
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    assert {name: manifest[name] for name in manifest if name != "files"} == {
+        "release_id": source.release_id,
+        "form": "huggingface",
+        "with": [],
+        "licences_left_out": ["ND"],
+        "stated_licence": "CC-BY-SA-4.0",
+    }

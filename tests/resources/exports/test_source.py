@@ -1,0 +1,39 @@
+"""A release is read in batches, whole and in order, and each batch is told of."""
+
+import pytest
+
+from methods.evaluation.items import Item, Turn
+from resources.exports import source as module
+from resources.exports.source import Source
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 1000])
+def test_batches_together_are_the_release(
+    size: int, released, dialogues: list[Item], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "BATCH", size)
+    items = [
+        *dialogues,
+        *(Item(f"b{n}", (Turn(1, "?", (), {"answer": str(n)}),)) for n in range(5)),
+    ]
+    told: list[tuple[int, int]] = []
+    source: Source = released(items, progress=lambda *done: told.append(done))
+    batches = list(source.batches())
+    assert [len(batch) for batch in batches[:-1]] == [size] * (len(batches) - 1)
+    found = [item for batch in batches for item in batch]
+    assert [(item.item_id, item.turns, item.choices) for item in found] == [
+        (item.item_id, item.turns, item.choices) for item in items
+    ]
+    assert [[picture.image_id for picture in item.pictures] for item in found] == [
+        list(item.image_ids) for item in items
+    ]
+    assert told[-1] == (7, 7)
+    assert (source.totals.items, source.totals.turns) == (7, 8)
+    assert source.totals.pictures == {*dialogues[0].image_ids}
+
+
+def test_another_release_of_the_same_home_is_not_read(released, dialogues: list[Item]) -> None:
+    first = released(dialogues)
+    released(dialogues[:1], name="other")
+    assert sum(map(len, first.batches())) == 2
+    assert sum(map(len, first.batches())) == 2, "it is read again"

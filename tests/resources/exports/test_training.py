@@ -1,0 +1,278 @@
+"""Forms that models are trained on: each read by the tool that it is for, with text and pixels
+equal."""
+
+import base64
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import datasets
+import pytest
+import webdataset
+from PIL import Image
+from transformers.utils.chat_template_utils import render_jinja_template
+
+from methods.evaluation.items import Item, Turn
+from methods.exports.rows import exported_of, table_row
+from methods.mmdu.published import read_published
+from methods.release import Edition
+from resources.exports.folder import write_folder
+from resources.exports.forms import FORMS, form_named
+from resources.exports.source import ExportError, Source
+from resources.images.store import ImageStore
+
+HERE = "<ImageHere>"
+QWEN2_VL = (
+    "{% for message in messages %}<|im_start|>{{ message['role'] }}\n"
+    "{% if message['content'] is string %}{{ message['content'] }}<|im_end|>\n"
+    "{% else %}{% for content in message['content'] %}"
+    "{% if content['type'] == 'image' or 'image' in content or 'image_url' in content %}"
+    "<|vision_start|><|image_pad|><|vision_end|>"
+    "{% elif 'text' in content %}{{ content['text'] }}{% endif %}{% endfor %}<|im_end|>\n"
+    "{% endif %}{% endfor %}"
+)
+"""The chat template of Qwen2-VL's processor, without its system message and counters."""
+
+
+def written(source: Source, folder: Path, form: str, shard_mb: int = 500) -> Path:
+    write_folder(folder, form_named(form, shard_mb), source)
+    return folder
+
+
+def records(folder: Path, file: str) -> list[dict[str, Any]]:
+    """The records as `datasets`, which training tools read them by, has them."""
+    text = (folder / file).read_text()
+    own = json.loads(text) if file.endswith(".json") else list(map(json.loads, text.splitlines()))
+    rows = datasets.load_dataset(
+        "json", data_files=str(folder / file), split="train", cache_dir=str(folder / ".cache")
+    )
+    assert len(rows) == len(own)
+    return own
+
+
+def pixels(data: bytes) -> tuple[tuple[int, int], bytes]:
+    with Image.open(io.BytesIO(data)) as image:
+        return image.size, image.convert("RGB").tobytes()
+
+
+@pytest.mark.parametrize(("form", "file"), [("llava", "data.json"), ("sharegpt", "data.json")])
+def test_human_and_gpt_take_turns_and_pictures_stand_where_they_enter(
+    form: str, file: str, released, dialogues: list[Item], store: ImageStore, tmp_path: Path
+) -> None:
+    folder = written(released(dialogues), tmp_path / "out", form)
+    first, second = records(folder, file)
+    assert [each["value"] for each in first["conversations"]] == [
+        "First <image>, then <image>: which?",
+        "The second.",
+        "<image>And this?",
+        "Neither.",
+    ]
+    assert [each["from"] for each in first["conversations"]] == ["human", "gpt"] * 2
+    paths = first["image" if form == "llava" else "images"]
+    shown = [(folder / path).read_bytes() for path in paths]
+    assert shown == [store.read(image_id) for image_id in dialogues[0].image_ids]
+    assert first["image_sources"][1]["changes"] == "cut out"
+    assert second["conversations"][0] == {"from": "human", "value": "Why?"}
+    assert ("image" in second, second.get("images")) == (
+        (False, None) if form == "llava" else (False, [])
+    )
+
+
+def test_one_picture_of_llava_is_a_path(released, image_ids: list[str], tmp_path: Path) -> None:
+    item = Item("a", (Turn(1, "What?", (1,), {"answer": "It."}),), (image_ids[0],))
+    (record,) = records(written(released([item]), tmp_path / "out", "llava"), "data.json")
+    assert record["image"] == f"images/{image_ids[0]}.png"
+    assert record["conversations"][0]["value"] == "<image>What?", "before the text without a place"
+
+
+@pytest.mark.parametrize("form", ["ms-swift", "llama-factory"])
+def test_messages_have_as_many_tokens_as_there_are_pictures(
+    form: str, released, dialogues: list[Item], hostile: list[Item], tmp_path: Path
+) -> None:
+    folder = written(released([*dialogues, *hostile]), tmp_path / "out", form)
+    for record in records(folder, "data.jsonl"):
+        text = "".join(each["content"] for each in record["messages"])
+        assert text.count("<image>") == len(record["images"])
+        assert all((folder / path).is_file() for path in record["images"])
+        assert [each["role"] for each in record["messages"]][:2] == ["user", "assistant"]
+
+
+def test_llama_factory_finds_the_file_by_its_description(
+    released, dialogues: list[Item], tmp_path: Path
+) -> None:
+    folder = written(released(dialogues, name="mmdu-instruct"), tmp_path / "out", "llama-factory")
+    described = json.loads((folder / "dataset_info.json").read_text())["mmdu_instruct"]
+    (record, _) = records(folder, described["file_name"])
+    tags, columns = described["tags"], described["columns"]
+    assert described["formatting"] == "sharegpt"
+    messages = record[columns["messages"]]
+    assert messages[0][tags["role_tag"]] == tags["user_tag"]
+    assert messages[1][tags["role_tag"]] == tags["assistant_tag"]
+    assert messages[1][tags["content_tag"]] == "The second." and record[columns["images"]]
+
+
+def test_openai_s_messages_go_through_a_chat_template_of_transformers(
+    released, dialogues: list[Item], hostile: list[Item], store: ImageStore, tmp_path: Path
+) -> None:
+    items = [*dialogues, *hostile]
+    folder = written(released(items), tmp_path / "out", "openai")
+    lines = list(map(json.loads, (folder / "data.jsonl").open(encoding="utf-8")))
+    rendered, _ = render_jinja_template(
+        [line["messages"] for line in lines], chat_template=QWEN2_VL
+    )
+    picture = "<|vision_start|><|image_pad|><|vision_end|>"
+    for item, line, text in zip(items, lines, rendered, strict=True):
+        expected = "".join(
+            f"<|im_start|>user\n{turn.question.replace(HERE, picture)}<|im_end|>\n"
+            f"<|im_start|>assistant\n{turn.references['answer']}<|im_end|>\n"
+            for turn in item.turns
+        )
+        assert text == expected
+        parts = [part for each in line["messages"] for part in each["content"]]
+        urls = [part["image_url"]["url"] for part in parts if "image_url" in part]
+        sent = [base64.b64decode(url.partition(";base64,")[2]) for url in urls]
+        assert sent == [store.read(image_id) for image_id in item.image_ids]
+        for url, data in zip(urls, sent, strict=True):
+            with Image.open(io.BytesIO(data)) as image:
+                assert url.startswith(f"data:{image.get_format_mimetype()};")
+
+
+@pytest.mark.parametrize("form", ["llava", "sharegpt", "ms-swift", "llama-factory"])
+def test_hostile_texts_come_back_but_for_tokens(
+    form: str, released, hostile: list[Item], tmp_path: Path
+) -> None:
+    folder = written(released(hostile), tmp_path / "out", form)
+    file = "data.json" if form in ("llava", "sharegpt") else "data.jsonl"
+    said, content = (
+        ("conversations", "value") if file.endswith(".json") else ("messages", "content")
+    )
+    for item, record in zip(hostile, records(folder, file), strict=True):
+        for turn, asked, answered in zip(
+            item.turns, record[said][::2], record[said][1::2], strict=True
+        ):
+            question = turn.question.replace("<image>", "< image>").replace(HERE, "<image>")
+            answer = turn.references["answer"].replace("<image>", "< image>")
+            assert (asked[content], answered[content]) == (question, answer)
+
+
+def test_mmdu_s_json_is_read_as_the_authors_file(
+    released, dialogues: list[Item], hostile: list[Item], tmp_path: Path
+) -> None:
+    items = [*dialogues, *hostile]
+    folder = written(released(items), tmp_path / "out", "mmdu")
+    with (folder / "dialogues.json").open(newline="") as lines:
+        read = list(read_published("dialogues.json", lines))
+    for item, found in zip(items, read, strict=True):
+        assert (found.item_id, found.turns, found.labels) == (
+            item.item_id,
+            item.turns,
+            item.labels,
+        )
+        assert [Path(path).stem for path in found.images] == list(item.image_ids)
+    # The text is that of one `json.dumps`.
+    text = (folder / "dialogues.json").read_text()
+    assert text == json.dumps(json.loads(text), indent=1, ensure_ascii=False)
+
+
+def test_choices_are_asked_with_their_letters_and_answered_by_one(
+    released, questions: list[Item], tmp_path: Path
+) -> None:
+    folder = written(released(questions), tmp_path / "out", "ms-swift")
+    record = records(folder, "data.jsonl")[0]
+    assert record["messages"] == [
+        {
+            "role": "user",
+            "content": "<image><image>Which one, 0?\nA. this\nB. that\nC. =none\n"
+            "Answer with the option's letter from the given choices directly.",
+        },
+        {"role": "assistant", "content": "B"},
+    ]
+
+
+def test_a_dialogue_ends_before_the_first_turn_without_an_answer(
+    released, image_ids: list[str], tmp_path: Path
+) -> None:
+    turns = (
+        Turn(1, "Set.", (), {}, given="This was set."),
+        Turn(2, "Asked.", (), {"answer": "Answered."}),
+        Turn(3, f"{HERE}Asked again.", (1,), {}),
+    )
+    items = [Item("a", turns, (image_ids[0],)), Item("b", turns[2:], (image_ids[0],))]
+    source = released(items)
+    folder = written(source, tmp_path / "out", "ms-swift")
+    (record,) = records(folder, "data.jsonl")
+    assert [each["content"] for each in record["messages"]] == [
+        *("Set.", "This was set.", "Asked.", "Answered."),
+    ]
+    assert record["images"] == []
+    page = (folder / "README.md").read_text()
+    assert "| Items left out of these files: no answer | 1 |" in page
+
+
+@pytest.mark.parametrize("form", [form.name for form in FORMS.values() if form.with_answers])
+def test_nobody_is_trained_on_answers_that_are_held_out(
+    form: str, released, questions: list[Item], tmp_path: Path
+) -> None:
+    source = released(questions, edition=Edition("mmbench", "test", "en"))
+    with pytest.raises(
+        ExportError, match=f"held out, and {form} is of no use without: export it as"
+    ):
+        written(source, tmp_path / "out", form)
+
+
+# --- WebDataset ----------------------------------------------------------------------------------
+
+
+def test_webdataset_gives_back_every_item_with_its_pictures(
+    released, dialogues: list[Item], hostile: list[Item], store: ImageStore, tmp_path: Path
+) -> None:
+    items = [*dialogues, *hostile]
+    source = released(items)
+    folder = written(source, tmp_path / "out", "webdataset")
+    (shard,) = folder.glob("*.tar")
+    assert shard.name == "test-000000.tar"
+    samples = list(webdataset.WebDataset(str(shard), shardshuffle=False).decode("pil"))
+    expected = [table_row(item) for batch in source.batches() for item in batch]
+    assert [sample["json"] for sample in samples] == expected
+    for item, sample in zip(items, samples, strict=True):
+        shown = {name: each for name, each in sample.items() if name[0].isdigit()}
+        assert [name.split(".")[0] for name in shown] == [
+            str(place) for place in range(1, len(item.image_ids) + 1)
+        ]
+        for each, image_id in zip(shown.values(), item.image_ids, strict=True):
+            assert pixels(store.read(image_id)) == (each.size, each.convert("RGB").tobytes())
+
+
+def test_webdataset_s_shards_end_at_their_size(
+    released, hostile: list[Item], tmp_path: Path
+) -> None:
+    folder = written(released(hostile), tmp_path / "out", "webdataset", 1)
+    shards = sorted(folder.glob("*.tar"))
+    urls = f"{folder}/test-{{000000..{len(shards) - 1:06d}}}.tar"
+    samples = list(webdataset.WebDataset(urls, shardshuffle=False))
+    assert [sample["__key__"] for sample in samples] == [f"{n:09d}" for n in range(len(hostile))]
+    assert all(shard.stat().st_size >= 1_000_000 for shard in shards[:-1])
+
+
+def test_an_item_s_row_is_that_of_its_tables() -> None:
+    row = {
+        "item_id": "a",
+        "group_id": None,
+        "revision": 0,
+        "n_reviewers": 1,
+        "labels": [{"key": "k", "value": "v"}],
+        "turns": [
+            {
+                "turn": 1,
+                "question": "?",
+                "image_positions": [],
+                "given": None,
+                "references": [{"key": "answer", "value": "!"}],
+            }
+        ],
+        "choices": None,
+        "images": None,
+    }
+    assert table_row(exported_of(row, with_answers=True))["turns"][0]["answer"] == "!"
+    assert table_row(exported_of(row, with_answers=False))["turns"][0]["answer"] is None

@@ -1,0 +1,62 @@
+"""Results as files: the same rows in each kind, and names that no spreadsheet computes."""
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from PIL import Image
+
+from resources.reports.result_files import KINDS, ResultError, Results, read_results, write_results
+from resources.warehouse import Warehouse
+from tests.methods.results.test_tables import BOARD, HOSTILE, model, pair, slice_
+
+SETTINGS = {"seed": 0, "n_resamples": 100, "least_coverage": 0.95, "version": None}
+CARD = {"n_items": 4, "n_turns": 20, "n_images": 9}
+RESULTS = Results(
+    pa.Table.from_pylist([*BOARD.models, model(f"={HOSTILE}", 10.0, 3)]),
+    pa.Table.from_pylist([*BOARD.pairs, pair("good", f"={HOSTILE}", 70.0, 0.01)]),
+    pa.Table.from_pylist([*BOARD.slices, slice_("fair", "Größe 大", "דו", 5.0)]),
+)
+
+
+def written(kind: str, folder: Path) -> dict[str, bytes]:
+    files = write_results(RESULTS, kind, folder, CARD, SETTINGS)
+    return {file.name: file.read_bytes() for file in files}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_is_the_same_each_time_and_has_the_words(kind: str, tmp_path: Path) -> None:
+    files = written(kind, tmp_path)
+    assert written(kind, tmp_path) == files
+    assert b"95 % bootstrap intervals" in files["methods.txt"] and len(files) > 1
+
+
+def test_programs_get_every_row(tmp_path: Path) -> None:
+    rows: dict[str, Any] = {name: getattr(RESULTS, name).to_pylist() for name in Results._fields}
+    assert json.loads(written("json", tmp_path)["results.json"]) == rows
+    parquet = written("parquet", tmp_path)
+    table = written("csv", tmp_path)
+    for name in Results._fields:
+        assert pq.read_table(io.BytesIO(parquet[f"{name}.parquet"])).to_pylist() == rows[name]
+        lines = list(csv.DictReader(io.StringIO(table[f"{name}.csv"].decode())))
+        assert len(lines) == len(rows[name])
+    models = csv.DictReader(io.StringIO(table["leaderboard.csv"].decode(), newline=""))
+    assert [row["model"] for row in models][-1] == f"'={HOSTILE}", "it is no formula"
+
+
+def test_pictures_open(tmp_path: Path) -> None:
+    for data in (files := written("png", tmp_path)).values():
+        if data != files["methods.txt"]:
+            Image.open(io.BytesIO(data)).load()
+    svg = written("svg", tmp_path)["leaderboard.svg"]
+    assert svg.startswith(b"<?xml") and b"<dc:date>" not in svg
+
+
+def test_a_release_without_scores_says_what_to_do(empty_warehouse: Warehouse) -> None:
+    with pytest.raises(ResultError, match=r"^x has no scores yet: run vlm-loom run evaluate\.$"):
+        read_results(empty_warehouse, "x")

@@ -1,0 +1,94 @@
+"""The tables of a home in a notebook: as they are, on a copy, and never changed."""
+
+import shutil
+import threading
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pytest
+
+from resources.notebook import Home
+from resources.warehouse import Warehouse, WarehouseError, arrow_schema
+
+
+@pytest.fixture
+def folder(empty_warehouse: Warehouse, tmp_path: Path) -> Path:
+    shutil.copyfile(empty_warehouse.path, tmp_path / "warehouse.duckdb")
+    return tmp_path
+
+
+def current(name: str) -> pa.Table:
+    rows = [{"name": name, "release_id": "mmdu-1"}]
+    return pa.Table.from_pylist(rows, schema=arrow_schema("release.current"))
+
+
+def test_tables_are_read_whole_while_a_run_writes(folder: Path) -> None:
+    home, warehouse = Home(folder), Warehouse(folder / "warehouse.duckdb")
+    warehouse.replace("release.current", current("name 0"))
+    done = threading.Event()
+
+    def run() -> None:
+        for number in range(1, 40):
+            warehouse.replace("release.current", current(f"name {number}"))
+        done.set()
+
+    writer = threading.Thread(target=run)
+    writer.start()
+    seen = []
+    while not done.is_set():
+        (row,) = home.table("release.current").to_pylist()
+        seen.append(int(row["name"].split()[1]))
+    writer.join()
+    assert seen == sorted(seen)
+    assert home.table("release.current", "name").to_pylist() == [{"name": "name 39"}]
+
+
+def test_a_table_is_arrow_or_a_frame_and_a_query_has_parameters(folder: Path) -> None:
+    home, warehouse = Home(folder), Warehouse(folder / "warehouse.duckdb")
+    warehouse.replace("release.current", current("mmdu"))
+    assert home.table("release.current").equals(current("mmdu"))
+    assert home.table("release.current", "name").column_names == ["name"]
+    assert home.frame("release.current")["release_id"].tolist() == ["mmdu-1"]
+    found = home.sql("SELECT name FROM release.current WHERE release_id = $id", {"id": "mmdu-1"})
+    assert found.to_pylist() == [{"name": "mmdu"}]
+    assert {"evaluate.scores", "evaluate.leaderboard"} <= set(home.tables())
+    assert sorted(path.name for path in folder.iterdir()) == [
+        *("warehouse.duckdb", "warehouse.duckdb.lock"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "columns", "said"),
+    [
+        (
+            "evaluate.score",
+            (),
+            r"^There is no table evaluate\.score; the nearest .*evaluate\.scores",
+        ),
+        (
+            "release.current",
+            ("nam",),
+            r"^release\.current has no column nam; the nearest is name\.$",
+        ),
+        ("x; DROP TABLE release.current", (), "^There is no table x; DROP"),
+    ],
+)
+def test_another_name_is_refused_with_the_nearest(
+    folder: Path, name: str, columns: tuple[str, ...], said: str
+) -> None:
+    with pytest.raises(WarehouseError, match=said):
+        Home(folder).table(name, *columns)
+
+
+def test_nothing_is_changed_and_no_other_file_reached(folder: Path) -> None:
+    before = (folder / "warehouse.duckdb").read_bytes()
+    for query in ("DELETE FROM release.current", f"COPY release.current TO '{folder}/x.csv'"):
+        with pytest.raises(duckdb.Error):
+            Home(folder).sql(query)
+    assert (folder / "warehouse.duckdb").read_bytes() == before
+
+
+def test_a_folder_without_tables_says_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(WarehouseError, match=r"^There are no tables yet: run `vlm-loom demo`"):
+        Home(tmp_path).table("evaluate.scores")

@@ -8,7 +8,6 @@ made it; after a loss of power the last events may be missing, and what they tel
 """
 
 import os
-import sqlite3
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,6 +23,7 @@ from dagster._core.storage.sqlite import SQLITE_BUSY_TIMEOUT_SECONDS
 from dagster._core.storage.sqlite_storage import DagsterSqliteStorage
 from dagster._serdes import ConfigurableClassData
 from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.engine.interfaces import DBAPIConnection
 
 MOST_ENGINES = 16
 """How many databases a process keeps open. There is one for each run, and the UI reads many."""
@@ -57,9 +57,11 @@ class _Engines:
                 self._engines.popitem()[1].dispose()
 
 
-def _fast_commits(connection: sqlite3.Connection, _: object) -> None:
+def _fast_commits(connection: DBAPIConnection, _: object) -> None:
+    cursor = connection.cursor()
     for setting in ("journal_mode = WAL", "synchronous = NORMAL"):
-        connection.execute(f"PRAGMA {setting}").close()
+        cursor.execute(f"PRAGMA {setting}")
+    cursor.close()
 
 
 class EventLog(SqliteEventLogStorage):

@@ -4,19 +4,20 @@ Run by `make bench NAME=growth`: the main job on 75, 300 and 1,200 drawings of a
 it fetches once (`tests/strangers`), and on the 75 with 1, 4 and 16 models. An asset's time is that
 between the first and the last event of its steps; its memory is the most that the job's process has
 meanwhile. A slope is the exponent by which time grows (1: twice the work takes twice the time) from the
-second to the third size, of assets that take a second at the third. Prints both tables, and the slopes
-over 1.15; the last line is all figures as one JSON object.
+second to the third size, of assets that take a second at the third; the rows that they make grow by
+slopes of their own. Prints both tables, and the slopes over 1.15; the last line is all figures as one JSON object.
 """
 
 import json
 import math
+import re
 import shutil
 import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from datetime import datetime
@@ -40,6 +41,7 @@ TOO_STEEP = 1.15
 WORTH_A_SLOPE = 1.0
 """Seconds at the largest size."""
 PROFILE = "growth"
+_ROWS = re.compile(r'"value": (\d+)}, "label": "dagster/row_count"')
 
 Row = dict[str, Any]
 
@@ -95,15 +97,17 @@ def _measured(folder: Path, corpus: str, n_models: int) -> Mapping[str, Row]:
             time.sleep(0.05)
     if process.returncode:
         raise RuntimeError(f"The demo of {corpus} failed:\n{log.read_text()[-3000:]}")
-    assets: dict[str, Row] = defaultdict(lambda: {"seconds": 0.0, "mib": 0.0})
-    for step, began, ended in _steps(home / "dagster" / "history" / "runs"):
+    assets: dict[str, Row] = defaultdict(lambda: {"seconds": 0.0, "mib": 0.0, "rows": 0})
+    for step, began, ended, n_rows in _steps(home / "dagster" / "history" / "runs"):
         asset = assets[step]
         asset["seconds"] += ended - began
+        asset["rows"] += n_rows
         within = [mib for at, mib in samples if began - 0.1 <= at <= ended + 0.1]
         asset["mib"] = max([asset["mib"], *within])
     assets["(all)"] = {
         "seconds": samples[-1][0] - samples[0][0],
         "mib": max(mib for _, mib in samples),
+        "rows": 0,
     }
     return assets
 
@@ -134,23 +138,27 @@ def _models_file(folder: Path, n_models: int) -> str:
     return str(path)
 
 
-def _steps(folder: Path) -> Iterator[tuple[str, float, float]]:
-    """Steps of assets in the event logs of all runs, each with its first and its last moment."""
+def _steps(folder: Path) -> Iterator[tuple[str, float, float, int]]:
+    """Steps of assets in the event logs of all runs, each with its first and its last moment and the
+    rows that it reported."""
     for path in folder.glob("*.db"):
         if path.stem == "index":
             continue
         with closing(sqlite3.connect(path)) as log:
             began: dict[str, float] = {}
-            rows = log.execute(
-                "SELECT dagster_event_type, step_key, timestamp FROM event_logs ORDER BY id"
+            n_rows = Counter[str]()
+            events = log.execute(
+                "SELECT dagster_event_type, step_key, timestamp, event FROM event_logs ORDER BY id"
             )
-            for kind, step, at in rows:
+            for kind, step, at, event in events:
                 moment = datetime.fromisoformat(f"{at}+00:00").timestamp()
                 if kind == "STEP_START":
                     began[step] = moment
+                elif kind == "ASSET_MATERIALIZATION" and (count := _ROWS.search(event)):
+                    n_rows[step] = int(count[1])
                 elif kind == "STEP_SUCCESS" and "__" in step:
                     name = step.replace("__", ".", 1)
-                    yield name, began[step], moment
+                    yield name, began[step], moment, n_rows[step]
 
 
 def _growth(sizes: Sequence[Mapping[str, Row]]) -> Iterator[Row]:
@@ -166,6 +174,7 @@ def _growth(sizes: Sequence[Mapping[str, Row]]) -> Iterator[Row]:
             "seconds": [round(each, 2) for each in seconds],
             "mib": [round(size[asset]["mib"]) for size in sizes],
             "slope": round(slope, 2),
+            "rows": [size[asset]["rows"] for size in sizes],
         }
 
 
@@ -175,6 +184,7 @@ def _shown(rows: Sequence[Row], labels: Sequence[int]) -> list[str]:
         *(f"{label}: s" for label in labels),
         "slope",
         *(f"{label}: MiB" for label in labels),
+        *(f"{label}: rows" for label in labels),
     ]
     return table(
         heads,
@@ -184,6 +194,7 @@ def _shown(rows: Sequence[Row], labels: Sequence[int]) -> list[str]:
                 *(f"{each:.2f}" for each in row["seconds"]),
                 f"{row['slope']:.2f}",
                 *map(str, row["mib"]),
+                *(f"{each:,}" for each in row["rows"]),
             ]
             for row in rows
         ],

@@ -5,7 +5,8 @@ it fetches once (`tests/strangers`), and on the 75 with 1, 4 and 16 models. An a
 between the first and the last event of its steps; its memory is the most that the job's process has
 meanwhile. A slope is the exponent by which time grows (1: twice the work takes twice the time) from the
 second to the third size, of assets that take a second at the third; the rows that they make grow by
-slopes of their own. Prints both tables, and the slopes over 1.15; the last line is all figures as one JSON object.
+slopes of their own. Prints both tables, and the slopes over 1.15; the last line is all figures as one
+JSON object.
 """
 
 import json

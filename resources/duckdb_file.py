@@ -126,7 +126,10 @@ class OpenFiles:
     def take(self, path: Path) -> OpenFile | None:
         """The file, if it was left open, for one more transaction."""
         with self._lock:
-            file, timer = self._files.pop((os.getpid(), path), (None, None))
+            return self._taken(path)
+
+    def _taken(self, path: Path) -> OpenFile | None:
+        file, timer = self._files.pop((os.getpid(), path), (None, None))
         if timer is not None:
             timer.cancel()
         return file
@@ -143,9 +146,10 @@ class OpenFiles:
         file.closing.close()
 
     def close(self, path: Path) -> None:
-        """Close a file that was left open, if it was."""
-        if file := self.take(path):
-            file.closing.close()
+        """Close a file that was left open, if it was; when this returns nobody is closing it."""
+        with self._lock:
+            if file := self._taken(path):
+                file.closing.close()
 
 
 left_open = OpenFiles()

@@ -10,6 +10,7 @@ import textwrap
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 
 import duckdb
 import pyarrow as pa
@@ -19,7 +20,7 @@ from filelock import FileLock
 
 from resources import duckdb_file
 from resources import warehouse as module
-from resources.duckdb_file import left_open
+from resources.duckdb_file import OpenFile, OpenFiles, left_open
 from resources.extras import folders
 from resources.home import REPO_ROOT
 from resources.warehouse import (
@@ -931,3 +932,19 @@ class TestLeftOpen:
             )
             assert sum(written) == 8
         assert warehouse.count(TABLE) == 8
+
+    def test_when_a_run_has_ended_nobody_is_still_closing_its_file(self, tmp_path):
+        """Whoever copies the folder then would find half of it."""
+        files, closing, began = OpenFiles(), ExitStack(), threading.Event()
+        closed = []
+
+        def slowly():
+            began.set()
+            time.sleep(0.5)
+            closed.append(True)
+
+        closing.callback(slowly)
+        with files.of_run():
+            files.leave(tmp_path, OpenFile(duckdb.connect(), time.monotonic(), closing))
+            assert began.wait(60)
+        assert closed

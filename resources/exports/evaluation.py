@@ -77,7 +77,7 @@ def write_lmms_eval(source: Source, folder: Path, shard_bytes: int) -> None:
         f"{name}.yaml": f"the task: lmms-eval --include_path . --log_samples --tasks {name}",
         "utils.py": "what the task asks, and how it reads an answer",
     }
-    huggingface.write(source, folder, shard_bytes, files)
+    huggingface.write(source, folder, shard_bytes, files, "lmms-eval")
     shutil.copyfile(TEMPLATES / "lmms_eval_utils.py", folder / "utils.py")
     # Files that it finds beside the task are named one by one.
     shards = sorted(path.relative_to(folder).as_posix() for path in folder.glob("data/*/*.parquet"))

@@ -8,9 +8,12 @@ What belongs here: that folder's life. Its files are those of the form, `attribu
 import csv
 import hashlib
 import json
+import os
+import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple, Protocol
 
 from methods.exports.rows import Exported, Picture
@@ -83,7 +86,7 @@ def write_folder(target: Path, form: Writes, source: Source) -> list[ExportedFil
             if path.is_file()
         }
         manifest = {**made_of, "files": files}
-        (draft / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n")
+        _write_list(draft, manifest)
         draft.chmod(0o755)
     return listed_files(target)
 
@@ -116,6 +119,24 @@ def checked_files(folder: Path, *, contents: bool = True) -> Checked:
     )
 
 
+@contextmanager
+def with_page(folder: Path, page: str) -> Iterator[Path]:
+    """The folder, with another text as its page and a list that has it; its own files stay.
+
+    Other files are links to those of the folder.
+    """
+    with TemporaryDirectory() as above:
+        copy = Path(above) / folder.name
+        shutil.copytree(folder.resolve(), copy, copy_function=os.symlink)
+        manifest, _ = _listed(folder)
+        (copy / README).unlink()
+        (copy / README).write_text(page, encoding="utf-8")
+        manifest["files"][README] = _known_by(copy / README)
+        (copy / MANIFEST).unlink()
+        _write_list(copy, manifest)
+        yield copy
+
+
 def told(folder: Path, checked: Checked) -> str:
     """What checking came to, in a sentence."""
     manifest = checked.manifest
@@ -144,6 +165,10 @@ def _attributing(path: Path, source: Source) -> Iterator[None]:
         for each in source.all():
             each.on_batch = attribute
         yield
+
+
+def _write_list(folder: Path, manifest: Mapping[str, Any]) -> None:
+    (folder / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n")
 
 
 def _known_by(path: Path) -> dict[str, Any]:

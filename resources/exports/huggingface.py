@@ -7,6 +7,7 @@ What belongs here: the columns and the shards. What the page says is
 
 import hashlib
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -47,16 +48,22 @@ FEATURES: Mapping[str, Any] = {
 WORDS = """\
 from datasets import load_dataset
 
-rows = load_dataset("{repository}", "{config}", split="{split}")
+rows = load_dataset("{name}", "{config}", split="{split}")
 rows[0]["turns"][0]["question"], rows[0]["images"][0].size"""
+"""Lines that load it; `name` is the folder's, and in a repository that of the repository."""
+_NAME = re.compile(r'^rows = load_dataset\("[^"]*"', re.MULTILINE)
 
 
 def write(
-    source: Source, folder: Path, shard_bytes: int, files: Mapping[str, str] | None = None
+    source: Source,
+    folder: Path,
+    shard_bytes: int,
+    files: Mapping[str, str] | None = None,
+    form: str = "huggingface",
 ) -> None:
     """Write the shards, the example's pictures, the page and the description in Croissant.
 
-    `files` are those that stand there beside, and what is in them.
+    `files` are those that stand there beside, and what is in them; the folder is that of `form`.
     """
     written = [_write_rows(each, folder, shard_bytes) for each in source.all()]
     example = next((example for _, _, example in written if example), None)
@@ -77,12 +84,17 @@ def write(
         yaml_features(FEATURES),
         example,
         _example_pictures(example, source, folder),
-        WORDS.format(repository=source.release_id, config=source.config, split=source.split),
+        WORDS.format(name=f"{source.release_id}.{form}", config=source.config, split=source.split),
     )
     (folder / README).write_text(dataset_page(page), encoding="utf-8")
     shards = [_shard(path, folder) for _, paths, _ in written for path in paths]
     described = croissant(page, shards, FEATURES)
     (folder / CROISSANT).write_text(json.dumps(described, indent=1, ensure_ascii=False) + "\n")
+
+
+def page_in_repository(page: str, repository: str) -> str:
+    """The page of a folder as it stands in the repository `owner/name`, which it is loaded from."""
+    return _NAME.sub(f'rows = load_dataset("{repository}"', page)
 
 
 def _write_rows(

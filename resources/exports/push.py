@@ -7,7 +7,8 @@ has is not sent a second time.
 import os
 from pathlib import Path
 
-from resources.exports.folder import MANIFEST, Checked, checked_files
+from resources.exports.folder import MANIFEST, README, Checked, checked_files, with_page
+from resources.exports.huggingface import page_in_repository
 from resources.exports.source import ExportError, Source
 
 REFERENCES = ("answer", "key", "caption", "focus")
@@ -51,7 +52,8 @@ def require_repository(name: str) -> None:
 def push(folder: Path, repository: str) -> str:
     """Send a folder to the dataset repository `owner/name`; the address of the commit.
 
-    A repository that is not there is made, private. Raises ExportError.
+    A repository that is not there is made, private. The page that is sent, and its hash in the list,
+    have the repository's name where the folder's is. Raises ExportError.
     """
     # This is the one command that is about the hub: what keeps others off it is not meant here.
     os.environ["HF_HUB_OFFLINE"] = "0"
@@ -62,13 +64,15 @@ def push(folder: Path, repository: str) -> str:
     api = HfApi()
     try:
         api.create_repo(repository, repo_type="dataset", private=True, exist_ok=True)
-        done = api.upload_folder(
-            repo_id=repository,
-            repo_type="dataset",
-            folder_path=folder,
-            commit_message=folder.name,
-            delete_patterns=["data/**", "example/**"],
-        )
+        page = page_in_repository((folder / README).read_text(encoding="utf-8"), repository)
+        with with_page(folder, page) as sent:
+            done = api.upload_folder(
+                repo_id=repository,
+                repo_type="dataset",
+                folder_path=sent,
+                commit_message=folder.name,
+                delete_patterns=["data/**", "example/**"],
+            )
     except LocalTokenNotFoundError:
         raise ExportError(
             "The hub wants to know who you are: set HF_TOKEN, or log in with hf auth login."

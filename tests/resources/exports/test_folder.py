@@ -147,12 +147,18 @@ def test_what_is_sent_has_a_known_licence_and_no_answer_that_is_held_out(
         require_publishable(held_out, open_split)
 
 
-def test_a_push_makes_a_private_dataset_and_sends_the_folder(
+def test_a_push_makes_a_private_dataset_and_sends_the_folder_under_the_name_of_the_repository(
     released, dialogues: list[Item], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import huggingface_hub
 
     calls = []
+    source, folder = released(dialogues), tmp_path / "out"
+    write_folder(folder, FORMS["huggingface"], source)
+    before = everything(folder)
+    loading = f'rows = load_dataset("{source.release_id}.huggingface", "default"'.encode()
+    assert loading in before["README.md"]
+    sent_files: dict[str, bytes] = {}
 
     class Api:
         def create_repo(self, repository: str, **told) -> None:
@@ -160,6 +166,8 @@ def test_a_push_makes_a_private_dataset_and_sends_the_folder(
 
         def upload_folder(self, **told):
             calls.append(told)
+            sent_files.update(everything(told["folder_path"]))
+            assert not checked_files(told["folder_path"]).others
             if len(calls) > 2:
                 raise OSError("the network\nis down")
             return type("Commit", (), {"commit_url": "https://hub/commit/1"})
@@ -167,12 +175,17 @@ def test_a_push_makes_a_private_dataset_and_sends_the_folder(
     monkeypatch.setattr(huggingface_hub, "HfApi", Api)
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
-    assert push(tmp_path, "me/set") == "https://hub/commit/1"
+    assert push(folder, "me/set") == "https://hub/commit/1"
     (repository, made), sent = calls
     assert (repository, made["private"], made["repo_type"]) == ("me/set", True, "dataset")
-    assert (sent["repo_id"], sent["folder_path"]) == ("me/set", tmp_path)
+    assert (sent["repo_id"], sent["commit_message"]) == ("me/set", "out")
+    page = before["README.md"].replace(loading, b'rows = load_dataset("me/set", "default"')
+    assert sent_files["README.md"] == page != before["README.md"]
+    changed = {name for name in before if sent_files[name] != before[name]}
+    assert (sent_files.keys(), changed) == (before.keys(), {"README.md", "manifest.json"})
+    assert everything(folder) == before, "the folder itself stays as it is"
     with pytest.raises(ExportError, match=r"\(the network is down\): push again"):
-        push(tmp_path, "me/set")
+        push(folder, "me/set")
 
 
 @pytest.mark.parametrize("name", ["set", "a b/c", "", "me/..", "me/you/set"])

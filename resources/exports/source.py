@@ -180,24 +180,36 @@ class Source:
         parts: Counter[str | None] = Counter()
         if self.stated:
             parts[self.stated] += self.card["n_items"]
-        for row in self._warehouse.read("release/export_licences", self._where).to_pylist():
-            licences = [licence or self.stated or None for licence in row["licences"]]
+        for licences, n_items in self._items():
             if not reason(licences, self.left_out):
-                parts.update(dict.fromkeys(licences, row["n_items"]))
+                parts.update(dict.fromkeys(licences, n_items))
         return parts
+
+    def _items(self) -> Iterator[tuple[list[str | None], int]]:
+        """The licences of the pictures of an item, and how many items have the same ones."""
+        for row in self._warehouse.read("release/export_licences", self._where).to_pylist():
+            yield [licence or self.stated or None for licence in row["licences"]], row["n_items"]
+
+    def _items_without(self, left_out: Collection[Term]) -> int:
+        """How many items go out where these terms are left out."""
+        return sum(n for licences, n in self._items() if not reason(licences, left_out))
 
     def _conflict(self, licence: SetLicence) -> str:
         one, other = licence.conflict or ("", "")
-        name = self.card["name"]
         what = (
             f"pictures under {one}, which lets nobody pass them on"
             if one == other
             else f"pictures under {one} and under {other}, which no licence of the whole allows "
             "together"
         )
-        terms = ", ".join(licence.leave_out)
+        left_out = {
+            each.card["name"]: sorted({*each.left_out, *licence.leave_out}) for each in self.all()
+        }
+        terms = ", ".join(f"{name}: [{', '.join(these)}]" for name, these in left_out.items())
+        left = any(each._items_without(left_out[each.card["name"]]) for each in self.all())
         names = ", ".join(each.release_id for each in self.all())
         return (
             f"{names} {'have' if self.beside else 'has'} {what}: to leave items with such pictures "
-            f"out, set licences_left_out: {{{name}: [{terms}]}} under release.exports in settings.yaml."
+            f"out, set licences_left_out: {{{terms}}} under release.exports in settings.yaml."
+            + ("" if left else " No item would be left.")
         )

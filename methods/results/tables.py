@@ -29,6 +29,7 @@ class Table:
     """A table: `numeric` says of each column whether it has numbers."""
 
     name: str
+    release: str
     caption: str
     heads: tuple[str, ...]
     numeric: tuple[bool, ...]
@@ -85,6 +86,11 @@ def _key(row: Row) -> tuple[str, ...]:
     return tuple(row[name] for name in ("judge", "judge_version", "metric", "aggregation"))
 
 
+def _release(board: Board) -> str:
+    release: str = board.models[0]["release"]
+    return release
+
+
 def _about(board: Board) -> str:
     row = board.models[0]
     by = "by rule" if row["judge"] == "rule" else f"by {row['judge']} ({row['judge_version']})"
@@ -120,7 +126,7 @@ def _leaderboard(board: Board, name: str) -> Table:
         *("Judged", "Refused", "No answer", "Failed"),
     )
     numeric = tuple(head in ("Score", "Judged only") for head in heads)
-    return Table(name, f"{_about(board)} {bold}", heads, numeric, tuple(rows))
+    return Table(name, _release(board), f"{_about(board)} {bold}", heads, numeric, tuple(rows))
 
 
 def _matrix(board: Board, name: str) -> Table:
@@ -141,7 +147,9 @@ def _matrix(board: Board, name: str) -> Table:
         f"Differences, row less column, on the units that both have. {_about(board)} Bold where p "
         "after Holm is below 0.05."
     )
-    return Table(name, caption, ("", *models), (False, *[True] * len(models)), tuple(rows))
+    return Table(
+        name, _release(board), caption, ("", *models), (False, *[True] * len(models)), tuple(rows)
+    )
 
 
 def _sliced(board: Board, label: str, name: str) -> Table:
@@ -163,7 +171,14 @@ def _sliced(board: Board, label: str, name: str) -> Table:
         for model in models
     ]
     caption = f"By {label}. {_about(board)}"
-    return Table(name, caption, ("Model", *values), (False, *[True] * len(values)), tuple(rows))
+    return Table(
+        name,
+        _release(board),
+        caption,
+        ("Model", *values),
+        (False, *[True] * len(values)),
+        tuple(rows),
+    )
 
 
 def _natural(text: str) -> list[tuple[int, str]]:
@@ -174,4 +189,4 @@ def _natural(text: str) -> list[tuple[int, str]]:
 
 
 def _interval(row: Row) -> str:
-    return "" if row["ci_low"] is None else f"[{row['ci_low']:.1f}, {row['ci_high']:.1f}]"
+    return "" if row["ci_low"] is None else f"[{row['ci_low']:z.1f}, {row['ci_high']:z.1f}]"

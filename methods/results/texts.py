@@ -48,7 +48,7 @@ def latex(of: Table) -> str:
             r"\begin{table}",
             r"\centering",
             f"\\caption{{{latex_text(of.caption)}}}",
-            f"\\label{{tab:{of.name}}}",
+            f"\\label{{tab:{of.release}-{of.name}}}",
             f"\\begin{{tabular}}{{{columns}}}",
             r"\toprule",
             " & ".join(heads) + r" \\",
@@ -136,7 +136,7 @@ def all_in_words(
 
 def _latex_cell(cell: Cell, numeric: bool) -> str:
     if cell.number is not None:
-        shown = f"{cell.number:.{DECIMALS}f}"
+        shown = _decimal(cell.number)
         return f"\\bfseries {shown}" if cell.bold else shown
     text = latex_text(cell.text)
     if numeric:
@@ -145,7 +145,7 @@ def _latex_cell(cell: Cell, numeric: bool) -> str:
 
 
 def _markdown_cell(cell: Cell) -> str:
-    shown = _shown(cell.text) if cell.number is None else f"{cell.number:.{DECIMALS}f}"
+    shown = _shown(cell.text) if cell.number is None else _decimal(cell.number)
     return f"**{shown}**" if cell.bold and shown else shown
 
 
@@ -157,10 +157,15 @@ def _shown(text: str) -> str:
 def _format(of: Table, place: int) -> str:
     """Digits before and after the point of a column, with a sign where one has it."""
     numbers = [row[place].number for row in of.rows]
-    known = [number for number in numbers if number is not None]
-    digits = max((len(str(int(abs(number)))) for number in known), default=1)
-    sign = "-" if any(number < 0 for number in known) else ""
+    known = [_decimal(number) for number in numbers if number is not None]
+    digits = max((len(number.lstrip("-")) - DECIMALS - 1 for number in known), default=1)
+    sign = "-" if any(number.startswith("-") for number in known) else ""
     return f"{sign}{digits}.{DECIMALS}"
+
+
+def _decimal(number: float) -> str:
+    """With its decimals; what is rounded to zero has no sign."""
+    return f"{number:z.{DECIMALS}f}"
 
 
 def _plain(text: str) -> str:

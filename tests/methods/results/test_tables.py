@@ -103,6 +103,16 @@ def test_latex_has_columns_by_decimal_points_and_bold_numbers() -> None:
     assert "table-format=-2.1" in latex(matrix)
 
 
+def test_a_label_has_the_release_and_zero_has_no_sign() -> None:
+    rows = [model("a", 99.96, 1), model("b", -0.04, 2)]
+    board, matrix = tables(Board(rows, [pair("a", "b", 0.04, 0.5)], []), 2)
+    assert r"\label{tab:mmdu-1-leaderboard-2}" in latex(board)
+    assert r"\label{tab:mmdu-1-pairs-2}" in latex(matrix)
+    assert "-0.0" not in latex(matrix) + markdown(matrix) + latex(board) + markdown(board)
+    # 99.96 is shown as 100.0.
+    assert "table-format=3.1" in latex(board) and "table-format=1.1" in latex(matrix)
+
+
 def test_names_are_no_commands_of_latex_or_markdown() -> None:
     rows = [{**model(HOSTILE, 50.0, 1)}, model("other", 40.0, 2)]
     board = Board(rows, [pair(HOSTILE, "other", 10.0, 0.2)], [slice_(HOSTILE, HOSTILE, HOSTILE, 1)])

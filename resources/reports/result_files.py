@@ -53,6 +53,11 @@ def read_results(warehouse: Warehouse, release_id: str) -> Results:
     where = {"release_id": release_id}
     found = Results(*(warehouse.read(query, where) for query in QUERIES.values()))
     if not found.leaderboard.num_rows:
+        if warehouse.select("release.releases", "release_id", **where, kind="instruction").num_rows:
+            raise ResultError(
+                f"{release_id} is an instruction set: models are trained on these, not evaluated, so "
+                "it has no scores."
+            )
         raise ResultError(f"{release_id} has no scores yet: run vlm-loom run evaluate.")
     return found
 

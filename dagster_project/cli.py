@@ -244,9 +244,13 @@ def list_forms() -> None:
 )
 @click.argument("folder", type=FILE)
 def verify_folder(folder: Path) -> None:
-    """Check every file of an exported folder against its list."""
+    """Check every file of an exported folder against its list; a name alone is also one of the home."""
     from resources.exports.folder import checked_files, told
+    from resources.home import releases_path
 
+    of_home = releases_path() / folder
+    if folder.name == str(folder) and not folder.exists() and of_home.exists():
+        folder = of_home
     print(told(folder, checked_files(folder)))
 
 

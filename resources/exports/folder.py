@@ -25,6 +25,9 @@ from resources.exports.source import CannotHoldError, ExportError, Source
 from resources.reports.release_folder import ExportedFile
 
 MANIFEST, README, ATTRIBUTION = "manifest.json", "README.md", "attribution.csv"
+ANEW = "remove the folder, or move it, to have it written anew"
+AGAIN = "get the folder anew, or remove it and export again"
+MADE_HERE = "give a folder that vlm-loom release export made"
 
 
 class Writes(Protocol):
@@ -52,8 +55,8 @@ class Checked(NamedTuple):
 def write_folder(target: Path, form: Writes, source: Source) -> list[ExportedFile]:
     """Make `target` the release in a form, whole or not at all, and list its files.
 
-    One that is there stays as it is. Raises ExportError where it was changed, or was made of other
-    rows.
+    One that is there stays as it is; every file of it is read. Raises ExportError where it was
+    changed, or was made of other rows.
     """
     made_of = {
         "release_id": source.release_id,
@@ -63,13 +66,11 @@ def write_folder(target: Path, form: Writes, source: Source) -> list[ExportedFil
         "stated_licence": source.stated,
     }
     if target.exists():
-        manifest = checked_files(target, contents=False).manifest
+        manifest = checked_files(target, ANEW).manifest
         before = {name: manifest.get(name) for name in made_of}
         if before != made_of:
             named = "; ".join(f"{name}: {value or 'none'}" for name, value in before.items())
-            raise ExportError(
-                f"{target} was made otherwise ({named}): remove the folder to have it written anew."
-            )
+            raise ExportError(f"{target} was made otherwise ({named}): {ANEW}.")
         return listed_files(target)
     with drafted(target, "export") as draft:
         with _attributing(draft / ATTRIBUTION, source):
@@ -91,12 +92,13 @@ def write_folder(target: Path, form: Writes, source: Source) -> list[ExportedFil
     return listed_files(target)
 
 
-def checked_files(folder: Path, *, contents: bool = True) -> Checked:
-    """Check every file of a folder against its list; without `contents` sizes alone.
+def checked_files(folder: Path, todo: str = "") -> Checked:
+    """Check every file of a folder against its list, by size and SHA-256.
 
-    Raises ExportError for the first file that is not as listed.
+    Raises ExportError for the first file that is not as listed; `todo` is what it says to do there,
+    else to get the folder from where it was made.
     """
-    manifest, files = _listed(folder)
+    manifest, files = _listed(folder, todo)
     for name, (sha256, n_bytes) in files.items():
         path = folder / name
         wrong = None
@@ -104,12 +106,10 @@ def checked_files(folder: Path, *, contents: bool = True) -> Checked:
             wrong = "is missing"
         elif path.stat().st_size != n_bytes:
             wrong = f"has {path.stat().st_size} bytes instead of {n_bytes}"
-        elif contents and _known_by(path)["sha256"] != sha256:
+        elif _known_by(path)["sha256"] != sha256:
             wrong = "has other content than was written"
         if wrong:
-            raise ExportError(
-                f"{name} of {folder} {wrong}: get the folder anew, or remove it and export again."
-            )
+            raise ExportError(f"{name} of {folder} {wrong}: {todo or AGAIN}.")
     there = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
     return Checked(
         manifest,
@@ -183,7 +183,7 @@ def listed_files(folder: Path) -> list[ExportedFile]:
     return [ExportedFile(f"{folder.name}/{name}", *known) for name, known in files.items()]
 
 
-def _listed(folder: Path) -> tuple[dict[str, Any], dict[str, tuple[str, int]]]:
+def _listed(folder: Path, todo: str = "") -> tuple[dict[str, Any], dict[str, tuple[str, int]]]:
     """A folder's manifest, and by name SHA-256 and size of its files. Raises ExportError."""
     try:
         manifest = from_json((folder / MANIFEST).read_bytes(), most=None)
@@ -191,12 +191,12 @@ def _listed(folder: Path) -> tuple[dict[str, Any], dict[str, tuple[str, int]]]:
             name: (str(known["sha256"]), int(known["n_bytes"]))
             for name, known in manifest["files"].items()
         }
-    except FileNotFoundError:
-        raise ExportError(
-            f"{folder} has no {MANIFEST}: give a folder that vlm-loom release export made."
-        ) from None
+    except (FileNotFoundError, NotADirectoryError):
+        if not folder.exists():
+            raise ExportError(f"There is no folder {folder}.") from None
+        raise ExportError(f"{folder} has no {MANIFEST}: {todo or MADE_HERE}.") from None
     except (ValueError, TypeError, KeyError, AttributeError):
-        raise ExportError(f"{folder / MANIFEST} is damaged: get the folder anew.") from None
+        raise ExportError(f"{folder / MANIFEST} is damaged: {todo or AGAIN}.") from None
     if any(Path(name).is_absolute() or ".." in Path(name).parts for name in files):
-        raise ExportError(f"{folder / MANIFEST} names files outside of its folder: get it anew.")
+        raise ExportError(f"{folder / MANIFEST} names files outside of it: {todo or AGAIN}.")
     return manifest, files

@@ -214,6 +214,10 @@ def test_a_release_is_exported_checked_and_may_be_sent(folder: Path, capsys) -> 
     assert f"{FIRST} is in {exported}: " in capsys.readouterr().out
     assert loom(["release", "verify", str(exported)]) == 0
     assert "as it was written" in capsys.readouterr().out
+    assert loom(["release", "verify", exported.name]) == 0
+    assert capsys.readouterr().out.startswith(f"{exported} is {FIRST} as huggingface")
+    assert loom(["release", "verify", "x.huggingface"]) == 2
+    assert capsys.readouterr().err == "There is no folder x.huggingface.\n"
     assert loom(["release", "push", FIRST, "me/set", "--dry-run"]) == 0
     assert capsys.readouterr().out.endswith("may be sent to me/set; nothing was sent.\n")
     (exported / "attribution.csv").write_text("")
@@ -288,5 +292,7 @@ def test_results_are_written_as_files_for_a_paper(folder: Path, tmp_path: Path, 
     text = (tmp_path / "out" / "leaderboard.tex").read_text()
     assert "careful & 85.0 & {[}83.3, 86.7] &" in text and "from 2 clusters" in text
     assert "from 10,000 resamples (seed 0)" in (tmp_path / "out" / "methods.txt").read_text()
+    assert loom(["result", "export", INSTRUCTION, "--as", "latex"]) == 2
+    assert capsys.readouterr().err.startswith(f"{INSTRUCTION} is an instruction set: models are ")
     assert loom(["result", "export", "mmdu", "--as", "xls"]) == 2
     assert capsys.readouterr().err.startswith("Results are not written as 'xls'; ")

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -61,9 +62,24 @@ def test_a_file_that_is_not_as_written_is_named(
         shard.write_bytes(data[:-1] + b"" if change == "shorter" else data[:-1] + b"?")
     with pytest.raises(ExportError, match=r"^data/default/test-00000-of-00001\.parquet of .*: get"):
         checked_files(target)
-    if change != "content":
-        with pytest.raises(ExportError, match="parquet"):
-            write_folder(target, FORMS["huggingface"], released(dialogues))
+    with pytest.raises(
+        ExportError,
+        match=r"parquet of .*: remove the folder, or move it, to have it written anew\.$",
+    ):
+        write_folder(target, FORMS["huggingface"], released(dialogues))
+
+
+@pytest.mark.parametrize("what", ["a file", "a folder"])
+def test_what_stands_in_the_place_of_a_folder_is_left_there(
+    what: str, released, dialogues: list[Item], tmp_path: Path
+) -> None:
+    target = tmp_path / "out"
+    mine = target if what == "a file" else target / "mine.txt"
+    mine.parent.mkdir(exist_ok=True)
+    mine.write_text("mine")
+    with pytest.raises(ExportError, match=r"has no manifest\.json: remove the folder, or move it"):
+        write_folder(target, FORMS["huggingface"], released(dialogues))
+    assert mine.read_text() == "mine"
 
 
 def test_files_beside_it_are_told_and_change_nothing(
@@ -83,6 +99,8 @@ def test_files_beside_it_are_told_and_change_nothing(
 def test_a_list_that_is_none_is_refused(text: str, tmp_path: Path) -> None:
     with pytest.raises(ExportError, match=r"has no manifest\.json"):
         checked_files(tmp_path)
+    with pytest.raises(ExportError, match=r"^There is no folder /.*/nowhere\.$"):
+        checked_files(tmp_path / "nowhere")
     (tmp_path / "manifest.json").write_text(text)
     with pytest.raises(ExportError, match=r"manifest\.json (is damaged|names files outside)"):
         checked_files(tmp_path)
@@ -117,6 +135,29 @@ def test_licences_that_contradict_each_other_stop_an_export_and_a_setting_leaves
     assert "| Items left out of these files: NC | 1 |" in page
     with pytest.raises(ExportError, match=r"made otherwise \(.*licences_left_out: \['NC'\]"):
         write_folder(tmp_path / "out", FORMS["huggingface"], released(dialogues))
+
+
+def test_what_is_said_to_leave_out_has_what_is_left_out_already(
+    released, questions: list[Item], image_ids: list[str]
+) -> None:
+    red, green, blue, white = image_ids
+    shown = [replace(questions[0], image_ids=(one, one)) for one in (red, red, green, blue)]
+    items = [replace(item, item_id=str(number)) for number, item in enumerate(shown)]
+    licences = {red: "CC-BY-SA-4.0", green: "CC-BY-NC-2.0", blue: "CC-BY-ND-4.0"}
+    with pytest.raises(ExportError) as raised:
+        released(items, licences=licences, left_out=["NC"])
+    said = str(raised.value)
+    assert "set licences_left_out: {mmdu: [NC, ND]} under release.exports" in said
+    assert "No item" not in said
+    # Both pictures of the only item contradict each other: without either one no item is left.
+    both = [replace(questions[0], image_ids=(red, blue))]
+    with pytest.raises(ExportError, match=r"\[ND\]\} under .* No item would be left\.$"):
+        released(both, licences=licences)
+    # Of releases that go out together, each one is named.
+    one = released(items[:2], licences=licences)
+    other = released([items[2]], name="other", edition=Edition("mmdu", "dev"), licences=licences)
+    with pytest.raises(ExportError, match=r"\{mmdu: \[NC\], other: \[NC\]\} .* settings"):
+        one.stand_beside([other])
 
 
 def test_what_is_sent_has_a_known_licence_and_no_answer_that_is_held_out(

@@ -76,12 +76,20 @@ def write_results(
     card: Mapping[str, Any],
     settings: Mapping[str, Any],
 ) -> list[Path]:
-    """Write the files of a kind, and how the scores were made in words; earlier ones are replaced."""
+    """Write the files of a kind, and how the scores were made in words; earlier ones are replaced.
+
+    Raises ResultError where the folder cannot be made or written into.
+    """
     require_kind(kind)
     words = all_in_words(results.leaderboard.to_pylist(), results.pairs.to_pylist(), card, settings)
     files = {**dict(KINDS[kind](results)), METHODS: words.encode()}
-    for name, data in files.items():
-        write_atomically(folder / name, data)
+    try:
+        for name, data in files.items():
+            write_atomically(folder / name, data)
+    except OSError as error:
+        raise ResultError(
+            f"Results cannot be written into {folder} ({error.strerror}): give another folder with --to."
+        ) from error
     return [folder / name for name in files]
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from methods.evaluation.published import PublishedItem
 from methods.exports.rows import Exported, Said, asked, messages, shown
 from methods.mmdu.published import mmdu_record
+from methods.naming import number_of
 from methods.prompts.messages import IMAGE_HERE
 
 Record = dict[str, Any]
@@ -21,6 +22,9 @@ IMAGE = "<image>"
 _TOKENS = re.compile(r"<(?=(?:image|video|audio)>)")
 ESCAPED = "A text that itself says <image>, <video> or <audio> has a blank after its <."
 NAMES = {"user": "human", "assistant": "gpt"}
+OPENAI_MOST_PICTURES = 10
+OPENAI_KINDS = frozenset({"image/jpeg", "image/png", "image/webp"})
+TOO_MANY, OF_ANOTHER_KIND = "more pictures", "pictures of another kind"
 LLAMA_FACTORY_FILE = "data.jsonl"
 
 
@@ -67,6 +71,26 @@ def openai(item: Exported, urls: Sequence[str]) -> Record | None:
     if not said:
         return None
     return {"messages": [_openai_message(each, urls) for each in said]}
+
+
+def not_taken_by_openai(record: Record) -> list[str]:
+    """Why OpenAI's fine-tuning does not take a record of `openai`; empty where it does."""
+    parts = [part for message in record["messages"] for part in message["content"]]
+    urls = [part["image_url"]["url"] for part in parts if "image_url" in part]
+    kinds = {url.partition(";")[0].removeprefix("data:") for url in urls}
+    return [
+        *([TOO_MANY] if len(urls) > OPENAI_MOST_PICTURES else []),
+        *([OF_ANOTHER_KIND] if kinds - OPENAI_KINDS else []),
+    ]
+
+
+def openai_limits(n_records: int, not_taken: Mapping[str, int]) -> str:
+    """What OpenAI's fine-tuning does not take of so many records, counted by the reasons."""
+    return (
+        f"OpenAI's fine-tuning takes at most {OPENAI_MOST_PICTURES} pictures in an example, and JPEG, "
+        f"PNG and WEBP alone: of {number_of(n_records, 'dialogue')} {not_taken.get(TOO_MANY, 0)} have "
+        f"{TOO_MANY}, and {not_taken.get(OF_ANOTHER_KIND, 0)} have {OF_ANOTHER_KIND}."
+    )
 
 
 def mmdu(item: Exported, paths: Sequence[str]) -> Record | None:

@@ -82,12 +82,11 @@ FORMS: Mapping[str, Form] = {
             "records:write_llama_factory",
             with_answers=True,
         ),
-        _records(
+        Form(
             "openai",
             "fine-tuning by OpenAI's API: chat with the pictures inside",
-            "openai",
-            "data.jsonl",
-            inside=True,
+            "records:write_openai",
+            with_answers=True,
         ),
         Form(
             "mmdu",

@@ -7,6 +7,7 @@ import io
 import json
 import shutil
 import tarfile
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -17,27 +18,39 @@ from resources.exports.folder import ATTRIBUTION, MANIFEST, README
 from resources.exports.source import Source
 
 IMAGES = "images"
+OPENAI_FILE = "data.jsonl"
 NO_ANSWER = "no answer"
 _LINE_ENDS = {ord(end): f"\\u{ord(end):04x}" for end in "\x85\u2028\u2029"}
 """What some readers end a line at, though JSON does not."""
 
 
-def write_records(
-    source: Source, folder: Path, record: str, file: str, note: str = "", inside: bool = False
-) -> None:
+def write_records(source: Source, folder: Path, record: str, file: str, note: str = "") -> None:
     """Write the records that `training.<record>` makes into `file`: a list (.json), or one a line.
 
-    Pictures are files in `images/`, or with `inside` data URLs in the records. Items without any answer
-    are left out, and counted.
+    Pictures are files in `images/`. Items without any answer are left out, and counted.
     """
     make: training.MakeRecord = getattr(training, record)
     pictures = Pictures(source, folder)
-    describe = source.url if inside else pictures.copied
     with (folder / file).open("w", encoding="utf-8", newline="\n") as lines:
-        lines.writelines(_text(_records(source, make, describe), file))
-    files = {file: "the dialogues", **({} if inside else {f"{IMAGES}/": "their pictures"})}
+        lines.writelines(_text(_records(source, make, pictures.copied), file))
+    files = {file: "the dialogues", f"{IMAGES}/": "their pictures"}
     notes = [note, training.ESCAPED] if record in ("llava", "sharegpt", "swift") else [note]
     write_page(source, folder, files, [each for each in notes if each])
+
+
+def write_openai(source: Source, folder: Path) -> None:
+    """Write OpenAI's messages, pictures inside; the page has how many its fine-tuning does not take."""
+    not_taken: Counter[str] = Counter()
+
+    def counted() -> Iterator[training.Record]:
+        for record in _records(source, training.openai, source.url):
+            not_taken.update(training.not_taken_by_openai(record))
+            yield record
+
+    with (folder / OPENAI_FILE).open("w", encoding="utf-8", newline="\n") as lines:
+        lines.writelines(_text(counted(), OPENAI_FILE))
+    limits = training.openai_limits(source.totals.items, not_taken)
+    write_page(source, folder, {OPENAI_FILE: "the dialogues, pictures inside"}, [limits])
 
 
 def write_llama_factory(source: Source, folder: Path) -> None:

@@ -4,6 +4,7 @@ equal."""
 import base64
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -136,6 +137,28 @@ def test_openai_s_messages_go_through_a_chat_template_of_transformers(
         for url, data in zip(urls, sent, strict=True):
             with Image.open(io.BytesIO(data)) as image:
                 assert url.startswith(f"data:{image.get_format_mimetype()};")
+
+
+def test_the_page_says_how_many_dialogues_openai_does_not_take(
+    released, image_ids: list[str], tmp_path: Path
+) -> None:
+    red, green, blue, white = image_ids  # PNG, JPEG, WEBP, GIF
+
+    def showing(name: str, *shown: str) -> Item:
+        turn = Turn(1, "?", tuple(range(1, len(shown) + 1)), {"answer": "!"})
+        return Item(name, (turn,), shown)
+
+    taken = [showing("ten", *[red, green] * 5), showing("webp", blue)]
+    others = [showing("eleven", *[red] * 11), showing("gif", white), showing("both", *[white] * 11)]
+    page = (
+        written(released([*taken, *others]), tmp_path / "out", "openai") / "README.md"
+    ).read_text()
+    (limits,) = re.findall(r"\n## Known limits\n(.*?)\n## ", page, re.DOTALL)
+    assert (
+        "at most 10 pictures in an example, and JPEG, PNG and WEBP alone: of 5 dialogues 2 have"
+        in limits
+    )
+    assert "2 have more pictures, and 2 have pictures of another kind." in limits
 
 
 @pytest.mark.parametrize("form", ["llava", "sharegpt", "ms-swift", "llama-factory"])

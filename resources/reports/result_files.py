@@ -88,7 +88,8 @@ def write_results(
             write_atomically(folder / name, data)
     except OSError as error:
         raise ResultError(
-            f"Results cannot be written into {folder} ({error.strerror}): give another folder with --to."
+            f"Results cannot be written into {folder} ({error.strerror}): give another folder with "
+            "--to."
         ) from error
     return [folder / name for name in files]
 

@@ -1,6 +1,7 @@
 """A release as a Hugging Face dataset: what `datasets` loads is every row and pixel of the release."""
 
 import io
+import re
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +78,19 @@ def test_each_row_says_whose_its_pictures_are_and_how_many_reviewed_it(
     assert (first["n_reviewers"], first["revision"]) == (2, 1), "a policy is nobody"
     lines = (folder / "attribution.csv").read_text().splitlines()
     assert len(lines) == 4 and ",'=A," in lines[1], "no spreadsheet computes an author"
+
+
+def test_the_lines_of_the_page_load_it_beside_its_folder(
+    released, dialogues: list[Item], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = released(dialogues)
+    folder = written(source, tmp_path / f"{source.release_id}.huggingface")
+    (lines,) = re.findall(r"```python\n(.*?)```", (folder / "README.md").read_text(), re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
+    found: dict[str, Any] = {}
+    exec(lines, found)
+    assert [row["item_id"] for row in found["rows"]] == ["dialogue/1", "d2"]
 
 
 def test_config_and_split_are_language_and_split(

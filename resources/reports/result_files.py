@@ -53,7 +53,9 @@ def read_results(warehouse: Warehouse, release_id: str) -> Results:
     where = {"release_id": release_id}
     found = Results(*(warehouse.read(query, where) for query in QUERIES.values()))
     if not found.leaderboard.num_rows:
-        if warehouse.select("release.releases", "release_id", **where, kind="instruction").num_rows:
+        if warehouse.select(
+            "release.releases", "release_id", release_id=release_id, kind="instruction"
+        ).num_rows:
             raise ResultError(
                 f"{release_id} is an instruction set: models are trained on these, not evaluated, so "
                 "it has no scores."

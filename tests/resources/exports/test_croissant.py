@@ -2,11 +2,13 @@
 
 import io
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
 import mlcroissant
 import pytest
+from absl import logging as absl_logging
 from PIL import Image
 
 from methods.evaluation.items import Item
@@ -15,6 +17,9 @@ from methods.exports.rows import table_row
 from resources.exports.folder import write_folder
 from resources.exports.forms import form_named
 from resources.images.store import ImageStore
+
+# absl, which it imports, would close the stream that pytest captures into when Dagster sets up logging.
+absl_logging.get_absl_handler().python_handler.setStream(sys.__stderr__)
 
 
 def text(value: Any) -> Any:

@@ -134,13 +134,10 @@ class Gateway:
                 async with asyncio.TaskGroup() as group:
                     reporting = group.create_task(progress.keep_reporting())
                     async with asyncio.TaskGroup() as workers:
-                        todo = {lane: iter(places) for lane, places in lanes.items()}
-                        longest = max(map(len, lanes.values()), default=0)
-                        for _ in range(min(longest, self._workers())):
-                            for lane, left in todo.items():
-                                workers.create_task(work_on(lane, left))
-                            # Their requests go out before the next ones are made.
-                            await asyncio.sleep(0)
+                        for lane, places in lanes.items():
+                            todo = iter(places)
+                            for _ in range(min(len(places), self._workers())):
+                                workers.create_task(work_on(lane, todo))
                     reporting.cancel()
             except BaseExceptionGroup as group:
                 # One error is shown: the one that stopped the stage, not those it caused.

@@ -226,20 +226,6 @@ def test_garbage_is_looked_for_less_often_while_models_are_asked_and_no_longer_t
     assert gc.get_threshold() == before
 
 
-def test_what_the_first_items_ask_goes_out_before_all_others_are_begun(gateway):
-    begun, sent = list[int](), list[int]()
-
-    async def work(calls, number):
-        begun.append(number)
-        await asyncio.sleep(0)
-        sent.append(len(begun))
-
-    gateway.map("stage", range(60), work)
-
-    assert begun == list(range(60))
-    assert sent[0] < 5
-
-
 def test_nothing_asked_is_nothing_sent(gateway, api):
     before = api.calls()
 

@@ -174,7 +174,6 @@ def _command(action: Action) -> click.Command:
     """The subcommand of an action."""
 
     def perform(**given: Any) -> int:
-        from resources.exports.forms import require_form
         from resources.releases import release_meant
 
         # What is wrong with a name needs no run, which takes seconds to begin.
@@ -182,6 +181,8 @@ def _command(action: Action) -> click.Command:
             if argument.kind == "release" and given[argument.name]:
                 release_meant(_warehouse(), given[argument.name])
             if argument.kind == "form":
+                from resources.exports.forms import require_form
+
                 require_form(given[argument.name] or "")
         from dagster_project.action_jobs import perform_as_run
 

@@ -26,8 +26,9 @@ from resources.llm.usage import ALL_MODELS, OnProgress, Progress, Usage, no_prog
 WORKERS = 64
 """Items worked on at once, at least; of each model by itself where models are asked apart. It is twice
 what may be in flight, so that a request is always ready to be sent."""
-COLLECT_AFTER = 10_000
-"""Objects after which garbage is looked for among those that are new: a call makes some hundred."""
+COLLECT_AFTER = 20_000
+"""Objects after which garbage is looked for among those that are new: a call makes some hundred. As in
+`dagster_project`, for programs that use the gateway alone."""
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -43,6 +43,8 @@ def loom_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         if name.startswith(("LOOM_", "OPENAI_")) and name != "LOOM_REQUIRE_BROWSER":
             monkeypatch.delenv(name)
     monkeypatch.setenv("LOOM_HOME", str(tmp_path / "home"))
+    # The commands set it, and a later test is not to find it.
+    monkeypatch.setenv("DAGSTER_HOME", str(tmp_path / "home" / "dagster"))
     return tmp_path / "home"
 
 

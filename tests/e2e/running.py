@@ -3,9 +3,12 @@
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import dagster as dg
 import pytest
 
 from resources.home import REPO_ROOT
@@ -32,6 +35,17 @@ class Run:
     @property
     def ledger(self) -> Ledger:
         return Ledger(self.home / "ledger.sqlite")
+
+
+@contextmanager
+def instance_of(home: Path) -> Iterator[dg.DagsterInstance]:
+    """The Dagster instance of a home, for definitions that are loaded meanwhile."""
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setenv("LOOM_HOME", str(home))
+        # Its settings name their databases by it.
+        monkeypatch.setenv("DAGSTER_HOME", str(home / "dagster"))
+        with dg.DagsterInstance.from_config(str(home / "dagster")) as instance:
+            yield instance
 
 
 def environment(home: Path, **settings: str) -> dict[str, str]:

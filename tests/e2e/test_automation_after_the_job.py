@@ -1,7 +1,6 @@
 """What the automation sensor would do on a finished build, once somebody turns it on."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import dagster as dg
@@ -11,7 +10,7 @@ from dagster._core.definitions.data_version import DATA_VERSION_TAG
 
 from dagster_project.definitions import build_defs
 from dagster_project.job_runs import run_job
-from tests.e2e.running import Run
+from tests.e2e.running import Run, instance_of
 
 pytestmark = [
     pytest.mark.e2e,
@@ -58,20 +57,10 @@ class Automation:
         )
 
 
-@contextmanager
-def instance_of(run: Run) -> Iterator[dg.DagsterInstance]:
-    """The Dagster instance of the run's home, for definitions that are loaded meanwhile."""
-    with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setenv("LOOM_HOME", str(run.home))
-        monkeypatch.setenv("DAGSTER_HOME", str(run.home / "dagster"))
-        with dg.DagsterInstance.from_config(str(run.home / "dagster")) as instance:
-            yield instance
-
-
 @pytest.fixture(scope="module")
 def quiet(main_job: Run) -> AssetDaemonCursor | None:
     """Where the sensor stands after its first evaluation."""
-    with instance_of(main_job) as instance:
+    with instance_of(main_job.home) as instance:
         automation = Automation(main_job, instance)
         assert automation.requested() == set(), "nothing is due after the main job"
         return automation.cursor
@@ -79,7 +68,7 @@ def quiet(main_job: Run) -> AssetDaemonCursor | None:
 
 @pytest.fixture
 def automation(copied: Run, quiet: AssetDaemonCursor | None) -> Iterator[Automation]:
-    with instance_of(copied) as instance:
+    with instance_of(copied.home) as instance:
         yield Automation(copied, instance, quiet)
 
 

@@ -16,7 +16,7 @@ from dagster_project.run_tags import BUILD
 from resources.home import REPO_ROOT
 from resources.llm.ledger import Ledger
 from resources.warehouse import sql_text
-from tests.e2e.running import ONE_OF_THE_WHOLE_RUNS, Run, command, demo
+from tests.e2e.running import ONE_OF_THE_WHOLE_RUNS, Run, command, demo, instance_of
 from tests.resources.llm.entries import charges_of
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(1200), pytest.mark.always]
@@ -39,7 +39,7 @@ def rows(run: Run, text: str, **params: object) -> list[dict]:
 
 def stages_of_the_newest_build(run: Run) -> list[str]:
     """The jobs that it ran, in order."""
-    with dg.DagsterInstance.from_config(str(run.home / "dagster")) as instance:
+    with instance_of(run.home) as instance:
         (build,) = instance.get_runs(dg.RunsFilter(job_name="build"), limit=1)
         stages = instance.get_runs(dg.RunsFilter(tags={BUILD: build.run_id}))
     assert all(each.is_success for each in stages)

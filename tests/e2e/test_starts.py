@@ -11,7 +11,7 @@ import dagster as dg
 import pytest
 
 from dagster_project.cli import main as loom
-from tests.e2e.running import ONE_OF_THE_WHOLE_RUNS, Run
+from tests.e2e.running import ONE_OF_THE_WHOLE_RUNS, Run, instance_of
 from tests.e2e.starting import free_port, processes_of, started
 from tests.e2e.ui import ENDED, Ui, answering, serving
 
@@ -125,11 +125,11 @@ def killed_demo(home: Path, log: Path) -> set[str]:
         demo.wait_for(lambda: "ingest/wit_rows" in demo.printed)
         os.kill(demo.process.pid, signal.SIGKILL)
         demo.process.wait()
-    with dg.DagsterInstance.from_config(str(home / "dagster")) as instance:
+    with instance_of(home) as instance:
         return {run.run_id for run in instance.get_runs() if run.status.value not in ENDED}
 
 
 def statuses(home: Path, runs: set[str]) -> set[dg.DagsterRunStatus]:
-    with dg.DagsterInstance.from_config(str(home / "dagster")) as instance:
+    with instance_of(home) as instance:
         assert len(runs) == 2, "a build and one of its stages"
         return {run.status for run in instance.get_runs(dg.RunsFilter(run_ids=sorted(runs)))}

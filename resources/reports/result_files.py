@@ -13,14 +13,17 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from methods.benchmarks import BENCHMARKS
 from methods.errors import UserError
 from methods.json_text import to_json
 from methods.naming import nearest
+from methods.results.shapes import planes, radars
 from methods.results.tables import COUNTS_BELOW, Board, boards, counts, tables
 from methods.results.texts import all_in_words, latex, markdown
 from methods.spreadsheet_cells import marked
 from resources.atomic_file import write_atomically
 from resources.reports import figures
+from resources.reports.print_figures import plane_figures, radar_figures
 from resources.warehouse import Warehouse
 
 METHODS = "methods.txt"
@@ -29,6 +32,7 @@ QUERIES = {
     "leaderboard": "evaluate/board_of",
     "pairs": "evaluate/board_pairs_of",
     "slices": "evaluate/board_slices_of",
+    "metrics": "evaluate/board_metrics_of",
 }
 
 
@@ -42,6 +46,7 @@ class Results(NamedTuple):
     leaderboard: pa.Table
     pairs: pa.Table
     slices: pa.Table
+    metrics: pa.Table
 
     def boards(self) -> list[Board]:
         """What each judge, under each version, says."""
@@ -152,6 +157,8 @@ def _pictures(
             yield f"leaderboard{suffix}.{ending}", drawn(_board_figure(board))
             if board.pairs:
                 yield f"pairs{suffix}.{ending}", drawn(_pairs_figure(board))
+            for name, figure in _print_figures(board):
+                yield f"{name}{suffix}.{ending}", drawn(figure)
 
     return write
 
@@ -166,6 +173,15 @@ KINDS: Mapping[str, Callable[[Results], Iterator[tuple[str, bytes]]]] = {
     "png": _pictures("png", figures.png),
 }
 """What results are written as; each gives the names of files and what is in them."""
+
+
+def _print_figures(board: Board) -> Iterator[tuple[str, Any]]:
+    """Radars and quadrants, in the widths that papers have."""
+    benchmark = BENCHMARKS.get(board.models[0]["benchmark"] or "")
+    for radar in radars(board, benchmark):
+        yield from radar_figures(radar)
+    for plane in planes(board, benchmark):
+        yield from plane_figures(plane)
 
 
 def _board_figure(board: Board) -> Any:

@@ -12,8 +12,8 @@ from typing import NamedTuple
 from methods.choice.lettered import LETTERS
 from methods.evaluation.asking import Answer, Ask, Extract, Limits
 from methods.evaluation.benchmark import Benchmark
-from methods.evaluation.dialogue import ask_dialogue
 from methods.evaluation.cells import Row
+from methods.evaluation.dialogue import ask_dialogue
 from methods.evaluation.items import Item
 from methods.evaluation.predictions import Place, PredictionForms, Unplaced, place_of
 from methods.ids import content_id
@@ -72,7 +72,7 @@ def conversations(item: Item, benchmark: Benchmark | None) -> Iterator[Conversat
 
 
 class NamedPlaces:
-    """Places of rows that name item, trial and turn; other rows are left to the benchmark's own forms."""
+    """Places of rows that name item, trial and turn; other rows are left to `forms`."""
 
     def __init__(self, benchmark: Benchmark | None, forms: PredictionForms | None) -> None:
         self._benchmark, self._forms = benchmark, forms

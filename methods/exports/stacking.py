@@ -34,7 +34,7 @@ class Budget(NamedTuple):
 
 
 class Stack(NamedTuple):
-    """Dialogues of one record with their tokens; `whole` is False where one is longer than the budget."""
+    """Dialogues of one record, and their tokens; not `whole`: more than the budget."""
 
     items: tuple[Exported, ...]
     tokens: int

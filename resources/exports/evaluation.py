@@ -18,9 +18,9 @@ import yaml
 from methods.benchmarks import BENCHMARKS
 from methods.choice.lettered import LETTERS
 from methods.choice.published import are_indexes
-from methods.exports.conversations import Own, conversations
 from methods.evaluation.items import Item
 from methods.evaluation.published_tables import encoded
+from methods.exports.conversations import Own, conversations
 from methods.exports.rows import Exported
 from methods.prompts.messages import IMAGE_HERE, Message, Text
 from resources.batched import batched

@@ -130,7 +130,7 @@ class Pictures:
 
 
 class Stacking:
-    """Puts the dialogues of a batch into records of a budget, and counts them; without one, each alone."""
+    """Puts dialogues of a batch into records of a budget, and counts; without one, each alone."""
 
     def __init__(self, budget: Budget | None) -> None:
         self._budget = budget

@@ -29,14 +29,15 @@ def _inside(path):
 
 
 def _message(record, shown=str):
+    if record["role"] == "assistant":
+        # Parts of an assistant's message would be sent with line ends between them.
+        return ChatMessageAssistant(content="".join(part["text"] for part in record["content"]))
     content = [
         ContentImage(image=shown(HERE / part["image"]))
         if part["image"] is not None
         else ContentText(text=part["text"])
         for part in record["content"]
     ]
-    if record["role"] == "assistant":
-        return ChatMessageAssistant(content=content)
     return ChatMessageUser(content=content)
 
 

@@ -1,0 +1,119 @@
+// The form of search, models to compare and filters. Each control is named as the part of the address that it sets.
+"use strict";
+{
+  const { el } = loom;
+  const MOST_IN_NAME = 80;
+  const short = (text) => (text.length > MOST_IN_NAME ? `${text.slice(0, MOST_IN_NAME)}…` : text);
+  const option = (value, text) => el("option", { value }, short(text));
+  const models = () => loom.release.models.map(({ name }) => option(name, name));
+
+  const select = (name, label, ...options) => el("div", { className: "field" }, el("label", { htmlFor: name }, label), el("select", { name, id: name }, options));
+  const number = (name, label) => el("div", { className: "field" }, el("label", { htmlFor: name }, label), el("input", { type: "number", name, id: name, step: "any", inputmode: "decimal" }));
+  const group = (legend, ...fields) => el("fieldset", {}, el("legend", {}, legend), el("div", { className: "fields" }, fields));
+
+  const SCALE = ({ low, high }) => (low === null || high === null ? "" : `, ${low} to ${high}`);
+  const scoreChoice = () => {
+    const value = ({ metric, judge }) => JSON.stringify([metric, judge]);
+    const texts = loom.scored.map((each) => `${each.metric} · ${loom.judgeTitle(each.judge)}`);
+    return el("div", { className: "field wide" }, el("label", { htmlFor: "scored" }, "Scores shown"), el("select", { id: "scored", "data-value": "" }, loom.scored.map((each, place) => option(value(each), texts[place]))));
+  };
+  const LENGTHS = [["turns", "turns"], ["images", "images"], ["question_length", "characters of questions"], ["reference_length", "characters of references"]];
+  const lengths = () => [
+    ...LENGTHS.filter(([name]) => loom.hasColumn({ kind: "count", name })).map(([name, text]) => option(name, text)),
+    ...loom.release.models.filter((_, model) => loom.hasColumn({ kind: "length", model })).map(({ name }) => option(`answer:${name}`, `answer of ${name}`)),
+  ];
+  const STATUS = { refused: "refused", truncated: "cut off by the token limit", reasoning_only: "reasoning only", empty: "empty", failed: "failed", not_asked: "not asked", answered: "answered", given: "given by the benchmark" };
+  loom.statusText = (status) => STATUS[status] || status;
+
+  const fields = () => {
+    const { labels, statuses, columns } = loom.release;
+    const has = (kind) => columns.some((column) => column.kind === kind);
+    const scored = loom.scored.length > 0;
+    return [
+      loom.release.models.length > 1 && group("Compare models side by side", ["a", "b", "c"].map((side) => select(side, `Model ${side.toUpperCase()}${side === "c" ? " (if three)" : ""}`, option("", "–"), models()))),
+      scored && group("Scores", scoreChoice(), select("score.of", "Model", option("", "mean of models"), models()), number("score.min", "At least"), number("score.max", "At most")),
+      scored && loom.release.models.length > 1 && group("Difference of A and B", select("diff.side", "Which is better", option("", "any"), option("differ", "they differ"), option("a", "A is better"), option("b", "B is better"), option("equal", "equal")), number("diff.min", "By at least")),
+      labels.length > 0 && group("Labels", labels.map(({ name, values }) => select(loom.labelState(name), short(name), option("", "any"), values.map((value) => option(value, value || "(empty)")), option(loom.NONE, loom.NONE)))),
+      has("status") && group("Outcome of answers", select("outcome", "Outcome", option("", "any"), option("lost", "no answer (any reason)"), statuses.map((status) => option(status, loom.statusText(status)))), select("outcome.of", "Model", option("", "any model"), models())),
+      has("disagreement") && group("Judges disagree", number("judges.min", "By at least"), select("judges.of", "Model", option("", "any model"), models())),
+      group("Length", el("div", { className: "field wide" }, el("label", { htmlFor: "length.of" }, "Of"), el("select", { name: "length.of", id: "length.of" }, lengths())), number("length.min", "At least"), number("length.max", "At most")),
+      el("div", { className: "check" }, el("input", { type: "checkbox", name: "note", id: "note", value: "1" }), el("label", { htmlFor: "note" }, "Only with a note of mine")),
+      el("p", {}, el("button", { type: "button", id: "clear", onclick: () => loom.changed({ ...loom.withoutFilters() }) }, "Clear filters")),
+    ];
+  };
+
+  const controls = () => [...loom.byId("filters").elements].filter((control) => control.name);
+  const fillOrders = () => {
+    loom.byId("sort").replaceChildren(...loom.orders().map(({ name, text }) => option(name || "release", text)));
+    loom.byId("sort").value = loom.order().name || "release";
+  };
+
+  // Show in the form what the address says.
+  loom.fillForm = () => {
+    for (const control of controls()) {
+      if (control.name === "sort") continue;
+      if (control.type === "checkbox") control.checked = loom.get(control.name) === control.value;
+      else if (control.type !== "search" || control.value !== loom.get("q")) control.value = loom.get(control.name);
+      if (control.tagName === "SELECT" && control.selectedIndex < 0) control.selectedIndex = 0;
+    }
+    fillOrders();
+    const shown = loom.shown();
+    if (shown) loom.byId("scored").value = JSON.stringify([shown.metric, shown.judge]);
+    const scale = shown ? SCALE(loom.metric(shown.metric)) : "";
+    for (const name of ["score.min", "score.max"]) if (loom.byId(name)) loom.byId(name).title = `A number${scale}`;
+    const n = loom.filtersOn().filter((name) => name !== "q").length;
+    loom.byId("n-filters").textContent = n ? `(${n} on)` : "";
+    loom.byId("clear").disabled = !loom.filtersOn().length;
+    for (const name of ["diff.side", "diff.min"]) {
+      const control = loom.byId(name);
+      if (control) control.disabled = loom.sides().length < 2;
+    }
+  };
+
+  // What is on, each with a button that takes it away.
+  const WORDS = { q: "search", outcome: "outcome", "score.min": "score ≥", "score.max": "score ≤", "diff.side": "better", "diff.min": "difference ≥", "judges.min": "judges differ by ≥", "length.min": "≥", "length.max": "≤", note: "with a note" };
+  const said = (name) => {
+    const value = loom.get(name);
+    if (name.startsWith(loom.labelState(""))) return `${loom.labelName(name)}: ${value}`;
+    if (name === "note") return WORDS.note;
+    if (name === "diff.side") return { a: "A is better", b: "B is better", equal: "A and B equal", differ: "A and B differ" }[value] || value;
+    if (name === "outcome") return `${loom.get("outcome.of") || "any model"}: ${value === "lost" ? "no answer" : loom.statusText(value)}`;
+    if (name.startsWith("score.")) return `${loom.get("score.of") || "mean"}: ${WORDS[name]} ${value}`;
+    if (name.startsWith("length.")) return `${(LENGTHS.find(([of]) => of === (loom.get("length.of") || "turns")) || [0, loom.get("length.of")])[1]} ${WORDS[name]} ${value}`;
+    return `${WORDS[name]} ${value}`;
+  };
+  loom.showChips = () => {
+    loom.byId("chips").replaceChildren(...loom.filtersOn().map((name) => el("button", { type: "button", className: "filter", title: `Remove this filter: ${said(name)}`, onclick: () => loom.changed({ [name]: null }) }, el("span", { dir: "auto" }, short(said(name))), el("span", { "aria-hidden": "true" }, " ×"))));
+  };
+
+  const RESTING = 120;
+  let typing;
+  loom.makeForm = () => {
+    loom.byId("fields").replaceChildren(...fields().filter((field) => field));
+    const form = loom.byId("filters");
+    form.addEventListener("submit", (event) => event.preventDefault());
+    const take = (control) => {
+      if (control.id === "scored") {
+        const [metric, judge] = JSON.parse(control.value);
+        const first = loom.scored[0];
+        const same = metric === first.metric && judge === first.judge;
+        loom.changed({ metric: same ? null : metric, judge: same ? null : judge });
+        return;
+      }
+      const value = control.type === "checkbox" && !control.checked ? "" : control.value;
+      const sort = ["a", "b"].includes(control.name) && !value ? { sort: null, "diff.side": null, "diff.min": null } : {};
+      loom.changed({ ...sort, [control.name]: value });
+    };
+    const typed = (control) => ["search", "number"].includes(control.type);
+    form.addEventListener("input", ({ target }) => {
+      clearTimeout(typing);
+      if (typed(target)) typing = setTimeout(() => take(target), RESTING);
+    });
+    form.addEventListener("change", ({ target }) => {
+      clearTimeout(typing);
+      take(target);
+    });
+    loom.byId("sort").addEventListener("change", ({ target }) => take(target));
+    loom.byId("more").open = matchMedia("(min-width: 1100px)").matches;
+  };
+}

@@ -83,7 +83,7 @@ class SiteData:
         self.release_id: str = release["release_id"]
         self.release = release
         self.answers_held_out = held_out(edition_of(card_of(release)))
-        self._warehouse, self._pictures = warehouse, pictures
+        self._warehouse, self.pictures = warehouse, pictures
         self._benchmark = benchmarks.get(release["benchmark"] or "")
         self._judges_of_profile = judges
 
@@ -93,34 +93,34 @@ class SiteData:
         with self._warehouse.kept_open():
             rows = [self._warehouse.fingerprint(table, where) for table in _READ]
         metrics = [metric.name for metric in self._metrics]
-        missing = sorted(set(self._image_ids) - set(self._pictures))
+        missing = sorted(set(self._image_ids) - set(self.pictures))
         return content_id(
             FORM, self._facts_of_release, rows, list(self._judges_of_profile), metrics, missing
         )[:12]
 
     def contents(self) -> Contents:
         """All of it; items are read as they are taken."""
-        return Contents(
-            {
-                "release": self._facts_of_release,
-                "answers_held_out": self.answers_held_out,
-                "made": datetime.now(UTC).isoformat(timespec="seconds"),
-                "models": [{"name": name, "is_model": is_model(name)} for name in self.models],
-                "judges": [
-                    {"judge": judge, "version": version, "title": self._title(judge, version)}
-                    for judge, version in self.judges
-                ],
-                "trials": self.trials,
-                "metrics": [_metric(metric) for metric in self._metrics],
-                "labels": [
-                    {"name": name, "values": values} for name, values in self._labels.items()
-                ],
-                "statuses": STATUSES,
-            },
-            self._columns(),
-            self._entries(),
-            self._prompts,
-        )
+        with self._warehouse.kept_open():
+            facts, prompts = self._facts, self._prompts
+        return Contents(facts, self._columns(), self._entries(), prompts)
+
+    @property
+    def _facts(self) -> Row:
+        return {
+            "release": self._facts_of_release,
+            "answers_held_out": self.answers_held_out,
+            "made": datetime.now(UTC).isoformat(timespec="seconds"),
+            "models": [{"name": name, "is_model": is_model(name)} for name in self.models],
+            "judges": [
+                {"judge": judge, "version": version, "title": self._title(judge, version)}
+                for judge, version in self.judges
+            ],
+            "trials": self.trials,
+            "metrics": [_metric(metric) for metric in self._metrics],
+            "labels": [{"name": name, "values": values} for name, values in self._labels.items()],
+            "statuses": STATUSES,
+            "prompts": self._versions,
+        }
 
     @cached_property
     def models(self) -> list[str]:
@@ -198,17 +198,22 @@ class SiteData:
             ::-1
         ]
 
-    @property
-    def _prompts(self) -> dict[str, str]:
-        """Version -> text, of prompts whose text is still that of their file."""
+    @cached_property
+    def _versions(self) -> list[str]:
+        """Versions of the prompts of all that is shown."""
         named: set[str] = set()
         for table in ("release.turns", "release.references", "evaluate.answers"):
             named.update(self._distinct(table, "prompt_version"))
         if not self.answers_held_out:
             for table in ("evaluate.extractions", "evaluate.judgments"):
                 named.update(self._distinct(table, "prompt_version"))
+        return sorted(named)
+
+    @property
+    def _prompts(self) -> dict[str, str]:
+        """Version -> text, of prompts whose text is still that of their file."""
         texts = {}
-        for version in sorted(named):
+        for version in self._versions:
             name = version.partition("@")[0]
             try:
                 known = prompt(name)
@@ -354,7 +359,7 @@ class SiteData:
         return Entry(item, head, list(_texts(item)))
 
     def _image(self, row: Row) -> Row:
-        shown = self._pictures.get(row["image_id"])
+        shown = self.pictures.get(row["image_id"])
         return {
             "id": row["image_id"],
             "thumb": shown and shown.thumb,
@@ -367,62 +372,69 @@ class SiteData:
         }
 
     def _answer(self, row: Row, read: Mapping[str, Any]) -> Row:
+        """An answer with what was said of it, without what there is nothing of."""
         of = tuple(row[name] for name in _ANSWER)
         readings = read["evaluate.extractions"].get(of, ())
-        return {
-            "model": self._place["models"][row["model"]],
-            "trial": self._place["trials"][row["trial"]],
-            "turn": row["turn"],
-            "status": STATUSES.index(row["status"]),
-            "text": row["answer"],
-            "reasoning": row["reasoning"],
-            "call": row["call_key"],
-            "prompt": row["prompt_version"],
-            # An answer that was given anew has not been read yet.
-            "reading": next(
-                (
-                    {
-                        "value": each["value"],
-                        "extractor": each["extractor"],
-                        "call": each["call_key"],
-                    }
-                    for each in readings
-                    if each["answer_call_key"] == row["call_key"]
+        return _said(
+            {
+                "model": self._place["models"][row["model"]],
+                "trial": self._place["trials"][row["trial"]],
+                "turn": row["turn"],
+                "status": STATUSES.index(row["status"]),
+                "text": row["answer"],
+                "reasoning": row["reasoning"],
+                "call": row["call_key"],
+                "prompt": self._place["prompts"][row["prompt_version"]],
+                # An answer that was given anew has not been read yet.
+                "reading": next(
+                    (
+                        {
+                            "value": each["value"],
+                            "extractor": each["extractor"],
+                            "call": each["call_key"],
+                        }
+                        for each in readings
+                        if each["answer_call_key"] == row["call_key"]
+                    ),
+                    None,
                 ),
-                None,
-            ),
-            "judgments": [
-                self._judgment(each)
-                for each in read["evaluate.judgments"].get(of, ())
-                if each["answer_call_key"] == row["call_key"]
-            ],
-            "observed": [
-                {
-                    "judge": self._place["judges"][each["judge"], each["judge_version"]],
-                    "metric": each["metric"],
-                    "value": each["value"],
-                    "status": each["status"],
-                }
-                for each in read["evaluate.observations"].get(of, ())
-            ],
-            "lost": [
-                {"asked": each["asked"], "reason": each["reason"], "detail": each["detail"]}
-                for each in read["evaluate.failed"].get(of, ())
-                if not self.answers_held_out or each["stage"] == "answers"
-            ],
-        }
+                "judgments": [
+                    self._judgment(each)
+                    for each in read["evaluate.judgments"].get(of, ())
+                    if each["answer_call_key"] == row["call_key"]
+                ],
+                "observed": [
+                    {
+                        "judge": self._place["judges"][each["judge"], each["judge_version"]],
+                        "metric": each["metric"],
+                        "value": each["value"],
+                        "status": each["status"],
+                    }
+                    for each in read["evaluate.observations"].get(of, ())
+                ],
+                "lost": [
+                    {"asked": each["asked"], "reason": each["reason"], "detail": each["detail"]}
+                    for each in read["evaluate.failed"].get(of, ())
+                    if not self.answers_held_out or each["stage"] == "answers"
+                ],
+            }
+        )
 
     def _judgment(self, row: Row) -> Row:
-        return {
-            "judge": self._place["judges"].get((row["judge"], row["judge_version"])),
-            "replicate": row["replicate"],
-            "part": row["part"],
-            "score": row["score"],
-            "scores": dict(row["scores"]),
-            "why": row["explanation"],
-            "call": row["call_key"],
-            "prompt": row["prompt_version"],
-        }
+        scores = {name: _number(value) for name, value in row["scores"]}
+        score = _number(row["score"])
+        return _said(
+            {
+                "judge": self._place["judges"].get((row["judge"], row["judge_version"])),
+                "replicate": row["replicate"] or None,
+                "part": row["part"],
+                "score": score,
+                "scores": None if list(scores.values()) == [score] else scores,
+                "why": row["explanation"],
+                "call": row["call_key"],
+                "prompt": self._place["prompts"].get(row["prompt_version"]),
+            }
+        )
 
     @cached_property
     def _place(self) -> dict[str, dict[Any, int]]:
@@ -430,6 +442,7 @@ class SiteData:
             "models": self.models,
             "trials": self.trials,
             "judges": self.judges,
+            "prompts": self._versions,
         }
         return {name: {each: n for n, each in enumerate(of)} for name, of in lists.items()}
 
@@ -494,10 +507,17 @@ def _apart(values: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
 
 def _plain(values: NDArray[np.float64]) -> list[float | None]:
     """Numbers of four digits; None where there is none."""
-    return [
-        None if not isfinite(value) else int(value) if value == int(value) else round(value, 4)
-        for value in values.tolist()
-    ]
+    return [_number(round(value, 4)) if isfinite(value) else None for value in values.tolist()]
+
+
+def _number(value: float) -> float:
+    """A whole number without its point."""
+    return int(value) if value == int(value) else value
+
+
+def _said(row: Row) -> Row:
+    """The row without what is none or empty."""
+    return {name: value for name, value in row.items() if value is not None and value != []}
 
 
 def _by(rows: Sequence[Row], names: Sequence[str]) -> dict[tuple[Any, ...], list[Row]]:

@@ -176,17 +176,8 @@ class SiteData:
 
     @property
     def _facts_of_release(self) -> Row:
-        names = (
-            "release_id",
-            "name",
-            "kind",
-            "benchmark",
-            "language",
-            "split",
-            "origin",
-            "provider",
-        )
-        names += ("created_at", "n_items", "n_turns", "n_images")
+        names: tuple[str, ...] = ("release_id", "name", "kind", "benchmark", "language", "split")
+        names += ("origin", "provider", "created_at", "n_items", "n_turns", "n_images")
         return {name: self.release[name] for name in names}
 
     @property
@@ -323,10 +314,10 @@ class SiteData:
             for table, (order, of) in _READ.items():
                 rows: list[Row] = []
                 if table not in left_out:
-                    only = {"judge": RULE} if table == "evaluate.observations" else {}
-                    rows = self._warehouse.select(
-                        table, order=order, release_id=self.release_id, item_id=ids, **only
-                    ).to_pylist()
+                    where: dict[str, Any] = {"release_id": self.release_id, "item_id": ids}
+                    if table == "evaluate.observations":
+                        where["judge"] = RULE
+                    rows = self._warehouse.select(table, order=order, **where).to_pylist()
                 read[table] = _by(rows, of) if of else rows
         return read
 
@@ -480,9 +471,9 @@ def _texts(item: Row) -> Iterator[str | None]:
         yield turn["given"]
         yield from (reference["text"] for reference in turn["references"])
     for answer in item["answers"]:
-        yield answer["text"]
-        yield answer["reasoning"]
-        yield from (judgment["why"] for judgment in answer["judgments"])
+        yield answer.get("text")
+        yield answer.get("reasoning")
+        yield from (judgment["why"] for judgment in answer.get("judgments", ()))
 
 
 def _metric(metric: Metric) -> Row:

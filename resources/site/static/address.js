@@ -42,9 +42,10 @@
 
   // The metric and the judge whose scores are shown.
   loom.shown = () => {
-    const chosen = loom.scored.find(({ metric, judge }) => metric === loom.get("metric") && judge === loom.get("judge"));
+    const chosen = loom.scored.find(({ metric, judge }) => loom.metric(metric).name === loom.get("metric") && loom.judgeTitle(judge) === loom.get("judge"));
     return chosen || loom.scored[0] || null;
   };
+  loom.shownText = ({ metric, judge }) => `${loom.metric(metric).name} · ${loom.judgeTitle(judge)}`;
   loom.modelOf = (name) => {
     const place = loom.release.models.findIndex((model) => model.name === loom.get(name));
     return place < 0 ? null : place;

@@ -20,13 +20,13 @@
   const folded = (title, content, open = false) => el("details", { open }, el("summary", {}, title), el("div", {}, content));
 
   const judgment = (said, nImages) => el("div", { className: "judged" },
-    el("h5", {}, said.judge ? `Judge ${loom.judgeTitle(said.judge)}` : "By rule", said.part ? ` · ${said.part}` : "", said.replicate ? ` · again (${said.replicate + 1})` : "", said.score !== null && el("b", { className: "grade" }, ` ${loom.number(said.score)}`)),
+    el("h5", {}, loom.isRule(said.judge) ? "By rule" : `Judge ${loom.judgeTitle(said.judge)}`, said.part ? ` · ${said.part}` : "", said.replicate ? ` · again (${said.replicate + 1})` : "", said.score !== null && el("b", { className: "grade" }, ` ${loom.number(said.score)}`)),
     Object.keys(said.scores).length > 0 && el("dl", { className: "dimensions" }, Object.entries(said.scores).map(([name, score]) => el("div", {}, el("dt", {}, name), el("dd", {}, loom.number(score))))),
     said.why && el("p", { className: "said", dir: "auto" }, loom.said(said.why, nImages)),
     el("div", { className: "keys" }, loom.call("judgment", said.call), loom.promptButton(said.prompt)));
 
   const observed = (all) => all.length > 0 && el("dl", { className: "dimensions" }, all.map(({ judge, metric, value, status }) => el("div", {},
-    el("dt", {}, judge ? `${metric} (${loom.judgeTitle(judge)})` : metric), el("dd", {}, value === null ? status || "not scored" : loom.number(value)))));
+    el("dt", {}, loom.isRule(judge) ? metric : `${metric} (${loom.judgeTitle(judge)})`), el("dd", {}, value === null ? status || "not scored" : loom.number(value)))));
 
   // What stands on an answer's head: how it ended, and the grade of each judge.
   const badges = (answer) => [
@@ -44,6 +44,7 @@
       answer.reasoning && folded(`Reasoning, ${loom.count([...answer.reasoning].length, "character")}`, el("div", { className: "said", dir: "auto" }, answer.reasoning)),
       judgments.length > 0 && folded(judgments.length === 1 ? "Judgment" : `${judgments.length} judgments`, judgments.map((each) => judgment(each, nImages)), close),
       observed(answer.observed),
+      answer.lost.map(({ asked, reason, detail }) => el("p", { className: "lost" }, `${asked}: ${reason}`, detail && [". ", el("span", { dir: "auto" }, detail)])),
       el("div", { className: "keys" }, loom.call("answer", answer.call), reading && reading.call && loom.call("reading", reading.call), reading && el("span", { className: "key" }, `read by ${reading.extractor}`), loom.promptButton(answer.prompt)));
   };
 

@@ -60,7 +60,7 @@
     const pairs = sides.flatMap((first, place) => sides.slice(place + 1).map((second) => [first, second]));
     const counted = await Promise.all(pairs.map(async ([first, second]) => loom.countPair(await loom.differences(first.model, second.model), marks)));
     target.replaceChildren(
-      el("h2", {}, "Comparison ", el("small", {}, `${shown.metric} · ${loom.judgeTitle(shown.judge)}; positive: the first is better`)),
+      el("h2", {}, "Comparison ", el("small", {}, `${loom.shownText(shown)}; positive: the first is better`)),
       ...pairs.map(([first, second], place) => pair(first, second, counted[place])),
       el("p", {}, el("button", { type: "button", onclick: () => loom.changed({ a: null, b: null, c: null, sort: null, "diff.side": null, "diff.min": null }) }, "End the comparison")));
     target.hidden = false;

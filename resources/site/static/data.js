@@ -65,7 +65,7 @@ const loom = {};
     // What has scores: a metric as one judge gave it.
     const scored = new Map();
     for (const { kind, metric, judge } of loom.release.columns) {
-      if (kind === "score") scored.set(JSON.stringify([metric, judge]), { metric, judge });
+      if (kind === "score") scored.set(`${metric} ${judge}`, { metric, judge });
     }
     loom.scored = [...scored.values()];
   };
@@ -79,10 +79,23 @@ const loom = {};
       ["label", "status"].includes(column.kind) ? Int32Array.from(values) : Float64Array.from(values, (value) => value ?? NaN)
     ));
   };
+  // Pieces leave out what is none, empty or said twice.
+  const judgment = (given) => ({
+    judge: null, replicate: 0, call: null, ...given,
+    scores: given.scores ?? { [given.part || "score"]: given.score },
+    prompt: loom.release.prompts[given.prompt] ?? null,
+  });
+  const answer = (given) => ({
+    text: null, reasoning: null, call: null, reading: null, observed: [], lost: [], ...given,
+    judgments: (given.judgments ?? []).map(judgment),
+    status: loom.release.statuses[given.status],
+    prompt: loom.release.prompts[given.prompt] ?? null,
+  });
+  const whole = (item) => ({ ...item, answers: item.answers.map(answer) });
   loom.itemOf = async (number) => {
     const { pieces } = loom.release;
     const file = loom.placeIn(pieces, number);
-    return (await piece("items", file, as))[number - pieces[file]];
+    return (await piece("items", file, (items) => items.map(whole)))[number - pieces[file]];
   };
   loom.headOf = async (number) => {
     const { heads } = loom.release;
@@ -100,6 +113,8 @@ const loom = {};
       return higher ? share : 1 - share;
     };
   };
-  loom.metric = (name) => loom.release.metrics.find((metric) => metric.name === name) || { name, low: null, high: null, higher_is_better: true };
-  loom.judgeTitle = (judge) => loom.release.judges.find((each) => each.judge === judge)?.title || judge || "rule";
+  loom.metric = (place) => loom.release.metrics[place];
+  loom.judgeTitle = (place) => loom.release.judges[place]?.title || (isRule(place) ? "rule" : "of an earlier version");
+  const isRule = (place) => loom.release.judges[place]?.judge === "";
+  loom.isRule = isRule;
 }

@@ -94,9 +94,13 @@
   };
   const MAKER_OF = { "score.min": "score", "score.max": "score", "diff.side": "difference", "diff.min": "difference", "judges.min": "judges", "length.min": "length", "length.max": "length" };
   const labelled = (name) => async () => {
-    const label = loom.release.labels.find((each) => each.name === loom.labelName(name));
-    const values = label && (await loom.column({ kind: "label", label: label.name }));
-    const wanted = loom.get(name) === loom.NONE ? -1 : label?.values.indexOf(loom.get(name)) ?? -2;
+    const { labels } = loom.release;
+    const label = labels.findIndex((each) => each.name === loom.labelName(name));
+    const values = await loom.column({ kind: "label", label });
+    const value = loom.get(name);
+    const place = label < 0 ? -1 : labels[label].values.indexOf(value);
+    // An item without the label has -1; a value that no item has is at no place.
+    const wanted = value === loom.NONE ? -1 : place < 0 ? -2 : place;
     return (number) => Boolean(values) && values[number] === wanted;
   };
   loom.NONE = "(none)";

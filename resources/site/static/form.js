@@ -13,9 +13,8 @@
 
   const SCALE = ({ low, high }) => (low === null || high === null ? "" : `, ${low} to ${high}`);
   const scoreChoice = () => {
-    const value = ({ metric, judge }) => JSON.stringify([metric, judge]);
-    const texts = loom.scored.map((each) => `${each.metric} · ${loom.judgeTitle(each.judge)}`);
-    return el("div", { className: "field wide" }, el("label", { htmlFor: "scored" }, "Scores shown"), el("select", { id: "scored", "data-value": "" }, loom.scored.map((each, place) => option(value(each), texts[place]))));
+    const texts = loom.scored.map((each) => loom.shownText(each));
+    return el("div", { className: "field wide" }, el("label", { htmlFor: "scored" }, "Scores shown"), el("select", { id: "scored", "data-value": "" }, loom.scored.map((each, place) => option(String(place), texts[place]))));
   };
   const LENGTHS = [["turns", "turns"], ["images", "images"], ["question_length", "characters of questions"], ["reference_length", "characters of references"]];
   const lengths = () => [
@@ -58,7 +57,7 @@
     }
     fillOrders();
     const shown = loom.shown();
-    if (shown) loom.byId("scored").value = JSON.stringify([shown.metric, shown.judge]);
+    if (shown) loom.byId("scored").value = String(loom.scored.indexOf(shown));
     const scale = shown ? SCALE(loom.metric(shown.metric)) : "";
     for (const name of ["score.min", "score.max"]) if (loom.byId(name)) loom.byId(name).title = `A number${scale}`;
     const n = loom.filtersOn().filter((name) => name !== "q").length;
@@ -94,10 +93,9 @@
     form.addEventListener("submit", (event) => event.preventDefault());
     const take = (control) => {
       if (control.id === "scored") {
-        const [metric, judge] = JSON.parse(control.value);
-        const first = loom.scored[0];
-        const same = metric === first.metric && judge === first.judge;
-        loom.changed({ metric: same ? null : metric, judge: same ? null : judge });
+        const { metric, judge } = loom.scored[Number(control.value)];
+        const first = control.value === "0";
+        loom.changed({ metric: first ? null : loom.metric(metric).name, judge: first ? null : loom.judgeTitle(judge) });
         return;
       }
       const value = control.type === "checkbox" && !control.checked ? "" : control.value;

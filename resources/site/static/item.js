@@ -71,7 +71,7 @@
       })).catch(loom.failed);
     }
     return el("section", { className: "model-scores", "aria-label": "Scores of the item" },
-      el("p", { className: "note" }, shown ? `${shown.metric} · ${loom.judgeTitle(shown.judge)}, by model. ` : "No scores. ", loom.release.models.length > 1 && "Press models to see them side by side."),
+      el("p", { className: "note" }, shown ? `${loom.shownText(shown)}, by model. ` : "No scores. ", loom.release.models.length > 1 && "Press models to see them side by side."),
       el("p", { className: "buttons" }, buttons));
   };
 
@@ -88,7 +88,13 @@
     release_id: loom.release.release.release_id,
     ...item,
     number: item.number + 1,
-    answers: item.answers.map((answer) => ({ ...answer, model: loom.release.models[answer.model].name, trial: loom.release.trials[answer.trial] })),
+    answers: item.answers.map((answer) => ({
+      ...answer,
+      model: loom.release.models[answer.model].name,
+      trial: loom.release.trials[answer.trial],
+      judgments: answer.judgments.map((each) => ({ ...each, judge: loom.judgeTitle(each.judge) })),
+      observed: answer.observed.map((each) => ({ ...each, judge: loom.judgeTitle(each.judge) })),
+    })),
   });
   let shownItem = null;
   loom.copyItem = () => shownItem && loom.copy(JSON.stringify(named(shownItem), null, 2), "Item as JSON");

@@ -46,6 +46,12 @@
     return chosen || loom.scored[0] || null;
   };
   loom.shownText = ({ metric, judge }) => `${loom.metric(metric).name} · ${loom.judgeTitle(judge)}`;
+  // A score as it is written: with a digit behind the point where the scale is wide.
+  loom.score = (value) => loom.number(value, isWide() ? 1 : 2);
+  const isWide = () => {
+    const { low, high } = loom.metric(loom.shown().metric);
+    return low !== null && high !== null && high - low >= 20;
+  };
   loom.modelOf = (name) => {
     const place = loom.release.models.findIndex((model) => model.name === loom.get(name));
     return place < 0 ? null : place;

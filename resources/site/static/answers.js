@@ -2,7 +2,7 @@
 "use strict";
 {
   const { el } = loom;
-  const LONG = 1600;
+  const LONG = 800;
   const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
   loom.letter = (place) => LETTERS[place] ?? String(place + 1);
 
@@ -28,12 +28,13 @@
   const observed = (all) => all.length > 0 && el("dl", { className: "dimensions" }, all.map(({ judge, metric, value, status }) => el("div", {},
     el("dt", {}, loom.isRule(judge) ? metric : `${metric} (${loom.judgeTitle(judge)})`), el("dd", {}, value === null ? status || "not scored" : loom.number(value)))));
 
+  const severalJudges = () => loom.release.judges.length > 1;
   // What stands on an answer's head: how it ended, and the grade of each judge.
   const badges = (answer) => [
     answer.status !== "answered" && el("span", { className: "tag" }, loom.statusText(answer.status)),
     answer.reading && el("span", { className: "badge" }, `read: ${answer.reading.value ?? "nothing"}`),
-    ...answer.judgments.filter(({ score }) => score !== null).map(({ judge, part, score }) => el("span", { className: "badge is-grade", title: `${loom.judgeTitle(judge)}${part ? `, ${part}` : ""}` }, el("span", { className: "unseen" }, `${loom.judgeTitle(judge)} ${part}: `), loom.number(score))),
-    ...(answer.judgments.length ? [] : answer.observed.filter(({ value }) => value !== null).map(({ metric, value }) => el("span", { className: "badge is-grade", title: metric }, el("span", { className: "unseen" }, `${metric}: `), loom.number(value)))),
+    ...answer.judgments.filter(({ score }) => score !== null).map(({ judge, part, score }) => el("span", { className: "badge is-grade", title: `${loom.judgeTitle(judge)}${part ? `, ${part}` : ""}` }, el("span", { className: severalJudges() ? "by" : "unseen" }, `${loom.judgeTitle(judge)} `), loom.number(score))),
+    ...(answer.judgments.length ? [] : answer.observed.filter(({ value }) => value !== null).slice(0, 1).map(({ metric, value }) => el("span", { className: "badge is-grade", title: metric }, el("span", { className: "unseen" }, `${metric}: `), loom.number(value)))),
   ].filter((badge) => badge);
 
   const one = (answer, nImages, { many, close }) => {

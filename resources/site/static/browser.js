@@ -66,6 +66,7 @@
     },
     "?": loom.showKeys,
     o: loom.foldAll,
+    w: loom.toggleRoom,
     n: () => loom.byId("own-note")?.focus(),
     c: loom.copyItem,
     l: loom.copyLink,

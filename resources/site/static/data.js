@@ -114,7 +114,7 @@ const loom = {};
     };
   };
   loom.metric = (place) => loom.release.metrics[place];
-  loom.judgeTitle = (place) => loom.release.judges[place]?.title || (isRule(place) ? "rule" : "of an earlier version");
-  const isRule = (place) => loom.release.judges[place]?.judge === "";
+  loom.judgeTitle = (place) => loom.release.judges[place]?.title || "of an earlier version";
+  const isRule = (place) => loom.release.judges[place]?.judge === "rule";
   loom.isRule = isRule;
 }

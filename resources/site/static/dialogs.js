@@ -78,6 +78,7 @@
     [["k", "←"], "item before"],
     [["/"], "search"],
     [["o"], "open or close all that is folded in the item"],
+    [["w"], "the item in the whole window"],
     [["n"], "write a note"],
     [["c"], "copy the item as JSON"],
     [["l"], "copy a link to this item, filter and models"],

@@ -23,10 +23,10 @@
   loom.say = (text) => { loom.byId("said").textContent = text; };
 
   const whole = new Intl.NumberFormat("en");
-  const fine = new Intl.NumberFormat("en", { maximumFractionDigits: 2 });
+  const fine = [0, 1, 2].map((most) => new Intl.NumberFormat("en", { maximumFractionDigits: most }));
   loom.count = (number, noun) => `${whole.format(number)} ${noun}${number === 1 ? "" : "s"}`;
-  loom.number = (value) => (Number.isFinite(value) ? fine.format(value).replace("-", "−") : "–");
-  loom.signed = (value) => (value > 0 ? `+${loom.number(value)}` : loom.number(value));
+  loom.number = (value, digits = 2) => (Number.isFinite(value) ? fine[digits].format(value).replace("-", "−") : "–");
+  loom.signed = (value) => (value > 0 ? `+${loom.score(value)}` : loom.score(value));
 
   // A link to a web page; what is none (a script, a path of a disk) is text.
   loom.link = (address, text) => {

@@ -7,14 +7,14 @@
   const option = (value, text) => el("option", { value }, short(text));
   const models = () => loom.release.models.map(({ name }) => option(name, name));
 
-  const select = (name, label, ...options) => el("div", { className: "field" }, el("label", { htmlFor: name }, label), el("select", { name, id: name }, options));
+  const select = (name, label, ...options) => el("div", { className: "field line" }, el("label", { htmlFor: name }, label), el("select", { name, id: name }, options));
   const number = (name, label) => el("div", { className: "field" }, el("label", { htmlFor: name }, label), el("input", { type: "number", name, id: name, step: "any", inputmode: "decimal" }));
   const group = (legend, ...fields) => el("fieldset", {}, el("legend", {}, legend), el("div", { className: "fields" }, fields));
 
   const SCALE = ({ low, high }) => (low === null || high === null ? "" : `, ${low} to ${high}`);
   const scoreChoice = () => {
     const texts = loom.scored.map((each) => loom.shownText(each));
-    return el("div", { className: "field wide" }, el("label", { htmlFor: "scored" }, "Scores shown"), el("select", { id: "scored", "data-value": "" }, loom.scored.map((each, place) => option(String(place), texts[place]))));
+    return el("div", { className: "field line" }, el("label", { htmlFor: "scored" }, "Shown"), el("select", { id: "scored", "data-value": "" }, loom.scored.map((each, place) => option(String(place), texts[place]))));
   };
   const LENGTHS = [["turns", "turns"], ["images", "images"], ["question_length", "characters of questions"], ["reference_length", "characters of references"]];
   const lengths = () => [
@@ -29,13 +29,13 @@
     const has = (kind) => columns.some((column) => column.kind === kind);
     const scored = loom.scored.length > 0;
     return [
-      loom.release.models.length > 1 && group("Compare models side by side", ["a", "b", "c"].map((side) => select(side, `Model ${side.toUpperCase()}${side === "c" ? " (if three)" : ""}`, option("", "–"), models()))),
+      loom.release.models.length > 1 && group("Compare models side by side", ["a", "b", "c"].map((side) => select(side, el("span", {}, "Model ", el("b", { className: `side is-${side}` }, side.toUpperCase())), option("", side === "c" ? "none, or a third" : "none"), models()))),
       scored && group("Scores", scoreChoice(), select("score.of", "Model", option("", "mean of models"), models()), number("score.min", "At least"), number("score.max", "At most")),
-      scored && loom.release.models.length > 1 && group("Difference of A and B", select("diff.side", "Which is better", option("", "any"), option("differ", "they differ"), option("a", "A is better"), option("b", "B is better"), option("equal", "equal")), number("diff.min", "By at least")),
+      scored && loom.release.models.length > 1 && group("Difference of A and B", select("diff.side", "Better is", option("", "all items"), option("a", "A"), option("b", "B"), option("differ", "one of them"), option("equal", "none: equal")), number("diff.min", "By at least")),
       labels.length > 0 && group("Labels", labels.map(({ name, values }) => select(loom.labelState(name), short(name), option("", "any"), values.map((value) => option(value, value || "(empty)")), option(loom.NONE, loom.NONE)))),
       has("status") && group("Outcome of answers", select("outcome", "Outcome", option("", "any"), option("lost", "no answer (any reason)"), statuses.map((status) => option(status, loom.statusText(status)))), select("outcome.of", "Model", option("", "any model"), models())),
       has("disagreement") && group("Judges disagree", number("judges.min", "By at least"), select("judges.of", "Model", option("", "any model"), models())),
-      group("Length", el("div", { className: "field wide" }, el("label", { htmlFor: "length.of" }, "Of"), el("select", { name: "length.of", id: "length.of" }, lengths())), number("length.min", "At least"), number("length.max", "At most")),
+      group("Length", select("length.of", "Of", lengths()), number("length.min", "At least"), number("length.max", "At most")),
       el("div", { className: "check" }, el("input", { type: "checkbox", name: "note", id: "note", value: "1" }), el("label", { htmlFor: "note" }, "Only with a note of mine")),
       el("p", {}, el("button", { type: "button", id: "clear", onclick: () => loom.changed({ ...loom.withoutFilters() }) }, "Clear filters")),
     ];

@@ -60,13 +60,13 @@
     const letter = (model) => loom.sides().find((side) => side.model === model)?.side;
     const buttons = loom.release.models.map(({ name }, model) => {
       const side = letter(model);
-      return el("button", { type: "button", className: "model-score", "aria-pressed": String(Boolean(side)), title: side ? "Take out of the comparison" : "Take into the comparison", onclick: () => loom.changed(toggled(name)) }, side && [el("b", { className: `side is-${side}` }, side.toUpperCase()), " "], el("span", {}, name), el("b", { className: "value" }));
+      return el("button", { type: "button", className: "model-score", "aria-pressed": String(Boolean(side)), title: side ? "Take out of the comparison" : "Take into the comparison", onclick: () => loom.changed({ ...toggled(name), item: shownItem.id }) }, side && [el("b", { className: `side is-${side}` }, side.toUpperCase()), " "], el("span", {}, name), el("b", { className: "value" }));
     });
     if (shown) {
       const shade = loom.shadeOf(shown.metric);
       Promise.all(buttons.map(async (button, model) => {
         const value = (await loom.scoresOf(model))?.[number] ?? NaN;
-        button.querySelector(".value").textContent = ` ${loom.number(value)}`;
+        button.querySelector(".value").textContent = ` ${loom.score(value)}`;
         if (!Number.isNaN(value)) button.style.setProperty("--v", shade(value));
       })).catch(loom.failed);
     }
@@ -97,8 +97,9 @@
     })),
   });
   let shownItem = null;
+  loom.shownNumber = () => shownItem?.number ?? null;
   loom.copyItem = () => shownItem && loom.copy(JSON.stringify(named(shownItem), null, 2), "Item as JSON");
-  loom.copyLink = () => loom.copy(location.href, "Link");
+  loom.copyLink = () => loom.copy(new URL(loom.addressWith(shownItem ? { item: shownItem.id } : {}), location.href).href, "Link");
 
   const go = (text, label, number, keys) => el("button", { type: "button", disabled: number === null, "aria-label": label, "aria-keyshortcuts": keys, onclick: () => loom.open(number) }, text);
   const head = (number) => {
@@ -108,8 +109,14 @@
       go("‹ Previous", "Previous item", before, "k"), go("Next ›", "Next item", after ?? (place < 0 ? loom.firstFound() : null), "j"),
       el("span", { className: "note place" }, place < 0 ? "not among the items found" : `${(place + 1).toLocaleString("en")} of ${n.toLocaleString("en")} found`),
       el("span", { className: "item-tools" },
+        el("button", { type: "button", className: "room", "aria-keyshortcuts": "w", "aria-pressed": String("room" in document.body.dataset), title: "Hide filters and list", onclick: loom.toggleRoom }, "Wide"), " ",
         el("button", { type: "button", "aria-keyshortcuts": "c", onclick: loom.copyItem }, "Copy as JSON"), " ",
         el("button", { type: "button", "aria-keyshortcuts": "l", onclick: loom.copyLink }, "Copy link")));
+  };
+  // The item alone takes the whole window, or the list and the filters stand beside it again.
+  loom.toggleRoom = () => {
+    document.body.toggleAttribute("data-room");
+    target.querySelector(".room")?.setAttribute("aria-pressed", String("room" in document.body.dataset));
   };
   loom.drawItemHead = () => {
     if (shownItem) target.querySelector(".item-head")?.replaceWith(head(shownItem.number));
@@ -137,6 +144,7 @@
     for (const child of [...target.childNodes]) if (child.nodeType === Node.TEXT_NODE) child.remove();
     document.title = `Item ${number + 1} · ${loom.release.release.name}`;
     loom.highlight(target);
+    loom.markCurrent();
     if (isNew && document.body.dataset.view === "item") scrollTo(0, 0);
     if (focus) heading.focus({ preventScroll: true });
     if (isNew) loom.say(`Item ${number + 1}`);

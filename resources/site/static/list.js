@@ -7,11 +7,12 @@
   let page = 0;
   let drawing = 0;
 
-  const current = () => loom.release.ids.indexOf(loom.get("item"));
+  // The item that is shown: that of the address, or the first that was found.
+  const current = () => loom.shownNumber() ?? loom.release.ids.indexOf(loom.get("item"));
 
   const cells = (scores, shade, number) => scores.map(({ model, values }) => {
     const value = values ? values[number] : NaN;
-    return Number.isNaN(value) ? el("i", { className: "none" }) : el("i", { shade: shade(value), title: `${loom.release.models[model].name}: ${loom.number(value)}` });
+    return Number.isNaN(value) ? el("i", { className: "none" }) : el("i", { shade: shade(value), title: `${loom.release.models[model].name}: ${loom.score(value)}` });
   });
   // What stands at the right of a row: the scores of the models that are compared, or all in short.
   const scoresOf = (scores, sides, differences, shade, number) => {
@@ -19,10 +20,10 @@
     if (!sides.length) {
       const known = scores.filter(({ model, values }) => loom.release.models[model].is_model && values && !Number.isNaN(values[number]));
       const mean = known.reduce((sum, { values }) => sum + values[number], 0) / known.length;
-      return el("span", { className: "scores" }, el("span", { className: "cells", "aria-hidden": "true" }, cells(scores, shade, number)), known.length > 0 && el("span", { className: "mean" }, el("span", { className: "unseen" }, "mean score "), loom.number(mean)));
+      return el("span", { className: "scores" }, el("span", { className: "cells", "aria-hidden": "true" }, cells(scores, shade, number)), known.length > 0 && el("span", { className: "mean" }, el("span", { className: "unseen" }, "mean score "), loom.score(mean)));
     }
     return el("span", { className: "scores" },
-      sides.map(({ side, model }) => el("span", {}, el("b", { className: `side is-${side}` }, side.toUpperCase()), ` ${loom.number(scores.find((each) => each.model === model)?.values?.[number] ?? NaN)} `)),
+      sides.map(({ side, model }) => el("span", {}, el("b", { className: `side is-${side}` }, side.toUpperCase()), ` ${loom.score(scores.find((each) => each.model === model)?.values?.[number] ?? NaN)} `)),
       differences && !Number.isNaN(differences[number]) && el("span", { className: `difference ${differences[number] > 0 ? "is-a" : differences[number] < 0 ? "is-b" : ""}` }, loom.signed(differences[number])));
   };
   const row = (number, noted, scores) => el("li", {},

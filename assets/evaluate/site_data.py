@@ -134,15 +134,14 @@ class SiteData:
         """Judges with their versions, in the order of the profile; none where answers are held out."""
         if self.answers_held_out:
             return []
-        rows = self._warehouse.select(
-            "evaluate.observations",
-            "judge",
-            "judge_version",
-            distinct=True,
-            release_id=self.release_id,
-        ).to_pylist()
+        found = {
+            (row["judge"], row["judge_version"])
+            for table in ("evaluate.observations", "evaluate.judgments")
+            for row in self._warehouse.select(
+                table, "judge", "judge_version", distinct=True, release_id=self.release_id
+            ).to_pylist()
+        }
         place = {name: n for n, name in enumerate(self._judges_of_profile)}
-        found = {(row["judge"], row["judge_version"]) for row in rows}
         return sorted(found, key=lambda of: (place.get(of[0], len(place)), of))
 
     @cached_property

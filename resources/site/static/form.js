@@ -82,11 +82,10 @@
     return `${WORDS[name]} ${value}`;
   };
   loom.showChips = () => {
-    loom.byId("chips").replaceChildren(...loom.filtersOn().map((name) => el("button", { type: "button", className: "filter", title: `Remove this filter: ${said(name)}`, onclick: () => loom.changed({ [name]: null }) }, el("span", { dir: "auto" }, short(said(name))), el("span", { "aria-hidden": "true" }, " ×"))));
+    loom.byId("chips").replaceChildren(...loom.filtersOn().map((name) => el("button", { type: "button", className: "filter", onclick: () => loom.changed({ [name]: null }) }, el("span", { className: "unseen" }, "Remove filter: "), el("span", { dir: "auto" }, short(said(name))), el("span", { "aria-hidden": "true" }, " ×"))));
   };
 
   const RESTING = 120;
-  let typing;
   loom.makeForm = () => {
     loom.byId("fields").replaceChildren(...fields().filter((field) => field));
     const form = loom.byId("filters");
@@ -103,15 +102,30 @@
       loom.changed({ ...sort, [control.name]: value });
     };
     const typed = (control) => ["search", "number"].includes(control.type);
+    // What is typed counts when the keys rest, or before anything else is chosen.
+    let typing = null;
+    let waiting;
+    const settle = () => {
+      clearTimeout(waiting);
+      const control = typing;
+      typing = null;
+      if (control) take(control);
+    };
     form.addEventListener("input", ({ target }) => {
-      clearTimeout(typing);
-      if (typed(target)) typing = setTimeout(() => take(target), RESTING);
+      if (typing !== target) settle();
+      if (!typed(target)) return;
+      clearTimeout(waiting);
+      typing = target;
+      waiting = setTimeout(settle, RESTING);
     });
     form.addEventListener("change", ({ target }) => {
-      clearTimeout(typing);
+      settle();
       take(target);
     });
-    loom.byId("sort").addEventListener("change", ({ target }) => take(target));
+    loom.byId("sort").addEventListener("change", ({ target }) => {
+      settle();
+      take(target);
+    });
     loom.byId("more").open = matchMedia("(min-width: 1100px)").matches;
   };
 }

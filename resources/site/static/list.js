@@ -102,7 +102,7 @@
     const sorted = await loom.sorted(await loom.marks());
     if (mine !== finding) return;
     found = sorted;
-    const place = found.indexOf(current());
+    const place = found.indexOf(loom.release.ids.indexOf(loom.get("item")));
     page = place < 0 ? 0 : Math.floor(place / ON_PAGE);
     loom.byId("count").textContent = found.length === loom.n ? loom.count(loom.n, "item") : `${found.length.toLocaleString("en")} of ${loom.count(loom.n, "item")}`;
     await Promise.all([loom.drawList(), loom.showComparison()]);

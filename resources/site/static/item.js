@@ -28,7 +28,7 @@
   const turn = (item, each, isFirst) => {
     const nImages = item.images.length;
     return el("section", { className: "turn", "aria-label": `Turn ${each.turn}` },
-      item.turns.length > 1 && el("h3", {}, `Turn ${each.turn}`),
+      el("h3", { className: item.turns.length > 1 ? "" : "unseen" }, `Turn ${each.turn}`),
       el("p", { className: "said question", dir: "auto" }, loom.said(each.question, nImages, each.images)),
       isFirst && item.choices.length > 0 && el("ol", { className: "choices" }, item.choices.map((choice, place) => el("li", { dir: "auto" }, el("b", {}, loom.letter(place)), " ", loom.said(choice, nImages)))),
       (each.call || each.prompt) && el("div", { className: "keys" }, loom.call("question", each.call), loom.promptButton(each.prompt)),

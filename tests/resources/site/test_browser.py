@@ -242,7 +242,7 @@ def test_three_models_make_three_pairs(page: Page) -> None:
 
 def test_an_item_has_all_that_is_known_of_it(page: Page) -> None:
     page.locator("#list a").nth(1).click()
-    item = page.get_by_role("main")
+    item = page.locator("#item")
     expect(item).to_contain_text("Item 2")
     for text in (
         *("apple1 like?", "It is round1.", "Since it grew so.", "fruit1", "Apple 1", "CC BY 4.0"),
@@ -304,7 +304,11 @@ def test_a_link_opens_the_same_item_filter_and_models(visit: Visit) -> None:
     search(page, "apple ")
     search(page, "says fruit")
     page.get_by_label("Shown").select_option(label="Overall · judge-2")
+    expect(page.locator("#comparison")).to_contain_text("Overall · judge-2")
+    shows(page, "20 of 60 items")
     page.locator("#list a").nth(3).click()
+    # By the second judge all differ by as much, and stand as in the release.
+    expect(page.locator("#item-title")).to_have_text("Item 10")
     shown, listed, title = page.url, numbers(page), heading(page)
     other = visit.open(shown.partition("#")[2])
     assert (numbers(other), heading(other)) == (listed, title)
@@ -326,7 +330,7 @@ def test_back_goes_to_the_item_before(page: Page) -> None:
 
 def test_a_link_to_what_there_is_not_says_so(visit: Visit) -> None:
     page = visit.open("item=nobody&a=nobody&label.category=nobody&sort=nobody&x=y&metric=no")
-    expect(page.get_by_role("main")).to_contain_text("This release has no item nobody.")
+    expect(page.locator("#item")).to_contain_text("This release has no item nobody.")
     shows(page, "0 of 60 items")
 
 

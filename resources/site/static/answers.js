@@ -31,7 +31,7 @@
   const severalJudges = () => loom.release.judges.length > 1;
   // What stands on an answer's head: how it ended, and the grade of each judge.
   const badges = (answer) => [
-    answer.status !== "answered" && el("span", { className: "tag" }, loom.statusText(answer.status)),
+    answer.status !== "answered" && el("span", { className: `tag is-${answer.status}` }, loom.statusText(answer.status)),
     answer.reading && el("span", { className: "badge" }, `read: ${answer.reading.value ?? "nothing"}`),
     ...answer.judgments.filter(({ score }) => score !== null).map(({ judge, part, score }) => el("span", { className: "badge is-grade", title: `${loom.judgeTitle(judge)}${part ? `, ${part}` : ""}` }, el("span", { className: severalJudges() ? "by" : "unseen" }, `${loom.judgeTitle(judge)} `), loom.number(score))),
     ...(answer.judgments.length ? [] : answer.observed.filter(({ value }) => value !== null).slice(0, 1).map(({ metric, value }) => el("span", { className: "badge is-grade", title: metric }, el("span", { className: "unseen" }, `${metric}: `), loom.number(value)))),
@@ -41,7 +41,7 @@
     const { judgments, reading } = answer;
     return el("div", { className: "answer" },
       el("p", { className: "badges" }, many && el("span", { className: "trial" }, loom.release.trials[answer.trial]), badges(answer)),
-      answer.text === null ? el("p", { className: "note" }, "No answer.") : text(answer.text, nImages, !close),
+      answer.text === null ? el("p", { className: "note" }, "No answer.") : answer.status === "given" ? folded("Its text", el("div", { className: "said", dir: "auto" }, loom.said(answer.text, nImages))) : text(answer.text, nImages, !close),
       answer.reasoning && folded(`Reasoning, ${loom.count([...answer.reasoning].length, "character")}`, el("div", { className: "said", dir: "auto" }, answer.reasoning)),
       judgments.length > 0 && folded(judgments.length === 1 ? "Judgment" : `${judgments.length} judgments`, judgments.map((each) => judgment(each, nImages)), close),
       observed(answer.observed),

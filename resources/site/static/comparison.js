@@ -21,9 +21,9 @@
     return counts;
   };
 
-  const bar = ({ a, equal, b }) => {
+  const bar = ({ a, equal, b }, first, second) => {
     const n = a + equal + b;
-    const parts = [["a", a], ["equal", equal], ["b", b]].filter(([, part]) => part);
+    const parts = [[first.side, a], ["equal", equal], [second.side, b]].filter(([, part]) => part);
     return el("div", { className: "share-bar", "aria-hidden": "true" }, parts.map(([name, part]) => el("i", { className: `is-${name}`, shade: part / n })));
   };
   // A pair but the first is made the first by its buttons.
@@ -38,11 +38,11 @@
     const [one, two] = [first, second].map(({ side, model }) => ({ letter: side.toUpperCase(), name: loom.release.models[model].name }));
     const [front, back] = loom.sides();
     const here = first === front && second === back;
-    const button = (side, text) => el("button", { type: "button", className: `is-${side}`, "aria-pressed": String(here && loom.get("diff.side") === side), onclick: () => loom.changed(here && loom.get("diff.side") === side ? { "diff.side": null } : change(first, second, side)) }, text);
+    const button = (side, text) => el("button", { type: "button", "aria-pressed": String(here && loom.get("diff.side") === side), onclick: () => loom.changed(here && loom.get("diff.side") === side ? { "diff.side": null } : change(first, second, side)) }, text);
     const n = counts.a + counts.equal + counts.b;
     return el("div", { className: "pair" },
-      el("p", { className: "pair-names" }, el("b", { className: "side is-a" }, one.letter), ` ${one.name} `, el("span", { className: "note" }, "against"), " ", el("b", { className: "side is-b" }, two.letter), ` ${two.name}`),
-      n > 0 && bar(counts),
+      el("p", { className: "pair-names" }, el("b", { className: `side is-${first.side}` }, one.letter), ` ${one.name} `, el("span", { className: "note" }, "against"), " ", el("b", { className: `side is-${second.side}` }, two.letter), ` ${two.name}`),
+      n > 0 && bar(counts, first, second),
       el("p", { className: "pair-counts" }, button("a", `${one.letter} better ${counts.a}`), button("equal", `equal ${counts.equal}`), button("b", `${two.letter} better ${counts.b}`)),
       el("p", { className: "note" }, n ? `Mean difference ${loom.signed(counts.mean)} over ${loom.count(n, "item")}` : "No item has scores of both", counts.missing ? `; ${loom.count(counts.missing, "item")} without both scores left out.` : "."));
   };

@@ -99,7 +99,7 @@ def test_an_item_has_its_turns_answers_and_judgments(home: Home) -> None:
     ]
     expected = home.rows("evaluate.judgments", release_id=RELEASE)
     assert sorted(judged) == sorted(
-        (row["judge"], row["score"]) for row in expected if row["turn"] == 1
+        (row["judge"], row["score"]) for row in expected if row["answer_call_key"] == "a1"
     )
     assert about["prompts"][answers[1]["judgments"][0]["prompt"]] == VERSION
     assert "answer" in pieces["words/0"] and "which" in pieces["words/0"]

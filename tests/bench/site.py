@@ -28,6 +28,7 @@ from resources.site.pictures import Pictures
 from resources.site.sample_browser import site_path, write_data, write_page, write_program
 from resources.warehouse import Warehouse, Write, arrow_schema
 from tests.bench.measuring import Row, peak_mib
+from tests.bench.site_browser import browsed
 
 N_ITEMS, N_MODELS, N_PICTURES, SIDE = 20_000, 10, 300, 640
 JUDGES = ("judge-a", "judge-b")
@@ -215,6 +216,7 @@ def main() -> None:
         print("making a release ...", file=sys.stderr)
         make_home(chosen.items)
         figures: dict[str, Any] = measured(chosen.items)
+        figures |= browsed(site_path(), f"{RELEASE}.html")
         if chosen.keep:
             shutil.copytree(site_path(), chosen.keep, dirs_exist_ok=True)
     for name, value in figures.items():

@@ -85,7 +85,7 @@
     loom.byId("chips").replaceChildren(...loom.filtersOn().map((name) => el("button", { type: "button", className: "filter", onclick: () => loom.changed({ [name]: null }) }, el("span", { className: "unseen" }, "Remove filter: "), el("span", { dir: "auto" }, short(said(name))), el("span", { "aria-hidden": "true" }, " ×"))));
   };
 
-  const RESTING = 120;
+  const RESTING = 80;
   loom.makeForm = () => {
     loom.byId("fields").replaceChildren(...fields().filter((field) => field));
     const form = loom.byId("filters");

@@ -3,8 +3,41 @@
 {
   const LABEL = "label.";
   // Names of states, as the controls of the form are named, too; those with "label." are the release's own.
-  const NAMES = ["item", "q", "a", "b", "c", "metric", "judge", "outcome", "outcome.of", "score.of", "score.min", "score.max", "diff.side", "diff.min", "judges.of", "judges.min", "length.of", "length.min", "length.max", "note", "sort"];
-  const FILTERS = ["q", "outcome", "score.min", "score.max", "diff.side", "diff.min", "judges.min", "length.min", "length.max", "note"];
+  const NAMES = [
+    "item",
+    "q",
+    "a",
+    "b",
+    "c",
+    "metric",
+    "judge",
+    "outcome",
+    "outcome.of",
+    "score.of",
+    "score.min",
+    "score.max",
+    "diff.side",
+    "diff.min",
+    "judges.of",
+    "judges.min",
+    "length.of",
+    "length.min",
+    "length.max",
+    "note",
+    "sort",
+  ];
+  const FILTERS = [
+    "q",
+    "outcome",
+    "score.min",
+    "score.max",
+    "diff.side",
+    "diff.min",
+    "judges.min",
+    "length.min",
+    "length.max",
+    "note",
+  ];
   let state = {};
 
   const read = (hash) => {
@@ -18,7 +51,9 @@
   // The address of this page with changes; null or "" takes a part away.
   loom.addressWith = (changes = {}) => {
     const next = { ...state, ...changes };
-    const known = Object.keys(next).filter((name) => next[name] !== null && next[name] !== undefined && next[name] !== "");
+    const known = Object.keys(next).filter(
+      (name) => next[name] !== null && next[name] !== undefined && next[name] !== "",
+    );
     const order = (name) => (NAMES.includes(name) ? NAMES.indexOf(name) : NAMES.length);
     known.sort((a, b) => order(a) - order(b) || (a < b ? -1 : 1));
     return `#${new URLSearchParams(known.map((name) => [name, next[name]]))}`;
@@ -32,7 +67,9 @@
     history[step ? "pushState" : "replaceState"](null, "", address);
     return true;
   };
-  loom.readAddress = () => { state = read(location.hash); };
+  loom.readAddress = () => {
+    state = read(location.hash);
+  };
 
   loom.labelFilters = () => Object.keys(state).filter((name) => name.startsWith(LABEL));
   loom.labelName = (name) => name.slice(LABEL.length);
@@ -42,7 +79,10 @@
 
   // The metric and the judge whose scores are shown.
   loom.shown = () => {
-    const chosen = loom.scored.find(({ metric, judge }) => loom.metric(metric).name === loom.get("metric") && loom.judgeTitle(judge) === loom.get("judge"));
+    const chosen = loom.scored.find(
+      ({ metric, judge }) =>
+        loom.metric(metric).name === loom.get("metric") && loom.judgeTitle(judge) === loom.get("judge"),
+    );
     return chosen || loom.scored[0] || null;
   };
   loom.shownText = ({ metric, judge }) => `${loom.metric(metric).name} · ${loom.judgeTitle(judge)}`;
@@ -58,7 +98,9 @@
   };
   // The models that are compared, by their letters: at most three, each once.
   loom.sides = () => {
-    const sides = ["a", "b", "c"].map((side) => ({ side, model: loom.modelOf(side) })).filter(({ model }) => model !== null);
+    const sides = ["a", "b", "c"]
+      .map((side) => ({ side, model: loom.modelOf(side) }))
+      .filter(({ model }) => model !== null);
     return sides.filter(({ model }, place) => sides.findIndex((other) => other.model === model) === place);
   };
 }

@@ -2,7 +2,9 @@
 "use strict";
 {
   const wide = matchMedia("(min-width: 1100px)");
-  const show = (view) => { document.body.dataset.view = view; };
+  const show = (view) => {
+    document.body.dataset.view = view;
+  };
 
   const current = () => {
     const place = loom.release.ids.indexOf(loom.get("item"));
@@ -29,12 +31,13 @@
     refresh(models).catch(loom.failed);
   };
   const refresh = async (redraw) => {
-    await loom.find();
+    const { drawn } = await loom.find();
     if (redraw || current() === null) await drawItem();
     else {
       loom.drawItemHead();
       loom.highlight(loom.byId("item"));
     }
+    await drawn;
   };
 
   // Open an item as a step that one goes back from.
@@ -58,7 +61,10 @@
   };
 
   const KEYS = {
-    j: () => step(1), ArrowRight: () => step(1), k: () => step(-1), ArrowLeft: () => step(-1),
+    j: () => step(1),
+    ArrowRight: () => step(1),
+    k: () => step(-1),
+    ArrowLeft: () => step(-1),
     "/": () => {
       if (!wide.matches) show("list");
       loom.byId("q").focus();
@@ -89,12 +95,20 @@
   const follow = async (how) => {
     loom.readAddress();
     show(loom.get("item") ? "item" : "list");
-    await loom.find();
-    await drawItem(how);
+    const { drawn } = await loom.find();
+    await Promise.all([drawn, drawItem(how)]);
   };
   const about = () => {
     const { release, made } = loom.release;
-    const parts = [release.benchmark, release.split, release.language, loom.count(release.n_items, "item"), loom.count(release.n_images, "image"), loom.count(loom.release.models.length, "model"), `made ${made.slice(0, 10)}`];
+    const parts = [
+      release.benchmark,
+      release.split,
+      release.language,
+      loom.count(release.n_items, "item"),
+      loom.count(release.n_images, "image"),
+      loom.count(loom.release.models.length, "model"),
+      `made ${made.slice(0, 10)}`,
+    ];
     loom.byId("about").textContent = parts.filter((part) => part).join(" · ");
   };
 

@@ -12,22 +12,29 @@ const loom = {};
   loom.put = (name, value) => arrived.set(name, value);
 
   // A script element is the one way to load data that works from a folder, too.
-  const load = (name) => new Promise((resolve, reject) => {
-    const script = document.createElement("script");
-    const settle = () => {
-      script.remove();
-      if (!arrived.has(name)) {
-        reject(new Error(`The file ${name}.js of this page's data is missing. Reload the page: its release may have been evaluated again.`));
-        return;
-      }
-      resolve(arrived.get(name));
-      arrived.delete(name);
-    };
-    script.addEventListener("load", settle);
-    script.addEventListener("error", settle);
-    script.src = `${folder}/${name}.js`;
-    document.head.append(script);
-  });
+  const load = (name) =>
+    new Promise((resolve, reject) => {
+      const script = document.createElement("script");
+      const settle = () => {
+        script.remove();
+        if (!arrived.has(name)) {
+          reject(
+            new Error(
+              `The file ${name}.js of this page's data is missing. Reload the page: its release may have been evaluated again.`,
+            ),
+          );
+          return;
+        }
+        resolve(arrived.get(name));
+        arrived.delete(name);
+      };
+      script.addEventListener("load", settle);
+      script.addEventListener("error", settle);
+      // Scripts that are added later come after pictures otherwise.
+      script.fetchPriority = "high";
+      script.src = `${folder}/${name}.js`;
+      document.head.append(script);
+    });
 
   // The promise of a piece as `read` makes it of its value.
   const piece = (kind, file, read) => {
@@ -75,18 +82,29 @@ const loom = {};
   loom.column = (column) => {
     const file = files.get(keyOf(column));
     if (file === undefined) return Promise.resolve(null);
-    return piece("columns", file, (values) => (
-      ["label", "status"].includes(column.kind) ? Int32Array.from(values) : Float64Array.from(values, (value) => value ?? NaN)
-    ));
+    return piece("columns", file, (values) =>
+      ["label", "status"].includes(column.kind)
+        ? Int32Array.from(values)
+        : Float64Array.from(values, (value) => value ?? NaN),
+    );
   };
   // Pieces leave out what is none, empty or said twice.
   const judgment = (given) => ({
-    judge: null, replicate: 0, call: null, ...given,
+    judge: null,
+    replicate: 0,
+    call: null,
+    ...given,
     scores: given.scores ?? { [given.part || "score"]: given.score },
     prompt: loom.release.prompts[given.prompt] ?? null,
   });
   const answer = (given) => ({
-    text: null, reasoning: null, call: null, reading: null, observed: [], lost: [], ...given,
+    text: null,
+    reasoning: null,
+    call: null,
+    reading: null,
+    observed: [],
+    lost: [],
+    ...given,
     judgments: (given.judgments ?? []).map(judgment),
     status: loom.release.statuses[given.status],
     prompt: loom.release.prompts[given.prompt] ?? null,

@@ -1,7 +1,26 @@
 // Elements of the page. Texts are untrusted: they are only set as text, and links lead to web pages only.
 "use strict";
 {
-  const PROPERTIES = new Set(["hidden", "open", "value", "checked", "disabled", "title", "type", "id", "name", "tabIndex", "className", "dir", "placeholder", "maxLength", "loading", "alt", "htmlFor", "rows"]);
+  const PROPERTIES = new Set([
+    "hidden",
+    "open",
+    "value",
+    "checked",
+    "disabled",
+    "title",
+    "type",
+    "id",
+    "name",
+    "tabIndex",
+    "className",
+    "dir",
+    "placeholder",
+    "maxLength",
+    "loading",
+    "alt",
+    "htmlFor",
+    "rows",
+  ]);
 
   // An element with attributes, listeners (on…) and children; null and false are left out.
   loom.el = (tag, given = {}, ...children) => {
@@ -13,19 +32,24 @@
       else if (PROPERTIES.has(name)) element[name] = value;
       else element.setAttribute(name, value === true ? "" : value);
     }
-    element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+    element.append(
+      ...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false),
+    );
     return element;
   };
   const { el } = loom;
 
   loom.byId = (id) => document.getElementById(id);
   // Say something to those who do not see it.
-  loom.say = (text) => { loom.byId("said").textContent = text; };
+  loom.say = (text) => {
+    loom.byId("said").textContent = text;
+  };
 
   const whole = new Intl.NumberFormat("en");
   const fine = [0, 1, 2].map((most) => new Intl.NumberFormat("en", { maximumFractionDigits: most }));
   loom.count = (number, noun) => `${whole.format(number)} ${noun}${number === 1 ? "" : "s"}`;
-  loom.number = (value, digits = 2) => (Number.isFinite(value) ? fine[digits].format(value).replace("-", "−") : "–");
+  loom.number = (value, digits = 2) =>
+    Number.isFinite(value) ? fine[digits].format(value).replace("-", "−") : "–";
   loom.signed = (value) => (value > 0 ? `+${loom.score(value)}` : loom.score(value));
 
   // A link to a web page; what is none (a script, a path of a disk) is text.
@@ -45,7 +69,12 @@
   loom.call = (what, key) => {
     if (!key) return null;
     const code = el("code", { title: key }, key.slice(0, 12));
-    return el("span", { className: "key" }, `${what} `, served ? el("a", { href: `/loom/calls/${encodeURIComponent(key)}` }, code) : code);
+    return el(
+      "span",
+      { className: "key" },
+      `${what} `,
+      served ? el("a", { href: `/loom/calls/${encodeURIComponent(key)}` }, code) : code,
+    );
   };
 
   // The file of a picture, or of its thumbnail.
@@ -61,7 +90,17 @@
       const position = token[1] ? entering[next++] : Number(token[2]);
       const known = position >= 1 && position <= nImages;
       const kind = known ? (token[1] ? "entry" : "image") : "unknown";
-      parts.push(text.slice(end, token.index), el("span", { className: `chip ${kind}`, title: known ? `Image ${position}` : "There is no such image in this item" }, `${token[1] ? "▣ " : ""}${position ?? "?"}`));
+      parts.push(
+        text.slice(end, token.index),
+        el(
+          "span",
+          {
+            className: `chip ${kind}`,
+            title: known ? `Image ${position}` : "There is no such image in this item",
+          },
+          `${token[1] ? "▣ " : ""}${position ?? "?"}`,
+        ),
+      );
       end = token.index + token[0].length;
     }
     return [...parts, text.slice(end)];
@@ -73,7 +112,10 @@
       await navigator.clipboard.writeText(text);
       loom.toast(`${what} copied.`);
     } catch {
-      loom.showText(what, text, { note: "This browser does not let the page copy: select the text and copy it.", select: true });
+      loom.showText(what, text, {
+        note: "This browser does not let the page copy: select the text and copy it.",
+        select: true,
+      });
     }
   };
   let hiding;

@@ -5,7 +5,8 @@
     const value = loom.get(name);
     return value === "" || !Number.isFinite(Number(value)) ? null : Number(value);
   };
-  const within = (values, low, high) => (number) => (low === null || values[number] >= low) && (high === null || values[number] <= high);
+  const within = (values, low, high) => (number) =>
+    (low === null || values[number] >= low) && (high === null || values[number] <= high);
   // Values that are missing are in no range.
   const ranged = (values, low, high) => {
     if (!values) return () => false;
@@ -19,9 +20,10 @@
     return shown ? loom.column({ kind: "score", ...shown, model }) : Promise.resolve(null);
   };
   const everyModel = () => loom.release.models.map((_, model) => model);
-  const columnsOf = async (kind, models, more = {}) => (
-    (await Promise.all(models.map((model) => loom.column({ kind, model, ...more })))).filter((values) => values)
-  );
+  const columnsOf = async (kind, models, more = {}) =>
+    (await Promise.all(models.map((model) => loom.column({ kind, model, ...more })))).filter(
+      (values) => values,
+    );
   const modelsOf = (name) => {
     const model = loom.modelOf(name);
     return loom.get(name) === "" ? everyModel() : model === null ? [] : [model];
@@ -31,14 +33,18 @@
     for (const column of columns) {
       for (let number = 0; number < loom.n; number += 1) {
         const value = column[number];
-        if (!Number.isNaN(value) && (Number.isNaN(values[number]) || better(value, values[number]))) values[number] = value;
+        if (!Number.isNaN(value) && (Number.isNaN(values[number]) || better(value, values[number])))
+          values[number] = value;
       }
     }
     return values;
   };
   const disagreement = async (models) => {
     const shown = loom.shown();
-    return reduced(shown ? await columnsOf("disagreement", models, { metric: shown.metric }) : [], (a, b) => a > b);
+    return reduced(
+      shown ? await columnsOf("disagreement", models, { metric: shown.metric }) : [],
+      (a, b) => a > b,
+    );
   };
   const lengths = (of) => {
     const model = loom.release.models.findIndex(({ name }) => `answer:${name}` === of);
@@ -53,10 +59,16 @@
     if (!of || !than) return values;
     const sign = loom.metric(shown.metric).higher_is_better ? 1 : -1;
     // Sums of decimals are rounded to what a score can differ by.
-    for (let number = 0; number < loom.n; number += 1) values[number] = Math.round(sign * (of[number] - than[number]) * 1e9) / 1e9;
+    for (let number = 0; number < loom.n; number += 1)
+      values[number] = Math.round(sign * (of[number] - than[number]) * 1e9) / 1e9;
     return values;
   };
-  const SIDES = { a: (value) => value > 0, b: (value) => value < 0, equal: (value) => value === 0, differ: (value) => value !== 0 };
+  const SIDES = {
+    a: (value) => value > 0,
+    b: (value) => value < 0,
+    equal: (value) => value === 0,
+    differ: (value) => value !== 0,
+  };
 
   // A test for each filter that is on: whether it lets the item of a number through.
   const makers = {
@@ -68,13 +80,21 @@
       const columns = await columnsOf("status", modelsOf("outcome.of"));
       const { statuses } = loom.release;
       // "lost": no answer that could be scored as one.
-      const wrong = statuses.map((status, place) => (wanted === "lost" ? !["answered", "given", "refused"].includes(status) : status === wanted) && place);
+      const wrong = statuses.map(
+        (status, place) =>
+          (wanted === "lost" ? !["answered", "given", "refused"].includes(status) : status === wanted) && place,
+      );
       const places = new Set(wrong.filter((place) => place !== false));
       return (number) => columns.some((column) => places.has(column[number]));
     },
     score: async () => {
       const model = loom.modelOf("score.of");
-      const values = model === null && loom.get("score.of") === "" ? await loom.meanScores() : model === null ? null : await loom.scoresOf(model);
+      const values =
+        model === null && loom.get("score.of") === ""
+          ? await loom.meanScores()
+          : model === null
+            ? null
+            : await loom.scoresOf(model);
       return ranged(values, bound("score.min"), bound("score.max"));
     },
     difference: async () => {
@@ -83,16 +103,26 @@
       const values = await loom.differences(first.model, second.model);
       const side = SIDES[loom.get("diff.side")] || (() => true);
       const least = bound("diff.min") ?? 0;
-      return (number) => !Number.isNaN(values[number]) && side(values[number]) && Math.abs(values[number]) >= least;
+      return (number) =>
+        !Number.isNaN(values[number]) && side(values[number]) && Math.abs(values[number]) >= least;
     },
     judges: async () => ranged(await disagreement(modelsOf("judges.of")), bound("judges.min"), null),
-    length: async () => ranged(await lengths(loom.get("length.of") || "turns"), bound("length.min"), bound("length.max")),
+    length: async () =>
+      ranged(await lengths(loom.get("length.of") || "turns"), bound("length.min"), bound("length.max")),
     note: async () => {
       const noted = loom.notes.all();
       return (number) => noted.has(loom.release.ids[number]);
     },
   };
-  const MAKER_OF = { "score.min": "score", "score.max": "score", "diff.side": "difference", "diff.min": "difference", "judges.min": "judges", "length.min": "length", "length.max": "length" };
+  const MAKER_OF = {
+    "score.min": "score",
+    "score.max": "score",
+    "diff.side": "difference",
+    "diff.min": "difference",
+    "judges.min": "judges",
+    "length.min": "length",
+    "length.max": "length",
+  };
   const labelled = (name) => async () => {
     const { labels } = loom.release;
     const label = labels.findIndex((each) => each.name === loom.labelName(name));
@@ -108,17 +138,28 @@
   // A mark for each item that all filters let through; `but` names one that is left out.
   loom.marks = async (but = "") => {
     const on = loom.filtersOn();
-    const wanted = new Set(on.filter((name) => !loom.labelFilters().includes(name)).map((name) => MAKER_OF[name] || name));
+    const wanted = new Set(
+      on.filter((name) => !loom.labelFilters().includes(name)).map((name) => MAKER_OF[name] || name),
+    );
     wanted.delete(but);
     const made = [...wanted].map((name) => makers[name](loom.get(name)));
-    const tests = (await Promise.all([...made, ...loom.labelFilters().map((name) => labelled(name)())])).filter((test) => test);
+    const tests = (await Promise.all([...made, ...loom.labelFilters().map((name) => labelled(name)())])).filter(
+      (test) => test,
+    );
     const marks = new Uint8Array(loom.n);
-    for (let number = 0; number < loom.n; number += 1) marks[number] = tests.every((test) => test(number)) ? 1 : 0;
+    for (let number = 0; number < loom.n; number += 1)
+      marks[number] = tests.every((test) => test(number)) ? 1 : 0;
     return marks;
   };
 
   loom.meanScores = async () => {
-    const columns = (await Promise.all(everyModel().filter((model) => loom.release.models[model].is_model).map(loom.scoresOf))).filter((values) => values);
+    const columns = (
+      await Promise.all(
+        everyModel()
+          .filter((model) => loom.release.models[model].is_model)
+          .map(loom.scoresOf),
+      )
+    ).filter((values) => values);
     const means = new Float64Array(loom.n);
     for (let number = 0; number < loom.n; number += 1) {
       let sum = 0;
@@ -141,7 +182,9 @@
   const of = (name) => async () => {
     const [first, second] = loom.sides();
     const values = second ? await loom.differences(first.model, second.model) : null;
-    return values && values.map((value) => (name === "differ" ? Math.abs(value) : name === "a" ? value : -value));
+    return (
+      values && values.map((value) => (name === "differ" ? Math.abs(value) : name === "a" ? value : -value))
+    );
   };
 
   // Orders by the highest value first, or the lowest where `up`; items without a value come last.
@@ -150,17 +193,44 @@
     const scored = loom.shown() !== null;
     return [
       { name: "", text: "As in the release" },
-      ...(pair ? [{ name: "differ", text: "Largest difference of A and B", values: of("differ") }, { name: "a", text: "A better first", values: of("a") }, { name: "b", text: "B better first", values: of("b") }] : []),
-      ...(scored ? [
-        { name: "hard", text: "Lowest mean score", values: loom.meanScores, up: true },
-        { name: "easy", text: "Highest mean score", values: loom.meanScores },
-        { name: "spread", text: "Largest spread of models", values: spread },
-      ] : []),
-      ...(loom.release.columns.some(({ kind }) => kind === "disagreement") ? [{ name: "judges", text: "Largest disagreement of judges", values: () => disagreement(everyModel()) }] : []),
-      ...(scored ? loom.release.models.flatMap(({ name }, model) => [
-        { name: `low:${name}`, text: `Lowest score of ${name}`, values: () => loom.scoresOf(model), up: true },
-        { name: `high:${name}`, text: `Highest score of ${name}`, values: () => loom.scoresOf(model) },
-      ]) : []),
+      ...(pair
+        ? [
+            { name: "differ", text: "Largest difference of A and B", values: of("differ") },
+            { name: "a", text: "A better first", values: of("a") },
+            { name: "b", text: "B better first", values: of("b") },
+          ]
+        : []),
+      ...(scored
+        ? [
+            { name: "hard", text: "Lowest mean score", values: loom.meanScores, up: true },
+            { name: "easy", text: "Highest mean score", values: loom.meanScores },
+            { name: "spread", text: "Largest spread of models", values: spread },
+          ]
+        : []),
+      ...(loom.release.columns.some(({ kind }) => kind === "disagreement")
+        ? [
+            {
+              name: "judges",
+              text: "Largest disagreement of judges",
+              values: () => disagreement(everyModel()),
+            },
+          ]
+        : []),
+      ...(scored
+        ? loom.release.models.flatMap(({ name }, model) => [
+            {
+              name: `low:${name}`,
+              text: `Lowest score of ${name}`,
+              values: () => loom.scoresOf(model),
+              up: true,
+            },
+            {
+              name: `high:${name}`,
+              text: `Highest score of ${name}`,
+              values: () => loom.scoresOf(model),
+            },
+          ])
+        : []),
     ];
   };
   // With two models the differences come first, unless another order is chosen.

@@ -3,7 +3,8 @@
 {
   const { el } = loom;
   const PREFIX = `vlm-loom note ${document.body.dataset.release} `;
-  const REFUSED = "This browser does not let the page keep notes: they are lost when the page is closed. Export them before.";
+  const REFUSED =
+    "This browser does not let the page keep notes: they are lost when the page is closed. Export them before.";
   let kept = new Map();
   let store = null;
   let refused = false;
@@ -45,14 +46,23 @@
   };
   const asLines = () => {
     const { ids, release } = loom.release;
-    const lines = [...kept].map(([id, { note, changed }]) => ({ release_id: release.release_id, item_id: id, number: ids.indexOf(id) + 1 || null, note, changed }));
+    const lines = [...kept].map(([id, { note, changed }]) => ({
+      release_id: release.release_id,
+      item_id: id,
+      number: ids.indexOf(id) + 1 || null,
+      note,
+      changed,
+    }));
     lines.sort((a, b) => (a.number ?? Infinity) - (b.number ?? Infinity));
     return lines.map((line) => `${JSON.stringify(line)}\n`).join("");
   };
   loom.notes = { all: () => kept, lines: asLines };
 
   const save = () => {
-    const link = el("a", { href: URL.createObjectURL(new Blob([asLines()], { type: "application/x-ndjson" })), download: `notes-${loom.release.release.release_id}.jsonl` });
+    const link = el("a", {
+      href: URL.createObjectURL(new Blob([asLines()], { type: "application/x-ndjson" })),
+      download: `notes-${loom.release.release.release_id}.jsonl`,
+    });
     document.body.append(link);
     link.click();
     link.remove();
@@ -63,16 +73,32 @@
   };
   const show = () => {
     const note = `${loom.count(kept.size, "note")} on items of this release, a JSON object a line. ${refused ? REFUSED : "They are kept in this browser alone, and nobody else sees them."}`;
-    loom.showText("My notes", asLines(), { note, tools: [
-      el("button", { type: "button", disabled: !kept.size, onclick: save }, "Save as a file"), " ",
-      el("button", { type: "button", disabled: !kept.size, onclick: () => loom.copy(asLines(), "Notes") }, "Copy"),
-    ] });
+    loom.showText("My notes", asLines(), {
+      note,
+      tools: [
+        el("button", { type: "button", disabled: !kept.size, onclick: save }, "Save as a file"),
+        " ",
+        el(
+          "button",
+          { type: "button", disabled: !kept.size, onclick: () => loom.copy(asLines(), "Notes") },
+          "Copy",
+        ),
+      ],
+    });
   };
 
   // The field of an item's note. What is typed is kept at once.
   loom.noteField = (id) => {
     const said = el("p", { className: "note", id: "note-said" }, refused ? REFUSED : "");
-    const area = el("textarea", { id: "own-note", rows: 1, value: kept.get(id)?.note ?? "", placeholder: "Kept in this browser", "aria-describedby": "note-said", dir: "auto", maxLength: 20000 });
+    const area = el("textarea", {
+      id: "own-note",
+      rows: 1,
+      value: kept.get(id)?.note ?? "",
+      placeholder: "Kept in this browser",
+      "aria-describedby": "note-said",
+      dir: "auto",
+      maxLength: 20000,
+    });
     area.addEventListener("input", () => {
       set(id, area.value);
       said.textContent = refused ? REFUSED : "Kept in this browser.";

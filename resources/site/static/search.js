@@ -8,7 +8,8 @@
   const IS_ALONE = new RegExp(`^[${ALONE}]$`, "u");
 
   const normal = (text) => text.normalize("NFKC").toLowerCase();
-  const wordsOf = (text) => (normal(text).match(WORDS) || []).map((word) => [...word].slice(0, MOST_CHARACTERS).join(""));
+  const wordsOf = (text) =>
+    (normal(text).match(WORDS) || []).map((word) => [...word].slice(0, MOST_CHARACTERS).join(""));
 
   // The words of a query. The last is the beginning of a word where it has two letters and nothing follows.
   loom.queryOf = (text) => {
@@ -40,7 +41,9 @@
     const to = loom.placeIn(firsts, `${prefix}\uffff`);
     // In few at a time: a short beginning may be in many files.
     for (let file = from; file <= to; file += 8) {
-      const files = Array.from({ length: Math.min(8, to - file + 1) }, (_, place) => loom.wordsOf(file + place));
+      const files = Array.from({ length: Math.min(8, to - file + 1) }, (_, place) =>
+        loom.wordsOf(file + place),
+      );
       for (const words of await Promise.all(files)) {
         for (const [word, differences] of words) if (word.startsWith(prefix)) mark(marks, differences);
       }

@@ -85,7 +85,11 @@ def question(n: int) -> str:
 
 def _item(n: int) -> Row:
     image = {"id": f"{n:064x}", "thumb": "aa/one.jpg", "picture": "aa/one.png"}
-    image |= {"page": "https://example.org/wiki/Apple", "title": f"Apple {n}", "artist": "A. Painter"}
+    image |= {
+        "page": "https://example.org/wiki/Apple",
+        "title": f"Apple {n}",
+        "artist": "A. Painter",
+    }
     image |= {"attribution": None, "licence": "CC BY 4.0", "licence_url": "https://example.org/by"}
     if n == 2:
         image |= {"thumb": None, "picture": None}
@@ -127,7 +131,12 @@ def _columns() -> Iterator[tuple[Row, list[Any]]]:
 def _facts() -> Row:
     release = {"release_id": RELEASE, "name": "made", "kind": "benchmark", "benchmark": "mmdu"}
     release |= {"language": None, "split": None, "origin": "built", "provider": "made"}
-    release |= {"created_at": "2026-01-01T00:00:00+00:00", "n_items": N, "n_turns": N, "n_images": 1}
+    release |= {
+        "created_at": "2026-01-01T00:00:00+00:00",
+        "n_items": N,
+        "n_turns": N,
+        "n_images": 1,
+    }
     return {
         **{"release": release, "answers_held_out": False, "made": "2026-01-02T00:00:00+00:00"},
         "models": [{"name": name, "is_model": ":" not in name} for name in MODELS],
@@ -174,7 +183,11 @@ def plain_server(folder: Path) -> Iterator[str]:
         def log_message(self, *_: object) -> None:
             """Say nothing."""
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=folder)) as server:
+    class Server(ThreadingHTTPServer):
+        def handle_error(self, *_: object) -> None:
+            """A browser that closes a page leaves what it had asked for."""
+
+    with Server(("127.0.0.1", 0), partial(Quiet, directory=folder)) as server:
         threading.Thread(target=server.serve_forever).start()
         try:
             yield f"http://127.0.0.1:{server.server_port}"

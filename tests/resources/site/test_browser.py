@@ -407,7 +407,9 @@ def test_where_the_browser_keeps_nothing_the_page_says_so(browser: Browser, addr
     expect(page.get_by_text("does not let the page keep notes")).to_be_visible()
     page.get_by_label("My note").fill("for now")
     page.get_by_role("button", name="My notes (1)").click()
-    expect(page.get_by_role("dialog").get_by_role("textbox")).to_have_value(re.compile('"note":"for now"'))
+    expect(page.get_by_role("dialog").get_by_role("textbox")).to_have_value(
+        re.compile('"note":"for now"')
+    )
     context.close()
 
 

@@ -70,7 +70,12 @@ def test_hostile_text_is_text_and_the_page_is_as_wide_as_the_screen(
 ) -> None:
     page = visit.page
     page.set_viewport_size({"width": width, "height": 800})
-    for part in ("", "item=item-07", f"item=item-07&{PAIR}", f"item=item-08&{PAIR}&c=baseline:empty"):
+    for part in (
+        "",
+        "item=item-07",
+        f"item=item-07&{PAIR}",
+        f"item=item-08&{PAIR}&c=baseline:empty",
+    ):
         page = visit.open(part)
         page.set_viewport_size({"width": width, "height": 800})
         page.keyboard.press("o")
@@ -91,7 +96,8 @@ def test_the_policy_of_the_page_lets_nothing_in(visit: Visit) -> None:
     refused = visit.page.evaluate(
         """async () => {
           const refused = [];
-          addEventListener('securitypolicyviolation', (event) => refused.push(event.effectiveDirective));
+          const refuse = (event) => refused.push(event.effectiveDirective);
+          addEventListener('securitypolicyviolation', refuse);
           const script = document.createElement('script');
           script.textContent = 'window.hit = 1';
           const image = new Image();

@@ -48,7 +48,7 @@ _DONE = """
   control.dispatchEvent(new Event(control.type === 'search' ? 'input' : 'change', { bubbles: true }));
 })
 """
-"""Milliseconds until all that follows from a control or a key is drawn; what is typed waits for more."""
+"""Milliseconds until all that follows from a control or a key is drawn; what is typed waits."""
 FILTERS = {
     "a label": {"label.task": "task 3"},
     "a score": {"score.of": "model-1", "score.max": "4"},

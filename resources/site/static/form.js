@@ -242,46 +242,39 @@
     loom.byId("fields").replaceChildren(...fields().filter((field) => field));
     const form = loom.byId("filters");
     form.addEventListener("submit", (event) => event.preventDefault());
-    const take = (control) => {
+    const changesOf = (control) => {
       if (control.id === "scored") {
         const { metric, judge } = loom.scored[Number(control.value)];
         const first = control.value === "0";
-        loom.changed({
+        return {
           metric: first ? null : loom.metric(metric).name,
           judge: first ? null : loom.judgeTitle(judge),
-        });
-        return;
+        };
       }
       const value = control.type === "checkbox" && !control.checked ? "" : control.value;
-      const sort =
-        ["a", "b"].includes(control.name) && !value ? { sort: null, "diff.side": null, "diff.min": null } : {};
-      loom.changed({ ...sort, [control.name]: value });
+      const ended = ["a", "b"].includes(control.name) && !value;
+      return {
+        ...(ended ? { sort: null, "diff.side": null, "diff.min": null } : {}),
+        [control.name]: value,
+      };
     };
-    const typed = (control) => ["search", "number"].includes(control.type);
-    // What is typed counts when the keys rest, or before anything else is chosen.
-    let typing = null;
+    // What is typed counts when the keys rest, or with what is chosen next.
+    const typed = new Set();
     let waiting;
-    const settle = () => {
+    const take = (...controls) => {
       clearTimeout(waiting);
-      const control = typing;
-      typing = null;
-      if (control) take(control);
+      const changes = [...typed, ...controls].map(changesOf);
+      typed.clear();
+      loom.changed(Object.assign({}, ...changes));
     };
     form.addEventListener("input", ({ target }) => {
-      if (typing !== target) settle();
-      if (!typed(target)) return;
+      if (!["search", "number"].includes(target.type)) return;
+      typed.add(target);
       clearTimeout(waiting);
-      typing = target;
-      waiting = setTimeout(settle, RESTING);
+      waiting = setTimeout(take, RESTING);
     });
-    form.addEventListener("change", ({ target }) => {
-      settle();
-      take(target);
-    });
-    loom.byId("sort").addEventListener("change", ({ target }) => {
-      settle();
-      take(target);
-    });
+    form.addEventListener("change", ({ target }) => take(target));
+    loom.byId("sort").addEventListener("change", ({ target }) => take(target));
     loom.byId("more").open = matchMedia("(min-width: 1100px)").matches;
   };
 }

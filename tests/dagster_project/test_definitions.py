@@ -125,6 +125,7 @@ def test_lineage_runs_from_the_rows_of_wit_to_the_report(specs: list[dg.AssetSpe
                 "judge_probes",
                 "human_scores",
                 "critic_pairs",
+                "site",
             )
         ),
         # Beside the graph: made of the ledger, whoever filled it.

@@ -36,9 +36,12 @@
         "h5",
         {},
         loom.isRule(said.judge) ? "By rule" : `Judge ${loom.judgeTitle(said.judge)}`,
-        said.part ? ` · ${said.part}` : "",
-        said.replicate ? ` · again (${said.replicate + 1})` : "",
-        said.score !== null && el("b", { className: "grade" }, ` ${loom.number(said.score)}`),
+        said.score !== null && [" ", el("span", { className: "badge is-grade" }, loom.number(said.score))],
+        el(
+          "small",
+          {},
+          ` ${[said.part, said.replicate ? `again (${said.replicate + 1})` : ""].filter(Boolean).join(", ")}`,
+        ),
       ),
       Object.keys(said.scores).length > 0 &&
         el(
@@ -73,7 +76,8 @@
     [
       answer.status !== "answered" &&
         el("span", { className: `tag is-${answer.status}` }, loom.statusText(answer.status)),
-      answer.reading && el("span", { className: "badge" }, `read: ${answer.reading.value ?? "nothing"}`),
+      answer.reading &&
+        el("span", { className: "badge" }, "read: ", el("bdi", {}, answer.reading.value ?? "nothing")),
       ...answer.judgments
         .filter(({ score }) => score !== null)
         .map(({ judge, part, score }) =>
@@ -131,12 +135,7 @@
         ),
       observed(answer.observed),
       answer.lost.map(({ asked, reason, detail }) =>
-        el(
-          "p",
-          { className: "lost" },
-          `${asked}: ${reason}`,
-          detail && [". ", el("span", { dir: "auto" }, detail)],
-        ),
+        el("p", { className: "lost" }, `${asked}: ${reason}`, detail && [". ", el("bdi", {}, detail)]),
       ),
       el(
         "div",
@@ -154,7 +153,12 @@
     return el(
       "article",
       { className: "by-model" },
-      el("h4", {}, side && [el("b", { className: `side is-${side}` }, side.toUpperCase()), " "], name),
+      el(
+        "h4",
+        {},
+        side && [el("b", { className: `side is-${side}` }, side.toUpperCase()), " "],
+        el("bdi", {}, name),
+      ),
       answers.length
         ? answers.map((answer) => one(answer, nImages, { ...how, many: loom.release.trials.length > 1 }))
         : el("p", { className: "note" }, "Was not asked."),

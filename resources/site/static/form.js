@@ -230,7 +230,7 @@
               "button",
               { type: "button", className: "filter", onclick: () => loom.changed({ [name]: null }) },
               el("span", { className: "unseen" }, "Remove filter: "),
-              el("span", { dir: "auto" }, short(said(name))),
+              el("bdi", {}, short(said(name))),
               el("span", { "aria-hidden": "true" }, " ×"),
             ),
           ),

@@ -39,7 +39,8 @@
       el(
         "small",
         { dir: "auto" },
-        [each.licence || "licence unknown", each.artist].filter((part) => part).join(", "),
+        el("bdi", {}, each.licence || "licence unknown"),
+        each.artist && [", ", el("bdi", {}, each.artist)],
       ),
     );
   };
@@ -136,7 +137,7 @@
           onclick: () => loom.changed({ ...toggled(name), item: shownItem.id }),
         },
         side && [el("b", { className: `side is-${side}` }, side.toUpperCase()), " "],
-        el("span", {}, name),
+        el("bdi", {}, name),
         el("b", { className: "value" }),
       );
     });

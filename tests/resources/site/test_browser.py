@@ -251,7 +251,7 @@ def test_an_item_has_all_that_is_known_of_it(page: Page) -> None:
         expect(item).to_contain_text(text)
     item.locator("summary", has_text="2 judgments").first.click()
     judged = item.locator(".judged").first
-    expect(judged).to_contain_text(f"Judge judge-1 · turn {score(1, 0)}")
+    expect(judged).to_contain_text(f"Judge judge-1 {score(1, 0)} turn")
     expect(judged).to_contain_text("Because of reason1.")
     expect(judged.locator("dl")).to_contain_text("Accuracy7")
     # Calls are named; they are links only beside the page of calls.

@@ -86,7 +86,11 @@ def test_hostile_text_is_text_and_the_page_is_as_wide_as_the_screen(
     expect(item.locator(".by-model h4")).to_have_text(list(MODELS))
     # Each of its tags would be an element; an address that is a script leads nowhere.
     assert item.locator("script, style, img[src=x], a[href^=javascript]").count() == 0
-    expect(item.locator(".strip bdi")).to_have_text(HOSTILE)
+    expect(item.locator(".strip bdi").first).to_have_text(HOSTILE)
+    # What turns the direction of writing round ends with its text: a score behind it stays 20.
+    value = item.locator(".model-score", has_text=HOSTILE).locator(".value")
+    expect(value).to_have_text(" 20")
+    assert value.locator("xpath=preceding-sibling::bdi").inner_text() == HOSTILE
     page = visit.open("item=item-03")
     page.keyboard.press("o")
     expect(page.locator("#item").locator(".lost")).to_have_text(f"weak: timeout. {HOSTILE}")

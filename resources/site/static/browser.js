@@ -106,7 +106,7 @@
       release.language,
       loom.count(release.n_items, "item"),
       loom.count(release.n_images, "image"),
-      loom.count(loom.release.models.length, "model"),
+      loom.release.models.length && loom.count(loom.release.models.length, "model"),
       `made ${made.slice(0, 10)}`,
     ];
     loom.byId("about").textContent = parts.filter((part) => part).join(" · ");

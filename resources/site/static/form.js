@@ -275,6 +275,7 @@
     });
     form.addEventListener("change", ({ target }) => take(target));
     loom.byId("sort").addEventListener("change", ({ target }) => take(target));
+    if (loom.release.models.length > 1) loom.byId("more-title").textContent = "Compare and filter";
     loom.byId("more").open = matchMedia("(min-width: 1100px)").matches;
   };
 }

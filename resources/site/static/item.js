@@ -286,7 +286,11 @@
       scores(number),
       loom.noteField(item.id),
       loom.release.answers_held_out
-        ? el("p", { className: "note" }, "References of this split are held out: they are not in this page.")
+        ? el(
+            "p",
+            { className: "note" },
+            "The answers of this split are held out: references, scores and judgments are not in this page.",
+          )
         : "",
       ...turns(item),
     );

@@ -7,6 +7,8 @@ What belongs here: the release, whose numbers are told by an item's place, and h
     weak     90 where n is a multiple of 10, none where n is 3, else 60
     HOSTILE  20
     baseline 10
+
+By a metric of errors, of which fewer are better, strong has 1 and weak has 4 in each item.
 """
 
 import threading
@@ -126,6 +128,8 @@ def _columns() -> Iterator[tuple[Row, list[Any]]]:
         yield {"kind": "score", "metric": 0, "judge": 1, **of}, [SECOND[model]] * N
         apart = [None if each is None else abs(each - SECOND[model]) for each in first]
         yield {"kind": "disagreement", "metric": 0, **of}, apart
+    for model, errors in ((0, 1), (1, 4)):
+        yield {"kind": "score", "metric": 1, "judge": 0, "model": model}, [errors] * N
 
 
 def _facts() -> Row:
@@ -144,7 +148,10 @@ def _facts() -> Row:
             {"judge": judge, "version": PROMPT, "title": judge} for judge in ("judge-1", "judge-2")
         ],
         "trials": ["plain"],
-        "metrics": [{"name": "Overall", "low": 10, "high": 100, "higher_is_better": True}],
+        "metrics": [
+            {"name": "Overall", "low": 10, "high": 100, "higher_is_better": True},
+            {"name": "Errors", "low": 0, "high": None, "higher_is_better": False},
+        ],
         "labels": [
             {"name": "category", "values": list(CATEGORIES)},
             {"name": "language", "values": ["en", "zh"]},

@@ -210,6 +210,14 @@ def test_two_models_are_compared_on_the_items_that_are_found(page: Page) -> None
     expect(compared).to_be_hidden()
 
 
+def test_where_less_is_better_who_has_less_is_better(visit: Visit) -> None:
+    page = visit.open("a=strong&b=weak&metric=Errors&judge=judge-1")
+    compared = page.get_by_role("region", name="Comparison")
+    expect(compared).to_contain_text("Mean difference +3 over 60 items")
+    expect(compared.get_by_role("button").first).to_have_text("A better 60")
+    expect(page.locator("#list .difference").first).to_have_text("+3")
+
+
 def test_the_answers_of_those_compared_stand_beside_each_other(page: Page) -> None:
     for name in ("weak", "strong"):
         page.get_by_role("button", name=f"{name} ", exact=False).last.click()

@@ -32,10 +32,11 @@ from resources.llm.registry import Profile, load_registry
 from resources.reports.addresses import address
 from resources.reports.benchmark_report import render_report, write_report
 from resources.reports.diff_page import diff_pages
-from resources.reports.report_index import Line, line_of, render_index
+from resources.reports.report_index import Line, line_of, render_index, state_of
+from resources.reports.site_state import keep_state, since_last
 from resources.warehouse import Warehouse
 
-INDEX = "index.html"
+INDEX, STATE = "index.html", "index.json"
 
 
 @table_asset(
@@ -112,7 +113,10 @@ def index_lines(warehouse: Warehouse, benchmarks: Benchmarks, profile: Profile) 
 
 def write_index(lines: Sequence[Line]) -> Path:
     """Write the index over the reports, a line each, and the comparisons of releases that there are."""
-    index = reports_path() / INDEX
+    index, remembered = (reports_path() / name for name in (INDEX, STATE))
     generated = datetime.now(UTC).isoformat(timespec="seconds")
-    write_report(index, render_index(lines, generated, diff_pages()))
+    state = state_of(lines)
+    since = since_last(remembered, state)
+    write_report(index, render_index(lines, generated, diff_pages(), since))
+    keep_state(remembered, state, since, generated)
     return index

@@ -1,7 +1,8 @@
-"""Reports: one HTML page a release, and an index over all.
+"""Reports: one HTML page a release, a home page over all, and a page on the corpus.
 
 What belongs here: which releases have a page, and the files. What a page is made of is gathered by
-`report_data.py`; the pages are `resources/reports/benchmark_report.py` and `report_index.py`.
+`report_data.py` and `corpus_page.py`; the pages are `resources/reports/benchmark_report.py`,
+`report_index.py` and `report_corpus.py`.
 """
 
 from collections.abc import Sequence
@@ -13,6 +14,7 @@ import dagster as dg
 from assets.common.apart import Apart
 from assets.common.automation import WHEN_READY
 from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.evaluate.corpus_page import write_corpus
 from assets.evaluate.error_attribution import error_attribution
 from assets.evaluate.extraction_quality import extraction_quality
 from assets.evaluate.item_decisions import item_decisions
@@ -64,7 +66,7 @@ def reports(
     benchmarks: dg.ResourceParam[Benchmarks],
     apart: Apart,
 ) -> dg.MaterializeResult:
-    """One HTML page for each release in force or evaluated, and an index over them.
+    """One HTML page for each release in force or evaluated, a home page over them, one on the corpus.
 
     A page has the leaderboard with ranks, charts, comparisons and slices by judge, an analysis of the
     items where they are right or wrong, what the release consists of, failures, and examples with
@@ -92,6 +94,7 @@ def reports(
     warehouse.replace("evaluate.reports", table)
     links = {
         "index": relative_to_home(write_index(lines)),
+        "corpus": relative_to_home(write_corpus(warehouse, image_store)),
         **{row["release_id"]: row["path"] for row in rows},
     }
     return report(

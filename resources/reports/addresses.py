@@ -24,7 +24,10 @@ def calls_of(stage: str) -> str:
 
 
 def items_page(release_id: str, **shown: str) -> str:
-    """The page of a release's items, relative to the folder of reports; `shown` says what it opens with:
-    the item of an `item` id, or those that made the difference of models `a` and `b`."""
+    """The page of a release's items, relative to the folder of reports.
+
+    `shown` is what it opens with: the `item` of this id, or the items that made the difference of the
+    models `a` and `b` by a `metric` and a `judge`.
+    """
     fragment = urlencode(shown, quote_via=quote, safe="")
     return f"items/{quote(release_id)}.html{'#' if shown else ''}{fragment}"

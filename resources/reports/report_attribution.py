@@ -89,9 +89,7 @@ def attribution(rows: Sequence[Row], terms: Terms | None, panes: Sequence[Pane])
 
 def _found(rows: Sequence[Row], terms: Terms) -> str:
     """For how many models a cause of errors is shown, in a line."""
-    whole = [
-        row for row in rows if not row["subset_label"] and row["change"] in terms["causes"]
-    ]
+    whole = [row for row in rows if not row["subset_label"] and row["change"] in terms["causes"]]
     models = {row["model"] for row in whole}
     shown_of = {row["model"] for row in whole if row["verdict"] == "gain"}
     return f"A cause is shown for {len(shown_of) or 'none'} of {block.count(len(models), 'model')}"

@@ -17,8 +17,8 @@ from resources.reports.report_scores import Who
 class Cell(NamedTuple):
     """A cell of a table: its text, and small lines below it.
 
-    `kind` is its class: `n` a number, `l` a text, `who` what the line is of; `sort` is the number that a
-    table is sorted by, if that is not the text.
+    `kind` is its class: `n` a number, `l` a text, `who` what the line is of; `sort` is the number that
+    a table is sorted by, if that is not the text.
     """
 
     text: str
@@ -150,9 +150,11 @@ class Section(NamedTuple):
 
 def folded(blocks: Iterable[Block], finding: str) -> list[Block]:
     """Blocks that begin with a heading, folded below it and what they say in a line; none of none."""
-    heading, *others = [*blocks] or [None]
-    if not isinstance(heading, Heading):
+    given = list(blocks)
+    if not given:
         return []
+    heading, *others = given
+    assert isinstance(heading, Heading)
     line = '<b>{title}</b><span class="preview">{finding}</span>'
     return [Folded(said(line, title=heading.text, finding=finding), others)]
 

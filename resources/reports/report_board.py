@@ -115,7 +115,7 @@ def panes_of(data: Board) -> list[Pane]:
             Pane(
                 judged,
                 f"{judged.title} · {judged.version}" if several else judged.title,
-                [_view(judged, aggregation, data["release"]) for aggregation in _aggregations(judged.metrics)],
+                [_view(judged, each, data["release"]) for each in _aggregations(judged.metrics)],
                 [
                     *refusals(judged, order),
                     *quadrants(judged, order),

@@ -22,8 +22,8 @@ from resources.reports.report_scores import RULE
 from resources.reports.site_state import BY, IN_FORCE, NAME, SCORES, SinceLast, State
 
 MATRIX = """The metric that ranks on each release in force, before its first judge, failures at the
-floor; dots and small numbers are the score with its 95&nbsp;% interval, drawn from so many clusters: items, or groups of them
-that belong together. Numbers of one column can be compared, those of two columns cannot."""
+floor; dots and small numbers are the score with its 95&nbsp;% interval, drawn from so many clusters:
+items, or groups of them that belong together. Numbers of one column can be compared, those of two columns cannot."""
 
 MOST_CHANGES = 30
 """Scores that changed and are listed."""
@@ -32,8 +32,8 @@ MOST_CHANGES = 30
 class Line(NamedTuple):
     """One release: its row, the page beside the index, and its leaderboard before the first judge.
 
-    `judge` says in words who scored, `judges` are all of them. `n_unscored` models answered where nothing
-    can be scored, since the release has no references.
+    `judge` says in words who scored, `judges` are all of them. `n_unscored` models answered where
+    nothing can be scored, since the release has no references.
     """
 
     release: Mapping[str, Any]
@@ -98,7 +98,8 @@ def state_of(lines: Sequence[Line]) -> State:
             IN_FORCE: line.release["in_force"],
             BY: f"{line.metric}, {line.judge}, {line.version}",
             SCORES: {
-                entry.who.name: entry.floor.shown for entry in (line.view.entries if line.view else [])
+                entry.who.name: entry.floor.shown
+                for entry in (line.view.entries if line.view else [])
             },
         }
         for line in lines
@@ -132,8 +133,8 @@ def render_index(
 
 
 def _matrix(lines: Sequence[Line]) -> list[block.Block]:
-    """The models by the releases that they were scored on, best on average of their ranks first; nothing
-    without a model."""
+    """The models by the releases that they were scored on, the best on average of their ranks first;
+    nothing without a model."""
     entries: dict[str, dict[int, Entry]] = {}
     for place, line in enumerate(lines):
         for entry in line.view.models if line.view else ():

@@ -129,7 +129,13 @@ def pairs(
             *(
                 shown(
                     between(rows, one.name, other.name, metric),
-                    link=items_page(release["release_id"], a=one.name, b=other.name),
+                    link=items_page(
+                        release["release_id"],
+                        a=one.name,
+                        b=other.name,
+                        metric=metric.name,
+                        judge=judged.judge,
+                    ),
                 )
                 for other in models
             ),
@@ -160,9 +166,9 @@ def looking(
     """Every model that was asked without its images, too; nothing where none was."""
     rows = _rows(judged, metric)
     found = [
-        between(rows, model_of(without.name), without.name, metric)
+        between(rows, model, without.name, metric)
         for without in order
-        if without.ablation
+        if without.ablation and (model := model_of(without.name))
     ]
     better = sum(difference is not None and difference.verdict == "better" for difference in found)
     finding = f"{better} of {block.count(len(found), 'comparison')} surely better with its images"

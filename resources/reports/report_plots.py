@@ -110,9 +110,7 @@ def multiples(
 ) -> Multiples:
     """The drawings of parts, (value, n, scores in the order of the models); an axis without an end ends
     with the scores of all."""
-    ends = [
-        end for *_, scores in parts for of in scores for end in (of.value, of.low, of.high)
-    ]
+    ends = [end for *_, scores in parts for of in scores for end in (of.value, of.low, of.high)]
     closed = metric._replace(scale=metric.scale.closed(ends))
     charts = [chart(closed, list(zip(models, scores, strict=True))) for *_, scores in parts]
     low, high = (metric.scale.shown(end).removesuffix(".0") for end in closed.scale)

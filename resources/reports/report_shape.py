@@ -85,7 +85,9 @@ def shape(data: Report) -> block.Section:
         for of_card in card(release)
     )
     noun = noun_of(release)
-    finding = f"{block.count(release['n_items'], noun)}, {block.count(release['n_images'], 'image')}"
+    finding = (
+        f"{block.count(release['n_items'], noun)}, {block.count(release['n_images'], 'image')}"
+    )
     blocks: list[block.Block] = [
         block.Pane(drawings, "charts") if drawings else nothing,
         block.Heading("Card", id="card"),

@@ -19,8 +19,8 @@ from resources.reports.guard import Guard, policy
 FOLDERS = ("reports", "releases")
 """Folders of the home that are answered; nothing else of the home is."""
 REFUSAL = "Reports are read on the machine that they are on."
-WITH_SCRIPTS = "reports/cluster/"
-"""Pages with scripts, which name the hashes of their scripts in a policy of their own."""
+WITH_SCRIPTS = "reports/"
+"""Below it are pages with scripts, which name the hashes of their scripts in a policy of their own."""
 NO_SCRIPTS, OWN_SCRIPTS = policy(), policy(scripts=True)
 
 

@@ -4,16 +4,16 @@ What belongs here: what is remembered of the home page, in a file beside it, and
 differ. What is shown of it is `report_index.py`.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from methods.json_text import from_json, to_json
 from resources.atomic_file import write_atomically
 
 State = Mapping[str, Mapping[str, Any]]
-"""Release -> its `name`, whether it is `in_force`, `by`: who scored by which metric, and `scores`: model
--> the score as it is shown."""
+"""Release -> its `name`, whether it is `in_force`, `by`: who scored by which metric, and `scores`:
+model -> the score as it is shown."""
 NAME, IN_FORCE, BY, SCORES = "name", "in_force", "by", "scores"
 
 
@@ -49,8 +49,9 @@ class SinceLast(NamedTuple):
 def difference(before: State, after: State) -> Changes:
     """What differs from one state to the next.
 
-    `gone` are releases that were in force and are not, `back` those that are again. Where another judge,
-    version of a prompt or metric ranks, scores are not compared: the release is `scored_otherwise`.
+    `gone` are releases that were in force and are not, `back` those that are again. Where another
+    judge, version of a prompt or metric ranks, scores are not compared: the release is
+    `scored_otherwise`.
     """
     both = [name for name in after if name in before]
     otherwise = [
@@ -112,12 +113,12 @@ def keep_state(path: Path, state: State, since: SinceLast | None, made: str) -> 
         "state": state,
         "since": {"made": since.made, "changes": since.changes._asdict()} if since else None,
     }
-    write_atomically(path, json.dumps(kept, ensure_ascii=False, indent=1).encode())
+    write_atomically(path, to_json(kept, indent=1).encode())
 
 
 def _read(path: Path) -> dict[str, Any] | None:
     try:
-        last = json.loads(path.read_bytes())
+        last = from_json(path.read_bytes(), most=None)
         since = last["since"]
         if since:
             _changes(since["changes"])
@@ -128,5 +129,5 @@ def _read(path: Path) -> dict[str, Any] | None:
 
 
 def _changes(of: Mapping[str, Sequence[Any]]) -> Changes:
-    scores = [ScoreChange(*change) for change in of["scores"]]
-    return Changes(*(list(of[name]) for name in Changes._fields[:-1]), scores)
+    new, gone, back, otherwise = (list(of[name]) for name in Changes._fields[:-1])
+    return Changes(new, gone, back, otherwise, [ScoreChange(*change) for change in of["scores"]])

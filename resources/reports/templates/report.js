@@ -94,15 +94,17 @@
       links.replaceChildren();
       if (!alone) return;
       links.append("Items that made the difference: ");
+      const found = [];
       for (const [n, first] of places.entries()) {
         for (const second of places.slice(n + 1)) {
           const link = rows[first].cells[second + 1].querySelector("a");
-          if (!link) continue;
-          if (links.querySelector("a")) links.append(" · ");
-          links.append(made("a", `${names[first]} and ${names[second]}`, { href: link.getAttribute("href") }));
+          if (link) found.push([`${names[first]} and ${names[second]}`, link.getAttribute("href")]);
         }
       }
-      if (!links.querySelector("a")) links.textContent = "No two of them were compared.";
+      // The address of two models names the first as `a` and the second as `b`; a third one is `c`.
+      if (found.length === 3) found.push(["all three", `${found[0][1]}&c=${encodeURIComponent(names[places[2]])}`]);
+      for (const [n, [text, href]] of found.entries()) links.append(n ? " · " : "", made("a", text, { href }));
+      if (!found.length) links.textContent = "No two of them were compared.";
     };
     group.addEventListener("change", show);
   };

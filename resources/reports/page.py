@@ -39,7 +39,7 @@ def render_page(
     `here` is the page's name in the navigation, `root` leads from it to the folder of reports,
     `of_release` is the address of its release without the ending, if it is of one.
     """
-    script = _script()
+    script = site_script()
     return render(
         template,
         here=here,
@@ -52,7 +52,8 @@ def render_page(
 
 
 @cache
-def _script() -> str:
+def site_script() -> str:
+    """The script that all pages of the site have."""
     return (TEMPLATES / "report.js").read_text(encoding="utf-8")
 
 

@@ -23,8 +23,8 @@ from resources.reports.site_state import BY, IN_FORCE, NAME, SCORES, SinceLast, 
 
 MATRIX = """The metric that ranks on each release in force, before its first judge, failures at the
 floor; dots and small numbers are the score with its 95&nbsp;% interval, drawn from so many clusters:
-items, or groups of them that belong together. Numbers of one column can be compared, those of two columns cannot."""
-
+items, or groups of them that belong together. Numbers of one column can be compared, those of two
+columns cannot."""
 MOST_CHANGES = 30
 """Scores that changed and are listed."""
 
@@ -123,7 +123,7 @@ def render_index(
         "index.html",
         here="home",
         lines=ordered,
-        matrix=_matrix([line for line in ordered if line.view and line.release["in_force"]]),
+        matrix=matrix(ordered),
         since=since,
         n_changes=MOST_CHANGES,
         pages={line.release["release_id"]: line.page for line in lines},
@@ -132,9 +132,10 @@ def render_index(
     )
 
 
-def _matrix(lines: Sequence[Line]) -> list[block.Block]:
-    """The models by the releases that they were scored on, the best on average of their ranks first;
-    nothing without a model."""
+def matrix(releases: Sequence[Line]) -> list[block.Block]:
+    """The models by the releases in force that they were scored on, the best on average of their ranks
+    first; nothing without a model."""
+    lines = [line for line in releases if line.view and line.release["in_force"]]
     entries: dict[str, dict[int, Entry]] = {}
     for place, line in enumerate(lines):
         for entry in line.view.models if line.view else ():

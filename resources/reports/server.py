@@ -5,6 +5,7 @@ answered and what a page may do (`guard.py`), the links to them (`addresses.py`)
 is the UI's (`dagster_project/webserver.py`).
 """
 
+from functools import cache
 from pathlib import Path
 from posixpath import normpath
 
@@ -15,13 +16,16 @@ from starlette.types import Scope
 
 from resources.reports.addresses import PREFIX
 from resources.reports.guard import Guard, policy
+from resources.reports.page import script_hash, site_script
 
 FOLDERS = ("reports", "releases")
 """Folders of the home that are answered; nothing else of the home is."""
 REFUSAL = "Reports are read on the machine that they are on."
-WITH_SCRIPTS = "reports/"
-"""Below it are pages with scripts, which name the hashes of their scripts in a policy of their own."""
-NO_SCRIPTS, OWN_SCRIPTS = policy(), policy(scripts=True)
+WITH_SCRIPTS = "reports/cluster/"
+"""Pages with scripts, which name the hashes of their scripts in a policy of their own."""
+OF_SITE = "reports/"
+"""Pages of the site, which have one script in common (`page.py`)."""
+NO_SCRIPTS, OWN_SCRIPTS = policy(), policy(scripts="unsafe-inline")
 
 
 def files_of(home: Path) -> Mount:
@@ -40,4 +44,11 @@ class _Files(StaticFiles):
 
 def _policy_of(scope: Scope) -> str:
     path = normpath(scope["path"].removeprefix(scope.get("root_path", ""))).lstrip("/")
-    return OWN_SCRIPTS if path.startswith(WITH_SCRIPTS) else NO_SCRIPTS
+    if path.startswith(WITH_SCRIPTS):
+        return OWN_SCRIPTS
+    return _policy_of_site() if path.startswith(OF_SITE) else NO_SCRIPTS
+
+
+@cache
+def _policy_of_site() -> str:
+    return policy(scripts=script_hash(site_script()))

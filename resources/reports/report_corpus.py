@@ -21,7 +21,7 @@ MOST_PICTURES = 6
 N_COLOURS = 8
 """Groups of the map that have a colour of their own."""
 NO_CORPUS = "This home has no corpus: "
-IMPORTED = NO_CORPUS + "its {n} imported, with their own pictures."
+IMPORTED = NO_CORPUS + "its {n} imported."
 NOTHING = (
     NO_CORPUS
     + """nothing was ingested yet. <code>vlm-loom demo --corpus FOLDER</code> makes

@@ -22,13 +22,13 @@ HEADERS = {
 }
 
 
-def policy(*, scripts: bool = False, forms: bool = False) -> str:
-    """The content security policy of a page that has everything in it.
+def policy(*, scripts: str = "", forms: bool = False) -> str:
+    """The content security policy of a page that has everything in it; `scripts` may run.
 
     In a sandbox a page has an origin of its own: whatever it was made to run, it could neither reach
     the UI that it is served beside nor load or send anything. Forms may ask the same server.
     """
-    sources = "script-src 'unsafe-inline'; " if scripts else ""
+    sources = f"script-src '{scripts}'; " if scripts else ""
     action = "'self'" if forms else "'none'"
     may = (" allow-scripts" if scripts else "") + (" allow-forms" if forms else "")
     return (

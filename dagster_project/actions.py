@@ -233,7 +233,10 @@ def _unreferenced(warehouse: "Warehouse", release_id: str) -> str:
     """How many turns of a release have nothing to be judged by, in words."""
     where = {"release_id": release_id}
     references = warehouse.read("release/references_of", where).to_pylist()
-    judged = {(row["item_id"], row["turn"]) for row in references}
+    # A caption or focus points help a judge, and are nothing to be right by.
+    judged = {
+        (row["item_id"], row["turn"]) for row in references if row["kind"] in ("answer", "key")
+    }
     turns = warehouse.read("release/turns_of", where).to_pylist()
     asked = {(row["item_id"], row["turn"]) for row in turns if row["given"] is None}
     missing = len(asked - judged)

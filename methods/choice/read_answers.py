@@ -53,9 +53,7 @@ def _by_text(answer: str, choices: Sequence[str]) -> str | None:
     if len(answer) > 2 * sum(map(len, choices)):
         return None
     matching = [
-        letter
-        for letter, choice in zip(LETTERS, choices, strict=False)
-        if choice.lower() in answer
+        letter for letter, choice in zip(LETTERS, choices, strict=False) if choice.lower() in answer
     ]
     return matching[0] if len(matching) == 1 else None
 

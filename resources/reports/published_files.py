@@ -24,7 +24,6 @@ from resources.images.store import ImageStore
 from resources.reports.parquet_table import ENDING, tsv_lines_of
 from resources.reports.record_file import TABLE_ENDINGS, read_tables
 
-
 _DRIVE = re.compile(r"[A-Za-z]:/")
 """What an absolute path of Windows begins with."""
 
@@ -126,8 +125,8 @@ def _without_images(item: PublishedItem) -> Item:
 def picture_in(folder: Path, name: str) -> bytes:
     """The bytes of a picture in `folder` under an untrusted name. Raises ImageRejected.
 
-    A name that leads out of it, or is absolute and no file's in there, is refused (`outside`) whether or
-    not pictures may be absent.
+    A name that leads out of it, or is absolute and no file's in there, is refused (`outside`) whether
+    or not pictures may be absent.
     """
     outside = ImageRejected(
         "outside", f"its path is absolute or leads out of {folder}, where no file is called so"

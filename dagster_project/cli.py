@@ -295,10 +295,17 @@ def show_leaderboards(as_json: bool) -> None:
 
 @result.command("export", example="vlm-loom result export mmdu --as latex")
 @click.argument("release")
-@click.option("--as", "kind", default="", help="csv, parquet, json, latex, markdown, svg or png.")
+@click.option(
+    "--as",
+    "kind",
+    default="",
+    help="csv, parquet, json, openvlm, latex, markdown, svg or png; or submission, the answers.",
+)
 @click.option("--to", type=FILE, help="A folder; reports/results/<release> of the home without.")
 def export_results(release: str, kind: str, to: Path | None) -> None:
-    """Scores on a release as files: leaderboard, every two models, slices; and how they were made."""
+    """Scores on a release as files: leaderboard, every two models, slices; and how they were made.
+
+    As submission: the answers of each model, as the benchmark's own evaluation takes them."""
     from dagster_project.results import export_results
 
     print(export_results(release, kind, to))

@@ -1,5 +1,6 @@
 """The command on releases, as a person types it, on a small home."""
 
+import json
 import shutil
 from pathlib import Path
 
@@ -355,7 +356,8 @@ def test_a_command_that_reads_makes_no_home(words: list[str], tmp_path: Path, ca
         assert loom([*words, "--home", str(home)]) == 2
     assert capsys.readouterr() == (
         "",
-        f"There is no home at {home}: vlm-loom demo makes one there, --home or LOOM_HOME names another.\n",
+        f"There is no home at {home}: vlm-loom demo makes one there, --home or LOOM_HOME names "
+        "another.\n",
     )
     assert not list(tmp_path.iterdir())
 

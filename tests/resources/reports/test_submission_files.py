@@ -17,10 +17,13 @@ import yaml
 
 from assets.release.published import write_imported
 from methods.evaluation.items import Item, Turn
+from methods.evaluation.predictions import Place, predictions_of
 from methods.evaluation.published import PublishedItem
 from methods.mmbench.published import STEP, tsv_lines
+from methods.published_forms import prediction_forms
 from methods.release import Edition
 from methods.results.submissions import dataset_name, file_names
+from resources.reports.prediction_file import read_rows
 from resources.reports.result_files import ResultError
 from resources.reports.submission_files import MOST_CHARACTERS, write_submissions
 from resources.warehouse import Warehouse, Write, arrow_schema
@@ -146,6 +149,15 @@ def test_mmbench_is_scored_by_its_server_as_it_is_here(home: Warehouse, tmp_path
     assert tuple(data.loc[3, list("ABCD")]) == HOSTILE and data["question"][3] == "=41?"
     assert data["prediction"][7] == "=B\ufffd\ufffd", "a formula is the text that it is written as"
     assert circular(data, table) == {3: True, 41: False, 1900: False}
+    # It comes back as predictions on the same passes.
+    forms = prediction_forms("mmbench")
+    assert forms
+    back = predictions_of(forms, items, read_rows(tmp_path / files[0]))
+    assert (back.n_rows, back.n_items, back.counts) == (9, 3, {})
+    kept = {Place(item_id, trial): said[item_id, trial, 1][1] or "Z" for item_id, trial, _ in said}
+    kept[Place("1900", "shift-0")] = "=B\ufffd\ufffd"
+    assert {place: back.texts[place] for place in kept} == kept
+    assert set(back.texts.values()) - set(kept.values()) == set()
     before = (tmp_path / files[0]).read_bytes()
     written(home, row, tmp_path)
     assert (tmp_path / files[0]).read_bytes() == before

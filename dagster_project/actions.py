@@ -177,8 +177,10 @@ def _import(
         release_id = import_release(Path(file), releases_path(), warehouse, image_store)
     else:
         pictures = Path(images) if images else None
-        edition = (text or None for text in (name, split, language))
-        wanted = Wanted(benchmark, Path(file), pictures, *edition, held_out=held_out)
+        named, of_split, of_language = (text or None for text in (name, split, language))
+        wanted = Wanted(
+            benchmark, Path(file), pictures, named, of_split, of_language, held_out=held_out
+        )
         release_id = import_published(warehouse, image_store, wanted)
     (card,) = cards_of(warehouse, [release_id])
     state = "in force" if card["in_force"] else f"not in force: another of {card['name']} is pinned"

@@ -215,8 +215,8 @@ def _alignmmbench(of: Told) -> Submission:
     """A line {question_id, predict} for each question."""
     asked = [(item, PLAIN, item.turns[-1].turn) for item in of.items]
     lines = [
-        json.dumps({"question_id": item.item_id, "predict": of.answer(item, *place) or ""})
-        for item, *place in asked
+        json.dumps({"question_id": item.item_id, "predict": of.answer(item, trial, turn) or ""})
+        for item, trial, turn in asked
     ]
     notes = _empty(of, asked, "which the judge reads as it is")
     return Submission({f"{of.model}.jsonl": "".join(f"{line}\n" for line in lines)}, notes)

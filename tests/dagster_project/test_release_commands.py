@@ -291,12 +291,13 @@ def test_an_import_whose_answers_are_held_out_is_scored_here_and_sent_nowhere(
     (tmp_path / "q.tsv").write_text(
         "index\tquestion\tA\tB\tC\tanswer\timage_path\n7\tWhich?\tred\tblue\tgreen\tC\tred.png\n"
     )
-    given = ["release", "import", str(tmp_path / "q.tsv"), "--benchmark=mmbench", "--split=test"]
+    given = ["release", "import", str(tmp_path / "q.tsv"), "--benchmark=mmbench"]
+    given += ["--split=test", "--language=en"]
     assert loom([*given, "--name=open"]) == 0
     assert loom([*given, "--held-out"]) == 0
-    as_it_came, held_out = in_force(home)["open"], in_force(home)["mmbench-test"]
+    as_it_came, held_out = in_force(home)["open"], in_force(home)["mmbench-test-en"]
     (home / "settings.yaml").write_text(
-        "release: {exports: {licences: {open: MIT, mmbench-test: MIT}, forms: [vlmevalkit]}}\n"
+        "release: {exports: {licences: {open: MIT, mmbench-test-en: MIT}, forms: [vlmevalkit]}}\n"
     )
     kept = Warehouse(home / "warehouse.duckdb").select("release.references", "release_id")
     assert sorted(kept["release_id"].to_pylist()) == sorted([as_it_came, held_out])
@@ -325,7 +326,7 @@ def test_an_import_whose_answers_are_held_out_is_scored_here_and_sent_nowhere(
     assert loom(["release", "import", str(home / "releases" / as_it_came), "--held-out"]) == 2
     assert "--held-out is for a benchmark's published file" in capsys.readouterr().err
     assert loom([*given, "--held-out"]) == 0
-    assert in_force(home)["mmbench-test"] == held_out
+    assert in_force(home)["mmbench-test-en"] == held_out
 
 
 READING = (

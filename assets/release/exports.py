@@ -18,6 +18,7 @@ from assets.common.settings import choose
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.release.in_force import ReleaseError
 from assets.release.releases import NAMES, releases
+from methods.exports.stacking import Budget
 from methods.licences.terms import Term
 from methods.licences.together import SETS
 from methods.naming import listed, nearest
@@ -69,6 +70,20 @@ class ExportsSettings(Settings):
         ge=1,
         description="Size in million bytes after which a file with pictures inside ends and the next "
         "one begins.",
+    )
+    stack_tokens: int | None = Field(
+        None,
+        ge=1,
+        description="Tokens that a record of a training form holds at most: as many whole dialogues as "
+        "fit stand in one, with `<image-i>` counted on. null: each dialogue is a record.",
+    )
+    stack_tokenizer: str = Field(
+        "",
+        description="Path of a tokenizer.json, such as that of the model to be trained, which counts "
+        "these tokens. Without one there is a token for every three bytes of UTF-8.",
+    )
+    picture_tokens: int = Field(
+        576, ge=0, description="Tokens that a picture counts for in stack_tokens (LLaVA-1.5: 576)."
     )
 
 
@@ -244,6 +259,9 @@ def _source(
         release,
         left_out=settings.licences_left_out.get(release["name"], ()),
         stated=settings.licences.get(release["name"], ""),
+        budget=Budget(settings.stack_tokens, settings.picture_tokens, settings.stack_tokenizer)
+        if settings.stack_tokens
+        else None,
         progress=progress,
     )
 

@@ -44,10 +44,17 @@ class PredictionError(UserError):
 
 
 class Place(NamedTuple):
-    """What is answered: a pass of an item."""
+    """What is answered: a turn of a pass of an item; it is 1 where only one turn is asked at all."""
 
     item_id: str
     trial: str
+    turn: int = 1
+
+
+def place_of(item: Item, trial: str, turn: int) -> Place:
+    """The place of an asked turn; turns that the benchmark gives are none."""
+    n_asked = sum(each.given is None for each in item.turns)
+    return Place(item.item_id, trial, turn if n_asked > 1 else 1)
 
 
 class PredictionForms(Protocol):

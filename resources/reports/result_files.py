@@ -15,16 +15,19 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from methods.benchmarks import BENCHMARKS
 from methods.errors import UserError
 from methods.json_text import to_json
 from methods.naming import nearest
 from methods.release_card import Card
+from methods.results.shapes import planes, radars
 from methods.results.submissions import open_vlm
 from methods.results.tables import COUNTS_BELOW, Board, boards, counts, tables
 from methods.results.texts import all_in_words, latex, markdown
 from methods.spreadsheet_cells import marked
 from resources.atomic_file import write_atomically
 from resources.reports import figures
+from resources.reports.print_figures import plane_figures, radar_figures
 from resources.warehouse import Warehouse
 
 METHODS = "methods.txt"
@@ -35,6 +38,7 @@ QUERIES = {
     "leaderboard": "evaluate/board_of",
     "pairs": "evaluate/board_pairs_of",
     "slices": "evaluate/board_slices_of",
+    "metrics": "evaluate/board_metrics_of",
 }
 
 
@@ -48,6 +52,7 @@ class Results(NamedTuple):
     leaderboard: pa.Table
     pairs: pa.Table
     slices: pa.Table
+    metrics: pa.Table
 
     def boards(self) -> list[Board]:
         """What each judge, under each version, says."""
@@ -173,6 +178,8 @@ def _pictures(
             yield f"leaderboard{suffix}.{ending}", drawn(_board_figure(board))
             if board.pairs:
                 yield f"pairs{suffix}.{ending}", drawn(_pairs_figure(board))
+            for name, figure in _print_figures(board):
+                yield f"{name}{suffix}.{ending}", drawn(figure)
 
     return write
 
@@ -189,6 +196,15 @@ KINDS: Mapping[str, Callable[[Results, Card], Iterator[tuple[str, bytes]]]] = {
 }
 """What scores are written as; each gives the names of files and what is in them, of the scores and of
 what the release's card and the settings say."""
+
+
+def _print_figures(board: Board) -> Iterator[tuple[str, Any]]:
+    """Radars and quadrants, in the widths that papers have."""
+    benchmark = BENCHMARKS.get(board.models[0]["benchmark"] or "")
+    for radar in radars(board, benchmark):
+        yield from radar_figures(radar)
+    for plane in planes(board, benchmark):
+        yield from plane_figures(plane)
 
 
 def _board_figure(board: Board) -> Any:

@@ -13,6 +13,7 @@ from PIL import Image
 
 from resources.reports.result_files import KINDS, ResultError, Results, read_results, write_results
 from resources.warehouse import Warehouse
+from tests.methods.results.test_shapes import metric
 from tests.methods.results.test_tables import BOARD, HOSTILE, model, pair, slice_
 
 SETTINGS = {"seed": 0, "n_resamples": 100, "least_coverage": 0.95, "version": None}
@@ -24,6 +25,13 @@ RESULTS = Results(
     pa.Table.from_pylist([*BOARD.models, model(f"={HOSTILE}", 10.0, 3)]),
     pa.Table.from_pylist([*BOARD.pairs, pair("good", f"={HOSTILE}", 70.0, 0.01)]),
     pa.Table.from_pylist([*BOARD.slices, slice_("fair", "Größe 大", "דו", 5.0)]),
+    pa.Table.from_pylist(
+        [
+            metric(name, of, 40.0)
+            for name in ("Overall Score", "Richness", "Creativity")
+            for of in ("good", f"={HOSTILE}")
+        ]
+    ),
 )
 
 
@@ -84,7 +92,8 @@ def test_pictures_open(tmp_path: Path) -> None:
     for data in (files := written("png", tmp_path)).values():
         if data != files["methods.txt"]:
             Image.open(io.BytesIO(data)).load()
-    svg = written("svg", tmp_path)["leaderboard.svg"]
+    svg = (drawn := written("svg", tmp_path))["leaderboard.svg"]
+    assert {"radar-metrics-one-column.svg", "radar-metrics-two-columns.svg"} <= drawn.keys()
     assert svg.startswith(b"<?xml") and b"<dc:date>" not in svg
 
 

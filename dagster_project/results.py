@@ -12,11 +12,19 @@ from importlib import import_module
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
+from statistics import median_high
 from typing import Any
 
 from assets.common.apart import not_made
+from methods.evaluation.contestants import is_model
 from methods.evaluation.judging import PANEL, RULE
 from methods.evaluation.statistics.estimates import LEAST_CLUSTERS, marked
+from methods.evaluation.statistics.power import (
+    LEAST_TESTED,
+    MOST_CLUSTERS,
+    clusters_needed,
+    factor,
+)
 from methods.naming import listed
 from resources import home
 from resources.llm.ledger import Ledger
@@ -87,6 +95,55 @@ def export_results(release: str, kind: str, to: Path | None) -> str:
     folder = to or home.reports_path() / "results" / release_id
     files = write_results(results, kind, folder, card, {**settings, "version": project_version()})
     return f"Results on {release_id} are in {folder}: {listed([file.name for file in files])}."
+
+
+def power_of(release: str, difference: float) -> str:
+    """How many clusters show a true difference with a power of 80 %, from what pairs of models vary by.
+
+    By the metric that ranks, two-sided at 0.05, for a pair by itself. Raises UserError.
+    """
+    from resources.releases import release_meant
+    from resources.reports.result_files import ResultError, read_results
+
+    if not difference > 0:
+        raise ResultError("--difference is above 0: the points that two models are apart.")
+    warehouse = Warehouse(home.warehouse_path())
+    release_id = release_meant(warehouse, release)
+    # Of pairs that do not vary nothing can be said, nor of rows of an earlier version.
+    rows = [
+        row
+        for row in read_results(warehouse, release_id).pairs.to_pylist()
+        if row["detectable"] and row["method"] and is_model(row["second"])
+    ]
+    if not rows:
+        raise ResultError(
+            f"{release_id} has no two models whose scores vary over {LEAST_TESTED} dialogues or items: "
+            "evaluate two models on a release of more (vlm-loom run evaluate)."
+        )
+    lines = []
+    of_board = itemgetter("judge", "judge_version", "metric", "aggregation")
+    for (judge, _, metric, aggregation), pairs in groupby(rows, key=of_board):
+        found = [(row["detectable"], row["n_clusters"]) for row in pairs]
+        numbers = sorted(
+            needed
+            for effect, n in found
+            if (needed := clusters_needed(effect / factor(n), n, difference)) is not None
+        )
+        effects = sorted(effect for effect, _ in found)
+        name = f"{metric}/{aggregation}, judge {judge}"
+        if len(numbers) < len(found):
+            lines.append(
+                f"{name}: a difference of {difference:g} needs more than {MOST_CLUSTERS:,}."
+            )
+            continue
+        lines.append(
+            f"{name}: a true difference of {difference:g} is found in 80 of 100 cases (p < 0.05, two "
+            f"models by themselves) on {median_high(numbers):,} independent dialogues, items or groups "
+            f"({numbers[0]:,} to {numbers[-1]:,} by pair of models). {release_id} has "
+            f"{max(n for _, n in found):,} and shows {median_high(effects):.2f} "
+            f"({effects[0]:.2f} to {effects[-1]:.2f})."
+        )
+    return "\n".join(lines)
 
 
 def show_reports() -> None:

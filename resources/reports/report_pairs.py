@@ -16,8 +16,6 @@ from resources.reports.report_input import Row
 from resources.reports.report_scores import FLOOR, Judged, MetricShown, Who
 
 ALPHA = 0.05
-FEW_CLUSTERS = 30
-"""With fewer, more than that can be detected is missed (`methods/evaluation/statistics/power.py`)."""
 TOO_FEW_CLUSTERS = 5
 """With so many or fewer no p comes below 0.05: 2 / 2^5 = 0.0625."""
 PAIRS = """{metric}, {averaged}, on the same turns: the model of the line less that of the column,
@@ -29,8 +27,7 @@ INVERSE = (
 )
 LOWER = " Lower is better."
 DETECTABLE = """The smallest true difference of two models that this release would show four times of
-five is {detectable}{points}, before Holm's adjustment{few}."""
-FEW = "; with only {n} the true figure is larger"
+five is {detectable}{points}, on {n}, before Holm's adjustment."""
 NOT_DETECTABLE = "What difference this release would show cannot be worked out."
 NONE_CAN_COUNT = " With {n} no difference can come below p = 0.05, however large it is."
 LOOKING = """{metric}, {averaged}: each model with its images, and on the same turns without them or
@@ -130,9 +127,8 @@ def pairs(
     note = NOT_DETECTABLE
     if detectable:
         points = "" if metric.inverse else " points"
-        few = FEW.format(n=block.count(n_clusters, f"independent {noun}"))
-        few = few if n_clusters < FEW_CLUSTERS else ""
-        note = DETECTABLE.format(detectable=detectable, points=points, few=few)
+        n = block.count(n_clusters, f"independent {noun}")
+        note = DETECTABLE.format(detectable=detectable, points=points, n=n)
     if n_clusters <= TOO_FEW_CLUSTERS:
         note += NONE_CAN_COUNT.format(n=block.count(n_clusters, noun))
     averaged = metric.averaged

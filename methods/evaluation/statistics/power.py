@@ -7,12 +7,15 @@ differences, n_c their number, N = sum_c n_c, C clusters and the mean difference
 
     SE^2 = C / (C - 1)  sum_c (t_c - n_c d)^2 / N^2
 
-(for the macro mean t_c is the cluster's mean difference and n_c = 1: the usual error of a mean). q is how
-many standard errors an end of the test's interval (intervals.py) is from the mean where the clusters'
-differences are the C quantiles of the normal distribution; it nears z_{1 - alpha/2} with C. As SE falls
-with the root of C, a difference d is shown by the smallest C with (q(C) + z_{power}) SE_1 / sqrt(C) <= d,
-SE_1 = SE sqrt(C observed). Sources: Bloom (1995), Minimum Detectable Effects; Cameron and Miller (2015),
-A Practitioner's Guide to Cluster-Robust Inference, II; Miller (2024), Adding Error Bars to Evals.
+(for the macro mean t_c is the cluster's mean difference and n_c = 1: the usual error of a mean). q is
+how many standard errors an end of the test's interval (intervals.py) is from the mean where the
+clusters' differences are the C quantiles of the normal distribution; it nears z_{1 - alpha/2} with C.
+As SE falls with the root of C, a difference d is shown by the smallest C with
+
+    (q(C) + z_{power}) SE_1 / sqrt(C) <= d,    SE_1 = SE sqrt(C observed)
+
+Sources: Bloom (1995), Minimum Detectable Effects; Cameron and Miller (2015), A Practitioner's Guide to
+Cluster-Robust Inference, II; Miller (2024), Adding Error Bars to Evals.
 """
 
 from collections.abc import Sequence

@@ -15,7 +15,7 @@ from resources.reports.result_files import KINDS, ResultError, Results, read_res
 from resources.warehouse import Warehouse
 from tests.methods.results.test_tables import BOARD, HOSTILE, model, pair, slice_
 
-SETTINGS = {"seed": 0, "n_resamples": 100, "least_coverage": 0.95, "version": None}
+SETTINGS = {"least_coverage": 0.95, "version": None}
 CARD = {"n_items": 4, "n_turns": 20, "n_images": 9}
 RESULTS = Results(
     pa.Table.from_pylist([*BOARD.models, model(f"={HOSTILE}", 10.0, 3)]),

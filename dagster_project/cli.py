@@ -321,6 +321,16 @@ def export_results(release: str, kind: str, to: Path | None) -> None:
     print(export_results(release, kind, to))
 
 
+@result.command("power", example="vlm-loom result power mmdu --difference 1.5")
+@click.argument("release")
+@click.option("--difference", type=float, required=True, help="Of two models, in points.")
+def show_power(release: str, difference: float) -> None:
+    """How many dialogues or items show a difference of two models, and what this release shows."""
+    from dagster_project.results import power_of
+
+    print(power_of(release, difference))
+
+
 @vlm_loom.command(
     "dialogue-shape",
     params=[CORPUS, PROFILE],

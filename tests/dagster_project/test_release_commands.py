@@ -413,7 +413,7 @@ def test_results_are_written_as_files_for_a_paper(folder: Path, tmp_path: Path, 
     assert f"Results on {SECOND} are in {tmp_path / 'out'}: " in capsys.readouterr().out
     text = (tmp_path / "out" / "leaderboard.tex").read_text()
     assert "careful & 85.0 & {[}83.3, 86.7] &" in text and "from 2 clusters" in text
-    assert "from 10,000 resamples (seed 0)" in (tmp_path / "out" / "methods.txt").read_text()
+    assert "Intervals are of 95 %, over up to" in (tmp_path / "out" / "methods.txt").read_text()
     assert loom(["result", "export", INSTRUCTION, "--as", "latex"]) == 2
     assert capsys.readouterr().err.startswith(f"{INSTRUCTION} is an instruction set: models are ")
     assert loom(["result", "export", "mmdu", "--as", "xls"]) == 2

@@ -16,7 +16,7 @@ from resources.warehouse import Warehouse
 from tests.methods.results.test_shapes import metric
 from tests.methods.results.test_tables import BOARD, HOSTILE, model, pair, slice_
 
-SETTINGS = {"seed": 0, "n_resamples": 100, "least_coverage": 0.95, "version": None}
+SETTINGS = {"least_coverage": 0.95, "version": None}
 CARD = {
     **{"n_items": 4, "n_turns": 20, "n_images": 9, "release_id": "mmdu-1", "name": "mmdu"},
     "created_at": "2026-03-02T09:14:55+00:00",

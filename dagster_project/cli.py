@@ -111,6 +111,16 @@ def dry_run() -> int:
     return dry_run()
 
 
+@vlm_loom.command(params=[PROFILE], example="vlm-loom site")
+def site() -> int:
+    """Write the static site of the home: leaderboards, every item, every answer; nothing is asked.
+
+    It opens from its folder, and from any web host that the folder is copied to."""
+    from dagster_project.run import run_alone
+
+    return run_alone("site")
+
+
 @vlm_loom.command(params=[CORPUS, PROFILE], example="vlm-loom ui --port 3001", without_home=True)
 @click.option("--port", type=PORT, default=3000, envvar="PORT", show_default=True)
 def ui(port: int) -> int:

@@ -113,6 +113,12 @@ def show_reports() -> None:
     """The path of each report."""
     for report in Warehouse(home.warehouse_path()).read("evaluate/report_paths").to_pylist():
         print(f"Report:   {home.home() / report['path']}")
+    show_site()
+
+
+def show_site() -> None:
+    """The page that the static site begins with."""
+    print(f"Site:     {home.reports_path() / 'index.html'}")
 
 
 def _show_models(rows: Sequence[Mapping[str, Any]]) -> None:

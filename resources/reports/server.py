@@ -14,7 +14,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
 from resources.reports.addresses import PREFIX
-from resources.reports.guard import Guard, policy
+from resources.reports.guard import Guard, policy, policy_of_files
 
 FOLDERS = ("reports", "releases")
 """Folders of the home that are answered; nothing else of the home is."""
@@ -22,6 +22,9 @@ REFUSAL = "Reports are read on the machine that they are on."
 WITH_SCRIPTS = "reports/cluster/"
 """Pages with scripts, which name the hashes of their scripts in a policy of their own."""
 NO_SCRIPTS, OWN_SCRIPTS = policy(), policy(scripts=True)
+OF_FILES = "reports/items/"
+"""Pages whose scripts are files: the sample browser (`resources/site`)."""
+FILES = policy_of_files()
 
 
 def files_of(home: Path) -> Mount:
@@ -40,4 +43,6 @@ class _Files(StaticFiles):
 
 def _policy_of(scope: Scope) -> str:
     path = normpath(scope["path"].removeprefix(scope.get("root_path", ""))).lstrip("/")
+    if path.startswith(OF_FILES):
+        return FILES
     return OWN_SCRIPTS if path.startswith(WITH_SCRIPTS) else NO_SCRIPTS

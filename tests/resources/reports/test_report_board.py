@@ -52,6 +52,22 @@ def below(data: dict[str, Any], label: str) -> block.Table | None:
     return next((each for each in tables if each.label == label), None)
 
 
+def test_all_metrics_are_shown_in_each_form_with_their_charts(data) -> None:
+    change(data, "strong", "judged", 80.0)
+    blocks = panes_of(data)[0].views[0].below
+    (forms,) = (each for each in blocks if isinstance(each, block.Panes))
+    found = {}
+    for title, (table, charts) in forms.panes:
+        assert isinstance(table, block.Table) and isinstance(charts, block.Pane)
+        (overall, *_) = (each.of for each in charts.blocks if isinstance(each, block.Drawing))
+        found[title] = (table.lines[0][1].text, overall.marks[0].estimate.shown)
+    assert found == {
+        "Failures at the floor": ("78.0", "78.0"),
+        "Judged only": ("80.0", "80.0"),
+        "Common": ("78.0", "78.0"),
+    }
+
+
 # --- Leaderboard -----------------------------------------------------------------------------------
 
 

@@ -275,7 +275,8 @@ def _view(judged: Judged, aggregation: str, release: Row, name: str) -> View:
     forms = [
         (title, form, _charts(judged, metrics, order, form))
         for form, title in FORMS.items()
-        if form == FLOOR or any(judged.row(who.name, leading, form) for who in order)
+        # The leaderboard has the other forms of a single metric.
+        if form == FLOOR or len(metrics) > 1
     ]
     return View(
         leading.averaged,
@@ -286,7 +287,7 @@ def _view(judged: Judged, aggregation: str, release: Row, name: str) -> View:
         [entry for entry in entries if entry.who.is_baseline],
         forms[0][-1],
         [
-            block.Heading("All metrics" if len(metrics) > 1 else leading.name),
+            *([block.Heading("All metrics")] if len(metrics) > 1 else []),
             block.Panes(
                 name,
                 "Form",

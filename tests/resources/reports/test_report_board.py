@@ -303,7 +303,9 @@ def test_judges_stand_side_by_side_the_profiles_first_one_in_front_the_panel_las
     page = Page(render_report(data, store))
     judges = [i for i in page.attributes("input", "name") if i == "judge"]
     assert len(judges) == 4
-    assert sum("checked" in attrs for tag, attrs in page.elements if tag == "input") == 5
+    checked = [attrs["name"] or "" for _, attrs in page.elements if "checked" in attrs]
+    # Of each judge the way of averaging, and below each way the form.
+    assert len(checked) == 13 and sum(not name.startswith("form") for name in checked) == 5
 
 
 def test_two_versions_of_a_judges_prompt_are_two_judges(data, store) -> None:

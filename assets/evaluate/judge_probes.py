@@ -71,7 +71,7 @@ Row = dict[str, Any]
 
 
 class JudgeProbesSettings(Settings):
-    """How many answers are judged with something planted, the seed they are drawn by, the intervals."""
+    """How many answers are judged with something planted, the seed they are drawn by."""
 
     n_answers: int = Field(
         10,
@@ -85,8 +85,9 @@ class JudgeProbesSettings(Settings):
         description="Answers of each release that a judge compares with themselves, in both orders, "
         "to see whether it prefers a place: two calls each. 0 asks nothing.",
     )
-    seed: int = Field(0, description="Seed of the sample and of the resampling.")
-    n_resamples: int = Field(1_000, ge=100, description="Resamples behind each interval.")
+    seed: int = Field(0, description="Seed of the sample.")
+
+    RETIRED = frozenset({"n_resamples"})
 
 
 class _Probe(NamedTuple):
@@ -197,9 +198,9 @@ def judge_probes(
         with apart.release(release.release_id):
             of_release = scores[release.release_id]
             rows += [
-                *_planted_rows(warehouse, release, of_release, asked, settings),
-                *_verdict_rows(warehouse, release, of_release, settings),
-                *_preference_rows(warehouse, release, judges, families, settings),
+                *_planted_rows(warehouse, release, of_release, asked),
+                *_verdict_rows(warehouse, release, of_release),
+                *_preference_rows(warehouse, release, judges, families),
             ]
     arrow = rows_to_arrow(TABLE, rows)
     named = {"release_id": [release.release_id for release in releases], "judge": list(judges)}
@@ -331,8 +332,8 @@ def _planted_rows(
     release: Released,
     judged: Collection[tuple[str, str]],
     asked: Sequence[Row],
-    settings: JudgeProbesSettings,
 ) -> Iterator[Row]:
+    lowest, highest = release.benchmark.score_range
     clusters = {item.item_id: item.cluster for item in items_of(warehouse, release.release_id)}
     compared = pairs_version(reference=True, images="shown")
     probes = [
@@ -356,15 +357,12 @@ def _planted_rows(
             pairs,
             why_not,
             n_lost=len(of_probe) - len(pairs),
-            seed=settings.seed,
-            n_resamples=settings.n_resamples,
+            span=EQUAL if probe == POSITION else highest - lowest,
         )
         yield {**here, **shift}
 
 
-def _verdict_rows(
-    warehouse: Warehouse, release: Released, scores: Scores, settings: JudgeProbesSettings
-) -> Iterator[Row]:
+def _verdict_rows(warehouse: Warehouse, release: Released, scores: Scores) -> Iterator[Row]:
     """How the first place fares in each judge's comparisons; no row where a judge compares nothing."""
     clusters = {item.item_id: item.cluster for item in items_of(warehouse, release.release_id)}
     for (judge, version), of_judge in scores.items():
@@ -384,8 +382,7 @@ def _verdict_rows(
                 pairs,
                 NOT_IN_BOTH,
                 n_lost=len(won) - len(pairs),
-                seed=settings.seed,
-                n_resamples=settings.n_resamples,
+                span=EQUAL,
             )
             yield {**_named(release, judge, version), **row}
 
@@ -395,7 +392,6 @@ def _preference_rows(
     release: Released,
     judges: Collection[str],
     families: dict[str, str],
-    settings: JudgeProbesSettings,
 ) -> Iterator[Row]:
     """Each judge beside the others of its version, on models of its family and on the rest."""
     slices = slices_of(warehouse, release.benchmark, release.release_id, "mean")
@@ -405,6 +401,7 @@ def _preference_rows(
         models = [model for model in slice_.observed if is_model(model)]
         own = [model for model in models if related(model, [slice_.judge], [], families)]
         rest = [model for model in models if model not in own]
+        lowest, highest = release.benchmark.score_range
         for probe, group in ((SELF_PREFERENCE, own), (LENIENCY, rest)):
             pairs = beside_others(slice_.judge, others, release.benchmark.dimensions[-1], group)
             why_not = NO_FAMILY if probe == SELF_PREFERENCE and not own else NOT_COMPARED
@@ -413,8 +410,7 @@ def _preference_rows(
                 pairs,
                 why_not,
                 n_lost=0,
-                seed=settings.seed,
-                n_resamples=settings.n_resamples,
+                span=highest - lowest,
             )
             yield {**_named(release, slice_.judge, slice_.version), **shift}
 

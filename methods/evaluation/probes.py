@@ -14,9 +14,9 @@ compares two answers: what it makes of the closing sentence cancels out over the
 the place. The others ask nothing. A judge that reads what an answer says has a shift of about 0 in
 the first four; one that is as strict as others has it in the last two, and where it is not,
 self_preference beyond leniency is its favour. The shift is in points, of places in wins, its interval
-the bootstrap's over clusters of items. Sources: Zheng et al. (2023), Judging LLM-as-a-Judge (3.3,
-position, verbosity and self-enhancement); Greshake et al. (2023), Not what you've signed up for
-(instructions in data).
+over clusters of items (`statistics/intervals.py`). Sources: Zheng et al. (2023), Judging
+LLM-as-a-Judge (3.3, position, verbosity and self-enhancement); Greshake et al. (2023), Not what
+you've signed up for (instructions in data).
 
 What belongs here: planted texts, pairs of scores and their shift. Asking is
 `assets/evaluate/judge_probes.py`.
@@ -32,7 +32,8 @@ import numpy as np
 from methods.evaluation.asking import Transcript
 from methods.evaluation.judge_quality import Observed
 from methods.evaluation.judging import Place
-from methods.evaluation.statistics.resampling import cluster_bootstrap
+from methods.evaluation.statistics.intervals import difference_estimates
+from methods.evaluation.statistics.resampling import cluster_totals
 
 Planted = Literal["length", "obedience"]
 """Probes that a judge is asked for."""
@@ -91,18 +92,19 @@ def with_planted(transcript: Transcript, place: Place, probe: str, *, chinese: b
 
 
 def shift_row(
-    probe: str, pairs: Sequence[Pair], why_not: str, *, n_lost: int, seed: int, n_resamples: int
+    probe: str, pairs: Sequence[Pair], why_not: str, *, n_lost: int, span: float
 ) -> dict[str, Any]:
     """The mean of after - before with its interval: probe, n, n_lost, shift, ci_low, ci_high, reason.
 
-    One cluster has no interval. Without a pair there is no shift, and `why_not` is the reason.
+    `span` is the largest shift that there can be. One cluster has no interval. Without a pair there is
+    no shift, and `why_not` is the reason.
     """
     row = {"probe": probe, "n": len(pairs), "n_lost": n_lost, "reason": None}
     if not pairs:
         return {**row, "shift": None, "ci_low": None, "ci_high": None, "reason": why_not}
     _, clusters = np.unique([pair.cluster for pair in pairs], return_inverse=True)
     shifts = np.array([[pair.after - pair.before for pair in pairs]])
-    (estimate,) = cluster_bootstrap(shifts, clusters, "micro", seed=seed, n_resamples=n_resamples)
+    (estimate,) = difference_estimates(cluster_totals(shifts, clusters), np.array([span]))
     return {**row, "shift": estimate.value, "ci_low": estimate.ci_low, "ci_high": estimate.ci_high}
 
 

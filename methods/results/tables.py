@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from methods.evaluation.statistics.estimates import LEAST_CLUSTERS, marked
+
 Row = Mapping[str, Any]
 NOTHING = "–"
 """Stands where there is no number, and between two numbers."""
@@ -42,20 +44,20 @@ class Board(NamedTuple):
     models: Sequence[Row]
     pairs: Sequence[Row]
     slices: Sequence[Row]
+    metrics: Sequence[Row] = ()
 
     @property
     def n_clusters(self) -> int:
-        """Of how many clusters intervals are drawn."""
-        compared = [row["n_clusters"] for row in self.pairs]
-        return max(compared, default=self.models[0]["n_clusters"])
+        """Of how many clusters most intervals are: rows made by an earlier version have none."""
+        rows = (*self.models, *self.pairs)
+        return max((row["n_clusters"] or 0 for row in rows), default=0)
 
 
-def boards(models: Sequence[Row], pairs: Sequence[Row], slices: Sequence[Row]) -> list[Board]:
-    """The boards of a release, in the order of its models' rows."""
-    keys = dict.fromkeys(map(_key, models))
+def boards(models: Sequence[Row], *others: Sequence[Row]) -> list[Board]:
+    """The boards of a release, in the order of its models' rows; `others` as `Board` has them."""
     return [
-        Board(*([row for row in rows if _key(row) == key] for rows in (models, pairs, slices)))
-        for key in keys
+        Board(*([row for row in rows if _key(row) == key] for rows in (models, *others)))
+        for key in dict.fromkeys(map(_key, models))
     ]
 
 
@@ -83,7 +85,7 @@ def best_alone(board: Board) -> str | None:
 
 
 def _key(row: Row) -> tuple[str, ...]:
-    return tuple(row[name] for name in ("judge", "judge_version", "metric", "aggregation"))
+    return row["judge"], row["judge_version"]
 
 
 def _release(board: Board) -> str:
@@ -91,12 +93,14 @@ def _release(board: Board) -> str:
     return release
 
 
-def _about(board: Board) -> str:
-    row = board.models[0]
+def _about(board: Board, metric: Row | None = None) -> str:
+    """What a table is of; `metric` is a row of another metric than the one that ranks."""
+    row = {**board.models[0], **(metric or {})}
     by = "by rule" if row["judge"] == "rule" else f"by {row['judge']} ({row['judge_version']})"
     return (
         f"{row['metric']} ({row['aggregation']}) on {row['release']} {by}: {row['n_items']} items, "
-        f"{row['n_turns']} turns. 95 % intervals are drawn from {board.n_clusters} clusters."
+        f"{row['n_turns']} turns. Intervals are of 95 %, over up to {board.n_clusters} "
+        f"clusters; ~ marks those of fewer than {LEAST_CLUSTERS}, which are only indicative."
     )
 
 
@@ -109,6 +113,7 @@ def _leaderboard(board: Board, name: str) -> Table:
             Cell(row["model"], bold=row["model"] == alone),
             Cell(number=row["value"], bold=row["model"] == alone),
             Cell(_interval(row)),
+            Cell(str(row["n_clusters"] or NOTHING)),
             Cell(number=row["judged_only"]),
             Cell(str(row["n_judged"])),
             Cell(str(row["n_refused"])),
@@ -122,7 +127,7 @@ def _leaderboard(board: Board, name: str) -> Table:
         "below 0.05)."
     )
     heads = (
-        *("Rank", "Ranks", "Model", "Score", "95 % interval", "Judged only"),
+        *("Rank", "Ranks", "Model", "Score", "Interval", "Clusters", "Judged only"),
         *("Judged", "Refused", "No answer", "Failed"),
     )
     numeric = tuple(head in ("Score", "Judged only") for head in heads)
@@ -158,30 +163,43 @@ def _sliced(board: Board, label: str, name: str) -> Table:
         for row in board.slices
         if row["subset_label"] == label
     }
-    values = sorted({value for _, value in found}, key=_natural)
+    values = sorted({value for _, value in found}, key=natural)
     models = [
         row["model"] for row in board.models if any(row["model"] == model for model, _ in found)
     ]
-    empty: Row = {"value": None}
+    empty: Row = {"value": None, "ci_low": None}
     rows = [
         (
             Cell(model),
-            *(Cell(number=found.get((model, value), empty)["value"]) for value in values),
+            *(
+                cell
+                for value in values
+                for row in [found.get((model, value), empty)]
+                for cell in (Cell(number=row["value"]), Cell(_interval(row)))
+            ),
         )
         for model in models
     ]
-    caption = f"By {label}. {_about(board)}"
+    clusters = {
+        value: max(
+            (row["n_clusters"] or 0 for (_, of), row in found.items() if of == value), default=0
+        )
+        for value in values
+    }
+    of = next(iter(found.values()))
+    about = _about(board, {name: of[name] for name in ("metric", "aggregation")})
+    caption = f"By {label}, with intervals over C clusters. {about}"
     return Table(
         name,
         _release(board),
         caption,
-        ("Model", *values),
-        (False, *[True] * len(values)),
+        ("Model", *(head for value in values for head in (value, f"C = {clusters[value]}"))),
+        (False, *[True, False] * len(values)),
         tuple(rows),
     )
 
 
-def _natural(text: str) -> list[tuple[int, str]]:
+def natural(text: str) -> list[tuple[int, str]]:
     """A key by which 10 comes after 9."""
     return [
         (int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", text)
@@ -189,4 +207,6 @@ def _natural(text: str) -> list[tuple[int, str]]:
 
 
 def _interval(row: Row) -> str:
-    return "" if row["ci_low"] is None else f"[{row['ci_low']:z.1f}, {row['ci_high']:z.1f}]"
+    if row["ci_low"] is None:
+        return ""
+    return marked(f"[{row['ci_low']:z.1f}, {row['ci_high']:z.1f}]", row["n_clusters"])

@@ -38,6 +38,19 @@ def policy(*, scripts: str = "", forms: bool = False) -> str:
     )
 
 
+def policy_of_files() -> str:
+    """The content security policy of a page whose scripts, styles and pictures are files beside it.
+
+    It has the UI's origin, which keeps its notes, and may run and load files of this server alone, and
+    send nothing.
+    """
+    return (
+        "default-src 'none'; img-src 'self' data:; style-src 'self'; script-src 'self'; "
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox allow-scripts "
+        "allow-same-origin allow-downloads allow-popups allow-popups-to-escape-sandbox"
+    )
+
+
 class Guard:
     """Answers this machine alone, and says with each answer what a page may do.
 

@@ -11,28 +11,25 @@ from typing import NamedTuple
 from methods.evaluation.contestants import is_model, model_of
 from resources.reports import report_blocks as block
 from resources.reports.addresses import items_page
-from resources.reports.estimate import Scale
+from resources.reports.estimate import Scale, over
 from resources.reports.report_blocks import Cell, said
 from resources.reports.report_input import Row
 from resources.reports.report_scores import FLOOR, Judged, MetricShown, Who
 from resources.reports.report_shape import noun_of
 
 ALPHA = 0.05
-FEW_CLUSTERS = 30
-"""With fewer, more than that can be detected is missed (`methods/evaluation/statistics/power.py`)."""
 TOO_FEW_CLUSTERS = 5
-"""With so many or fewer no sign-flip test of two sides comes below 0.05: 2 / 2^5 = 0.0625."""
+"""With so many or fewer no p comes below 0.05: 2 / 2^5 = 0.0625."""
 PAIRS = """{metric}, {averaged}, on the same turns: the model of the line less that of the column,
-the 95&nbsp;% interval of the difference, and p after Holm's adjustment for all pairs. Marked are
-differences with p below 0.05: ▲ the model of the line is better, ▼ it is worse.{inverse} A difference
-leads to the items that make it."""
+the 95&nbsp;% interval of the difference with the number of clusters C, p of the same test, and p after
+Holm's adjustment for all pairs. Marked are differences with p after Holm below 0.05: ▲ the model of the
+line is better, ▼ it is worse.{inverse} A difference leads to the items that make it."""
 INVERSE = (
     """ Differences are of the mean that the score is the inverse of: the smaller, the better."""
 )
 LOWER = " Lower is better."
 DETECTABLE = """The smallest true difference of two models that this release would show four times of
-five is {detectable}{points}, before Holm's adjustment{few}."""
-FEW = "; with only {n} the true figure is larger"
+five is {detectable}{points}, on {n}, before Holm's adjustment."""
 NOT_DETECTABLE = "What difference this release would show cannot be worked out."
 NONE_CAN_COUNT = " With {n} no difference can come below p = 0.05, however large it is."
 LOOKING = """{metric}, {averaged}: each model with its images, and on the same turns without them or
@@ -78,8 +75,8 @@ def difference_of(
         verdict = "better" if (sign * difference > 0) == wanted else "worse"
     return Difference(
         scale.difference(sign * difference),
-        " to ".join(scale.difference(end) for end in sorted(ends)),
-        in_words(row["p_holm"]),
+        over(" to ".join(scale.difference(end) for end in sorted(ends)), row.get("n_clusters")),
+        _tested(row),
         verdict,
     )
 
@@ -87,6 +84,13 @@ def difference_of(
 def counts(row: Row) -> bool:
     """Whether the difference of a row is more than chance: p after Holm's adjustment is below 0.05."""
     return row["p_holm"] is not None and row["p_holm"] < ALPHA
+
+
+def _tested(row: Row) -> str:
+    """p by itself, and after Holm's adjustment where that is another one."""
+    alone, adjusted = in_words(row["p"]), in_words(row["p_holm"])
+    same = row["p"] is None or row["p_holm"] is None or row["p"] == row["p_holm"]
+    return adjusted if same else f"{alone}; Holm: {adjusted.removeprefix('p ').removeprefix('= ')}"
 
 
 def in_words(p: float | None) -> str:
@@ -147,9 +151,8 @@ def pairs(
     note = NOT_DETECTABLE
     if detectable:
         points = "" if metric.inverse else " points"
-        few = FEW.format(n=block.count(n_clusters, f"independent {noun}"))
-        few = few if n_clusters < FEW_CLUSTERS else ""
-        note = DETECTABLE.format(detectable=detectable, points=points, few=few)
+        n = block.count(n_clusters, f"independent {noun}")
+        note = DETECTABLE.format(detectable=detectable, points=points, n=n)
     if n_clusters <= TOO_FEW_CLUSTERS:
         note += NONE_CAN_COUNT.format(n=block.count(n_clusters, noun))
     averaged = metric.averaged

@@ -15,7 +15,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
 from resources.reports.addresses import PREFIX
-from resources.reports.guard import Guard, policy
+from resources.reports.guard import Guard, policy, policy_of_files
 from resources.reports.page import script_hash, site_script
 
 FOLDERS = ("reports", "releases")
@@ -23,9 +23,12 @@ FOLDERS = ("reports", "releases")
 REFUSAL = "Reports are read on the machine that they are on."
 WITH_SCRIPTS = "reports/cluster/"
 """Pages with scripts, which name the hashes of their scripts in a policy of their own."""
+OF_FILES = "reports/items/"
+"""Pages whose scripts are files: the sample browser (`resources/site`)."""
 OF_SITE = "reports/"
-"""Pages of the site, which have one script in common (`page.py`)."""
+"""Other pages of the site, which have one script in common (`page.py`)."""
 NO_SCRIPTS, OWN_SCRIPTS = policy(), policy(scripts="unsafe-inline")
+FILES = policy_of_files()
 
 
 def files_of(home: Path) -> Mount:
@@ -44,6 +47,8 @@ class _Files(StaticFiles):
 
 def _policy_of(scope: Scope) -> str:
     path = normpath(scope["path"].removeprefix(scope.get("root_path", ""))).lstrip("/")
+    if path.startswith(OF_FILES):
+        return FILES
     if path.startswith(WITH_SCRIPTS):
         return OWN_SCRIPTS
     return _policy_of_site() if path.startswith(OF_SITE) else NO_SCRIPTS

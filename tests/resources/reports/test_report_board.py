@@ -394,9 +394,14 @@ def test_what_cannot_be_compared_is_left_blank(data, store) -> None:
 @pytest.mark.parametrize(
     ("effects", "n_clusters", "says", "says_not"),
     [
-        ([6.5], 40, "four times of five is 6.5 points, before Holm's adjustment.", "true figure"),
-        ([2.0, 3.0, 7.0], 40, "is 3.0 (2.0 to 7.0, by pair) points", "true figure"),
-        ([6.5], 12, "with only 12 independent dialogues the true figure is larger", "however"),
+        (
+            [6.5],
+            40,
+            "four times of five is 6.5 points, on 40 independent dialogues, before",
+            "however",
+        ),
+        ([2.0, 3.0, 7.0], 40, "is 3.0 (2.0 to 7.0, by pair) points", "however"),
+        ([6.5], 12, "on 12 independent dialogues, before Holm's adjustment.", "however"),
         ([6.5], 5, "With 5 dialogues no difference can come below p = 0.05", "12 independent"),
     ],
 )

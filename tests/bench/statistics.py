@@ -2,7 +2,7 @@
 
 Run by `make bench NAME=statistics`. Cost: 15 models, 7 metrics, 110 dialogues of 15 turns (MMDU's size)
 and then 3,000, 2 of 100 values missing, against scipy's bootstrap of the same sums with 10,000
-resamples, a call for every model and every pair of one metric; it tests nothing. Each figure is taken in
+resamples, a call for every model and every pair of one metric; it tests nothing. Each figure is of
 a process of its own on one core. Coverage: on the grid of shapes x clusters x sizes (a unit a cluster;
 1 to 15 units a cluster, a fifth of them missing) the share of intervals that hold the mean, by
 percentiles of 1,000 resamples as before and by the method in use; and how often two equal models differ

@@ -278,7 +278,7 @@ def show(figures: dict) -> None:
         )
     print(
         f"\n{figures['times_faster']} x as fast as scipy for a metric, tests of all pairs included; "
-        f"its percentiles and our ends are {figures['widest_bounds_apart']} points of 100 apart at most.\n"
+        f"its percentiles are {figures['widest_bounds_apart']} points of 100 apart from ours at most.\n"
     )
 
 

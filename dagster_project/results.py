@@ -8,6 +8,7 @@ with it.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import closing
+from datetime import UTC, datetime
 from importlib import import_module
 from itertools import groupby
 from operator import itemgetter
@@ -73,28 +74,48 @@ def show_results(judges: Sequence[str]) -> None:
 
 
 def export_results(release: str, kind: str, to: Path | None) -> str:
-    """Write the scores of a release as files; what was written. Raises UserError.
+    """Write the scores of a release, or the answers on it, as files; what was written.
 
-    The settings that they were made with are those of the last run that made them.
+    Raises UserError. The settings that scores were made with are those of the last run that made them.
     """
-    from assets.common.settings import used
-    from assets.evaluate.comparisons import ComparisonsSettings
-    from assets.release.card import project_version
-    from dagster_project.instance import open_instance
     from resources.releases import cards_of, release_meant
-    from resources.reports.result_files import read_results, require_kind, write_results
+    from resources.reports.result_files import SUBMISSION, require_kind
+    from resources.reports.submission_files import write_submissions
 
     require_kind(kind)
     warehouse = Warehouse(home.warehouse_path())
     release_id = release_meant(warehouse, release)
     (card,) = cards_of(warehouse, [release_id])
-    results = read_results(warehouse, release_id)
+    folder = to or home.reports_path() / "results" / release_id
+    notes: list[str] = []
+    if kind == SUBMISSION:
+        files, notes = write_submissions(warehouse, card, folder)
+    else:
+        files = _write_scores(warehouse, card, kind, folder)
+    names = listed([str(file.relative_to(folder)) for file in files])
+    return "\n".join([f"Results on {release_id} are in {folder}: {names}.", *notes])
+
+
+def _write_scores(
+    warehouse: Warehouse, card: Mapping[str, Any], kind: str, folder: Path
+) -> list[Path]:
+    import dagster as dg
+
+    from assets.common.settings import used
+    from assets.evaluate.comparisons import ComparisonsSettings
+    from assets.release.card import project_version
+    from dagster_project.instance import open_instance
+    from methods.release_card import card_of
+    from resources.reports.result_files import read_results, write_results
+
+    results = read_results(warehouse, card["release_id"])
     import_module("dagster_project.definitions")
     with open_instance() as instance:
         settings = used(instance, "evaluate.comparisons", ComparisonsSettings).model_dump()
-    folder = to or home.reports_path() / "results" / release_id
-    files = write_results(results, kind, folder, card, {**settings, "version": project_version()})
-    return f"Results on {release_id} are in {folder}: {listed([file.name for file in files])}."
+        event = instance.get_latest_materialization_event(dg.AssetKey(["evaluate", "leaderboard"]))
+    made_at = datetime.fromtimestamp(event.timestamp, UTC).isoformat() if event else None
+    about = {**settings, "version": project_version(), "made_at": made_at}
+    return write_results(results, kind, folder, card_of(card), about)
 
 
 def power_of(release: str, difference: float) -> str:
@@ -150,6 +171,12 @@ def show_reports() -> None:
     """The path of each report."""
     for report in Warehouse(home.warehouse_path()).read("evaluate/report_paths").to_pylist():
         print(f"Report:   {home.home() / report['path']}")
+    show_site()
+
+
+def show_site() -> None:
+    """The page that the static site begins with."""
+    print(f"Site:     {home.reports_path() / 'index.html'}")
 
 
 def _show_models(rows: Sequence[Mapping[str, Any]]) -> None:

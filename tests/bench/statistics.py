@@ -1,6 +1,6 @@
 """How often intervals hold, and what they and comparisons of a leaderboard cost.
 
-Run by `make bench NAME=statistics`. Cost: 15 models, 7 metrics, 110 dialogues of 15 turns (MMDU's size)
+Run by `make bench NAME=statistics`. Cost: 15 models, 7 metrics, 110 dialogues of 15 turns (MMDU's)
 and then 3,000, 2 of 100 values missing, against scipy's bootstrap of the same sums with 10,000
 resamples, a call for every model and every pair of one metric; it tests nothing. Each figure is of
 a process of its own on one core. Coverage: on the grid of shapes x clusters x sizes (a unit a cluster;

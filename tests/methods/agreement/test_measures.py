@@ -358,3 +358,10 @@ def test_a_draw_of_one_label_has_no_kappa():
     draws = np.array([[0, 0, 1], [0, 1, 2], [2, 2, 2]])
     found = cohen_kappa_of_draws(ratings, np.array([0, 1, 2]), draws)
     assert [None if math.isnan(each) else each for each in found] == [None, 1, None]
+
+
+@pytest.mark.parametrize("measure", [quadratic_kappa, cohen_kappa])
+def test_a_rater_with_one_score_has_a_reason_in_the_place_of_a_kappa(measure):
+    one = 7.1 + np.array([0.0, 0, 0, 1e-16])
+    found = measure(np.stack([one, np.array([3.0, 5, 8, 9])], axis=1))
+    assert found.value is None and "One of the two gave every item the same" in found.reason

@@ -45,7 +45,9 @@ def change(data: dict[str, Any], model: str, form: str, value: float, how: str =
 
 def below(data: dict[str, Any], label: str) -> block.Table | None:
     """The table of this label below the first leaderboard."""
-    blocks = panes_of(data)[0].views[0].below
+    blocks = list(panes_of(data)[0].views[0].below)
+    for each in blocks:
+        blocks += each.blocks if isinstance(each, block.Folded) else []
     tables = (each for each in blocks if isinstance(each, block.Table))
     return next((each for each in tables if each.label == label), None)
 

@@ -79,8 +79,8 @@ def test_cohens_kappa_takes_off_what_habits_alone_would_give():
     # p_o = 35/50 = 0.7; a says yes to 25/50, b to 30/50: p_e = 0.5 * 0.6 + 0.5 * 0.4 = 0.5.
     ratings = pair(*[(1, 1)] * 20, *[(1, 0)] * 5, *[(0, 1)] * 10, *[(0, 0)] * 15)
     assert cohen_kappa(ratings).value == pytest.approx((0.7 - 0.5) / (1 - 0.5))
-    # Opposite habits, no agreement, none expected: (0 - 0) / (1 - 0).
-    assert cohen_kappa(pair((0, 1), (0, 1))) == Measured(0.0)
+    # Opposite labels of two items: (0 - 0.5) / (1 - 0.5).
+    assert cohen_kappa(pair((0, 1), (1, 0))).value == pytest.approx(-1)
 
 
 def test_fleiss_kappa_of_three_raters_and_of_the_known_example_with_fourteen():

@@ -16,6 +16,7 @@ from typing import Any
 
 from assets.common.apart import not_made
 from methods.evaluation.judging import PANEL, RULE
+from methods.evaluation.statistics.estimates import LEAST_CLUSTERS, marked
 from methods.naming import listed
 from resources import home
 from resources.llm.ledger import Ledger
@@ -98,18 +99,23 @@ def _show_models(rows: Sequence[Mapping[str, Any]]) -> None:
     """The models of one table, best first."""
     width = max(20, *(len(row["model"]) for row in rows))
     print(
-        f"{'model':<{width}} {'rank':>7} {'score':>6}  {'95 % interval':<15} {'judged only':>11} "
-        f"{'judged':>8} {'refused':>8} {'no answer':>10} {'failed':>7}"
+        f"{'model':<{width}} {'rank':>7} {'score':>6}  {'interval':<15} {'clusters':>8} "
+        f"{'judged only':>11} {'judged':>8} {'refused':>8} {'no answer':>10} {'failed':>7}"
     )
     for row in rows:
         value, low, high = (row[name] for name in ("value", "ci_low", "ci_high"))
         score = "-" if value is None else f"{value:.1f}"
-        interval = "" if low is None else f"{low:.1f} - {high:.1f}"
+        interval = marked("" if low is None else f"{low:.1f} - {high:.1f}", row["n_clusters"])
+        clusters = "" if row["n_clusters"] is None else row["n_clusters"]
         judged_only = "-" if row["judged_only"] is None else f"{row['judged_only']:.1f}"
         rank = (
             "-" if row["rank"] is None else f"{row['rank']} ({row['rank_low']}-{row['rank_high']})"
         )
         print(
-            f"{row['model']:<{width}} {rank:>7} {score:>6}  {interval:<15} {judged_only:>11} "
+            f"{row['model']:<{width}} {rank:>7} {score:>6}  {interval:<15} {clusters:>8} "
+            f"{judged_only:>11} "
             f"{row['n_judged']:>8} {row['n_refused']:>8} {row['n_no_answer']:>10} {row['n_failed']:>7}"
         )
+    print("\nIntervals are of 95 %, over independent dialogues, items or groups (clusters).")
+    if any(row["n_clusters"] is not None and row["n_clusters"] < LEAST_CLUSTERS for row in rows):
+        print(f"~: fewer than {LEAST_CLUSTERS} clusters, the interval is only indicative.")

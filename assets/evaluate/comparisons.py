@@ -45,7 +45,7 @@ def comparisons(
     benchmarks: dg.ResourceParam[Benchmarks],
     apart: Apart,
 ) -> dg.MaterializeResult:
-    """Difference of each two models with its interval, p by sign flips, and p after Holm.
+    """Difference of each two models with its interval, p of the same test, and p after Holm.
 
     Two models differ if `p_holm` is small; whether their own intervals overlap says little, because
     what is hard is hard for both. `detectable` is the smallest true difference that would be found four
@@ -65,8 +65,6 @@ def comparisons(
                 slice_.benchmark.metrics,
                 slice_.observed,
                 least_coverage=settings.least_coverage,
-                seed=settings.seed,
-                n_resamples=settings.n_resamples,
             )
             pairs += [{**slice_.columns, **row} for row in compared]
             for row in ranked:
@@ -79,8 +77,6 @@ def comparisons(
                 slice_.benchmark.metrics,
                 slice_.observed,
                 slice_.benchmark.abilities[:-1],
-                seed=settings.seed,
-                n_resamples=settings.n_resamples,
             )
             parts += [{**slice_.columns, **row} for row in by_ability]
     table = rows_to_arrow("evaluate.comparisons", pairs)

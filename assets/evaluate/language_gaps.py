@@ -90,8 +90,6 @@ def _rows(
             benchmark.metrics,
             Observed(first, items[0], ones[key].observed),
             Observed(second, items[1], others[key].observed),
-            seed=settings.seed,
-            n_resamples=settings.n_resamples,
         )
         rows += rows_of(compared, {**ones[key].columns, "other": second})
     return rows

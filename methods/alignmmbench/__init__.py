@@ -32,10 +32,10 @@ MOST_SPREAD = (HIGHEST - LOWEST) / 2
 class Alignmmbench:
     """The history is given, the last question is asked; a judge rates the answer from 1 to 10.
 
-    `Rating` is the mean over questions (`micro`), and over the means of tasks or categories. `Alignment
-    score` says how steady a model is over the wordings of one question, which are the items of a group;
-    `Mean deviation` and `Over a band` say so, too, where the alignment score is infinite or rests on
-    hardly any group that differs.
+    `Rating` is the mean over the means of tasks, as in the paper (Table 3: `Avg` is the mean of its 13
+    columns in every row), over those of categories, and over questions (`micro`). How steady a model is
+    over the wordings of one question, which are the items of a group, say `Mean deviation`, its inverse
+    `Alignment score`, which is infinite where the ratings of each group are equal, and `Over a band`.
 
     The judge reads the reference and no picture, as the paper's; with `judge_sees_images` it gets them.
     """
@@ -51,9 +51,8 @@ class Alignmmbench:
     metrics: Sequence[Metric] = (
         *(
             Mean(name=MEAN, lowest=LOWEST, highest=HIGHEST, aggregation=aggregation)
-            for aggregation in ("micro", f"{BY_LABEL}{TASK}", f"{BY_LABEL}{CATEGORY}")
+            for aggregation in (f"{BY_LABEL}{TASK}", "micro", f"{BY_LABEL}{CATEGORY}")
         ),
-        GroupSpread(name="Alignment score", observation=RATING, lowest=MOST_SPREAD),
         GroupSpread(
             name="Mean deviation",
             observation=RATING,
@@ -61,6 +60,7 @@ class Alignmmbench:
             inverse=False,
             higher_is_better=False,
         ),
+        GroupSpread(name="Alignment score", observation=RATING, lowest=MOST_SPREAD),
         ShareOverBand(name="Over a band", observation=RATING, bands=FUZZY),
     )
 

@@ -32,7 +32,8 @@ from resources.reports.report_scores import (
 from resources.reports.report_shape import noun_of
 
 SCORED_BY = {RULE: "Scored by rule", PANEL: "Panel of judges"}
-BOARD = """{metric}, {averaged}{ends}, {better} is better. Small numbers are 95&nbsp;% intervals."""
+BOARD = """{metric}, {averaged}{ends}, {better} is better. Small numbers are 95&nbsp;% intervals
+over C {noun}s, or groups of them; ~ marks those of fewer than 10, which are only indicative."""
 ABLATIONS = """Models without their images, or with those of another {noun}: what they score without
 looking. They have no rank."""
 BASELINES = "Baselines are no models: they answer by rule, to show what the judge makes of it."
@@ -152,7 +153,16 @@ def _board(view: View, data: Board) -> Iterator[block.Block]:
         ends = f", from {scale.low:g} to {scale.high:g}"
     better = "higher" if metric.higher_is_better else "lower"
     averaged = view.name.lower()
-    yield block.Note(said(BOARD, metric=metric.name, averaged=averaged, ends=ends, better=better))
+    yield block.Note(
+        said(
+            BOARD,
+            metric=metric.name,
+            averaged=averaged,
+            ends=ends,
+            better=better,
+            noun=noun_of(data["release"]),
+        )
+    )
     ranked = any(entry.rank is not None for entry in view.baselines)
     apart = (
         (view.ablations, ABLATIONS.format(noun=noun_of(data["release"]))),

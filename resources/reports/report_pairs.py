@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from methods.evaluation.contestants import is_model, model_of
 from resources.reports import report_blocks as block
-from resources.reports.estimate import Scale
+from resources.reports.estimate import Scale, over
 from resources.reports.report_blocks import Cell, said
 from resources.reports.report_input import Row
 from resources.reports.report_scores import FLOOR, Judged, MetricShown, Who
@@ -19,10 +19,11 @@ ALPHA = 0.05
 FEW_CLUSTERS = 30
 """With fewer, more than that can be detected is missed (`methods/evaluation/statistics/power.py`)."""
 TOO_FEW_CLUSTERS = 5
-"""With so many or fewer no sign-flip test of two sides comes below 0.05: 2 / 2^5 = 0.0625."""
+"""With so many or fewer no p comes below 0.05: 2 / 2^5 = 0.0625."""
 PAIRS = """{metric}, {averaged}, on the same turns: the model of the line less that of the column,
-the 95&nbsp;% interval of the difference, and p after Holm's adjustment for all pairs. Marked are
-differences with p below 0.05: ▲ the model of the line is better, ▼ it is worse.{inverse}"""
+the 95&nbsp;% interval of the difference with the number of clusters C, p of the same test, and p after
+Holm's adjustment for all pairs. Marked are
+differences with p after Holm below 0.05: ▲ the model of the line is better, ▼ it is worse.{inverse}"""
 INVERSE = (
     """ Differences are of the mean that the score is the inverse of: the smaller, the better."""
 )
@@ -75,10 +76,17 @@ def difference_of(
         verdict = "better" if (sign * difference > 0) == wanted else "worse"
     return Difference(
         scale.difference(sign * difference),
-        " to ".join(scale.difference(end) for end in sorted(ends)),
-        in_words(row["p_holm"]),
+        over(" to ".join(scale.difference(end) for end in sorted(ends)), row.get("n_clusters")),
+        _tested(row),
         verdict,
     )
+
+
+def _tested(row: Row) -> str:
+    """p by itself, and after Holm's adjustment where that is another one."""
+    alone, adjusted = in_words(row["p"]), in_words(row["p_holm"])
+    same = row["p"] is None or row["p_holm"] is None or row["p"] == row["p_holm"]
+    return adjusted if same else f"{alone}; Holm: {adjusted.removeprefix('p ').removeprefix('= ')}"
 
 
 def in_words(p: float | None) -> str:

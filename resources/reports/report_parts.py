@@ -29,7 +29,7 @@ _NUMBER = re.compile(r"^(?:over )?(\d+)|\((\d+)[-)]")
 SLICES = """{metric}, {averaged}, of the parts of the release; <i>n</i> is how many turns or items a
 number is the mean of. A mean of few says little."""
 ABILITIES = """{metric}, {averaged}, by what the items are about; <i>n</i> is how many a number is
-the mean of, small numbers are 95&nbsp;% intervals."""
+the mean of, small numbers are 95&nbsp;% intervals over C clusters, those with ~ only indicative."""
 RADARS = """Radars: one for each model, by {label}, from {low:g} in the centre to {high:g}; the
 broken line is the mean of all models. The numbers of the axes are named below, the values are in the
 table."""

@@ -167,7 +167,7 @@ def _shown(estimate: Estimate) -> Cell:
 
 
 def _estimate(row: Row, scale: Scale) -> Estimate:
-    return Estimate(row["value"], row["ci_low"], row["ci_high"], scale)
+    return Estimate(row["value"], row["ci_low"], row["ci_high"], scale, row.get("n_clusters"))
 
 
 def _percent(row: Row) -> Estimate:
@@ -175,7 +175,7 @@ def _percent(row: Row) -> Estimate:
     value, low, high = (
         None if row[name] is None else 100 * row[name] for name in ("value", "ci_low", "ci_high")
     )
-    return Estimate(value, low, high, PERCENT)
+    return Estimate(value, low, high, PERCENT, row.get("n_clusters"))
 
 
 def _difference(row: Row) -> Cell:

@@ -192,7 +192,7 @@ def _board_figure(board: Board) -> Any:
     axes.set_ylim(len(rows) - 0.5, -0.5)
     first = board.models[0]
     figures.set_title(axes, f"{first['metric']} ({first['aggregation']})")
-    axes.set_xlabel(f"score, with 95 % interval from {board.n_clusters} clusters")
+    axes.set_xlabel(f"score, with 95 % interval over {board.n_clusters} clusters")
     figures.style_axes(axes, "x")
     return figure
 

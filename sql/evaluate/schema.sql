@@ -167,6 +167,9 @@ CREATE TABLE IF NOT EXISTS evaluate.scores (
     n_truncated INTEGER NOT NULL,
     n_reasoning_only INTEGER NOT NULL,
     n_empty INTEGER NOT NULL,
+    n_clusters INTEGER,
+    method VARCHAR,
+    seed BIGINT,
     PRIMARY KEY (
         release_id, model, judge, judge_version, metric, aggregation, form, subset_label, subset_value
     ),
@@ -175,7 +178,7 @@ CREATE TABLE IF NOT EXISTS evaluate.scores (
 );
 
 -- Two models on the units that both have: the difference of the first and the second, its interval by
--- drawing clusters in pairs, p by flipping signs of clusters, and p after Holm over all pairs.
+-- over clusters, p of the same test, and p after Holm over all pairs.
 -- `detectable` is the smallest true difference that would be found four times of five.
 CREATE TABLE IF NOT EXISTS evaluate.comparisons (
     benchmark VARCHAR NOT NULL,
@@ -195,6 +198,8 @@ CREATE TABLE IF NOT EXISTS evaluate.comparisons (
     detectable DOUBLE,
     n_units INTEGER NOT NULL,
     n_clusters INTEGER NOT NULL,
+    method VARCHAR,
+    seed BIGINT,
     PRIMARY KEY (release_id, judge, judge_version, metric, aggregation, form, first, second),
     CHECK (difference IS NULL OR (ci_low <= difference AND difference <= ci_high))
 );
@@ -246,6 +251,8 @@ CREATE TABLE IF NOT EXISTS evaluate.findings (
     p_holm DOUBLE CHECK (p_holm BETWEEN 0 AND 1),
     reason VARCHAR,
     place INTEGER NOT NULL,
+    method VARCHAR,
+    seed BIGINT,
     PRIMARY KEY (
         analysis, release_id, judge, judge_version, subject, other, metric, aggregation, measure, subset_label,
         subset_value, unit
@@ -474,6 +481,8 @@ CREATE TABLE IF NOT EXISTS evaluate.ability_comparisons (
     p_holm DOUBLE CHECK (p_holm BETWEEN 0 AND 1),
     n_units INTEGER NOT NULL,
     n_clusters INTEGER NOT NULL,
+    method VARCHAR,
+    seed BIGINT,
     PRIMARY KEY (release_id, judge, judge_version, subset_label, subset_value, first, second),
     CHECK (difference IS NULL OR (ci_low <= difference AND difference <= ci_high))
 );

@@ -24,7 +24,7 @@ def observed(values: list[float | None], category: str = "x") -> list[Scored]:
 
 
 def compared(models: dict, metric=MEAN, least_coverage: float = 0.95) -> tuple[dict, dict]:
-    pairs, ranks = compare([metric], models, least_coverage=least_coverage, seed=0, n_resamples=500)
+    pairs, ranks = compare([metric], models, least_coverage=least_coverage)
     return (
         {(row["form"], row["first"], row["second"]): row for row in pairs},
         {row["model"]: row for row in ranks},
@@ -205,9 +205,7 @@ def test_models_are_compared_on_each_part_and_p_is_adjusted_for_all_of_a_label()
         "baseline:empty": of([1] * 8, [1] * 6),
     }
     by_category = Mean(name="m", lowest=10, highest=100, scale=10, aggregation="macro by category")
-    rows = compare_parts(
-        [by_category, MEAN], models, ["category", "unknown"], seed=0, n_resamples=100
-    )
+    rows = compare_parts([by_category, MEAN], models, ["category", "unknown"])
     x, y = rows
     assert [(row["subset_label"], row["subset_value"]) for row in rows] == [
         ("category", "x"),
@@ -222,4 +220,4 @@ def test_models_are_compared_on_each_part_and_p_is_adjusted_for_all_of_a_label()
 
 def test_one_model_has_no_part_to_be_compared_on() -> None:
     models = {"a": observed([9, 8]), "baseline:empty": observed([1, 1])}
-    assert compare_parts([MEAN], models, ["category"], seed=0, n_resamples=100) == []
+    assert compare_parts([MEAN], models, ["category"]) == []

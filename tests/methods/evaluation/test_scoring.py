@@ -31,7 +31,7 @@ LOSSY = [
 
 
 def rows(observed: dict, metrics=(MEAN,)) -> dict:
-    made = score_rows(metrics, observed, seed=0, n_resamples=200)
+    made = score_rows(metrics, observed)
     return {
         (row["form"], row["subset_label"], row["subset_value"], row["model"]): row for row in made
     }
@@ -126,8 +126,6 @@ def test_neither_a_baseline_nor_who_answered_nothing_decides_what_is_common() ->
     made = score_rows(
         [MEAN],
         {"whole": WHOLE, "dead": dead, "baseline:empty": [turn("a", 1, 1)]},
-        seed=0,
-        n_resamples=200,
     )
     common = {row["model"]: row["n_units"] for row in made if row["form"] == "common"}
     assert common == {"whole": 4, "baseline:empty": 1}

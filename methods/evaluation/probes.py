@@ -29,7 +29,7 @@ is `assets/evaluate/judge_probes.py`.
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from math import sqrt
+from math import ceil, sqrt
 from statistics import fmean, variance
 from typing import Any, Literal, NamedTuple, cast, get_args
 
@@ -157,13 +157,15 @@ def expected_deviation(scores: Iterable[Sequence[float]], span: float) -> float:
 
     `scores` are those of each answer, one a replicate: two judgments of one answer differ by twice
     their variance. Without enough answers judged again, or where these vary less than half as
-    much as expected otherwise, it is a share of the scale.
+    much as expected otherwise, it is a share of the scale. It is rounded up to a hundredth of the
+    scale, so that some more judgments do not ask about more answers.
     """
     again = [variance(given) for given in scores if len(given) > 1]
     expected = DEVIATION * span
     if len(again) < LEAST_REPLICATED:
         return expected
-    return max(sqrt(2 * fmean(again)), expected / 2)
+    observed = ceil(100 * sqrt(2 * fmean(again)) / span) / 100 * span
+    return max(observed, expected / 2)
 
 
 class Drawn(NamedTuple):

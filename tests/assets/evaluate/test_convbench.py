@@ -92,7 +92,7 @@ def test_a_judge_that_always_says_a_gives_every_model_exactly_half(world: World)
 
 
 def test_a_preference_for_a_place_is_seen_in_the_verdicts_without_a_call(world: World) -> None:
-    config = {"n_answers": 0, "n_pairs": 0, "n_resamples": 200}
+    config = {"n_answers": 0, "n_pairs": 0}
     given = {"evaluate__judge_probes": {"config": config}}
     assert world.run(ANY_ASSETS, given, assets=PROBING).success
     of_verdicts = world.rows("FROM evaluate.judge_probes WHERE probe = 'verdicts'")

@@ -126,7 +126,7 @@ CREATE TABLE IF NOT EXISTS evaluate.observations (
     part VARCHAR NOT NULL,
     status VARCHAR NOT NULL CHECK (status IN (
         'judged', 'refused', 'truncated', 'reasoning_only', 'empty', 'failed', 'not_asked', 'not_judged',
-        'no_reference'
+        'no_reference', 'no_picture'
     )),
     value DOUBLE,
     call_key VARCHAR,

@@ -131,7 +131,7 @@ def shown(pairs: Pairs) -> list[dict[str, Any]]:
 
 
 def shown_at_once(runs: Sequence[Pairs]) -> list[list[dict[str, Any]]]:
-    """The same of many runs with the same numbers of clusters, without what is detectable."""
+    """The same of many runs, without what is detectable."""
     columns: list[list[dict[str, Any]]] = []
     for probe, sought in SOUGHT.items():
         totals = []
@@ -139,9 +139,11 @@ def shown_at_once(runs: Sequence[Pairs]) -> list[list[dict[str, Any]]]:
             _, clusters = np.unique([pair.cluster for pair in pairs[probe]], return_inverse=True)
             shifts = np.array([[pair.after - pair.before for pair in pairs[probe]]])
             totals.append(cluster_totals(shifts, clusters).by("macro"))
-        stacked = ClusterTotals(
-            np.concatenate([of.sums for of in totals]), np.concatenate([of.sizes for of in totals])
-        )
+        # A run with fewer clusters has none in the last columns.
+        stacked = ClusterTotals(*np.zeros((2, len(runs), max(of.sums.shape[1] for of in totals))))
+        for number, of in enumerate(totals):
+            stacked.sums[number, : of.sums.shape[1]] = of.sums
+            stacked.sizes[number, : of.sums.shape[1]] = of.sizes
         span = np.full(len(runs), sought.span)
         columns.append(
             [

@@ -1,9 +1,8 @@
-"""The one table of grades, by hand: what each benchmark reads of a judge's reply, and what is refused.
+"""The one table of grades, by hand: what each benchmark reads of a judge's reply, what is refused.
 
 Beside it is what released scorers make of the same value. VLMEvalKit's MMDU evaluates the dictionary,
 takes int() of a score and cuts it off at 0 and 10; what int() refuses is a score of nothing. MMDU's
-own code adds the value as it is. AlignMMBench's takes the figures after `"Rating": ` where the reply has
-the keys in its order, else -1, which is left out of the mean. The table stands in docs/guides/judges.md.
+own code adds the value as it is. The table stands in docs/guides/judges.md.
 """
 
 import ast

@@ -27,6 +27,7 @@ from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.contestants import is_file
 from methods.evaluation.items import Item
 from methods.evaluation.judging import RULE, Judgment, Place, replay
+from methods.evaluation.without_pictures import lacks_picture
 from resources.batched import batched
 from resources.releases import in_force
 from resources.warehouse import Warehouse

@@ -58,7 +58,7 @@ class Reads:
             for release_id in ids if isinstance(ids, Sequence) else ():
                 for table in frozen:
                     self._add(_Portion(table, {"release_id": release_id}))
-        elif frozen and source not in declared_columns():
+        elif frozen and source not in declared_columns() and _are_json(values):
             portion = _Portion(source, dict(values))
             self._queries[portion.key()] = portion
         else:
@@ -94,6 +94,15 @@ def would_read_the_same(warehouse: "Warehouse", fingerprints: Mapping[str, str])
         _exists(portion := _portion(key)) and _fingerprint(warehouse, portion) == fingerprint
         for key, fingerprint in fingerprints.items()
     )
+
+
+def _are_json(values: Mapping[str, object]) -> bool:
+    """Whether the values can be kept as they are."""
+    try:
+        canonical_json(dict(values))
+    except TypeError:
+        return False
+    return True
 
 
 def _portion(key: str) -> _Portion:

@@ -8,7 +8,7 @@ write it.
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import timedelta
 from functools import wraps
 from types import ModuleType
@@ -182,11 +182,14 @@ def _step(
                 given["context"] = context
             if kept := kept_as_it_is(context, table, resources["warehouse"]):
                 return kept
-            with resources["warehouse"].recorded() as reads:
-                result = _made(table, function, given)
             slice_of_run = {}
             if context.has_partition_key or context.has_partition_key_range:
                 slice_of_run = {"wit_shard": list(context.partition_keys)}
+            with ExitStack() as recording:
+                # A shard is read again whenever its file has changed.
+                if not slice_of_run:
+                    reads = recording.enter_context(resources["warehouse"].recorded())
+                result = _made(table, function, given)
             if context.has_partition_key_range:
                 _show_each_partition(context, table, resources)
             # An asset gives a version of its own where more than its table decides what follows.

@@ -58,5 +58,7 @@ def reads_the_same(last: dg.AssetMaterialization, warehouse: Warehouse) -> bool:
     """Whether what a materialization read stands in the warehouse as it did then."""
     if READ not in last.metadata or DATA_VERSION_TAG not in (last.tags or {}):
         return False
-    read: Mapping[str, str] = last.metadata[READ].value
-    return would_read_the_same(warehouse, read)
+    read = last.metadata[READ].value
+    return isinstance(read, Mapping) and would_read_the_same(
+        warehouse, {key: str(fingerprint) for key, fingerprint in read.items()}
+    )

@@ -81,6 +81,6 @@ def readings_on(
 
 def _second_readings(
     warehouse: Warehouse, release_id: str
-) -> dict[tuple[str, str, int, int], str | None]:
+) -> dict[tuple[str, str, str, int], str | None]:
     rows = warehouse.read("evaluate/second_readings_of", {"release_id": release_id}).to_pylist()
     return {(row["model"], row["item_id"], row["trial"], row["turn"]): row["value"] for row in rows}

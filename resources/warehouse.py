@@ -74,6 +74,7 @@ _IN_USE = "The tables are being written at the moment: look again when the run h
 _CORRUPT = "Corrupt database file"
 """DuckDB has one class of error for all that can be wrong with a file; its words tell them apart."""
 _FINGERPRINT = "count(*) AS n, sum(hash(r)) AS sum"
+_PARAMETER = re.compile(r"\$([a-z_]+)")
 _TERM = re.compile(r"(\w+)( DESC)?(?=, |$)")
 GLANCE_TIMEOUT = 2.0
 """Seconds that who only looks waits for who writes."""
@@ -189,7 +190,9 @@ class Warehouse:
         """
         rows = {}
         for name in names:
-            self._record(query.format(name), params)
+            of = query.format(name)
+            named = set(_PARAMETER.findall(sql_text(of)))
+            self._record(of, {key: params[key] for key in params if key in named})
         with self._connection() as connection:
             connection.begin()
             for name in names:

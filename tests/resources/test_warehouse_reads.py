@@ -117,3 +117,14 @@ def test_a_table_that_another_process_writes_while_a_step_reads_is_read_again(
 
 def test_a_query_that_is_gone_would_not_read_the_same(warehouse: Warehouse) -> None:
     assert not would_read_the_same(warehouse, {'["release/no_such_query",{}]': "x"})
+
+
+def test_a_query_among_others_is_read_with_the_parameters_that_it_names(
+    warehouse: Warehouse,
+) -> None:
+    # The first names no parameter, the second the release.
+    params = {"release_id": "mmdu-1", "n_items": 5}
+    was = read(warehouse, lambda w: w.read_rows("release/{}", ["all", "items_of"], params))
+    assert would_read_the_same(now(warehouse), was)
+    release(warehouse, "other-1", None)
+    assert not would_read_the_same(now(warehouse), was), "all releases were read"

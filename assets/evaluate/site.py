@@ -9,8 +9,7 @@ import dagster as dg
 from assets.common.apart import Apart
 from assets.common.automation import WHEN_READY
 from assets.common.tables import report, rows_to_arrow, table_asset
-from assets.evaluate.leaderboard import leaderboard
-from assets.evaluate.provenance import provenance
+from assets.evaluate.reports import reports
 from assets.evaluate.site_data import SiteData
 from methods.benchmarks import Benchmarks
 from resources.home import relative_to_home
@@ -32,7 +31,7 @@ from resources.warehouse import Warehouse
 @table_asset(
     "evaluate.site",
     kinds={"html"},
-    deps=[leaderboard, provenance],
+    deps=[reports],
     automation_condition=WHEN_READY,
 )
 def site(

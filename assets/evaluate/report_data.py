@@ -141,6 +141,13 @@ def board_data(
             order="model, stage",
             release_id=release_id,
         )
+        without_picture = warehouse.select(
+            "evaluate.observations",
+            "item_id",
+            distinct=True,
+            release_id=release_id,
+            status="no_picture",
+        )
         not_made = warehouse.select(
             "evaluate.not_made", order="step, release_id", release_id=[release_id, ""]
         )
@@ -162,6 +169,7 @@ def board_data(
         "not_made": not_made.to_pylist(),
         "unscored": [m for m in profile.evaluate if m not in scored] if scores else [],
         "unjudgeable": [row["model"] for row in read["unjudgeable"]],
+        "n_without_picture": len(without_picture),
     }
 
 

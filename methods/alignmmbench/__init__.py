@@ -11,13 +11,14 @@ from methods.agreement.scores import FUZZY
 from methods.alignmmbench.tasks import CATEGORY, CHINESE_NAMES, TASK
 from methods.evaluation.asking import PLAIN, Asking, ContextPolicy, Limits, Transcript
 from methods.evaluation.dialogue import ask_dialogue
+from methods.evaluation.grades import HIGHEST, LOWEST
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.judged_turns import earlier_turns, judge_turns, numbered_question
 from methods.evaluation.judging import AskJudge, Judging, Place
 from methods.evaluation.metrics import BY_LABEL, Metric
 from methods.evaluation.metrics.group_spread import GroupSpread, ShareOverBand
 from methods.evaluation.metrics.mean import Mean
-from methods.evaluation.rating import HIGHEST, LOWEST, RATING, RATING_SCHEMA, read_rating
+from methods.evaluation.rating import RATING, RATING_SCHEMA, read_rating
 from methods.evaluation.without_pictures import ask_without_pictures
 from methods.words import is_chinese
 

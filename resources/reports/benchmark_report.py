@@ -99,6 +99,7 @@ def render_report(data: Report, image_store: ImageStore) -> str:
         has_ablations=any(view.ablations for pane in panes for view in pane.views),
         n_models=n_models(panes),
         n_unjudgeable=sum(map(is_model, data["unjudgeable"])),
+        n_without_picture=data["n_without_picture"],
         not_made=_not_made(data["not_made"]),
         generated=data["generated"],
         offline=_offline(data),

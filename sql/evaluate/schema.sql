@@ -126,7 +126,7 @@ CREATE TABLE IF NOT EXISTS evaluate.observations (
     part VARCHAR NOT NULL,
     status VARCHAR NOT NULL CHECK (status IN (
         'judged', 'refused', 'truncated', 'reasoning_only', 'empty', 'failed', 'not_asked', 'not_judged',
-        'no_reference'
+        'no_reference', 'no_picture'
     )),
     value DOUBLE,
     call_key VARCHAR,
@@ -549,7 +549,7 @@ CREATE TABLE IF NOT EXISTS evaluate.probe_judgments (
     CHECK ((score_after IS NULL) = (reason IS NOT NULL))
 );
 
--- How far a judge's scores shift, in points, under what should not shift them.
+-- How far a judge's scores shift, in points, under what should not shift them, and what that shows.
 CREATE TABLE IF NOT EXISTS evaluate.judge_probes (
     benchmark VARCHAR NOT NULL,
     release_id VARCHAR NOT NULL,
@@ -559,15 +559,23 @@ CREATE TABLE IF NOT EXISTS evaluate.judge_probes (
         probe IN ('length', 'obedience', 'position', 'verdicts', 'self_preference', 'leniency')
     ),
     n INTEGER NOT NULL CHECK (n >= 0),
+    n_clusters INTEGER CHECK (n_clusters <= n),
     n_lost INTEGER NOT NULL CHECK (n_lost >= 0),
     shift DOUBLE,
     ci_low DOUBLE,
     ci_high DOUBLE,
+    p DOUBLE,
+    p_holm DOUBLE CHECK (p_holm >= p),
+    least DOUBLE CHECK (least > 0),
+    power DOUBLE,
+    detectable DOUBLE,
+    verdict VARCHAR NOT NULL CHECK (verdict IN ('found', 'none', 'open')),
     reason VARCHAR,
     PRIMARY KEY (release_id, judge, judge_version, probe),
     CHECK ((shift IS NULL) = (reason IS NOT NULL)),
     CHECK ((n = 0) = (shift IS NULL)),
     CHECK ((ci_low IS NULL) = (ci_high IS NULL)),
+    CHECK ((p IS NULL) = (p_holm IS NULL)),
     CHECK (ci_low IS NULL OR (ci_low <= shift AND shift <= ci_high))
 );
 

@@ -2,8 +2,8 @@
 
 Run by `make bench NAME=statistics`. Cost: 15 models, 7 metrics, 110 dialogues of 15 turns (MMDU's)
 and then 3,000, 2 of 100 values missing, against scipy's bootstrap of the same sums with 10,000
-resamples, a call for every model and every pair of one metric; it tests nothing. Each figure is taken
-in a process of its own on one core. Coverage: on the grid of shapes x clusters x sizes (a unit a cluster;
+resamples, a call for every model and every pair of one metric; it tests nothing. Each figure is of
+a process of its own on one core. Coverage: on the grid of shapes x clusters x sizes (a unit a cluster;
 1 to 15 units a cluster, a fifth of them missing) the share of intervals that hold the mean, by
 percentiles of 1,000 resamples as before and by the method in use; and how often two equal models differ
 with p below 0.05. Prints tables, and as the last line all figures as one JSON object.
@@ -277,8 +277,8 @@ def show(figures: dict) -> None:
             + "".join(f"{row[name]:>14}" for name in names)
         )
     print(
-        f"\n{figures['times_faster']} x as fast as scipy for a metric, tests of all pairs "
-        f"included; its percentiles and our ends are {figures['widest_bounds_apart']} points of 100 apart at most.\n"
+        f"\n{figures['times_faster']} x as fast as scipy for a metric, tests of all pairs included; "
+        f"its percentiles are {figures['widest_bounds_apart']} points of 100 apart from ours at most.\n"
     )
 
 

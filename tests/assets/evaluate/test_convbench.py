@@ -30,12 +30,15 @@ NINE = tuple(WIN_RATES)
 JUDGES = {"judge": "offline-judge", "always-a": "offline-always-a"}
 
 
-def compared(make_world: MakeWorld, offline: str, root: Path, folder: Path) -> World:
+def compared(
+    make_world: MakeWorld, offline: str, root: Path, folder: Path, settings: Row | None = None
+) -> World:
     """The folder imported, asked and compared by both judges."""
     (root / "corpus").mkdir(parents=True)
     world = make_world(root, Corpus(root / "corpus"))
     world.write_models(models(offline))
-    world.write_settings({"evaluate": {"scores": {"n_resamples": 300}}})
+    if settings:
+        world.write_settings({"evaluate": settings})
     config = {"benchmark": "convbench", "file": str(folder)}
     assert world.run("import_release", {"release_import": {"config": config}}).success
     assert world.run(ANY_ASSETS, assets=ASKING | SCORING).success
@@ -92,7 +95,7 @@ def test_a_judge_that_always_says_a_gives_every_model_exactly_half(world: World)
 
 
 def test_a_preference_for_a_place_is_seen_in_the_verdicts_without_a_call(world: World) -> None:
-    config = {"n_answers": 0, "n_pairs": 0, "n_resamples": 200}
+    config = {"n_answers": 0, "n_pairs": 0}
     given = {"evaluate__judge_probes": {"config": config}}
     assert world.run(ANY_ASSETS, given, assets=PROBING).success
     of_verdicts = world.rows("FROM evaluate.judge_probes WHERE probe = 'verdicts'")
@@ -182,6 +185,27 @@ def test_without_references_models_are_asked_what_can_be_asked_and_nobody_loses(
     assert {row["reason"] for row in reasons} == {"no_reference"}
     assert reasons[0]["detail"].startswith("Turn 1 has no reference to give")
     assert world.warehouse.count("evaluate.scores") == 0
+
+
+def test_a_picture_that_was_never_there_is_nobodys_loss(
+    make_world: MakeWorld, offline: str, tmp_path: Path
+) -> None:
+    known = dict(list(pictures().items())[:4])
+    folder = write_items(tmp_path / "gaps", items_on(list(known)), SAMPLE / "images", known)
+    (folder / next(iter(known))).unlink()
+    # A fourth of the turns that a model is asked have no picture.
+    settings = {"answers": {"max_failed_share": 0.3}}
+    world = compared(make_world, offline, tmp_path, folder, settings)
+
+    found = world.rows("SELECT DISTINCT n_items, n_failed FROM evaluate.scores")
+    assert found == [{"n_items": 3, "n_failed": 0}]
+    # As if the item were not there; with it as a loss the best model would have less than a tie.
+    assert_in_order(scores(world))
+    statuses = world.rows(
+        "SELECT DISTINCT model, item_id FROM evaluate.observations WHERE status = 'no_picture'"
+    )
+    assert len({row["item_id"] for row in statuses}) == 1
+    assert {row["model"] for row in statuses} == set(MODELS)
 
 
 @pytest.mark.nightly(

@@ -311,6 +311,7 @@ def report_data(store: ImageStore) -> Row:
         "not_made": [],
         "unscored": [],
         "unjudgeable": [],
+        "n_without_picture": 0,
         "failures": [],
         "of_extras": {table: [] for section in extra_sections() for table in section.rows},
         "distributions": [

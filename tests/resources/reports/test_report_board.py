@@ -175,7 +175,7 @@ def test_models_without_their_images_stand_apart_and_beside_the_model_itself(dat
         "78.0 74.0–81.0",
         "no images",
         "31.0 27.0–34.0",
-        "+47.0 +42.0 to +52.0 p &lt; 0.001",
+        "+47.0 +42.0 to +52.0, C = 40 p = 0.010; Holm: &lt; 0.001",
     ]
     assert shown[0][2::2] == ["images of another item", "+4.0 −1.0 to +9.0 p = 0.40"]
     looking = below(data, "What looking adds, Micro mean")
@@ -349,17 +349,17 @@ def test_a_pair_stands_in_the_matrix_from_both_sides(data) -> None:
     assert pairs is not None and pairs.models == ["strong", "weak"]
     (none, one), (other, _) = pairs.lines
     assert none is None
-    assert one == ("+37.0", "+32.0 to +42.0", "p = 0.020", "better")
+    assert one == ("+37.0", "+32.0 to +42.0, C\xa0=\xa040", "p = 0.010; Holm: 0.020", "better")
     assert other == ("−37.0", "−42.0 to −32.0", "p = 0.020", "worse")
 
 
 @pytest.mark.parametrize(
     ("changed", "verdict", "p"),
     [
-        ({"p_holm": 0.049}, "better", "p = 0.049"),
-        ({"p_holm": 0.05}, "", "p = 0.050"),
-        ({"p_holm": 0.7}, "", "p = 0.70"),
-        ({"p_holm": 0.0004}, "better", "p < 0.001"),
+        ({"p_holm": 0.049}, "better", "p = 0.010; Holm: 0.049"),
+        ({"p_holm": 0.05}, "", "p = 0.010; Holm: 0.050"),
+        ({"p_holm": 0.7}, "", "p = 0.010; Holm: 0.70"),
+        ({"p_holm": 0.0004}, "better", "p = 0.010; Holm: < 0.001"),
         ({"p_holm": None}, "", "no test"),
     ],
 )

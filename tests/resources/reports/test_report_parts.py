@@ -153,7 +153,7 @@ def test_models_are_counted_that_another_is_surely_better_and_worse_than(able, s
     ]
     below = html[html.index("The differences, with their intervals") :]
     (row,) = board(below, table="matrix")
-    assert row[:2] == ["strong less weak", "+40.0 +35.0 to +45.0 p = 0.010"]
+    assert row[:2] == ["strong less weak", "+40.0 +35.0 to +45.0, C = 30 p = 0.001; Holm: 0.010"]
 
 
 def test_where_every_ability_has_too_few_items_that_is_said_once(able, store) -> None:

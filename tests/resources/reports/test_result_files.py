@@ -44,7 +44,7 @@ def written(kind: str, folder: Path) -> dict[str, bytes]:
 def test_each_kind_is_the_same_each_time_and_has_the_words(kind: str, tmp_path: Path) -> None:
     files = written(kind, tmp_path)
     assert written(kind, tmp_path) == files
-    assert b"95 % bootstrap intervals" in files["methods.txt"] and len(files) > 1
+    assert b"Intervals are of 95 %" in files["methods.txt"] and len(files) > 1
 
 
 def test_programs_get_every_row(tmp_path: Path) -> None:

@@ -371,7 +371,7 @@ def _probes(
         drawn = [Drawn(key, items[key[1]].cluster, key[0], (key[2],)) for key in plain]
         n = _n_asked(settings.n_pairs, sought.of(judge, POSITION), OF_PLACES, len(drawn))
         for key in spread(drawn, n, settings.seed):
-            model, item_id, turn = key
+            model, item_id, turn = str(key[0]), str(key[1]), int(key[2])
             transcript = plain[model, item_id, turn]
             yield from _position(release, judge, items[item_id], model, turn, transcript)
 

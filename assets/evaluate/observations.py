@@ -69,11 +69,10 @@ def observations(
     """
     tables: list[pa.Table] = []
     unknown = []
-    current = set(in_force(warehouse).values())
     for release in warehouse.read("evaluate/answered_releases").to_pylist():
         if release["benchmark"] not in benchmarks:
             unknown.append(release["release_id"])
-            if release["release_id"] in current:
+            if release["release_id"] in in_force(warehouse).values():
                 apart.lose(release["release_id"], UserError(_without(release["benchmark"])))
             continue
         benchmark = benchmarks[release["benchmark"]]

@@ -52,7 +52,6 @@ CONVERSATION = pa.schema(
         ),
         "target": pa.string(),
         "lettered": pa.bool_(),
-        "labels": pa.map_(pa.string(), pa.string()),
     }
 )
 _COLUMNS = frozenset(("index", "item_id", "question", "answer", "image", *LETTERS))

@@ -33,6 +33,7 @@ decision 62.
 """
 
 import numpy as np
+from numpy.typing import NDArray
 
 from methods.evaluation.statistics.estimates import UNSEEN, Estimate
 from methods.evaluation.statistics.resampling import (
@@ -142,10 +143,10 @@ def _extremes(totals: ClusterTotals) -> tuple[Floats, Floats]:
     )
 
 
-def _are_equal(totals: ClusterTotals) -> Floats:
+def _are_equal(totals: ClusterTotals) -> NDArray[np.bool_]:
     """Whether all clusters of a row have the same mean."""
     low, high = _extremes(totals)
-    equal: Floats = high - low <= ROUNDING * np.maximum(1.0, np.abs(high))
+    equal: NDArray[np.bool_] = high - low <= ROUNDING * np.maximum(1.0, np.abs(high))
     return equal
 
 
@@ -206,7 +207,7 @@ def _lower(totals: ClusterTotals, end: Floats, of_the_way: float, level: float) 
 
 
 def _quantile(
-    totals: ClusterTotals, at: Floats, end: Floats, equal: Floats, of_the_way: float
+    totals: ClusterTotals, at: Floats, end: Floats, equal: NDArray[np.bool_], of_the_way: float
 ) -> Floats:
     """The normal quantile of P(the mean is `at` or less) of each row, with the unseen cluster below."""
     a = totals.sums - at[:, None] * totals.sizes

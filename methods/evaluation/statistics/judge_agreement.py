@@ -119,7 +119,8 @@ def _levels(
                     seed=seed,
                     n_resamples=n_resamples,
                 )
-            estimate = Estimate(measured.value, *(bounds or (None, None)), n_clusters)
+            low, high = bounds or (None, None)
+            estimate = Estimate(measured.value, low, high, n_clusters)
             yield level, name, len(ratings), estimate, measured.reason
     means = _group_means(pair, models)
     resampled = _resampled_model_means(pair, models, clusters, seed, n_resamples)

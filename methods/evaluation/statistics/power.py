@@ -84,13 +84,13 @@ def effects_of(
 ) -> list[MinimumDetectableEffect]:
     """The same of pairs whose differences have these totals."""
     effects = []
-    for (first, second), error, n_clusters in zip(
-        pairs, standard_errors(totals), totals.n_clusters.tolist(), strict=True
+    for (first, second), found, n_clusters in zip(
+        pairs, standard_errors(totals).tolist(), totals.n_clusters.tolist(), strict=True
     ):
         reason = {0: NO_COMMON_UNITS, 1: ONE_CLUSTER}.get(n_clusters)
         reason = reason or (TOO_FEW if n_clusters < LEAST_TESTED else None)
-        error = None if n_clusters < 2 else float(error)
-        effect = None if reason else float(factor(n_clusters, power, alpha) * error)
+        error = None if n_clusters < 2 else found
+        effect = None if reason else float(factor(n_clusters, power, alpha) * found)
         effects.append(MinimumDetectableEffect(first, second, error, effect, n_clusters, reason))
     return effects
 

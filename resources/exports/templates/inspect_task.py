@@ -1,5 +1,7 @@
 """The task of this folder for inspect_ai: inspect eval task.py --model PROVIDER/MODEL."""
 
+import base64
+import mimetypes
 from pathlib import Path
 
 from inspect_ai import Task, task
@@ -20,9 +22,15 @@ ANSWERED = ("stop", "unknown")
 """Other reasons for the end of an answer mean that it was cut off or filtered."""
 
 
-def _message(record):
+def _inside(path):
+    """A picture as a data URL: inspect_ai opens files for what a sample begins with alone."""
+    kind, _ = mimetypes.guess_type(path)
+    return f"data:{kind or 'image/webp'};base64,{base64.b64encode(path.read_bytes()).decode()}"
+
+
+def _message(record, shown=str):
     content = [
-        ContentImage(image=str(HERE / part["image"]))
+        ContentImage(image=shown(HERE / part["image"]))
         if part["image"] is not None
         else ContentText(text=part["text"])
         for part in record["content"]
@@ -57,7 +65,7 @@ def turn_by_turn():
         said = []
         for record in state.metadata["rest"]:
             if record["turn"] is None:
-                state.messages.append(_message(record))
+                state.messages.append(_message(record, _inside))
                 continue
             state = await generate(state)
             answered = state.output.stop_reason in ANSWERED

@@ -22,9 +22,9 @@ from resources.reports.report_scores import RULE
 from resources.reports.site_state import BY, IN_FORCE, NAME, SCORES, SinceLast, State
 
 MATRIX = """The metric that ranks on each release in force, before its first judge, failures at the
-floor; dots and small numbers are the score with its 95&nbsp;% interval, drawn from so many clusters:
-items, or groups of them that belong together. Numbers of one column can be compared, those of two
-columns cannot."""
+floor; dots and small numbers are the score with its 95&nbsp;% interval and the
+number <i>C</i> of clusters behind it: items, or groups of them that belong together. Numbers of one
+column can be compared, those of two columns cannot."""
 MOST_CHANGES = 30
 """Scores that changed and are listed."""
 
@@ -44,7 +44,6 @@ class Line(NamedTuple):
     judges: list[str]
     version: str
     view: View | None
-    n_clusters: int
     n_unscored: int
 
     @property
@@ -70,7 +69,6 @@ def line_of(data: Board, page: str) -> Line:
     """The line of a release whose page is made of `data` (`render_report`)."""
     panes = panes_of(data)
     first = panes[0] if panes else None
-    n_compared = (row["n_clusters"] for row in data["comparisons"])
     return Line(
         data["release"],
         page,
@@ -80,8 +78,6 @@ def line_of(data: Board, page: str) -> Line:
         list(dict.fromkeys(pane.judged.title for pane in panes)),
         first.judged.version if first else "",
         first.views[0] if first else None,
-        # Pairs are compared on what both have; the release says how many there are at most.
-        max(n_compared, default=data["release"]["n_clusters"]),
         sum(map(is_model, data["unjudgeable"])),
     )
 
@@ -156,10 +152,7 @@ def matrix(releases: Sequence[Line]) -> list[block.Block]:
         [
             [
                 Cell(said('<span class="model">{name}</span>', name=model), kind="who"),
-                *(
-                    _score(entries[model].get(place), charts[place], line.n_clusters)
-                    for place, line in enumerate(lines)
-                ),
+                *(_score(entries[model].get(place), of) for place, of in enumerate(charts)),
             ]
             for model in models
         ],
@@ -170,16 +163,15 @@ def matrix(releases: Sequence[Line]) -> list[block.Block]:
 
 
 def _head(line: Line) -> Cell:
-    """The head of a release's column: its name, the metric, of how many clusters its intervals are."""
+    """The head of a release's column: its name, and the metric."""
     assert line.view is not None
     metric = line.view.metrics[0]
     lower = [] if metric.higher_is_better else ["lower is better"]
     text = said('<a href="{page}">{name}</a>', page=line.page, name=line.release["name"])
-    small = [metric.name, *lower, block.count(line.n_clusters, "cluster")]
-    return Cell(text, small, title=f"{line.metric}, {line.judge}")
+    return Cell(text, [metric.name, *lower], title=f"{line.metric}, {line.judge}")
 
 
-def _score(entry: Entry | None, chart: Chart, n_clusters: int) -> Cell:
+def _score(entry: Entry | None, chart: Chart) -> Cell:
     """A model's score on a release, drawn and in numbers; a dash where it has none."""
     if entry is None or entry.floor.value is None:
         return Cell("–", kind="n quiet", sort="")
@@ -188,6 +180,6 @@ def _score(entry: Entry | None, chart: Chart, n_clusters: int) -> Cell:
     return Cell(
         said("<b>{shown}</b>{track}", shown=entry.floor.shown, track=mark.track),
         [interval, f"rank {entry.ranks}" if entry.ranks else "no rank"],
-        title=f"{interval}, from {block.count(n_clusters, 'cluster')}",
+        title=f"95 % interval {entry.floor.interval}" if entry.floor.interval else "",
         sort=entry.floor.value,
     )

@@ -1,14 +1,8 @@
 -- Releases that have a report: those in force, those that were evaluated, and those that had one before; with
--- their clusters (groups of items that belong together, else items) and their languages: the release's own, else
--- those of the pages that its images are from.
+-- their languages: the release's own, else those of the pages that its images are from.
 SELECT
     r.*,
     c.release_id IS NOT NULL AS in_force,
-    (
-        SELECT count(DISTINCT coalesce(i.group_id, i.item_id))
-        FROM release.items AS i
-        WHERE i.release_id = r.release_id
-    ) AS n_clusters,
     coalesce(
         CASE WHEN r.language IS NOT NULL THEN [r.language] END,
         (

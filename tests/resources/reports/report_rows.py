@@ -268,7 +268,6 @@ def report_data(store: ImageStore) -> Row:
             "n_items": 3,
             "n_turns": 12,
             "n_images": 8,
-            "n_clusters": 3,
             "languages": ["en"],
             "split": None,
             "review_policy": "all",

@@ -57,8 +57,8 @@ def test_models_that_are_missing_are_named_with_the_reason(data, store):
 
 def test_the_page_is_well_formed_and_full(data, store):
     page = Page(render_report(data, store))
-    # A chart of each metric for each way of averaging; two distributions, a share, categories.
-    assert Counter(page.classes())["dots"] == 6
+    # A chart of each metric for each way of averaging and form; two distributions, a share, categories.
+    assert Counter(page.classes())["dots"] == 18
     assert Counter(page.classes())["bars"] == 4
     for shown in (
         "mmdu-0123456789",

@@ -177,7 +177,10 @@ def test_models_without_their_images_stand_apart_and_beside_the_model_itself(dat
         "31.0 27.0–34.0",
         "+47.0 +42.0 to +52.0, C = 40 p = 0.010; Holm: &lt; 0.001",
     ]
-    assert shown[0][2::2] == ["images of another item", "+4.0 −1.0 to +9.0 p = 0.40"]
+    assert shown[0][2::2] == [
+        "images of another item",
+        "+4.0 −1.0 to +9.0, C = 40 p = 0.010; Holm: 0.40",
+    ]
     looking = below(data, "What looking adds, Micro mean")
     assert looking is not None and [line[-1].kind for line in looking.lines] == ["n", "n better"]
     assert "Models2" in re.sub(r"\s", "", Page(html).text)
@@ -350,7 +353,7 @@ def test_a_pair_stands_in_the_matrix_from_both_sides(data) -> None:
     (none, one), (other, _) = pairs.lines
     assert none is None
     assert one == ("+37.0", "+32.0 to +42.0, C\xa0=\xa040", "p = 0.010; Holm: 0.020", "better")
-    assert other == ("−37.0", "−42.0 to −32.0", "p = 0.020", "worse")
+    assert other == ("−37.0", "−42.0 to −32.0, C\xa0=\xa040", "p = 0.010; Holm: 0.020", "worse")
 
 
 @pytest.mark.parametrize(

@@ -82,6 +82,7 @@ def cells(lines: list[Line]) -> dict[str, list[block.Cell]]:
 
 
 def test_models_stand_beside_benchmarks_with_score_interval_and_clusters(data) -> None:
+    data["scores"] = [{**row, "n_clusters": 20} for row in data["scores"]]
     other = {
         **data,
         "scores": scores("strong", 30.0),
@@ -93,10 +94,10 @@ def test_models_stand_beside_benchmarks_with_score_interval_and_clusters(data) -
     assert list(found) == ["strong", "weak"]
     strong, weak = found["strong"], found["weak"]
     assert [Markup(cell.text).striptags() for cell in strong] == ["78.0", "30.0"]
-    assert strong[0].small == ["74.0–81.0", "rank 1–1"]
-    # Compared on 40 clusters; what was not compared has those of the release.
-    assert strong[0].title == "74.0–81.0, from 40 clusters"
-    assert strong[1].title == "26.0–33.0, from 3 clusters"
+    assert strong[0].small == ["74.0–81.0, C\xa0=\xa020", "rank 1–1"]
+    assert strong[0].title == "95 % interval 74.0–81.0, C\xa0=\xa020"
+    # An earlier version kept no number of clusters.
+    assert strong[1].small[0] == "26.0–33.0"
     # On a scale from 10 to 100.
     assert 'style="left:75.56%"' in strong[0].text
     assert 'style="left:71.11%;width:7.78%"' in strong[0].text

@@ -18,10 +18,10 @@ MORE = (
 )
 """Further texts that templates, tables and logs could take for something else."""
 EDITIONS = {
-    "mmdu": Edition("mmdu", "test", "en"),
+    "mmdu": Edition("mmdu", "dev", "en"),
     "mmbench": Edition("mmbench", "dev", "en"),
-    "convbench": Edition("convbench", "test", "en"),
-    "alignmmbench": Edition("alignmmbench", "test", "en"),
+    "convbench": Edition("convbench", "dev", "en"),
+    "alignmmbench": Edition("alignmmbench", "dev", "en"),
 }
 
 

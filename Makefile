@@ -55,7 +55,7 @@ strangers: setup ## The main job on real corpora and odd models that it was not 
 
 test-peers: setup ## Exported tasks, run by the tools that they are for, in an environment of their own
 	@test -d $(VENV)-peers || $(PYTHON) -m venv $(VENV)-peers
-	@$(VENV)-peers/bin/python -m pip install --quiet --disable-pip-version-check inspect_ai==0.3.285
+	@$(VENV)-peers/bin/python -m pip install --quiet --disable-pip-version-check inspect_ai==0.3.285 openai
 	@test -d $(VENV)-peers/lmms-eval || $(BIN)/python -m pip install --quiet --no-deps \
 	  --disable-pip-version-check --target $(VENV)-peers/lmms-eval -r tests/resources/exports/peer_lmms_eval.txt
 	@PEERS=$(VENV)-peers $(BIN)/python -m pytest --tier=all tests/resources/exports/peer_inspect.py \

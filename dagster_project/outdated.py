@@ -22,7 +22,12 @@ from resources.home import home, ledger_path, releases_path, review_path, wareho
 from resources.llm.ledger import Ledger
 from resources.warehouse import Warehouse
 
-FILES = {"cluster.pictures": home, "evaluate.reports": home, "release.exports": releases_path}
+FILES = {
+    "cluster.pictures": home,
+    "evaluate.reports": home,
+    "evaluate.site": home,
+    "release.exports": releases_path,
+}
 """Tables that name files by their path, and the folder that it begins in."""
 
 

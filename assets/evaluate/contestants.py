@@ -35,7 +35,7 @@ from methods.evaluation.contestants import (
     model_of,
 )
 from methods.evaluation.items import Item
-from methods.evaluation.predictions import Place
+from methods.evaluation.predictions import Place, place_of
 from methods.evaluation.refusals import is_refusal
 from resources.llm.model_calls import ModelCalls
 from resources.llm.model_spec import ModelSpec
@@ -175,7 +175,7 @@ class ImportedPredictions:
     ) -> ContestantReply:
         """The prediction for the pass; a missing one failed, an empty one is no answer."""
         row = {"answer": None, "call_key": None}
-        text = self._texts.get(Place(item.item_id, ask.trial))
+        text = self._texts.get(place_of(item, ask.trial, ask.turn))
         if text is None:
             lost = "no_prediction", "The file has no prediction for this, or several that differ."
             return ContestantReply({**row, "status": "failed"}, lost, final=True)

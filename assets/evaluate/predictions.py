@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from assets.common.tables import rows_to_arrow, table_spec
 from assets.evaluate.released import items_of
 from assets.release import releases
+from methods.benchmarks import BENCHMARKS
 from methods.evaluation.contestants import FILE
 from methods.evaluation.predictions import (
     REASONS,
@@ -21,6 +22,7 @@ from methods.evaluation.predictions import (
     Predictions,
     predictions_of,
 )
+from methods.exports.conversations import TRIAL, NamedPlaces
 from methods.json_text import is_unicode
 from methods.published_forms import predictable, prediction_forms
 from methods.release_card import benchmark_of
@@ -91,15 +93,16 @@ def import_predictions(warehouse: Warehouse, release: str, file: Path, model: st
     (card,) = cards_of(warehouse, [release_id])
     benchmark = benchmark_of(card) or ""
     forms = prediction_forms(benchmark)
-    if forms is None:
+    rows = read_rows(file)
+    if forms is None and not any(row.cells.get(TRIAL) for row in rows):
         raise PredictionError(
-            f"{release_id} is no release that predictions are imported for: those of "
-            f"{', '.join(predictable())} are."
+            f"{release_id} is no release that such predictions are imported for: those of "
+            f"{', '.join(predictable())} are; for others give the log of a task that vlm-loom release "
+            "export --as inspect-ai or lmms-eval made."
         )
     items = items_of(warehouse, release_id)
-    rows = read_rows(file)
     try:
-        brought = predictions_of(forms, items, rows)
+        brought = predictions_of(NamedPlaces(BENCHMARKS.get(benchmark), forms), items, rows)
     except PredictionError as error:
         raise PredictionError(f"{file} cannot be imported for {release_id}: {error}") from None
     before = _files(warehouse).get((release_id, name))
@@ -171,7 +174,7 @@ def imported_texts(warehouse: Warehouse, release_id: str) -> dict[str, dict[Plac
         "evaluate.predictions", order="model, item_id, trial, turn", release_id=release_id
     )
     for row in stored.to_pylist():
-        place = Place(row["item_id"], row["trial"])
+        place = Place(row["item_id"], row["trial"], row["turn"])
         texts.setdefault(row["model"], {})[place] = row["prediction"]
     return texts
 
@@ -193,6 +196,4 @@ def _files(warehouse: Warehouse) -> dict[tuple[str, str], dict[str, Any]]:
 
 
 def _rows(texts: Mapping[Place, str]) -> list[dict[str, Any]]:
-    return [
-        {**place._asdict(), "turn": 1, "prediction": text} for place, text in sorted(texts.items())
-    ]
+    return [{**place._asdict(), "prediction": text} for place, text in sorted(texts.items())]

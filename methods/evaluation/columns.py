@@ -6,6 +6,8 @@ that failed nothing are in every form, are kept and worked out once. Which units
 `scoring.py`, the interval `statistics/intervals.py`. A mean of strata has pseudo-values there:
 
     theta = (1/L) sum_s theta_s,    dtheta/dw_c = (1/L) sum_s (t_cs - theta_s n_cs) / N_s
+
+times sqrt(C_s / (C_s - 1)) for the C_s clusters of stratum s.
 """
 
 import hashlib
@@ -132,12 +134,16 @@ def _clustered(column: _Packed) -> tuple[Floats, Floats]:
         return (column.rows[0].sums, column.rows[0].sizes) if column.rows else (np.zeros(0),) * 2
     clusters = np.unique(np.concatenate([row.clusters for row in column.rows]))
     influences = np.zeros(len(clusters))
-    for row in column.rows:
-        mean = row.sums.sum() / row.sizes.sum()
-        places = np.searchsorted(clusters, row.clusters)
-        influences[places] += (row.sums - mean * row.sizes) / row.sizes.sum()
     assert column.mean is not None
+    for row in column.rows:
+        n = len(row.sums)
+        # A single cluster does not say how its stratum varies: the others' mean stands in for it.
+        mean = row.sums.sum() / row.sizes.sum() if n > 1 else column.mean
+        places = np.searchsorted(clusters, row.clusters)
+        spread = (n / (n - 1)) ** 0.5 if n > 1 else 1.0
+        influences[places] += spread * (row.sums - mean * row.sizes) / row.sizes.sum()
+    influences = (influences - influences.mean()) / len(column.rows)
     return (
-        pseudo_values(column.mean, influences / len(column.rows)),
+        pseudo_values(column.mean, influences),
         np.ones(len(clusters)),
     )

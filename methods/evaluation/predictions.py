@@ -44,10 +44,17 @@ class PredictionError(UserError):
 
 
 class Place(NamedTuple):
-    """What is answered: a pass of an item."""
+    """What is answered: a turn of a pass of an item; it is 1 where only one turn is asked at all."""
 
     item_id: str
     trial: str
+    turn: int = 1
+
+
+def place_of(item: Item, trial: str, turn: int) -> Place:
+    """The place of an asked turn; turns that the benchmark gives are none."""
+    n_asked = sum(each.given is None for each in item.turns)
+    return Place(item.item_id, trial, turn if n_asked > 1 else 1)
 
 
 class PredictionForms(Protocol):
@@ -62,7 +69,8 @@ class PredictionForms(Protocol):
 class Predictions:
     """What a file says on a release: a text for each pass, empty where it has none.
 
-    `counts` are rows by what became of them (`REASONS`), `n_items` the items that have a prediction.
+    `counts` are rows by what became of them (`REASONS`), `n_items` the items that have a prediction
+    which is not empty.
     """
 
     texts: Mapping[Place, str]
@@ -113,7 +121,8 @@ def predictions_of(
         del texts[place]
         counts["contradicting"] += 1 + n_more
     counts["empty"] = sum(not text.strip() for text in texts.values())
-    return Predictions(texts, +counts, len(rows), len({place.item_id for place in texts}))
+    n_items = len({place.item_id for place, text in texts.items() if text.strip()})
+    return Predictions(texts, +counts, len(rows), n_items)
 
 
 def _column(rows: Sequence[Row]) -> str:

@@ -8,33 +8,62 @@ from collections.abc import Mapping
 from typing import Any
 
 Record = Mapping[str, Any]
+NO_ANSWER = ("[LMMS_EVAL_REQUEST_FAILED", "[LMMS_EVAL_BUDGET_EXCEEDED")
+"""How lmms-eval begins what it writes in place of an answer that it did not get."""
 METRIC = "vlm_loom"
-"""The metric of an exported task of lmms-eval, whose value names the item."""
+"""The metric of an exported task of lmms-eval, and the metadata of one of inspect_ai: what names the
+item, its trial and its turns."""
 
 
-def as_prediction(record: Record) -> Record:
-    """`{item_id, prediction}` of a record of such a log; any other record as it is."""
+def as_predictions(record: Record) -> list[Record]:
+    """`{item_id, trial, turn, prediction}` of each answer of such a log; any other record as it is."""
     metric = record.get(METRIC)
-    if "filtered_resps" in record and isinstance(metric, dict):
-        return {
-            "item_id": str(metric.get("item_id") or ""),
-            "prediction": _first(record["filtered_resps"]),
-        }
-    return record
+    if "filtered_resps" not in record or not isinstance(metric, dict):
+        return [record]
+    said = _rounds(record["filtered_resps"])
+    turns = metric.get("turns")
+    if not isinstance(turns, list):
+        return [{"item_id": _name(metric), "prediction": _answer(said[:1])}]
+    here = {"item_id": _name(metric), "trial": str(metric.get("trial") or "")}
+    # What comes after a round without an answer was not asked.
+    return [
+        {**here, "turn": str(turn), "prediction": _answer([text])}
+        for turn, text in zip(turns, said, strict=False)
+    ]
 
 
-def of_sample(sample: Record) -> Record | None:
-    """The same of a sample of inspect_ai; None for repetitions, of which the first counts."""
+def of_sample(sample: Record) -> list[Record]:
+    """The same of a sample of inspect_ai; nothing of repetitions, of which the first counts."""
     if sample.get("epoch", 1) != 1:
-        return None
-    return {"item_id": str(sample.get("id", "")), "prediction": _said(sample.get("output"))}
+        return []
+    metadata = sample.get("metadata")
+    of_task = metadata.get(METRIC) if isinstance(metadata, dict) else None
+    if not isinstance(of_task, dict):
+        return [{"item_id": str(sample.get("id", "")), "prediction": _said(sample.get("output"))}]
+    here = {"item_id": _name(of_task), "trial": str(of_task.get("trial") or "")}
+    said = of_task.get("said")
+    return [
+        {**here, "turn": str(each.get("turn")), "prediction": _answer([each.get("text")])}
+        for each in (said if isinstance(said, list) else [])
+        if isinstance(each, dict)
+    ]
 
 
-def _first(value: Any) -> str:
-    """The text in lists in lists, of which the first counts."""
-    while isinstance(value, list):
-        value = value[0] if value else ""
-    return value if isinstance(value, str) else ""
+def _name(of: Record) -> str:
+    return str(of.get("item_id") or "")
+
+
+def _rounds(value: Any) -> list[Any]:
+    """The answers of the rounds: lists stand in lists, of which the first counts."""
+    while isinstance(value, list) and value and isinstance(value[0], list):
+        value = value[0]
+    return value if isinstance(value, list) else [value]
+
+
+def _answer(said: list[Any]) -> str:
+    """A text; empty where lmms-eval has put a mark of its own in place of one."""
+    text = said[0] if said and isinstance(said[0], str) else ""
+    return "" if text.startswith(NO_ANSWER) else text
 
 
 def _said(output: Any) -> str:

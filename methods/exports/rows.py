@@ -35,20 +35,6 @@ class Picture(NamedTuple):
     changes: str = UNCHANGED
 
 
-@dataclass(frozen=True)
-class Exported:
-    """An item; `turns` are without references where they are held out."""
-
-    item_id: str
-    turns: tuple[Turn, ...]
-    pictures: tuple[Picture, ...] = ()
-    choices: tuple[str, ...] = ()
-    group_id: str | None = None
-    labels: Mapping[str, str] | None = None
-    revision: int = 0
-    n_reviewers: int = 0
-
-
 class Said(NamedTuple):
     """A message: texts, and numbers of the item's pictures (from 0) where they enter."""
 
@@ -58,6 +44,25 @@ class Said(NamedTuple):
     def text(self, token: str) -> str:
         """The text with `token` where a picture enters."""
         return "".join(part if isinstance(part, str) else token for part in self.parts)
+
+
+@dataclass(frozen=True)
+class Exported:
+    """An item; `turns` are without references where they are held out.
+
+    `said` are the messages of several dialogues in one, in place of `turns`; `stacked` are their ids.
+    """
+
+    item_id: str
+    turns: tuple[Turn, ...]
+    pictures: tuple[Picture, ...] = ()
+    choices: tuple[str, ...] = ()
+    group_id: str | None = None
+    labels: Mapping[str, str] | None = None
+    revision: int = 0
+    n_reviewers: int = 0
+    said: tuple[Said, ...] = ()
+    stacked: tuple[str, ...] = ()
 
 
 def exported_of(row: Row, *, with_answers: bool) -> Exported:
@@ -111,7 +116,7 @@ def table_row(item: Exported) -> dict[str, Any]:
 
 def messages(item: Exported) -> list[Said]:
     """The dialogue up to the first turn that has no answer; empty where no turn has one."""
-    said: list[Said] = []
+    said = list(item.said)
     for turn in item.turns:
         answer = _answer(turn)
         if answer is None:

@@ -88,7 +88,7 @@ def openai_limits(n_records: int, not_taken: Mapping[str, int]) -> str:
     """What OpenAI's fine-tuning does not take of so many records, counted by the reasons."""
     return (
         f"OpenAI's fine-tuning takes at most {OPENAI_MOST_PICTURES} pictures in an example, and JPEG, "
-        f"PNG and WEBP alone: of {number_of(n_records, 'dialogue')} {not_taken.get(TOO_MANY, 0)} have "
+        f"PNG and WEBP alone: of {number_of(n_records, 'record')} {not_taken.get(TOO_MANY, 0)} have "
         f"{TOO_MANY}, and {not_taken.get(OF_ANOTHER_KIND, 0)} have {OF_ANOTHER_KIND}."
     )
 
@@ -150,4 +150,5 @@ def _openai_message(said: Said, urls: Sequence[str]) -> Record:
 
 
 def _sources(item: Exported) -> Record:
-    return {"image_sources": [picture._asdict() for picture in item.pictures]}
+    stacked = {"dialogues": list(item.stacked)} if item.stacked else {}
+    return {**stacked, "image_sources": [picture._asdict() for picture in item.pictures]}

@@ -44,6 +44,7 @@ class Board(NamedTuple):
     models: Sequence[Row]
     pairs: Sequence[Row]
     slices: Sequence[Row]
+    metrics: Sequence[Row] = ()
 
     @property
     def n_clusters(self) -> int:
@@ -52,15 +53,11 @@ class Board(NamedTuple):
         return max((row["n_clusters"] or 0 for row in rows), default=0)
 
 
-def boards(models: Sequence[Row], pairs: Sequence[Row], slices: Sequence[Row]) -> list[Board]:
-    """The boards of a release, in the order of its models' rows."""
-    keys = dict.fromkeys(map(_key, models))
+def boards(models: Sequence[Row], *others: Sequence[Row]) -> list[Board]:
+    """The boards of a release, in the order of its models' rows; `others` as `Board` has them."""
     return [
-        Board(
-            *([row for row in rows if _key(row) == key] for rows in (models, pairs)),
-            [row for row in slices if _judge(row) == key[: len(_judge(row))]],
-        )
-        for key in keys
+        Board(*([row for row in rows if _key(row) == key] for rows in (models, *others)))
+        for key in dict.fromkeys(map(_key, models))
     ]
 
 
@@ -88,10 +85,6 @@ def best_alone(board: Board) -> str | None:
 
 
 def _key(row: Row) -> tuple[str, ...]:
-    return (*_judge(row), row["metric"], row["aggregation"])
-
-
-def _judge(row: Row) -> tuple[str, ...]:
     return row["judge"], row["judge_version"]
 
 
@@ -100,8 +93,9 @@ def _release(board: Board) -> str:
     return release
 
 
-def _about(board: Board) -> str:
-    row = board.models[0]
+def _about(board: Board, metric: Row | None = None) -> str:
+    """What a table is of; `metric` is a row of another metric than the one that ranks."""
+    row = {**board.models[0], **(metric or {})}
     by = "by rule" if row["judge"] == "rule" else f"by {row['judge']} ({row['judge_version']})"
     return (
         f"{row['metric']} ({row['aggregation']}) on {row['release']} {by}: {row['n_items']} items, "
@@ -169,7 +163,7 @@ def _sliced(board: Board, label: str, name: str) -> Table:
         for row in board.slices
         if row["subset_label"] == label
     }
-    values = sorted({value for _, value in found}, key=_natural)
+    values = sorted({value for _, value in found}, key=natural)
     models = [
         row["model"] for row in board.models if any(row["model"] == model for model, _ in found)
     ]
@@ -192,9 +186,9 @@ def _sliced(board: Board, label: str, name: str) -> Table:
         )
         for value in values
     }
-    split = next(iter(found.values()))
-    how = f"{split['metric']} ({split['aggregation']})"
-    caption = f"By {label}: {how}, with intervals over C clusters. {_about(board)}"
+    of = next(iter(found.values()))
+    about = _about(board, {name: of[name] for name in ("metric", "aggregation")})
+    caption = f"By {label}, with intervals over C clusters. {about}"
     return Table(
         name,
         _release(board),
@@ -205,7 +199,7 @@ def _sliced(board: Board, label: str, name: str) -> Table:
     )
 
 
-def _natural(text: str) -> list[tuple[int, str]]:
+def natural(text: str) -> list[tuple[int, str]]:
     """A key by which 10 comes after 9."""
     return [
         (int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", text)

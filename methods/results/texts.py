@@ -102,8 +102,8 @@ def in_words(board: Board, card: Mapping[str, Any], settings: Mapping[str, Any])
         sentences.append(
             "Every two models were compared on the units that both have "
             f"({number_of(len(board.pairs), 'pair')}): interval and p of the difference are of the "
-            "same method on clusters' differences, which need not be symmetric, p adjusted by Holm over "
-            "all pairs; a difference counts where the adjusted p is "
+            "same method on clusters' differences, which need not be symmetric, p adjusted by Holm "
+            "over all pairs; a difference counts where the adjusted p is "
             "below 0.05, and ranks follow from that."
         )
     if unranked:

@@ -7,24 +7,54 @@ scripts in `templates/` stand in the folders as they are.
 import csv
 import json
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import yaml
 
+from methods.benchmarks import BENCHMARKS
 from methods.choice.lettered import LETTERS
 from methods.choice.published import are_indexes
+from methods.evaluation.items import Item
 from methods.evaluation.published_tables import encoded
-from methods.exports.rows import Exported, asked
-from methods.prompts.messages import IMAGE_HERE
-from resources.exports import huggingface
+from methods.exports.conversations import Own, conversations
+from methods.exports.rows import Exported
+from methods.prompts.messages import IMAGE_HERE, Message, Text
+from resources.batched import batched
 from resources.exports.records import IMAGES, Pictures, write_page
-from resources.exports.source import CannotHoldError, Source
+from resources.exports.source import Source
 
 TEMPLATES = Path(__file__).parent / "templates"
 _FUNCTIONS = ("doc_to_messages", "doc_to_visual", "doc_to_text", "doc_to_target", "process_results")
 """What a task of lmms-eval takes from its `utils.py`."""
+PARQUET = "data.parquet"
+NOT_ASKED = "no picture to ask about"
+AT_ONCE = 500
+"""Conversations that are written at once."""
+MULTI_ROUND = (
+    "Its turns are asked one after another over the model's own answers, which lmms-eval does with "
+    "chat models that implement generate_until_multi_round, such as vllm_chat."
+)
+CONVERSATION = pa.schema(
+    {
+        **{name: pa.string() for name in ("id", "item_id", "trial")},
+        "messages": pa.list_(
+            pa.struct(
+                {
+                    "role": pa.string(),
+                    "turn": pa.int32(),
+                    "content": pa.list_(pa.struct({"text": pa.string(), "image": pa.string()})),
+                }
+            )
+        ),
+        "target": pa.string(),
+        "lettered": pa.bool_(),
+        "labels": pa.map_(pa.string(), pa.string()),
+    }
+)
 _COLUMNS = frozenset(("index", "item_id", "question", "answer", "image", *LETTERS))
 
 
@@ -69,27 +99,24 @@ def write_vlmevalkit(source: Source, folder: Path) -> None:
     write_page(source, folder, {file: "the items as VLMEvalKit reads them, pictures inside"})
 
 
-def write_lmms_eval(source: Source, folder: Path, shard_bytes: int) -> None:
-    """Write the rows as a dataset, and a task of lmms-eval on it."""
+def write_lmms_eval(source: Source, folder: Path) -> None:
+    """Write conversations and their pictures, and a task of lmms-eval that asks them."""
     name = source.card["name"].replace("-", "_").replace(".", "_")
-    source.require = _of_one_turn("lmms-eval")
-    files = {
-        f"{name}.yaml": f"the task: lmms-eval --include_path . --log_samples --tasks {name}",
-        "utils.py": "what the task asks, and how it reads an answer",
-    }
-    huggingface.write(source, folder, shard_bytes, files, "lmms-eval")
+    several = False
+    with pq.ParquetWriter(folder / PARQUET, CONVERSATION, compression="zstd") as writer:
+        for records in batched(_conversations(source, folder), AT_ONCE):
+            several = several or any(len(_turns(record)) > 1 for record in records)
+            writer.write_table(pa.Table.from_pylist(list(records), schema=CONVERSATION))
     shutil.copyfile(TEMPLATES / "lmms_eval_utils.py", folder / "utils.py")
-    # Files that it finds beside the task are named one by one.
-    shards = sorted(path.relative_to(folder).as_posix() for path in folder.glob("data/*/*.parquet"))
     task = yaml.safe_dump(
         {
             "task": name,
             "dataset_path": "parquet",
-            "dataset_kwargs": {"data_files": {source.split: shards}},
+            "dataset_kwargs": {"data_files": {source.split: [PARQUET]}},
             "test_split": source.split,
-            "output_type": "generate_until",
-            "generation_kwargs": {"max_new_tokens": 1024, "temperature": 0, "do_sample": False},
-            "metadata": [{"version": 1.0}],
+            "output_type": "generate_until_multi_round" if several else "generate_until",
+            "generation_kwargs": {"max_new_tokens": 2048, "temperature": 0, "do_sample": False},
+            "metadata": [{"version": 2.0}],
         },
         sort_keys=False,
     )
@@ -97,54 +124,83 @@ def write_lmms_eval(source: Source, folder: Path, shard_bytes: int) -> None:
     task += "metric_list:\n- metric: vlm_loom\n  aggregation: !function utils.mean\n"
     task += "  higher_is_better: true\n"
     (folder / f"{name}.yaml").write_text(task)
+    files = {
+        f"{name}.yaml": f"the task: lmms-eval --include_path . --log_samples --tasks {name}",
+        "utils.py": "what the task asks, and how it reads an answer",
+        PARQUET: "what is asked: a conversation a row",
+        f"{IMAGES}/": "its pictures",
+    }
+    notes = [MULTI_ROUND] if several else []
+    write_page(source, folder, files, notes)
 
 
 def write_inspect(source: Source, folder: Path) -> None:
-    """Write the items and their pictures, and a task of inspect_ai that asks them."""
-    source.require = _of_one_turn("inspect-ai")
-    pictures = Pictures(source, folder)
+    """Write conversations and their pictures, and a task of inspect_ai that asks them."""
     with (folder / "data.jsonl").open("w", encoding="utf-8", newline="\n") as lines:
-        for item in _items(source):
-            lines.write(json.dumps(_sample(item, pictures)) + "\n")
+        lines.writelines(json.dumps(record) + "\n" for record in _conversations(source, folder))
     shutil.copyfile(TEMPLATES / "inspect_task.py", folder / "task.py")
     files = {
         "task.py": "the task: inspect eval task.py --model PROVIDER/MODEL",
-        "data.jsonl": "the items",
-        f"{IMAGES}/": "their pictures",
+        "data.jsonl": "what is asked: a conversation a line",
+        f"{IMAGES}/": "its pictures",
     }
     write_page(source, folder, files)
+
+
+def _conversations(source: Source, folder: Path) -> Iterator[dict[str, Any]]:
+    """What the benchmark of a release asks of each item, in each trial, as a record."""
+    pictures = Pictures(source, folder)
+    benchmark = BENCHMARKS.get(source.edition.benchmark or "")
+    for batch in source.batches():
+        for exported in batch:
+            item = Item(
+                exported.item_id,
+                exported.turns,
+                tuple(picture.image_id for picture in exported.pictures),
+                exported.choices,
+                exported.group_id,
+                exported.labels or {},
+                source.edition.language,
+            )
+            asked = list(conversations(item, benchmark))
+            if not asked:
+                source.leave_out(exported, NOT_ASKED)
+            for number, conversation in enumerate(asked, start=1):
+                name = f"#{number} {conversation.trial}" if len(asked) > 1 else ""
+                yield {
+                    "id": f"{item.item_id}{name}",
+                    "item_id": item.item_id,
+                    "trial": conversation.trial,
+                    "messages": [_message(each, pictures) for each in conversation.messages],
+                    "target": conversation.target,
+                    "lettered": conversation.lettered,
+                    "labels": dict(item.labels),
+                }
+
+
+def _message(said: Message | Own, pictures: Pictures) -> dict[str, Any]:
+    if isinstance(said, Own):
+        return {"role": "assistant", "turn": said.turn, "content": []}
+    return {
+        "role": said.role,
+        "turn": None,
+        "content": [
+            {"text": part.text, "image": None}
+            if isinstance(part, Text)
+            else {"text": None, "image": pictures.copied(part.image_id)}
+            for part in said.parts
+        ],
+    }
+
+
+def _turns(record: Mapping[str, Any]) -> list[int]:
+    return [each["turn"] for each in record["messages"] if each["turn"] is not None]
 
 
 def _items(source: Source) -> Iterator[Exported]:
     return (item for batch in source.batches() for item in batch)
 
 
-def _of_one_turn(form: str) -> Callable[[Exported], None]:
-    def require(item: Exported) -> None:
-        if len(item.turns) != 1:
-            raise CannotHoldError(
-                f"{form} asks one question an item, and {item.item_id} has {len(item.turns)} turns: "
-                "export it as vlmevalkit or huggingface."
-            )
-
-    return require
-
-
 def _target(item: Exported, place: int) -> str:
     references = item.turns[place].references
     return references.get("key") or references.get("answer") or ""
-
-
-def _sample(item: Exported, pictures: Pictures) -> dict[str, Any]:
-    paths: Sequence[str] = [pictures.copied(picture.image_id) for picture in item.pictures]
-    (turn,) = item.turns
-    return {
-        "id": item.item_id,
-        "content": [
-            {"text": part} if isinstance(part, str) else {"image": paths[part]}
-            for part in asked(item, turn).parts
-        ],
-        "target": _target(item, 0),
-        "labels": dict(item.labels or {}),
-        "letters": bool(item.choices),
-    }

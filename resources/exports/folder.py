@@ -38,6 +38,11 @@ class Writes(Protocol):
         """How it is called."""
         ...
 
+    @property
+    def stacks(self) -> bool:
+        """Whether its records may hold several dialogues."""
+        ...
+
     def write(self, source: Source, folder: Path) -> None:
         """Write; raises ExportError where the form cannot hold the release."""
         ...
@@ -64,11 +69,13 @@ def write_folder(target: Path, form: Writes, source: Source) -> list[ExportedFil
         "with": [each.release_id for each in source.beside],
         "licences_left_out": list(source.left_out),
         "stated_licence": source.stated,
+        # A folder of an earlier version has no such entry: its dialogues are not stacked.
+        **({"stacked_to": source.budget._asdict()} if source.budget and form.stacks else {}),
     }
     if target.exists():
         manifest = checked_files(target, ANEW).manifest
-        before = {name: manifest.get(name) for name in made_of}
-        if before != made_of:
+        before = {name: manifest.get(name) for name in (*made_of, "stacked_to")}
+        if before != {"stacked_to": None, **made_of}:
             named = "; ".join(f"{name}: {value or 'none'}" for name, value in before.items())
             raise ExportError(f"{target} was made otherwise ({named}): {ANEW}.")
         return listed_files(target)

@@ -31,6 +31,8 @@ class Form:
     """Whether it is of no use without answers."""
     several: bool = False
     """Whether a folder may have more than one release."""
+    stacks: bool = False
+    """Whether its records may hold several dialogues."""
     shard_mb: int = 0
 
     def write(self, source: Source, folder: Path) -> None:
@@ -53,7 +55,7 @@ class Form:
 def _records(name: str, purpose: str, record: str, file: str, **told: Any) -> Form:
     """A form of records that a model is trained on."""
     told = {"record": record, "file": file, **told}
-    return Form(name, purpose, "records:write_records", told, with_answers=True)
+    return Form(name, purpose, "records:write_records", told, with_answers=True, stacks=True)
 
 
 FORMS: Mapping[str, Form] = {
@@ -81,12 +83,14 @@ FORMS: Mapping[str, Form] = {
             "training by LLaMA-Factory",
             "records:write_llama_factory",
             with_answers=True,
+            stacks=True,
         ),
         Form(
             "openai",
             "fine-tuning by OpenAI's API: chat with the pictures inside",
             "records:write_openai",
             with_answers=True,
+            stacks=True,
         ),
         Form(
             "mmdu",
@@ -107,13 +111,12 @@ FORMS: Mapping[str, Form] = {
         ),
         Form(
             "lmms-eval",
-            "evaluation by lmms-eval: a task folder, for items of one turn",
+            "evaluation by lmms-eval: a task folder; dialogues by chat models of several rounds",
             "evaluation:write_lmms_eval",
-            in_shards=True,
         ),
         Form(
             "inspect-ai",
-            "evaluation by inspect_ai: a task, for items of one turn",
+            "evaluation by inspect_ai: a task, for questions, passes and dialogues",
             "evaluation:write_inspect",
         ),
     )

@@ -13,12 +13,15 @@ from pathlib import Path
 
 import methods.exports.training as training
 from methods.exports.dataset_card import Page, page_text
-from methods.exports.rows import Exported, table_row
+from methods.exports.rows import Exported, messages, table_row
+from methods.exports.stacking import Budget, Count, by_rule, in_words, joined, stacks
 from resources.exports.folder import ATTRIBUTION, MANIFEST, README
-from resources.exports.source import Source
+from resources.exports.source import ExportError, Source
 
 IMAGES = "images"
 OPENAI_FILE = "data.jsonl"
+STACKED = ("llava", "sharegpt", "swift")
+"""Records that may hold several dialogues, as OpenAI's may; a picture is a token in their texts."""
 NO_ANSWER = "no answer"
 _LINE_ENDS = {ord(end): f"\\u{ord(end):04x}" for end in "\x85\u2028\u2029"}
 """What some readers end a line at, though JSON does not."""
@@ -31,26 +34,29 @@ def write_records(source: Source, folder: Path, record: str, file: str, note: st
     """
     make: training.MakeRecord = getattr(training, record)
     pictures = Pictures(source, folder)
+    stacking = Stacking(source.budget if record in STACKED else None)
     with (folder / file).open("w", encoding="utf-8", newline="\n") as lines:
-        lines.writelines(_text(_records(source, make, pictures.copied), file))
+        lines.writelines(_text(_records(source, make, pictures.copied, stacking), file))
     files = {file: "the dialogues", f"{IMAGES}/": "their pictures"}
-    notes = [note, training.ESCAPED] if record in ("llava", "sharegpt", "swift") else [note]
+    notes = [note, *([training.ESCAPED] if record in STACKED else []), stacking.told]
     write_page(source, folder, files, [each for each in notes if each])
 
 
 def write_openai(source: Source, folder: Path) -> None:
     """Write OpenAI's messages, pictures inside; the page has how many its fine-tuning does not take."""
     not_taken: Counter[str] = Counter()
+    stacking = Stacking(source.budget)
 
     def counted() -> Iterator[training.Record]:
-        for record in _records(source, training.openai, source.url):
+        for record in _records(source, training.openai, source.url, stacking):
             not_taken.update(training.not_taken_by_openai(record))
             yield record
 
     with (folder / OPENAI_FILE).open("w", encoding="utf-8", newline="\n") as lines:
         lines.writelines(_text(counted(), OPENAI_FILE))
-    limits = training.openai_limits(source.totals.items, not_taken)
-    write_page(source, folder, {OPENAI_FILE: "the dialogues, pictures inside"}, [limits])
+    limits = training.openai_limits(stacking.n_records, not_taken)
+    notes = [limits, *filter(None, [stacking.told])]
+    write_page(source, folder, {OPENAI_FILE: "the dialogues, pictures inside"}, notes)
 
 
 def write_llama_factory(source: Source, folder: Path) -> None:
@@ -100,6 +106,7 @@ def write_page(
             ATTRIBUTION: "whose each picture is",
             MANIFEST: "size and SHA-256 of each file",
         },
+        stated=source.stated_by_all,
         notes=notes,
     )
     (folder / README).write_text(page_text(page), encoding="utf-8")
@@ -123,15 +130,70 @@ class Pictures:
         return self._paths[image_id]
 
 
+class Stacking:
+    """Puts dialogues of a batch into records of a budget, and counts; without one, each alone."""
+
+    def __init__(self, budget: Budget | None) -> None:
+        self._budget = budget
+        self._count = _counter(budget.tokenizer) if budget else by_rule
+        self._sizes: list[int] = []
+        self._n_longer = 0
+
+    @property
+    def n_records(self) -> int:
+        """How many records there are so far."""
+        return len(self._sizes)
+
+    @property
+    def told(self) -> str:
+        """What the page says of it; nothing where nothing is stacked."""
+        return in_words(self._budget, self._sizes, self._n_longer) if self._budget else ""
+
+    def items(self, batch: Sequence[Exported]) -> Iterator[Exported]:
+        """The items of the records; what has no answers stands alone."""
+        if self._budget is None:
+            yield from batch
+            return
+        yield from (item for item in batch if not messages(item))
+        for stack in stacks([item for item in batch if messages(item)], self._count, self._budget):
+            self._n_longer += not stack.whole
+            yield joined(stack.items)
+
+    def count(self, item: Exported) -> None:
+        """An item became a record."""
+        self._sizes.append(max(len(item.stacked), 1))
+
+
+def _counter(tokenizer: str) -> Count:
+    """What counts tokens: a `tokenizer.json`, or the folder of one. Raises ExportError."""
+    if not tokenizer:
+        return by_rule
+    from tokenizers import Tokenizer
+
+    path = Path(tokenizer)
+    try:
+        read = Tokenizer.from_file(str(path / "tokenizer.json" if path.is_dir() else path))
+    except Exception as error:
+        raise ExportError(
+            f"{tokenizer} is no tokenizer ({error}): let stack_tokenizer under release.exports in "
+            "settings.yaml be the path of a tokenizer.json."
+        ) from None
+    return lambda text: len(read.encode(text, add_special_tokens=False).ids)
+
+
 def _records(
-    source: Source, make: training.MakeRecord, describe: Callable[[str], str]
+    source: Source,
+    make: training.MakeRecord,
+    describe: Callable[[str], str],
+    stacking: Stacking,
 ) -> Iterator[training.Record]:
     for batch in source.batches():
-        for item in batch:
+        for item in stacking.items(batch):
             record = make(item, [describe(picture.image_id) for picture in item.pictures])
             if record is None:
                 source.leave_out(item, NO_ANSWER)
             else:
+                stacking.count(item)
                 yield record
 
 

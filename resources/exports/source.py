@@ -14,6 +14,7 @@ from typing import Any
 from methods.errors import UserError
 from methods.exports.rows import Exported
 from methods.exports.rows import exported_of as item_of
+from methods.exports.stacking import Budget
 from methods.ingest.image_check import EXTENSION_OF
 from methods.licences.terms import Term, reason
 from methods.licences.together import SetLicence, licence_of_set
@@ -54,7 +55,8 @@ class Source:
     """One release; `licence` is that of all that is not left out.
 
     `left_out` are terms of licences whose items are left out, `stated` is the licence of the texts
-    and of pictures of which none is known. Raises ExportError where parts contradict each other.
+    and of pictures of which none is known, `budget` what a record of a training form holds where
+    dialogues are stacked. Raises ExportError where parts contradict each other.
     """
 
     def __init__(
@@ -65,6 +67,7 @@ class Source:
         *,
         left_out: Collection[Term] = (),
         stated: str = "",
+        budget: Budget | None = None,
         progress: OnProgress = lambda done, total: None,
     ) -> None:
         self.card = exported_card(card_of(release))
@@ -72,6 +75,7 @@ class Source:
         self.edition = edition_of(self.card)
         self.with_answers = not held_out(self.edition)
         self.left_out, self.stated = tuple(sorted(left_out)), stated
+        self.budget = budget
         self.totals = Totals()
         self.on_batch: Callable[[list[Exported]], None] = lambda items: None
         self.require: Callable[[Exported], None] = lambda item: None
@@ -97,6 +101,11 @@ class Source:
     def all(self) -> tuple["Source", ...]:
         """It, and those beside it."""
         return (self, *self.beside)
+
+    @property
+    def stated_by_all(self) -> str:
+        """The licences that were stated for it and for those beside it, in words."""
+        return " and ".join(dict.fromkeys(each.stated for each in self.all() if each.stated))
 
     @property
     def config(self) -> str:

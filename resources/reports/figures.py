@@ -6,7 +6,8 @@ bytes.
 """
 
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +35,11 @@ PALETTE = (
 DPI = 110
 TEXT, TITLE = 8.5, 10.0
 """Points."""
+PRINT_DPI = 300
+PRINT_TEXT, PRINT_SMALL = 7.5, 6.5
+"""Points, in a picture that a paper shows at its own width."""
+PRINT_FONT = "STIXGeneral"
+"""Times, as most journals set their texts; it comes with matplotlib."""
 OWN_FONT = "DejaVu Sans"
 """Comes with matplotlib; it knows Latin, Greek, Cyrillic and some more, but no Chinese."""
 EAST_ASIAN_FONTS = (
@@ -51,11 +57,29 @@ EAST_ASIAN_FONTS = (
 """What systems have for Chinese, Japanese and Korean; they know Latin, too."""
 
 
-def new_figure(width: float, height: float) -> "Figure":
+def new_figure(width: float, height: float, dpi: int = DPI) -> "Figure":
     """An empty figure of so many inches, whose parts make room for each other."""
     from matplotlib.figure import Figure
 
-    return Figure(figsize=(width, height), dpi=DPI, layout="constrained")
+    return Figure(figsize=(width, height), dpi=dpi, layout="constrained")
+
+
+@contextmanager
+def in_print() -> Iterator[None]:
+    """Texts of what is drawn meanwhile are in fonts of print, each sign in the first that has it."""
+    from matplotlib import rc_context
+
+    families = [family for family, _ in _print_fonts()]
+    with rc_context({"font.family": families, "font.size": PRINT_TEXT}):
+        yield
+
+
+def printable(text: str) -> str:
+    """`text` with a question mark for each character that no font of print has a sign for."""
+    return "".join(
+        character if any(can_draw(path, character) for _, path in _print_fonts()) else "?"
+        for character in text
+    )
 
 
 def set_title(axes: Any, title: str) -> None:
@@ -63,15 +87,15 @@ def set_title(axes: Any, title: str) -> None:
     axes.set_title(title, loc="left", color=INK, fontsize=TITLE)
 
 
-def style_axes(axes: Any, grid: str) -> None:
-    """Axes with lines across `grid` ("x" or "y") and no frame but the line at the bottom."""
-    axes.tick_params(colors=SOFT, length=0, labelsize=TEXT)
+def style_axes(axes: Any, grid: str, size: float = TEXT) -> None:
+    """Axes with lines across `grid` ("x", "y", "both") and no frame but the line at the bottom."""
+    axes.tick_params(colors=SOFT, length=0, labelsize=size)
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.spines["bottom"].set_color(RULE)
     axes.grid(axis=grid, color=RULE, linewidth=0.6)
     axes.set_axisbelow(True)
     for label in (axes.xaxis.label, axes.yaxis.label):
-        label.set(color=SOFT, fontsize=TEXT)
+        label.set(color=SOFT, fontsize=size)
 
 
 def png(figure: "Figure") -> bytes:
@@ -126,18 +150,26 @@ def drawable(path: str, text: str) -> str:
     return "".join(character if can_draw(path, character) else "?" for character in text)
 
 
-@cache
 def _fonts() -> tuple[str, ...]:
+    return tuple(path for _, path in _installed(OWN_FONT, *EAST_ASIAN_FONTS))
+
+
+def _print_fonts() -> tuple[tuple[str, str], ...]:
+    return _installed(PRINT_FONT, OWN_FONT, *EAST_ASIAN_FONTS)
+
+
+@cache
+def _installed(*families: str) -> tuple[tuple[str, str], ...]:
+    """Those of these families that are here, each with the path of its font."""
     from matplotlib.font_manager import FontProperties, fontManager
 
-    fonts = [fontManager.findfont(FontProperties(family=OWN_FONT))]
-    for family in EAST_ASIAN_FONTS:
+    fonts = []
+    for family in families:
         try:
-            fonts.append(
-                fontManager.findfont(FontProperties(family=family), fallback_to_default=False)
-            )
+            found = fontManager.findfont(FontProperties(family=family), fallback_to_default=False)
         except ValueError:
             continue
+        fonts.append((family, found))
     return tuple(fonts)
 
 

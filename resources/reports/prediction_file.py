@@ -10,7 +10,7 @@ from methods.choice.lettered import LETTERS
 from methods.evaluation.cells import Row
 from methods.evaluation.predictions import COLUMNS, PredictionError
 from methods.evaluation.published import PublishedError
-from methods.evaluation.sample_logs import as_prediction, of_sample
+from methods.evaluation.sample_logs import as_predictions, of_sample
 from methods.json_text import storable
 from resources.reports.record_file import read_records
 from resources.reports.sample_log_file import read_samples
@@ -18,7 +18,11 @@ from resources.reports.sample_log_file import read_samples
 LOG = ".eval"
 
 KEPT = frozenset(
-    (*COLUMNS, "index", "g_index", "item_id", "question_id", "id", "task", "options", *LETTERS)
+    (
+        *COLUMNS,
+        *("index", "g_index", "item_id", "trial", "turn", "question_id", "id", "task", "options"),
+        *LETTERS,
+    )
 )
 """Columns that say what a row is of and what was predicted; others, such as images, are not kept."""
 
@@ -31,13 +35,13 @@ def read_rows(file: Path) -> list[Row]:
     try:
         if file.suffix.lower() == LOG:
             return _of_log(file)
-        return read_records(file, KEPT, COLUMNS, as_prediction)
+        return read_records(file, KEPT, COLUMNS, as_predictions)
     except PublishedError as error:
         raise PredictionError(f"{file} cannot be imported: {error}.") from None
 
 
 def _of_log(file: Path) -> list[Row]:
-    found = [record for sample in read_samples(file) if (record := of_sample(sample))]
+    found = [record for sample in read_samples(file) for record in of_sample(sample)]
     if not found:
         raise PublishedError("it has no samples")
     return [

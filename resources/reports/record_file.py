@@ -8,7 +8,7 @@ written as, and nothing is computed. What the records are of is that of the modu
 import csv
 import io
 import zipfile
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -30,11 +30,11 @@ def read_records(
     file: Path,
     kept: Collection[str],
     plain: Collection[str],
-    meant: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda record: record,
+    meant: Callable[[Mapping[str, Any]], Sequence[Mapping[str, Any]]] = lambda record: [record],
 ) -> list[Row]:
     """The records of `file` with the columns `kept`, of which `plain` have no lists.
 
-    `meant` makes of a record the one that it stands for.
+    `meant` makes of a record those that it stands for.
     Half characters (lone surrogates) are replaced: nothing can store them. Raises PublishedError, which
     says why the file cannot be read.
     """
@@ -42,9 +42,10 @@ def read_records(
     try:
         with file.open("rb") as data:
             rows = [
-                Row(where, _texts(where, meant(cells), kept, plain))
+                Row(where, _texts(where, each, kept, plain))
                 for where, cells in _records(ending, data)
                 if cells
+                for each in meant(cells)
             ]
     except UnicodeDecodeError as error:
         raise PublishedError(f"it is not UTF-8 ({error.reason})") from None

@@ -107,7 +107,6 @@ def panes_of(data: Board) -> list[Pane]:
     """One pane for each judge and version, the one to show first at the front."""
     judges = judges_of(data)
     versions = Counter(judged.judge for judged in judges)
-    noun = noun_of(data["release"])
     labels = data["benchmark"]["abilities"] if data["benchmark"] else []
     panes = []
     for place, judged in enumerate(judges):
@@ -117,7 +116,7 @@ def panes_of(data: Board) -> list[Pane]:
             Pane(
                 judged,
                 f"{judged.title} · {judged.version}" if several else judged.title,
-                [_view(judged, aggregation, noun) for aggregation in _aggregations(judged.metrics)],
+                [_view(judged, each, data["release"]) for each in _aggregations(judged.metrics)],
                 [
                     *refusals(judged, order),
                     *quadrants(judged, order),
@@ -269,7 +268,7 @@ def _aggregations(metrics: Sequence[MetricShown]) -> list[str]:
     return list(dict.fromkeys(metric.aggregation for metric in metrics))
 
 
-def _view(judged: Judged, aggregation: str, noun: str) -> View:
+def _view(judged: Judged, aggregation: str, release: Row) -> View:
     metrics = [metric for metric in judged.metrics if metric.aggregation == aggregation]
     leading = metrics[0]
     others = [
@@ -294,8 +293,8 @@ def _view(judged: Judged, aggregation: str, noun: str) -> View:
         [
             *_all_metrics(judged, metrics, order),
             block.Pane([block.Drawing("dots", dots) for dots in charts], "charts"),
-            *pairs(judged, leading, order, noun),
-            *looking(judged, leading, order, noun),
+            *pairs(judged, leading, order, release),
+            *looking(judged, leading, order, noun_of(release)),
         ],
     )
 

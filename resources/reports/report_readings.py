@@ -62,7 +62,13 @@ def readings(data: Report) -> block.Section:
     figures = {tuple(row[name] for name in _KEY): row for row in rows}
     models = sorted({row["subject"] for row in rows}, key=lambda name: (not is_model(name), name))
     blocks: list[block.Block] = []
+    found = ""
     if rows:
+        by_rule, unread = (
+            _percent(figures["", measure, reader, *_WHOLE]).shown
+            for measure, reader in (("read", "rule"), ("unread", "strict"))
+        )
+        found = f"Rules read {by_rule} % of the answers, and {unread} % were read by nobody"
         blocks = [
             block.Note(said(HOW)),
             _shares(figures, models),
@@ -73,7 +79,9 @@ def readings(data: Report) -> block.Section:
             block.Note(AGREEMENT),
             *_agreement(figures),
         ]
-    return block.Section("readings", "Reading of letters", "How letters were read", blocks, "pane")
+    return block.Section(
+        "readings", "Reading of letters", "How letters were read", blocks, "pane", finding=found
+    )
 
 
 def _named(model: str) -> Cell:

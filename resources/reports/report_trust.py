@@ -104,7 +104,20 @@ def trust(data: Report) -> block.Section:
             for row in data["judge_probes"]
         ]
         blocks += [block.Heading("Is a judge led?"), block.Note(LED), block.Sentences(sentences)]
-    return block.Section("trust", "Trust in the judge", "Can the judge be trusted?", blocks)
+    finding = _found(agreed, data["judge_probes"])
+    return block.Section(
+        "trust", "Trust in the judge", "Can the judge be trusted?", blocks, finding=finding
+    )
+
+
+def _found(agreed: Sequence[Row], probes: Sequence[Row]) -> str:
+    """Whether people were asked, and how many probes shift a judge, in a line."""
+    by_people = any(row["other"] in _PEOPLE for row in agreed)
+    people = "Compared with people" if by_people else "Not compared with people"
+    known = [row for row in probes if row["ci_low"] is not None]
+    led = sum(row["ci_low"] > 0 or row["ci_high"] < 0 for row in known)
+    verb = "shift" if led > 1 else "shifts"
+    return f"{people}; {led or 'none'} of {block.count(len(known), 'probe')} {verb} a judge"
 
 
 def _agreement(rows: Sequence[Row], versions: Set[tuple[str, str]]) -> Iterator[block.Block]:

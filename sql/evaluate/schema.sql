@@ -270,6 +270,16 @@ CREATE TABLE IF NOT EXISTS evaluate.reports (
     n_models INTEGER NOT NULL
 );
 
+-- Pages with every item of a release: `reports/items/<release_id>.html`.
+CREATE TABLE IF NOT EXISTS evaluate.site (
+    release_id VARCHAR PRIMARY KEY,
+    path VARCHAR NOT NULL,
+    fingerprint VARCHAR NOT NULL,
+    n_items INTEGER NOT NULL,
+    n_pictures INTEGER NOT NULL,
+    n_missing INTEGER NOT NULL
+);
+
 -- Judged answers that people give scores to: as `review.queue`, without the model and the judge's score.
 CREATE TABLE IF NOT EXISTS evaluate.score_queue (
     item_id VARCHAR PRIMARY KEY,

@@ -13,12 +13,12 @@ unseen cluster stands below m by u, not beyond the end of the scale:
     u = (m - end) mean(n)                    where all clusters have the same mean
 
 The first term takes in skewness as far as the sample shows it, the second what it cannot show: a
-failure that did not happen yet. Where all answers are right, or as many right as wrong, the interval is that of
-Clopper and Pearson. A difference of two models has the first term alone, and in the place of an
-end twice the difference where all clusters have the same: then p = 2 / 2^C, which p never comes below.
+failure that did not happen yet. Where all answers are right, or as many right as wrong, the interval
+is that of Clopper and Pearson. A difference of two models has the first term alone, and in the place of
+an end twice the difference where all clusters have the same: p is 2 / 2^C then, and never less.
 p = 2 min(p_low, p_high) at m = 0 is below alpha exactly where the interval leaves 0 out.
 
-P is found by a saddlepoint: with s the root of sum_c a_c / (1 - s a_c) = 0 (which is the equation of the
+P is found by a saddlepoint: with s the root of sum_c a_c / (1 - s a_c) = 0 (the equation of the
 empirical likelihood), K(s) = -sum_c log(1 - s a_c), w = sign(s) sqrt(-2 K(s)), v = s sqrt(K''(s)),
 
     P = Phi(r),    r = w + log(v / w) / w
@@ -58,12 +58,17 @@ def score_estimates(totals: ClusterTotals, low: Floats, high: Floats) -> list[Es
 
     None for a row without values; one with values in a single cluster has no interval.
     """
-    return _estimates(totals, _intervals(totals, low, high, OF_THE_WAY))
+    return _estimates(totals, _intervals(totals, low, high, OF_THE_WAY, LEVEL))
 
 
 def difference_estimates(totals: ClusterTotals, span: Floats) -> list[Estimate]:
     """The mean of each row of differences with its interval; `span` is how large one can be."""
-    return _estimates(totals, _intervals(totals, *_ends(totals, span), 0.0))
+    return _estimates(totals, difference_bounds(totals, span, LEVEL))
+
+
+def difference_bounds(totals: ClusterTotals, span: Floats, level: float) -> Floats:
+    """The ends of the interval of each row of differences at a level, rows x 2."""
+    return _intervals(totals, *_ends(totals, span), 0.0, level)
 
 
 def p_values(totals: ClusterTotals, span: Floats) -> Floats:
@@ -101,7 +106,7 @@ def _estimates(totals: ClusterTotals, bounds: Floats) -> list[Estimate]:
 
 
 def _intervals(
-    totals: ClusterTotals, low: Floats, high: Floats, of_the_way: float, level: float = LEVEL
+    totals: ClusterTotals, low: Floats, high: Floats, of_the_way: float, level: float
 ) -> Floats:
     bounds = np.full((len(low), 2), np.nan)
     for some in _parts(totals):

@@ -7,11 +7,11 @@ found with a given power is
     detectable = d* + t_{power, C - 1} SE,    SE^2 = sum_c (d_c - d)^2 / (C (C - 1))
 
 where d* is the least shift that the same deviations d_c - d show: moved to it, they have p = alpha.
-Where all clusters have the same shift it is no less than what the interval of no shift leaves open, and
-there is none where so few clusters cannot have p = alpha. How many clusters are needed: the same is asked
-of normal scores of an expected deviation, and of clusters that have no shift at all: their interval has
-to be within the least shift, too. Source of the sum of two quantiles: Bloom (1995), Minimum Detectable
-Effects; figures: decision 64.
+Where all clusters have the same shift it is no less than what the interval of no shift leaves open,
+and there is none where so few clusters cannot have p = alpha. How many clusters are needed is the
+same asked of normal scores of an expected deviation, and of clusters that have no shift at all: their
+interval has to be within the least shift, too. Source of the sum of two quantiles: Bloom (1995),
+Minimum Detectable Effects; figures: decision 64.
 """
 
 from dataclasses import dataclass

@@ -1,64 +1,93 @@
 """What lmms-eval asks of each row of this folder, and how it reads an answer."""
 
 import re
+from pathlib import Path
 
-HERE = "<ImageHere>"
-LETTERS = "ABCDEFGH"
-BY_LETTER = "Answer with the option's letter from the given choices directly."
+from PIL import Image
 
-
-def _text_below(doc):
-    if not doc["choices"]:
-        return ""
-    lines = [f"{letter}. {choice}" for letter, choice in zip(LETTERS, doc["choices"], strict=False)]
-    return "\n" + "\n".join([*lines, BY_LETTER])
+HERE = Path(__file__).parent
+FAILED = "[LMMS_EVAL_"
+"""How lmms-eval begins what it puts in place of an answer that there is none."""
+APART = "models that take pictures apart from texts cannot be given a history: use a chat model"
 
 
-def doc_to_messages(doc, lmms_eval_specific_kwargs=None):
-    """One message, with pictures where they enter."""
-    (turn,) = doc["turns"]
-    images = [image.convert("RGB") for image in doc["images"]]
-    shown = [images[position - 1] for position in turn["image_positions"]]
-    pieces = turn["question"].split(HERE)
-    n_before = max(len(shown) - len(pieces) + 1, 0)
-    content = [{"type": "image", "url": image} for image in shown[:n_before]]
-    placed = iter(shown[n_before:])
-    for number, piece in enumerate(pieces):
-        image = next(placed, None) if number else None
-        if image is not None:
-            content.append({"type": "image", "url": image})
-        if piece:
-            content.append({"type": "text", "text": piece})
-    if _text_below(doc):
-        content.append({"type": "text", "text": _text_below(doc)})
-    return [{"role": "user", "content": content}]
+def _picture(path):
+    with Image.open(HERE / path) as image:
+        return image.convert("RGB")
+
+
+def _content(message):
+    return [
+        {"type": "image", "url": _picture(part["image"])}
+        if part["image"] is not None
+        else {"type": "text", "text": part["text"]}
+        for part in message["content"]
+    ]
+
+
+def _answers(doc):
+    """The places of the model's own answers among the messages."""
+    return [place for place, message in enumerate(doc["messages"]) if message["turn"] is not None]
+
+
+def doc_to_messages(doc, round_idx=None, previous_output=None, previous_round_info=None):
+    """The messages of a round: pictures where they enter, and the model's own answers so far.
+
+    A round without an answer is the last one.
+    """
+    places = _answers(doc)
+    said = list(previous_output or [])[: round_idx or 0]
+    lost = any(not text.strip() or text.startswith(FAILED) for text in said)
+    if round_idx is not None and (round_idx >= len(places) or lost):
+        return None, True, previous_output, None
+    answers = iter(said)
+    messages = [
+        {"role": "assistant", "content": [{"type": "text", "text": next(answers)}]}
+        if message["turn"] is not None
+        else {"role": message["role"], "content": _content(message)}
+        for message in doc["messages"][: places[len(said)]]
+    ]
+    return messages if round_idx is None else (messages, False, previous_output, None)
+
+
+def _alone(doc):
+    """The only message, for models that take pictures and text apart from each other."""
+    if len(doc["messages"]) != 2:
+        raise ValueError(f"{doc['item_id']} has several turns, and {APART}.")
+    return doc["messages"][0]
 
 
 def doc_to_visual(doc):
     """The pictures, for models that take them apart from the text."""
-    (turn,) = doc["turns"]
-    return [doc["images"][position - 1].convert("RGB") for position in turn["image_positions"]]
+    return [part["url"] for part in _content(_alone(doc)) if part["type"] == "image"]
 
 
-def doc_to_text(doc, lmms_eval_specific_kwargs=None):
-    """The text, for models that take it apart from the pictures."""
-    return doc["turns"][0]["question"].replace(HERE, "<image>") + _text_below(doc)
+def doc_to_text(doc, lmms_eval_specific_kwargs=None, round_idx=None, **rounds):
+    """The text of the first message, for models that take it apart from the pictures."""
+    if round_idx is not None:
+        _alone(doc)
+    parts = doc["messages"][0]["content"]
+    return "".join("<image>" if part["image"] is not None else part["text"] for part in parts)
 
 
 def doc_to_target(doc):
     """The right letter or the reference; empty where it is held out."""
-    (turn,) = doc["turns"]
-    return turn["key"] or turn["answer"] or ""
+    return doc["target"]
 
 
 def process_results(doc, results):
-    """Whether the answer is right, and of which item it is: by that it is found again."""
-    answer = results[0] if isinstance(results[0], str) else results[0][0]
-    said = re.match(r"\W*([A-H])(?![A-Za-z])", answer)
-    right = (said[1] if said and doc["choices"] else answer.strip()) == doc_to_target(doc)
-    return {"vlm_loom": {"item_id": doc["item_id"], "right": float(right)}}
+    """Which item, trial and turns the answers are of; whether they are right, of one question."""
+    said = results[0] if isinstance(results[0], list) else results[:1]
+    right = None
+    if len(_answers(doc)) == 1:
+        letter = re.match(r"\W*([A-H])(?![A-Za-z])", said[0])
+        right = (letter[1] if letter and doc["lettered"] else said[0].strip()) == doc["target"]
+    turns = [doc["messages"][place]["turn"] for place in _answers(doc)]
+    here = {"item_id": doc["item_id"], "trial": doc["trial"], "turns": turns}
+    return {"vlm_loom": {**here, "right": None if right is None else float(right)}}
 
 
 def mean(results):
-    """The share of right answers."""
-    return sum(result["right"] for result in results) / max(len(results), 1)
+    """The share of right answers among those to one question; dialogues have no score here."""
+    known = [result["right"] for result in results if result["right"] is not None]
+    return sum(known) / len(known) if known else float("nan")

@@ -157,7 +157,7 @@ def test_the_export_is_the_same_items_again(world: World, tmp_path: Path) -> Non
     published = read_table(world.root / "published" / "convbench.csv")
     references = read_table(world.root / "published" / "references.csv")
     assert [{name: row[name] for name in published[0]} for row in written] == published
-    assert [row["The_second_turn_reference"] for row in written] == [
+    assert [row["second_turn_answer"] for row in written] == [
         row["The_second_turn_reference"] for row in references
     ]
 

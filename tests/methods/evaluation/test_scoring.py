@@ -76,7 +76,7 @@ def test_every_turn_is_in_one_count(both) -> None:
     row = both["floor", "", "", "lossy"]
     counts = {name: value for name, value in row.items() if name.startswith("n_")}
     assert counts == {
-        **{"n_units": 3, "n_items": 2, "n_turns": 4, "n_judged": 1, "n_failed": 2},
+        **{"n_units": 3, "n_clusters": 2, "n_items": 2, "n_turns": 4, "n_judged": 1, "n_failed": 2},
         **{"n_refused": 0, "n_truncated": 1, "n_reasoning_only": 0, "n_empty": 0},
     }
     assert both["floor", "", "", "whole"]["n_refused"] == 1

@@ -3,54 +3,43 @@
 Run by `make test-peers`, with inspect_ai in an environment of its own (PEERS).
 """
 
-import json
 import os
 import subprocess
 from pathlib import Path
 
-from methods.evaluation.items import Item, Turn
+import pytest
+
+from methods.evaluation.predictions import place_of
 from resources.exports.folder import write_folder
 from resources.exports.forms import FORMS
-from resources.offline.process import OfflineServer
-from tests.resources.exports.test_evaluation import found
+from resources.images.store import ImageStore
+from resources.reports.prediction_file import read_rows
+from tests.resources.exports.asked_items import EDITIONS, MORE, asked_items, asked_of, placed
+from tests.resources.exports.conftest import HOSTILE
+from tests.resources.exports.recorder import answer, expected, recorder
 
 PEERS = Path(os.environ.get("PEERS", ".venv-peers")).resolve()
-READ_BACK = """
-import json, sys
-from inspect_ai.log import read_eval_log
-log = read_eval_log(sys.argv[1])
-assert log.status == "success", log.error
-print(json.dumps([
-    [part.type if part.type == "image" else part.text for part in sample.input[0].content]
-    for sample in log.samples
-]))
-"""
 
 
-def test_inspect_ai_asks_every_item_and_its_log_is_predictions(
-    released, questions: list[Item], image_ids: list[str], tmp_path: Path
+@pytest.mark.parametrize("benchmark", EDITIONS)
+def test_inspect_ai_asks_every_turn_and_pass_and_its_log_is_predictions(
+    benchmark: str, released, image_ids: list[str], store: ImageStore, tmp_path: Path
 ) -> None:
-    placed = Item(
-        "placed",
-        (Turn(1, "Is <ImageHere> like <ImageHere>?", (2, 1), {"key": "A"}),),
-        tuple(image_ids[:2]),
-        ("yes", "no"),
-    )
-    items = [*questions, placed]
+    items = asked_items([*HOSTILE, *MORE], image_ids)[benchmark]
     folder = tmp_path / "out"
-    write_folder(folder, FORMS["inspect-ai"], released(items))
-    with OfflineServer() as server:
+    write_folder(folder, FORMS["inspect-ai"], released(items, edition=EDITIONS[benchmark]))
+    with recorder() as (url, requests):
         command = [PEERS / "bin" / "inspect", "eval", "task.py", "--log-dir", tmp_path]
-        model = ["--model", "openai-api/loom/offline-careful"]
-        told = {"LOOM_API_KEY": "none", "LOOM_BASE_URL": server.base_url, "INSPECT_DISPLAY": "none"}
+        model = ["--model", "openai-api/loom/recorder"]
+        told = {"LOOM_API_KEY": "none", "LOOM_BASE_URL": url, "INSPECT_DISPLAY": "none"}
         subprocess.run([*command, *model], cwd=folder, check=True, env={**os.environ, **told})
+    asked = asked_of(benchmark, items)
+    due = [request for each in asked for request in expected(each, store)]
+    assert sorted(requests) == sorted(due), "every text and every pixel, in its place"
     (log,) = tmp_path.glob("*.eval")
-    done = subprocess.run(
-        [PEERS / "bin" / "python", "-c", READ_BACK, log], check=True, capture_output=True, text=True
-    )
-    asked = json.loads(done.stdout)
-    assert asked[3] == ["Is ", "image", " like ", "image", "?", asked[3][-1]]
-    assert asked[0][:2] == ["image", "image"] and "B. that" in asked[0][-1]
-    said = found(items, log)
-    assert said.keys() == {item.item_id for item in items}
-    assert all(text.strip() for text in said.values())
+    by_id = {item.item_id: item for item in items}
+    assert placed(benchmark, items, read_rows(log)) == {
+        place_of(by_id[each.item_id], each.trial, turn): answer(len(request))
+        for each in asked
+        for turn, request in zip(each.turns, expected(each, store), strict=True)
+    }

@@ -1,6 +1,7 @@
 """An exported task, run by lmms-eval itself: it asks what was exported, and its log comes back.
 
-Run by `make test-peers`, with lmms-eval in a folder of its own beside inspect_ai (PEERS).
+Run by `make test-peers`, with lmms-eval in a folder of its own beside inspect_ai (PEERS). Several
+rounds are asked by the loop of its model vllm_chat, whose requests go to a server in place of vLLM.
 """
 
 import os
@@ -8,34 +9,64 @@ import subprocess
 import sys
 from pathlib import Path
 
-from methods.evaluation.items import Item
-from methods.release import Edition
+import pytest
+
+from methods.evaluation.predictions import place_of
 from resources.exports.folder import write_folder
 from resources.exports.forms import form_named
-from resources.offline.process import OfflineServer
+from resources.images.store import ImageStore
+from resources.reports.prediction_file import read_rows
+from tests.resources.exports.asked_items import EDITIONS, MORE, asked_items, asked_of, placed
+from tests.resources.exports.conftest import HOSTILE
 from tests.resources.exports.peer_inspect import PEERS
-from tests.resources.exports.test_evaluation import found
+from tests.resources.exports.recorder import answer, expected, recorder
 
 RUN = """
 import runpy, sys
 # What the project has goes before what the folder has of the same.
 sys.path.append(sys.argv.pop(1))
+from lmms_eval.models.chat.openai import OpenAICompatible
+from lmms_eval.models.chat.vllm import VLLM
+from lmms_eval.protocol import ChatMessages
+
+
+def once(self, messages, params):
+    asked = self.client.chat.completions.create(
+        model=self.model_version, messages=messages, max_tokens=64
+    )
+    return asked.choices[0].message.content
+
+
+OpenAICompatible.generate_until_multi_round = VLLM.generate_until_multi_round
+OpenAICompatible._resolve_sampling_params = lambda self, settings: settings
+OpenAICompatible._to_openai_messages = lambda self, raw: ChatMessages(
+    messages=raw
+).to_openai_messages()
+OpenAICompatible._chat_once = once
 runpy.run_module("lmms_eval", run_name="__main__")
 """
 
 
-def test_lmms_eval_asks_every_item_and_its_log_is_predictions(
-    released, questions: list[Item], tmp_path: Path
+@pytest.mark.parametrize("benchmark", EDITIONS)
+def test_lmms_eval_asks_every_turn_and_pass_and_its_log_is_predictions(
+    benchmark: str, released, image_ids: list[str], store: ImageStore, tmp_path: Path
 ) -> None:
-    source = released(questions, name="mmbench-dev", edition=Edition("mmbench", "dev", "en"))
+    items = asked_items([*HOSTILE, *MORE], image_ids)[benchmark]
+    source = released(items, name="asked", edition=EDITIONS[benchmark])
     write_folder(tmp_path / "out", form_named("lmms-eval", 500), source)
-    with OfflineServer() as server:
-        model = f"model_version=offline-careful,base_url={server.base_url},api_key=none"
+    with recorder() as (url, requests):
+        model = f"model_version=recorder,base_url={url},api_key=none"
         command = [sys.executable, "-c", RUN, PEERS / "lmms-eval", "--model", "openai"]
-        command += ["--model_args", model, "--tasks", "mmbench_dev", "--log_samples"]
+        command += ["--model_args", model, "--tasks", "asked", "--log_samples"]
         command += ["--include_path", tmp_path / "out", "--output_path", tmp_path / "logs"]
         subprocess.run(command, cwd=tmp_path, check=True, env={**os.environ, "HF_HUB_OFFLINE": "1"})
-    (log,) = (tmp_path / "logs").rglob("*_samples_mmbench_dev.jsonl")
-    said = found(questions, log)
-    assert said.keys() == {item.item_id for item in questions}
-    assert all(text.strip() for text in said.values())
+    asked = asked_of(benchmark, items)
+    due = [request for each in asked for request in expected(each, store)]
+    assert sorted(requests) == sorted(due), "every text and every pixel, in its place"
+    (log,) = (tmp_path / "logs").rglob("*_samples_asked.jsonl")
+    by_id = {item.item_id: item for item in items}
+    assert placed(benchmark, items, read_rows(log)) == {
+        place_of(by_id[each.item_id], each.trial, turn): answer(len(request))
+        for each in asked
+        for turn, request in zip(each.turns, expected(each, store), strict=True)
+    }

@@ -15,14 +15,16 @@ import pyarrow as pa
 import pytest
 import yaml
 
+from methods.benchmarks import BENCHMARKS
 from methods.evaluation.items import Item, Turn
-from methods.evaluation.predictions import PredictionError, predictions_of
+from methods.evaluation.predictions import Place, PredictionError, predictions_of
+from methods.exports.conversations import NamedPlaces
 from methods.mmdu.published import read_published
 from methods.mmiu.predictions import places
 from methods.release import Edition
 from resources.exports.folder import write_folder
 from resources.exports.forms import form_named
-from resources.exports.source import ExportError, Source
+from resources.exports.source import Source
 from resources.images.store import ImageStore
 from resources.reports.prediction_file import read_rows
 
@@ -91,49 +93,62 @@ def test_questions_are_as_pandas_reads_them_for_vlmevalkit(
 
 
 def test_lmms_eval_s_task_asks_with_pictures_where_they_enter(
-    released, questions: list[Item], image_ids: list[str], tmp_path: Path
+    released, questions: list[Item], tmp_path: Path
 ) -> None:
-    open_question = Item(
-        "open", (Turn(1, f"Is {HERE} like {HERE}?", (2, 1), {"answer": "No."}),), (*image_ids[:2],)
-    )
     edition = Edition("mmbench", "dev", "en")
-    source = released([*questions, open_question], name="mmbench-dev", edition=edition)
+    source = released(questions, name="mmbench-dev", edition=edition)
     folder = written(source, tmp_path / "out", "lmms-eval")
     task = yaml.load((folder / "mmbench_dev.yaml").read_text(), Tasks)
+    assert task["output_type"] == "generate_until"
+    docs = rows_of_task(folder, task, tmp_path)
+    utils = runpy.run_path(str(folder / "utils.py"))
+    functions = {value.split(".")[1] for name, value in task.items() if name.startswith("doc_to")}
+    assert functions <= utils.keys() and task["process_results"] == "utils.process_results"
+
+    passes = [doc for doc in docs if doc["item_id"] == "0"]
+    assert [doc["trial"] for doc in passes] == ["shift-0", "shift-1", "shift-2"]
+    assert [doc["target"] for doc in passes] == ["B", "A", "C"]
+    (message,) = utils["doc_to_messages"](passes[1])
+    kinds = [part["type"] for part in message["content"]]
+    assert kinds == ["image", "image", "text"]
+    assert "A. that\nB. =none\nC. this" in message["content"][2]["text"]
+    result = utils["process_results"](passes[1], ["A. that"])["vlm_loom"]
+    assert result == {"item_id": "0", "trial": "shift-1", "turns": [1], "right": 1.0}
+    assert utils["process_results"](passes[1], ["Both"])["vlm_loom"]["right"] == 0.0
+    assert utils["mean"]([{"right": 1.0}, {"right": 0.0}, {"right": None}]) == 0.5
+
+
+def test_lmms_eval_s_task_asks_on_after_the_model_s_own_answers(
+    released, dialogues: list[Item], tmp_path: Path
+) -> None:
+    folder = written(released(dialogues), tmp_path / "out", "lmms-eval")
+    task = yaml.load((folder / "mmdu.yaml").read_text(), Tasks)
+    assert task["output_type"] == "generate_until_multi_round"
+    doc = rows_of_task(folder, task, tmp_path)[0]
+    utils = runpy.run_path(str(folder / "utils.py"))
+    messages, ends, *_ = utils["doc_to_messages"](doc, round_idx=1, previous_output=["Mine."])
+    texts = [[part.get("text", "picture") for part in each["content"]] for each in messages]
+    assert texts == [
+        ["First ", "picture", ", then ", "picture", ": which?"],
+        ["Mine."],
+        ["picture", "And this?"],
+    ]
+    assert [each["role"] for each in messages] == ["user", "assistant", "user"] and not ends
+    for said in (["Mine.", "Mine, too."], [" "], ["[LMMS_EVAL_REQUEST_FAILED after 3] x"]):
+        assert utils["doc_to_messages"](doc, round_idx=len(said), previous_output=said)[1]
+    with pytest.raises(ValueError, match="dialogue/1 has several turns, and models that take"):
+        utils["doc_to_visual"](doc)
+
+
+def rows_of_task(folder: Path, task: dict[str, Any], tmp_path: Path) -> Any:
     # lmms-eval looks for files from where the task stands.
     files = {
         split: [str(folder / path) for path in paths]
         for split, paths in task["dataset_kwargs"]["data_files"].items()
     }
-    rows = datasets.load_dataset(
+    return datasets.load_dataset(
         task["dataset_path"], data_files=files, cache_dir=str(tmp_path / "cache")
     )[task["test_split"]]
-    utils = runpy.run_path(str(folder / "utils.py"))
-    functions = {value.split(".")[1] for name, value in task.items() if name.startswith("doc_to")}
-    assert functions <= utils.keys() and task["process_results"] == "utils.process_results"
-
-    (message,) = utils["doc_to_messages"](rows[0])
-    kinds = [part["type"] for part in message["content"]]
-    assert kinds == ["image", "image", "text", "text"]
-    assert message["content"][3]["text"].startswith("\nA. this\nB. that\nC. =none\nAnswer with")
-    assert utils["process_results"](rows[0], ["B. that"]) == {
-        "vlm_loom": {"item_id": "0", "right": 1.0}
-    }
-    assert utils["process_results"](rows[0], ["Both"])["vlm_loom"]["right"] == 0.0
-    (message,) = utils["doc_to_messages"](rows[3])
-    kinds = [part.get("text", "picture") for part in message["content"]]
-    assert kinds == ["Is ", "picture", " like ", "picture", "?"]
-    assert message["content"][1]["url"].size == rows[3]["images"][1].size
-    assert utils["doc_to_target"](rows[3]) == "No."
-    assert utils["mean"]([{"right": 1.0}, {"right": 0.0}]) == 0.5
-
-
-@pytest.mark.parametrize("form", ["lmms-eval", "inspect-ai"])
-def test_dialogues_are_refused_by_forms_that_ask_once(
-    form: str, released, dialogues: list[Item], tmp_path: Path
-) -> None:
-    with pytest.raises(ExportError, match=rf"{form} asks one question .* dialogue/1 has 2 turns"):
-        written(released(dialogues), tmp_path / "out", form)
 
 
 # --- Their results -------------------------------------------------------------------------------
@@ -162,6 +177,31 @@ def test_a_log_of_lmms_eval_is_predictions(questions: list[Item], tmp_path: Path
     ]
     file.write_text("".join(json.dumps(record) + "\n" for record in records))
     assert found(questions, file) == {"0": "B", "1": "A", "2": "=C\nbecause"}
+
+
+def test_a_log_of_rounds_is_a_prediction_for_each_turn(
+    dialogues: list[Item], tmp_path: Path
+) -> None:
+    file = tmp_path / "samples_mmdu.jsonl"
+    failed = "[LMMS_EVAL_REQUEST_FAILED after 5 retries] x"
+    here = {"trial": "plain", "right": None}
+    records = [
+        {
+            "filtered_resps": [["one", failed]],
+            "vlm_loom": {"item_id": "dialogue/1", "turns": [1, 2], **here},
+        },
+        {"filtered_resps": [["ended"]], "vlm_loom": {"item_id": "d2", "turns": [1], **here}},
+        {"filtered_resps": [["x"]], "vlm_loom": {"item_id": "d2", "turns": [9], **here}},
+        {"filtered_resps": [["x"]], "vlm_loom": {"item_id": "gone", "turns": [1], **here}},
+    ]
+    file.write_text("".join(json.dumps(record) + "\n" for record in records))
+    found = predictions_of(NamedPlaces(BENCHMARKS["mmdu"], None), dialogues, read_rows(file))
+    assert found.texts == {
+        Place("dialogue/1", "plain", 1): "one",
+        Place("dialogue/1", "plain", 2): "",
+        Place("d2", "plain", 1): "ended",
+    }
+    assert found.counts == {"empty": 1, "unknown_pass": 1, "unknown": 1}
 
 
 def sample(item_id: str, content: Any, epoch: int = 1) -> dict[str, Any]:

@@ -12,10 +12,14 @@ import datasets
 import pytest
 import webdataset
 from PIL import Image
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
+from tokenizers.pre_tokenizers import WhitespaceSplit
 from transformers.utils.chat_template_utils import render_jinja_template
 
 from methods.evaluation.items import Item, Turn
 from methods.exports.rows import exported_of, table_row
+from methods.exports.stacking import Budget
 from methods.mmdu.published import read_published
 from methods.release import Edition
 from resources.exports.folder import write_folder
@@ -155,7 +159,7 @@ def test_the_page_says_how_many_dialogues_openai_does_not_take(
     ).read_text()
     (limits,) = re.findall(r"\n## Known limits\n(.*?)\n## ", page, re.DOTALL)
     assert (
-        "at most 10 pictures in an example, and JPEG, PNG and WEBP alone: of 5 dialogues 2 have"
+        "at most 10 pictures in an example, and JPEG, PNG and WEBP alone: of 5 records 2 have"
         in limits
     )
     assert "2 have more pictures, and 2 have pictures of another kind." in limits
@@ -299,3 +303,64 @@ def test_an_item_s_row_is_that_of_its_tables() -> None:
     }
     assert table_row(exported_of(row, with_answers=True))["turns"][0]["answer"] == "!"
     assert table_row(exported_of(row, with_answers=False))["turns"][0]["answer"] is None
+
+
+# --- Stacks --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", ["llava", "sharegpt", "ms-swift", "llama-factory", "openai"])
+def test_records_hold_as_many_dialogues_as_a_budget(
+    form: str, released, dialogues: list[Item], hostile: list[Item], tmp_path: Path
+) -> None:
+    items = [*dialogues, hostile[-1], *hostile[:-1]]
+    folder = written(released(items, budget=Budget(2_000, 100)), tmp_path / "out", form)
+    file = "data.json" if form in ("llava", "sharegpt") else "data.jsonl"
+    read = records(folder, file)
+    page = (folder / "README.md").read_text()
+    assert len(read) < len(items)
+    assert f"{len(items)} dialogues in {len(read)} records of at most 2000 tokens by rule" in page
+    assert "1 dialogues are longer than that and stand alone, whole." in page
+    if form == "openai":
+        return
+    first = read[0]
+    assert first["dialogues"][:2] == [item.item_id for item in dialogues]
+    shown = first["image" if form == "llava" else "images"]
+    assert len(shown) == len(first["image_sources"]) and len(set(shown)) == len(shown)
+    said = first.get("conversations") or first["messages"]
+    texts = [each.get("value") or each.get("content") for each in said]
+    assert texts[:6] == [
+        *("First <image>, then <image>: which?", "The second.", "<image>And this?", "Neither."),
+        *("Why?", "Because."),
+    ]
+    assert sum(text.count("<image>") for text in texts) == len(shown)
+
+
+def test_tokens_are_counted_by_a_tokenizer_that_is_named(
+    released, dialogues: list[Item], tmp_path: Path
+) -> None:
+    words = Tokenizer(WordLevel({"[UNK]": 0}, unk_token="[UNK]"))
+    words.pre_tokenizer = WhitespaceSplit()
+    words.save(str(tmp_path / "tokenizer.json"))
+    # 5 + 2 + 2 + 1 words, 3 pictures, 4 messages; and 1 + 1 words, 2 messages.
+    exact = (5 + 2 + 2 + 1 + 3 * 7 + 4 * 5) + (1 + 1 + 2 * 5)
+    for tokens, expected in ((exact, 1), (exact - 1, 2)):
+        source = released(dialogues, budget=Budget(tokens, 7, str(tmp_path)))
+        folder = written(source, tmp_path / f"out{tokens}", "ms-swift")
+        assert len(records(folder, "data.jsonl")) == expected
+    (tmp_path / "broken.json").write_text("{")
+    with pytest.raises(ExportError, match=r"broken.json is no tokenizer .*: let stack_tokenizer"):
+        written(
+            released(dialogues, budget=Budget(9, 7, str(tmp_path / "broken.json"))),
+            tmp_path / "none",
+            "ms-swift",
+        )
+
+
+def test_a_folder_is_not_taken_for_one_of_another_budget(
+    released, dialogues: list[Item], tmp_path: Path
+) -> None:
+    written(released(dialogues), tmp_path / "out", "ms-swift")
+    with pytest.raises(ExportError, match="was made otherwise"):
+        written(released(dialogues, budget=Budget(9, 7)), tmp_path / "out", "ms-swift")
+    written(released(dialogues), tmp_path / "tsv", "vlmevalkit")
+    written(released(dialogues, budget=Budget(9, 7)), tmp_path / "tsv", "vlmevalkit")

@@ -1,0 +1,173 @@
+"""What a benchmark asks of an item, without a model: conversations with places for its answers.
+
+What belongs here: running the benchmark's own `ask` with marks in place of answers, and finding the
+places that logs of tools name. Tools that ask by themselves are given these conversations
+(`resources/exports/evaluation.py`).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from methods.choice.lettered import LETTERS
+from methods.evaluation.asking import Answer, Ask, Extract, Limits
+from methods.evaluation.benchmark import Benchmark
+from methods.evaluation.cells import Row
+from methods.evaluation.dialogue import ask_dialogue
+from methods.evaluation.items import Item
+from methods.evaluation.predictions import Place, PredictionForms, Unplaced, place_of
+from methods.ids import content_id
+from methods.prompts.messages import IMAGE_HERE, Message, Text
+
+TRIAL = "trial"
+"""The column that a row names its trial in."""
+
+
+class Own(NamedTuple):
+    """Where the model's answer to a turn stands."""
+
+    turn: int
+
+
+class Conversation(NamedTuple):
+    """What is asked in a trial of an item; it ends with the answer to its last turn.
+
+    Messages are those that `run evaluate` sends. `target` is the letter of the right choice as they
+    have it, else the reference of the last turn; empty where it is held out. `lettered`: it is a
+    letter.
+    """
+
+    item_id: str
+    trial: str
+    messages: tuple[Message | Own, ...]
+    target: str
+    lettered: bool
+
+    @property
+    def turns(self) -> tuple[int, ...]:
+        """The turns that the model answers."""
+        return tuple(each.turn for each in self.messages if isinstance(each, Own))
+
+
+def conversations(item: Item, benchmark: Benchmark | None) -> Iterator[Conversation]:
+    """Every conversation of an item; none where the release lacks its picture.
+
+    Passes that a miss would end are all there. Where there is no benchmark it is asked turn by turn.
+    """
+    asks, choices = _asked(_placed(item), benchmark)
+    marks = {_mark(item, ask): Own(ask.turn) for ask in asks}
+    last: list[Ask] = []
+    for ask in asks:
+        if last and _goes_on(last[-1], ask, marks):
+            last[-1] = ask
+        else:
+            last.append(ask)
+    for ask in last:
+        said = [
+            marks.get(_text(message), message) if message.role == "assistant" else message
+            for message in ask.messages
+        ]
+        target, lettered = _target(item, ask, choices.get((ask.trial, ask.turn), ()))
+        yield Conversation(item.item_id, ask.trial, (*said, Own(ask.turn)), target, lettered)
+
+
+class NamedPlaces:
+    """Places of rows that name item, trial and turn; other rows are left to `forms`."""
+
+    def __init__(self, benchmark: Benchmark | None, forms: PredictionForms | None) -> None:
+        self._benchmark, self._forms = benchmark, forms
+
+    def places(self, items: Sequence[Item], rows: Sequence[Row]) -> list[Place | Unplaced]:
+        """Which turn of which pass each row has the prediction of, or why none."""
+        by_id = {item.item_id: item for item in items}
+        others = [row for row in rows if not row.cells.get(TRIAL)]
+        placed = iter(self._forms.places(items, others) if self._forms else [])
+        known: dict[str, set[tuple[str, str]]] = {}
+        found: list[Place | Unplaced] = []
+        for row in rows:
+            trial, turn = row.cells.get(TRIAL), row.cells.get("turn", "")
+            item = by_id.get(row.cells.get("item_id", ""))
+            if not trial:
+                found.append(next(placed, "unknown"))
+            elif item is None:
+                found.append("unknown")
+            else:
+                if item.item_id not in known:
+                    known[item.item_id] = {
+                        (each.trial, str(number))
+                        for each in conversations(item, self._benchmark)
+                        for number in each.turns
+                    }
+                is_there = (trial, turn) in known[item.item_id]
+                found.append(place_of(item, trial, int(turn)) if is_there else "unknown_pass")
+        return found
+
+
+def _asked(
+    item: Item, benchmark: Benchmark | None
+) -> tuple[list[Ask], Mapping[tuple[str, int], tuple[str, ...]]]:
+    """Every `Ask` of an item, and the choices as they were asked in it."""
+    # Without a key nothing is missed, and every pass is asked.
+    turns = tuple(
+        replace(
+            turn, references={kind: text for kind, text in turn.references.items() if kind != "key"}
+        )
+        for turn in item.turns
+    )
+    keyless = replace(item, turns=turns)
+    asking = benchmark.ask(keyless, Limits()) if benchmark else ask_dialogue(keyless, Limits())
+    asks: list[Ask] = []
+    choices: dict[tuple[str, int], tuple[str, ...]] = {}
+    came: Answer | str | None = None
+    while True:
+        try:
+            step = asking.send(came)  # type: ignore[arg-type]
+        except StopIteration:
+            return asks, choices
+        came = None
+        if isinstance(step, Ask):
+            came = Answer("answered", _mark(item, step))
+            if step.lacks is None:
+                asks.append(step)
+        elif isinstance(step, Extract):
+            choices[step.trial, step.turn] = step.choices
+            came = LETTERS[0]
+
+
+def _placed(item: Item) -> Item:
+    """The item with a place in its text for each picture; those that have none come first."""
+    turns = []
+    for turn in item.turns:
+        lacking = len(turn.image_positions) - turn.question.count(IMAGE_HERE)
+        turns.append(replace(turn, question=IMAGE_HERE * lacking + turn.question))
+    return replace(item, turns=tuple(turns))
+
+
+def _mark(item: Item, ask: Ask) -> str:
+    """A text that stands for an answer; no other text is it."""
+    return content_id("answer", item.item_id, ask.trial, ask.turn)
+
+
+def _goes_on(before: Ask, ask: Ask, marks: Mapping[str, Own]) -> bool:
+    """Whether one asks on after the answer to another."""
+    n = len(before.messages)
+    return (
+        ask.trial == before.trial
+        and len(ask.messages) > n
+        and ask.messages[:n] == before.messages
+        and ask.messages[n].role == "assistant"
+        and marks.get(_text(ask.messages[n])) == Own(before.turn)
+    )
+
+
+def _text(message: Message) -> str:
+    return "".join(part.text for part in message.parts if isinstance(part, Text))
+
+
+def _target(item: Item, ask: Ask, choices: Sequence[str]) -> tuple[str, bool]:
+    references = item.turns[ask.turn - 1].references if ask.turn <= len(item.turns) else {}
+    key = references.get("key")
+    if key and item.choices:
+        right = item.choices[LETTERS.index(key)]
+        return (LETTERS[choices.index(right)] if right in choices else key), True
+    return references.get("answer", ""), bool(item.choices)

@@ -1,0 +1,166 @@
+"""Dialogues of a release one after another in a record, as many whole ones as a budget of tokens holds.
+
+What belongs here: how long a dialogue is, which ones stand together, and the texts of the stack, in
+which `<image-i>` counts on (MMDU, C.1). Stacks of dialogues that are written are
+`methods/mmdu/stacking.py`.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from methods.exports.rows import Exported, Said, messages, shown
+from methods.ids import content_id
+from methods.prompts.messages import IMAGE_NAME
+
+Count = Callable[[str], int]
+"""The number of tokens of a text."""
+BYTES_PER_TOKEN = 3
+PER_MESSAGE = 5
+"""Tokens of a message beside its text: its role, and where it begins and ends."""
+BY_RULE = f"a token for every {BYTES_PER_TOKEN} bytes of UTF-8"
+_NAMED = re.compile(IMAGE_NAME, re.IGNORECASE)
+_PLACE = re.compile(r"\bImage(\d{1,9}): \Z")
+"""What stands before a picture in a text of MMDU's form."""
+
+
+class Budget(NamedTuple):
+    """What a record holds at most; `tokenizer` is the path of one, empty where the rule counts."""
+
+    tokens: int
+    picture_tokens: int
+    tokenizer: str = ""
+
+
+class Stack(NamedTuple):
+    """Dialogues of one record, and their tokens; not `whole`: more than the budget."""
+
+    items: tuple[Exported, ...]
+    tokens: int
+    whole: bool
+
+
+def by_rule(text: str) -> int:
+    """About as many tokens as a text of Latin letters or of Chinese has; of the former rather more."""
+    return -(-len(text.encode("utf-8", "surrogatepass")) // BYTES_PER_TOKEN)
+
+
+def tokens_of(item: Exported, count: Count, budget: Budget) -> int:
+    """The tokens of a dialogue: of its texts, its pictures and what stands around each message."""
+    said = messages(item)
+    texts = sum(count(part) for each in said for part in each.parts if isinstance(part, str))
+    return texts + len(shown(said)) * budget.picture_tokens + len(said) * PER_MESSAGE
+
+
+def stacks(items: Sequence[Exported], count: Count, budget: Budget) -> list[Stack]:
+    """The dialogues in records, each in the first one that has room for it, in their order.
+
+    No picture is twice in a record: it would have two numbers. A dialogue that is longer than the
+    budget, or that names a picture that it does not show, stands alone; nothing is cut.
+    """
+    made: list[list[Exported]] = []
+    sizes: list[int] = []
+    pictures: list[set[str]] = []
+    closed: set[int] = set()
+    for item in items:
+        size = tokens_of(item, count, budget)
+        own = {item.pictures[number].image_id for number in shown(messages(item))}
+        alone = size > budget.tokens or not _names_what_it_shows(item)
+        there = () if alone else (place for place in range(len(made)) if place not in closed)
+        place = next(
+            (
+                place
+                for place in there
+                if sizes[place] + size <= budget.tokens and not own & pictures[place]
+            ),
+            len(made),
+        )
+        if place == len(made):
+            made.append([])
+            sizes.append(0)
+            pictures.append(set())
+        if alone:
+            closed.add(place)
+        made[place].append(item)
+        sizes[place] += size
+        pictures[place] |= own
+    return [
+        Stack(tuple(each), size, size <= budget.tokens)
+        for each, size in zip(made, sizes, strict=True)
+    ]
+
+
+def joined(items: Sequence[Exported]) -> Exported:
+    """The dialogues as one item; `<image-i>` and the pictures count on from those before.
+
+    Pictures that no message shows are left away; one dialogue alone is as it is.
+    """
+    if len(items) == 1:
+        return items[0]
+    said: list[Said] = []
+    before = 0
+    pictures = []
+    for item in items:
+        own = messages(item)
+        entered = list(dict.fromkeys(shown(own)))
+        numbers = {number: before + place for place, number in enumerate(entered)}
+        said += [each._replace(parts=tuple(_counted_on(each.parts, numbers))) for each in own]
+        pictures += [item.pictures[number] for number in entered]
+        before += len(entered)
+    ids = tuple(item.item_id for item in items)
+    first = items[0]
+    return replace(
+        first,
+        item_id=content_id("stack", *ids),
+        turns=(),
+        choices=(),
+        pictures=tuple(pictures),
+        said=tuple(said),
+        stacked=ids,
+    )
+
+
+def in_words(budget: Budget, made: Sequence[int], n_longer: int) -> str:
+    """What a page says of stacks: how tokens were counted, and of which dialogues nothing was cut.
+
+    `made` has the number of dialogues of each record.
+    """
+    by = f"the tokenizer {budget.tokenizer}" if budget.tokenizer else f"rule ({BY_RULE})"
+    longer = (
+        f" {n_longer} dialogues are longer than that and stand alone, whole." if n_longer else ""
+    )
+    return (
+        f"Stacked: {sum(made)} dialogues in {len(made)} records of at most {budget.tokens} tokens by "
+        f"{by}, {budget.picture_tokens} for a picture and {PER_MESSAGE} for the marks around a "
+        f"message; `<image-i>` counts on inside a record.{longer}"
+    )
+
+
+def _counted_on(parts: Sequence[str | int], numbers: dict[int, int]) -> Iterator[str | int]:
+    for place, part in enumerate(parts):
+        if isinstance(part, int):
+            yield numbers[part]
+            continue
+        text = _NAMED.sub(lambda match: f"<image-{numbers[int(match[1]) - 1] + 1}>", part)
+        if place + 1 < len(parts) and isinstance(parts[place + 1], int):
+            text = _PLACE.sub(lambda match: _placed(match, numbers), text)
+        yield text
+
+
+def _placed(match: re.Match[str], numbers: dict[int, int]) -> str:
+    number = numbers.get(int(match[1]) - 1)
+    return match[0] if number is None else f"Image{number + 1}: "
+
+
+def _names_what_it_shows(item: Exported) -> bool:
+    said = messages(item)
+    entered = set(shown(said))
+    named = (
+        match[1]
+        for each in said
+        for part in each.parts
+        if isinstance(part, str)
+        for match in _NAMED.finditer(part)
+    )
+    return all(len(number) < 9 and int(number) - 1 in entered for number in named)

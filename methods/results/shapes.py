@@ -1,0 +1,186 @@
+"""What pictures of results show beside the scores: radars, and two scores against each other.
+
+What belongs here: which axes and quadrants a board gives. Drawing them is
+`resources/reports/print_figures.py`.
+"""
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from statistics import median
+from typing import NamedTuple
+
+from methods.evaluation.benchmark import Benchmark
+from methods.evaluation.contestants import is_model
+from methods.evaluation.metrics import Metric
+from methods.results.tables import Board, Row, natural
+
+FEWEST, MOST = 3, 16
+"""Axes of a radar: fewer enclose no area, and the names of more stand on each other."""
+TURNS = (
+    (("S1", "perception"), ("S2", "reasoning")),
+    (("S1", "perception"), ("S3", "creation")),
+)
+"""Metrics of ConvBench against each other, by name and in words (ConvBench, 4.2)."""
+
+
+class Radar(NamedTuple):
+    """A line for each model over the same axes; None where a model has no score.
+
+    `ends` are those of every axis: the middle and the rim.
+    """
+
+    name: str
+    title: str
+    axes: tuple[str, ...]
+    ends: tuple[float, float]
+    lines: Sequence[tuple[str, tuple[float | None, ...]]]
+
+
+class Point(NamedTuple):
+    """A score and its interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+class Plane(NamedTuple):
+    """Two scores of each model; `middle` are the medians of the models, the lines between quadrants.
+
+    `corners` are in words what is low and what is high on both axes. An end is None where the scale has
+    none. `without` counts the models that lack one of the scores.
+    """
+
+    name: str
+    axes: tuple[str, str]
+    ends: tuple[tuple[float | None, float | None], tuple[float | None, float | None]]
+    points: Sequence[tuple[str, Point, Point]]
+    middle: tuple[float, float]
+    corners: tuple[tuple[str, str], tuple[str, str]]
+    without: int
+
+
+def radars(board: Board, benchmark: Benchmark | None) -> Iterator[Radar]:
+    """A radar for each level of ability that has as many values as a radar can show.
+
+    Where a benchmark has no abilities, the axes are its metrics on the scale of the one that ranks.
+    """
+    if benchmark is None:
+        return
+    if benchmark.abilities:
+        for label in benchmark.abilities:
+            rows = [row for row in board.slices if row["subset_label"] == label]
+            metric = _metric(benchmark, rows[0]) if rows else None
+            values = sorted({row["subset_value"] for row in rows}, key=natural)
+            yield from _radar(board, label, f"by {label}", metric, values, rows, "subset_value")
+        return
+    first = _metric(benchmark, board.models[0])
+    shown = [
+        metric.name
+        for metric in benchmark.metrics
+        if first is not None
+        and metric.aggregation == first.aggregation
+        and metric.higher_is_better
+        and not metric.inverse
+        and _ends(metric) == _ends(first)
+    ]
+    rows = [
+        row
+        for row in board.metrics
+        if row["metric"] in shown and first and row["aggregation"] == first.aggregation
+    ]
+    known = {row["metric"] for row in rows}
+    axes = [name for name in shown if name in known]
+    yield from _radar(board, "metrics", "by metric", first, axes, rows, "metric")
+
+
+def planes(board: Board, benchmark: Benchmark | None) -> Iterator[Plane]:
+    """How good models are against how steady (AlignMMBench, Figure 1), and one turn against another.
+
+    The first needs a metric that is the inverse of a spread; the second one those of `TURNS`.
+    """
+    if benchmark is None:
+        return
+    first = _metric(benchmark, board.models[0])
+    named = {metric.name: metric for metric in reversed(benchmark.metrics)}
+    steady = next((metric for metric in benchmark.metrics if metric.inverse), None)
+    if first is not None and steady is not None:
+        words = (first.name, steady.name)
+        corners = (("worse", "better"), ("less steady", "steadier"))
+        yield from _plane(board, first, steady, words, corners)
+    for (one, across), (other, up) in TURNS:
+        if one in named and other in named:
+            words = (f"{one}, {across}", f"{other}, {up}")
+            corners = ((f"low {across}", f"high {across}"), (f"low {up}", f"high {up}"))
+            yield from _plane(board, named[one], named[other], words, corners)
+
+
+def _radar(
+    board: Board,
+    name: str,
+    by: str,
+    metric: Metric | None,
+    axes: Sequence[str],
+    rows: Sequence[Row],
+    column: str,
+) -> Iterator[Radar]:
+    ends = _ends(metric) if metric else (None, None)
+    if metric is None or not FEWEST <= len(axes) <= MOST or ends[0] is None or ends[1] is None:
+        return
+    values = {(row["model"], row[column]): row["value"] for row in rows}
+    models = [row["model"] for row in board.models if is_model(row["model"])]
+    lines = [(model, tuple(values.get((model, axis)) for axis in axes)) for model in models]
+    known = [(model, line) for model, line in lines if any(value is not None for value in line)]
+    if known:
+        title = by if column == "metric" else f"{metric.name} {by}"
+        yield Radar(f"radar-{_in_name(name)}", title, tuple(axes), (ends[0], ends[1]), known)
+
+
+def _plane(
+    board: Board,
+    across: Metric,
+    up: Metric,
+    words: tuple[str, str],
+    corners: tuple[tuple[str, str], tuple[str, str]],
+) -> Iterator[Plane]:
+    found = {
+        (row["metric"], row["aggregation"], row["model"]): Point(
+            row["value"], row["ci_low"], row["ci_high"]
+        )
+        for row in board.metrics
+        if row["value"] is not None
+    }
+    models = [row["model"] for row in board.models if is_model(row["model"])]
+    points = [
+        (model, x, y)
+        for model in models
+        if (x := found.get((across.name, across.aggregation, model)))
+        and (y := found.get((up.name, up.aggregation, model)))
+    ]
+    if points:
+        yield Plane(
+            f"quadrants-{_in_name(across.name)}-{_in_name(up.name)}",
+            words,
+            (_ends(across), _ends(up)),
+            points,
+            (median(x.value for _, x, _ in points), median(y.value for *_, y in points)),
+            corners,
+            len(models) - len(points),
+        )
+
+
+def _metric(benchmark: Benchmark, row: Row) -> Metric | None:
+    key = row["metric"], row["aggregation"]
+    return next((each for each in benchmark.metrics if (each.name, each.aggregation) == key), None)
+
+
+def _ends(metric: Metric) -> tuple[float | None, float | None]:
+    """The lowest and the highest number that is shown; None where there is none."""
+    low, high = sorted(map(metric.statistic, (metric.lowest, metric.highest)))
+    return low if math.isfinite(low) else None, high if math.isfinite(high) else None
+
+
+def _in_name(text: str) -> str:
+    """A text as part of the name of a file."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-") or "other"

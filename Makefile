@@ -53,13 +53,15 @@ test-nightly: check ## Every case of each law, and the tests on Label Studio and
 strangers: setup ## The main job on real corpora and odd models that it was not made for (ONLY="sky flags"; about 15 minutes)
 	@$(BIN)/python -m tests.strangers $(ONLY)
 
-test-peers: setup ## Exported tasks, run by the tools that they are for, in an environment of their own
+test-peers: setup ## Exports, run and read by the tools that they are for, in an environment of their own
 	@test -d $(VENV)-peers || $(PYTHON) -m venv $(VENV)-peers
 	@$(VENV)-peers/bin/python -m pip install --quiet --disable-pip-version-check inspect_ai==0.3.285 openai
 	@test -d $(VENV)-peers/lmms-eval || $(BIN)/python -m pip install --quiet --no-deps \
 	  --disable-pip-version-check --target $(VENV)-peers/lmms-eval -r tests/resources/exports/peer_lmms_eval.txt
+	@test -d $(VENV)-peers/readers || $(BIN)/python -m pip install --quiet --no-deps \
+	  --disable-pip-version-check --target $(VENV)-peers/readers -r tests/resources/exports/peer_readers.txt
 	@PEERS=$(VENV)-peers $(BIN)/python -m pytest --tier=all tests/resources/exports/peer_inspect.py \
-	  tests/resources/exports/peer_lmms_eval.py
+	  tests/resources/exports/peer_lmms_eval.py tests/resources/exports/peer_readers.py
 
 bench: setup ## A measurement, such as NAME=gateway: a table, and its figures as JSON (without NAME: which there are)
 	@$(BIN)/python -m tests.bench $(NAME) $(ARGS)

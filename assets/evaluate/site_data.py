@@ -66,7 +66,7 @@ _TELLING = (
     "evaluate.observations",
 )
 """Tables whose rows tell an answer that is held out."""
-_TOKEN = re.compile(rf"{re.escape(IMAGE_HERE)}|<image-[0-9]{{1,3}}>", re.IGNORECASE)
+_TOKEN = re.compile(rf"{re.escape(IMAGE_HERE)}|<image-([0-9]{{1,3}})>", re.IGNORECASE)
 
 
 class SiteData:
@@ -344,7 +344,8 @@ class SiteData:
             "turns": turns,
             "answers": answers,
         }
-        excerpt = " ".join(_TOKEN.sub(" ", turns[0]["question"]).split()) if turns else ""
+        question = turns[0]["question"] if turns else ""
+        excerpt = " ".join(_TOKEN.sub(lambda token: f"[{token[1] or 'image'}]", question).split())
         head = [excerpt[:EXCERPT], images[0]["thumb"] if images else None]
         return Entry(item, head, list(_texts(item)))
 

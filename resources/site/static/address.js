@@ -79,11 +79,16 @@
 
   // The metric and the judge whose scores are shown.
   loom.shown = () => {
-    const chosen = loom.scored.find(
-      ({ metric, judge }) =>
-        loom.metric(metric).name === loom.get("metric") && loom.judgeTitle(judge) === loom.get("judge"),
+    const of = loom.scored.filter(({ metric }) => loom.metric(metric).name === loom.get("metric"));
+    const by = loom.get("judge");
+    // Reports name a judge without its version.
+    return (
+      of.find(({ judge }) => loom.judgeTitle(judge) === by) ||
+      of.find(({ judge }) => loom.release.judges[judge].judge === by) ||
+      of[0] ||
+      loom.scored[0] ||
+      null
     );
-    return chosen || loom.scored[0] || null;
   };
   loom.shownText = ({ metric, judge }) => `${loom.metric(metric).name} · ${loom.judgeTitle(judge)}`;
   // A score as it is written: with a digit behind the point where the scale is wide.

@@ -91,7 +91,7 @@ def test_an_item_has_its_turns_answers_and_judgments(home: Home) -> None:
         home.image_id
     )
     assert (home.items / "thumbs" / shown["thumb"]).is_file()
-    assert pieces["heads/0"] == [["Which ?", shown["thumb"]]]
+    assert pieces["heads/0"] == [["Which [image]?", shown["thumb"]]]
     answers = {answer["turn"]: answer for answer in item["answers"]}
     assert answers[1]["text"] == "Answer 1." and "reasoning" not in answers[1]
     judged = [

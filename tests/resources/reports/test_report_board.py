@@ -52,6 +52,22 @@ def below(data: dict[str, Any], label: str) -> block.Table | None:
     return next((each for each in tables if each.label == label), None)
 
 
+def test_all_metrics_are_shown_in_each_form_with_their_charts(data) -> None:
+    change(data, "strong", "judged", 80.0)
+    blocks = panes_of(data)[0].views[0].below
+    (forms,) = (each for each in blocks if isinstance(each, block.Panes))
+    found = {}
+    for title, (table, charts) in forms.panes:
+        assert isinstance(table, block.Table) and isinstance(charts, block.Pane)
+        (overall, *_) = (each.of for each in charts.blocks if isinstance(each, block.Drawing))
+        found[title] = (table.lines[0][1].text, overall.marks[0].estimate.shown)
+    assert found == {
+        "Failures at the floor": ("78.0", "78.0"),
+        "Judged only": ("80.0", "80.0"),
+        "Common": ("78.0", "78.0"),
+    }
+
+
 # --- Leaderboard -----------------------------------------------------------------------------------
 
 
@@ -287,7 +303,9 @@ def test_judges_stand_side_by_side_the_profiles_first_one_in_front_the_panel_las
     page = Page(render_report(data, store))
     judges = [i for i in page.attributes("input", "name") if i == "judge"]
     assert len(judges) == 4
-    assert sum("checked" in attrs for tag, attrs in page.elements if tag == "input") == 5
+    checked = [attrs["name"] or "" for _, attrs in page.elements if "checked" in attrs]
+    # Of each judge the way of averaging, and below each way the form.
+    assert len(checked) == 13 and sum(not name.startswith("form") for name in checked) == 5
 
 
 def test_two_versions_of_a_judges_prompt_are_two_judges(data, store) -> None:

@@ -337,7 +337,9 @@ def test_paper_has_all_that_is_folded_on_the_screen_and_no_switches(
     expect(words).to_be_visible()
     expect(page.locator("nav:visible")).to_have_count(0)
     # The label of what was chosen is a heading; those of the others are gone.
-    expect(page.locator("label:visible")).to_have_text(["gpt-4o", "Micro mean"])
+    expect(page.locator("label:visible")).to_have_text(
+        ["gpt-4o", "Micro mean", "Failures at the floor"]
+    )
     page.close()
 
 

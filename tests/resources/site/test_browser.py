@@ -327,6 +327,16 @@ def test_a_link_opens_the_same_item_filter_and_models(visit: Visit) -> None:
     expect(other.locator("#comparison")).to_contain_text("Overall · judge-2")
 
 
+def test_a_link_from_a_report_names_a_metric_and_a_judge(visit: Visit) -> None:
+    for part, shown in (
+        ("metric=Overall&judge=judge-2", "Overall · judge-2"),
+        ("metric=Errors&judge=nobody", "Errors · judge-1"),
+        ("metric=nothing&judge=nobody", "Overall · judge-1"),
+    ):
+        chosen = visit.open(part).get_by_label("Shown").locator("option:checked")
+        expect(chosen).to_have_text(shown)
+
+
 def test_back_goes_to_the_item_before(page: Page) -> None:
     page.locator("#list a").nth(4).click()
     expect(page.locator("#item-title")).to_have_text("Item 5")

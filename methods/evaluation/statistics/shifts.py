@@ -8,8 +8,8 @@ found with a given power is
 
 where d* is the least shift that the same deviations d_c - d show: moved to it, they have p = alpha.
 Where all clusters have the same shift it is no less than what the interval of no shift leaves open,
-and there is none where so few clusters cannot have p = alpha. How many clusters are needed: the same is
-asked of normal scores of an expected deviation, and of clusters that have no shift at all: their
+and there is none where so few clusters cannot have p = alpha. How many clusters are needed is the
+same asked of normal scores of an expected deviation, and of clusters that have no shift at all: their
 interval has to be within the least shift, too. Source of the sum of two quantiles: Bloom (1995),
 Minimum Detectable Effects; figures: decision 64.
 """

@@ -99,8 +99,13 @@ def test_a_preference_for_a_place_is_seen_in_the_verdicts_without_a_call(world: 
     given = {"evaluate__judge_probes": {"config": config}}
     assert world.run(ANY_ASSETS, given, assets=PROBING).success
     of_verdicts = world.rows("FROM evaluate.judge_probes WHERE probe = 'verdicts'")
-    found = {row["judge"]: (row["shift"], row["ci_low"], row["ci_high"]) for row in of_verdicts}
-    assert found == {"judge": (0, 0, 0), "always-a": (0.5, 0.5, 0.5)}
+    found = {
+        row["judge"]: (row["shift"], row["n_clusters"], row["p"] < 0.05) for row in of_verdicts
+    }
+    assert found == {"judge": (0, N_ITEMS, False), "always-a": (0.5, N_ITEMS, True)}
+    # Of several probes of a judge six items find nothing, whatever the shift.
+    assert {row["verdict"] for row in of_verdicts} == {"open"}
+    assert {row["detectable"] for row in of_verdicts} == {None}
     # Three turns and the conversation; two and the conversation; one and the conversation.
     assert {(row["n"], row["n_lost"]) for row in of_verdicts} == {(N_ITEMS * len(MODELS) * 9, 0)}
 
@@ -197,10 +202,12 @@ def test_a_picture_that_was_never_there_is_nobodys_loss(
     settings = {"answers": {"max_failed_share": 0.3}}
     world = compared(make_world, offline, tmp_path, folder, settings)
 
-    found = world.rows("SELECT DISTINCT n_items, n_failed FROM evaluate.scores")
+    found = world.rows(
+        "SELECT DISTINCT n_items, n_failed FROM evaluate.scores WHERE subset_label = ''"
+    )
     assert found == [{"n_items": 3, "n_failed": 0}]
-    # As if the item were not there; with it as a loss the best model would have less than a tie.
-    assert_in_order(scores(world))
+    # As if the item were not there: with it as a loss the best model would have less than a tie.
+    assert {scores(world)[name, "careful"] for name in NINE} == {50}
     statuses = world.rows(
         "SELECT DISTINCT model, item_id FROM evaluate.observations WHERE status = 'no_picture'"
     )

@@ -8,14 +8,11 @@ these that names none, such as the one for the releases in force, is looked at b
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, Protocol
 
 from methods.ids import canonical_json, content_id
 from methods.json_text import from_json
 from resources.warehouse_schema import declared_columns, sql_files, sql_text, views_ddl
-
-if TYPE_CHECKING:
-    from resources.warehouse import Warehouse
 
 FROZEN = "release."
 """Stage whose rows belong to a release each. A query that binds one of `OF_RELEASES` reads the rows of
@@ -26,6 +23,16 @@ OF_RELEASES = ("release_id", "release_ids")
 _COMMENT = re.compile(r"--[^\n]*")
 _NAME = re.compile(r"\b[a-z_]+\.[a-z_]+\b")
 _VIEW = re.compile(r"CREATE OR REPLACE VIEW (\S+) AS")
+
+
+class Tables(Protocol):
+    """What is asked of a warehouse."""
+
+    def known_fingerprints(self, table: str, *, by_release: bool = False) -> dict[str, str]:
+        """A hash of the rows of a table, by "", or of those of each release, by its id."""
+
+    def fingerprint_of_query(self, name: str, params: Mapping[str, object]) -> str:
+        """A hash of the result of a query."""
 
 
 class _Portion(NamedTuple):
@@ -42,7 +49,7 @@ class _Portion(NamedTuple):
 class Reads:
     """What is read of a warehouse while a step runs, but for what it writes itself."""
 
-    def __init__(self, warehouse: "Warehouse"):
+    def __init__(self, warehouse: Tables):
         self._warehouse = warehouse
         self._tables: dict[str, str] = {}
         self._queries: dict[str, _Portion] = {}
@@ -88,7 +95,7 @@ class Reads:
         } | {key: _fingerprint(self._warehouse, each) for key, each in self._queries.items()}
 
 
-def would_read_the_same(warehouse: "Warehouse", fingerprints: Mapping[str, str]) -> bool:
+def would_read_the_same(warehouse: Tables, fingerprints: Mapping[str, str]) -> bool:
     """Whether a step that has read this would read the same now."""
     return all(
         _exists(portion := _portion(key)) and _fingerprint(warehouse, portion) == fingerprint
@@ -114,7 +121,7 @@ def _exists(portion: _Portion) -> bool:
     return portion.source in declared_columns() or bool(sql_files(portion.source))
 
 
-def _fingerprint(warehouse: "Warehouse", portion: _Portion) -> str:
+def _fingerprint(warehouse: Tables, portion: _Portion) -> str:
     if portion.source in declared_columns():
         release_id = portion.values.get("release_id")
         known = warehouse.known_fingerprints(portion.source, by_release=release_id is not None)

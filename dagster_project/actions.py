@@ -63,6 +63,8 @@ class Action:
     uses: tuple[str, ...]
     perform: Callable[..., Done] = field(repr=False)
     example: str
+    makes_home: bool = False
+    """Whether it may be the first thing that is done to a home."""
     takes_long: bool = False
     """Whether `perform` also takes `say`, which is told in lines how far it is."""
 
@@ -156,23 +158,33 @@ def _import(
     name: str,
     split: str,
     language: str,
+    held_out: bool,
 ) -> Done:
     from assets.release.published import LEFT_OUT, Wanted, import_published
+    from methods.release_card import RELEASES as OF_RELEASES
     from methods.release_card import card_of, settings_of
     from resources.home import releases_path
     from resources.releases import cards_of
+    from resources.reports.published_files import PublishedFileError
     from resources.reports.release_import import import_release
 
     if not benchmark and Path(file).is_dir():
+        if held_out:
+            raise PublishedFileError(
+                f"{file} is the folder of a release, which stays as it is: --held-out is for a "
+                "benchmark's published file (--benchmark)."
+            )
         release_id = import_release(Path(file), releases_path(), warehouse, image_store)
     else:
         pictures = Path(images) if images else None
-        edition = (text or None for text in (name, split, language))
-        wanted = Wanted(benchmark, Path(file), pictures, *edition)
+        named, of_split, of_language = (text or None for text in (name, split, language))
+        wanted = Wanted(
+            benchmark, Path(file), pictures, named, of_split, of_language, held_out=held_out
+        )
         release_id = import_published(warehouse, image_store, wanted)
     (card,) = cards_of(warehouse, [release_id])
     state = "in force" if card["in_force"] else f"not in force: another of {card['name']} is pinned"
-    left_out = settings_of(card_of(card)).get(f"release.releases.{LEFT_OUT}")
+    left_out = settings_of(card_of(card)).get(f"{OF_RELEASES}.{LEFT_OUT}")
     told = (
         f"Release {release_id} is imported and {state}: {card['n_items']} items, {card['n_turns']} "
         f"turns, {card['n_images']} images{_unreferenced(warehouse, release_id)}."
@@ -233,7 +245,10 @@ def _unreferenced(warehouse: "Warehouse", release_id: str) -> str:
     """How many turns of a release have nothing to be judged by, in words."""
     where = {"release_id": release_id}
     references = warehouse.read("release/references_of", where).to_pylist()
-    judged = {(row["item_id"], row["turn"]) for row in references}
+    # A caption or focus points help a judge, and are nothing to be right by.
+    judged = {
+        (row["item_id"], row["turn"]) for row in references if row["kind"] in ("answer", "key")
+    }
     turns = warehouse.read("release/turns_of", where).to_pylist()
     asked = {(row["item_id"], row["turn"]) for row in turns if row["given"] is None}
     missing = len(asked - judged)
@@ -379,10 +394,17 @@ ACTIONS = (
             ),
             Argument("split", "Such as dev.", option=True),
             Argument("language", "Such as en.", option=True),
+            Argument(
+                "held_out",
+                "Its answers stay in this home: they score here, and are in no file and no push.",
+                option="held-out",
+                kind="flag",
+            ),
         ),
         ("warehouse", "image_store"),
         _import,
         "vlm-loom release import MMBench_DEV_EN.tsv --benchmark mmbench --split dev --language en",
+        makes_home=True,
     ),
     Action(
         "release",

@@ -57,7 +57,11 @@ def vlm_loom() -> None:
 # --- The whole -------------------------------------------------------------------------------------
 
 
-@vlm_loom.command(params=[CORPUS, PROFILE], example="vlm-loom demo --corpus wit --profile openai")
+@vlm_loom.command(
+    params=[CORPUS, PROFILE],
+    example="vlm-loom demo --corpus wit --profile openai",
+    without_home=True,
+)
 @click.option("--all", "everything", is_flag=True, help="Run also what is up to date.")
 def demo(everything: bool) -> int:
     """Everything: build the corpus into releases, evaluate the profile's models, show leaderboards.
@@ -75,16 +79,31 @@ def demo(everything: bool) -> int:
     return demo(embedder, everything)
 
 
-@vlm_loom.command("run", params=[CORPUS, PROFILE], example="vlm-loom run evaluate --profile openai")
+@vlm_loom.command(
+    "run",
+    params=[CORPUS, PROFILE],
+    example="vlm-loom run evaluate --profile openai",
+    without_home=True,
+)
 @click.argument("job", type=Choice(JOBS))
 def run_one(job: str) -> int:
     """Run one job on the home: a stage, build, or checks."""
     from dagster_project.run import run_alone
+    from resources.stores import require_home
+
+    if job == "evaluate":
+        # What models are evaluated on is in a home.
+        require_home()
 
     return run_alone(job)
 
 
-@vlm_loom.command("dry-run", params=[CORPUS, PROFILE], example="vlm-loom dry-run --profile openai")
+@vlm_loom.command(
+    "dry-run",
+    params=[CORPUS, PROFILE],
+    example="vlm-loom dry-run --profile openai",
+    without_home=True,
+)
 def dry_run() -> int:
     """What demo would ask of models and what that would cost; nothing is asked."""
     from dagster_project.dry_run import dry_run
@@ -92,7 +111,17 @@ def dry_run() -> int:
     return dry_run()
 
 
-@vlm_loom.command(params=[CORPUS, PROFILE], example="vlm-loom ui --port 3001")
+@vlm_loom.command(params=[PROFILE], example="vlm-loom site")
+def site() -> int:
+    """Write the static site of the home: leaderboards, every item, every answer; nothing is asked.
+
+    It opens from its folder, and from any web host that the folder is copied to."""
+    from dagster_project.run import run_alone
+
+    return run_alone("site")
+
+
+@vlm_loom.command(params=[CORPUS, PROFILE], example="vlm-loom ui --port 3001", without_home=True)
 @click.option("--port", type=PORT, default=3000, envvar="PORT", show_default=True)
 def ui(port: int) -> int:
     """The Dagster UI with its daemon, on loopback, until it is stopped."""
@@ -119,7 +148,7 @@ def sql(query: str | None) -> int:
     return answer(query)
 
 
-@vlm_loom.command(example='eval "$(vlm-loom completion bash)"')
+@vlm_loom.command(example='eval "$(vlm-loom completion bash)"', without_home=True)
 @click.argument("shell", type=Choice(("bash", "zsh", "fish")))
 def completion(shell: str) -> None:
     """The script by which a shell completes commands; evaluate it in the shell's profile."""
@@ -200,6 +229,7 @@ def _command(action: Action) -> click.Command:
         params=[_parameter(argument) for argument in action.arguments],
         help=action.does,
         example=action.example,
+        without_home=action.makes_home,
     )
 
 
@@ -230,7 +260,7 @@ def show_release(release: str) -> None:
     print(shown(_warehouse(), release), end="")
 
 
-@release.command("forms", example="vlm-loom release forms")
+@release.command("forms", cls=Command, example="vlm-loom release forms", without_home=True)
 def list_forms() -> None:
     """The forms that a release is exported in."""
     from resources.exports.forms import FORMS
@@ -241,17 +271,22 @@ def list_forms() -> None:
 
 
 @release.command(
-    "verify", cls=Command, example="vlm-loom release verify mmdu-1198c7be75.huggingface"
+    "verify",
+    cls=Command,
+    example="vlm-loom release verify mmdu-1198c7be75.huggingface",
+    without_home=True,
 )
 @click.argument("folder", type=FILE)
 def verify_folder(folder: Path) -> None:
     """Check every file of an exported folder against its list; a name alone is also one of the home."""
     from resources.exports.folder import checked_files, told
     from resources.home import releases_path
+    from resources.stores import require_home
 
-    of_home = releases_path() / folder
-    if folder.name == str(folder) and not folder.exists() and of_home.exists():
-        folder = of_home
+    if not folder.exists() and folder.name == str(folder):
+        require_home()
+        of_home = releases_path() / folder
+        folder = of_home if of_home.exists() else folder
     print(told(folder, checked_files(folder)))
 
 
@@ -270,19 +305,37 @@ def show_leaderboards(as_json: bool) -> None:
 
 @result.command("export", example="vlm-loom result export mmdu --as latex")
 @click.argument("release")
-@click.option("--as", "kind", default="", help="csv, parquet, json, latex, markdown, svg or png.")
+@click.option(
+    "--as",
+    "kind",
+    default="",
+    help="csv, parquet, json, openvlm, latex, markdown, svg or png; or submission, the answers.",
+)
 @click.option("--to", type=FILE, help="A folder; reports/results/<release> of the home without.")
 def export_results(release: str, kind: str, to: Path | None) -> None:
-    """Scores on a release as files: leaderboard, every two models, slices; and how they were made."""
+    """Scores on a release as files: leaderboard, every two models, slices; and how they were made.
+
+    As submission: the answers of each model, as the benchmark's own evaluation takes them."""
     from dagster_project.results import export_results
 
     print(export_results(release, kind, to))
+
+
+@result.command("power", example="vlm-loom result power mmdu --difference 1.5")
+@click.argument("release")
+@click.option("--difference", type=float, required=True, help="Of two models, in points.")
+def show_power(release: str, difference: float) -> None:
+    """How many dialogues or items show a difference of two models, and what this release shows."""
+    from dagster_project.results import power_of
+
+    print(power_of(release, difference))
 
 
 @vlm_loom.command(
     "dialogue-shape",
     params=[CORPUS, PROFILE],
     example="vlm-loom dialogue-shape --profile openai --out shape.md",
+    without_home=True,
 )
 @click.option("--settings", type=FILE, help="As settings.yaml; those of the paper's shape without.")
 @click.option("--out", type=FILE, help="The page; it is printed without.")
@@ -297,7 +350,10 @@ def dialogue_shape(settings: Path | None, out: Path | None) -> None:
 
 
 @model.command(
-    "ask", cls=HomeCommand, example='vlm-loom model ask gpt-4o "What is this?" --image owl.jpg'
+    "ask",
+    cls=HomeCommand,
+    example='vlm-loom model ask gpt-4o "What is this?" --image owl.jpg',
+    without_home=True,
 )
 @click.argument("name")
 @click.argument("question")
@@ -309,7 +365,7 @@ def ask(name: str, question: str, images: Sequence[Path]) -> int:
     return ask(name, question, images)
 
 
-@model.command("check", cls=HomeCommand, example="vlm-loom model check gpt-4o")
+@model.command("check", cls=HomeCommand, example="vlm-loom model check gpt-4o", without_home=True)
 @click.argument("name")
 def check(name: str) -> int:
     """What a model can do, and the setting for what it cannot; it is paid for, too."""
@@ -318,7 +374,9 @@ def check(name: str) -> int:
     return check_model(name)
 
 
-@model.command("offline-server", example="vlm-loom model offline-server --port 8099")
+@model.command(
+    "offline-server", example="vlm-loom model offline-server --port 8099", without_home=True
+)
 @click.option("--port", type=PORT, default=8099, envvar="PORT", show_default=True)
 def offline_server(port: int) -> int:
     """The server of the offline models by itself: a stand-in for a paid API, until it is stopped."""
@@ -339,7 +397,7 @@ def backup(to: Path | None) -> None:
     print(back_up_home(to))
 
 
-@home.command(example="vlm-loom home restore backups/20261124-120000")
+@home.command(example="vlm-loom home restore backups/20261124-120000", without_home=True)
 @click.argument("source", type=FILE)
 @click.option("--overwrite", is_flag=True, help="Put an earlier home aside.")
 def restore(source: Path, overwrite: bool) -> None:

@@ -63,6 +63,11 @@ CHECKS = dg.define_asset_job(
     AssetSelection.all_asset_checks(),
     description="Every check on the tables as they are now; nothing is made or asked.",
 )
+SITE = dg.define_asset_job(
+    "site",
+    AssetSelection.assets("evaluate/site", "evaluate/reports"),
+    description="The static site: leaderboards and every item of every release; nothing is asked.",
+)
 ASK_MODELS = ("dialogue", "rewrite", "choice", "quality", "evaluate")
 """Stages that may stop to wait for a batch of model calls."""
 
@@ -250,6 +255,7 @@ def all_jobs(resolve_job: ResolveJob, asset_graph: Callable[[], AssetGraph]) -> 
     return [
         *STAGES.values(),
         CHECKS,
+        SITE,
         build_job(resolve_job, asset_graph),
         settings_job(),
         *ACTION_JOBS,

@@ -6,7 +6,7 @@ changed is for Dagster's data versions (`code_versions.py`); the other reasons a
 
 from collections.abc import Collection
 from contextlib import closing
-from typing import Any
+from typing import Any, NamedTuple
 
 import dagster as dg
 
@@ -14,46 +14,81 @@ from assets.common.dagster_internals import (
     AssetGraph,
     CachingStaleStatusResolver,
     LoadingContext,
+    StaleCauseCategory,
     StaleStatus,
 )
 from assets.common.tables import ROW_COUNT
+from assets.common.unchanged import MAY_BE_KEPT, reads_the_same
 from dagster_project.progress import is_wrong
 from resources.home import home, ledger_path, releases_path, review_path, warehouse_path
 from resources.llm.ledger import Ledger
 from resources.warehouse import Warehouse
 
-FILES = {"cluster.pictures": home, "evaluate.reports": home, "release.exports": releases_path}
+OUTSIDE = frozenset({"review_store", "ledger", "corpus"})
+"""Resources that have other rows at another time, of which an asset's own fingerprints do not tell."""
+FILES = {
+    "cluster.pictures": home,
+    "evaluate.reports": home,
+    "evaluate.site": home,
+    "release.exports": releases_path,
+}
 """Tables that name files by their path, and the folder that it begins in."""
+
+
+class Outdated(NamedTuple):
+    """Assets of a stage to be run, and those of them that are kept if what they read is unchanged."""
+
+    run: list[dg.AssetKey]
+    may_be_kept: list[dg.AssetKey]
 
 
 def outdated(
     instance: dg.DagsterInstance, graph: AssetGraph, warehouse: Warehouse, stage: str
-) -> list[dg.AssetKey]:
+) -> Outdated:
     """Assets of a stage that are out of date, with all of the stage that is made of them.
 
     An asset is out of date if it is stale or was never made, has another number of rows than it
-    recorded, lost calls, was not made of every release, failed a check, or its files are gone. One that
-    reads the review store is run where that was written to since, and what is made of it follows if its
-    rows change.
+    recorded, would read other rows than it read, lost calls, was not made of every release, failed a
+    check, or its files are gone. One that reads the review store is run where that was written to
+    since, and what is made of it follows if its rows change.
+
+    Where rows are the only reason, what is made of them may be kept as it is: whether its own rows have
+    changed is known when it is its turn.
     """
     group = dg.AssetSelection.groups(stage)
     keys = group.resolve(graph)
     stale = CachingStaleStatusResolver(instance, graph, _Loading(instance))
     not_made = stage == "evaluate" and warehouse.count("evaluate.not_made") > 0
     failed = _failed(instance, graph, keys)
-    roots = {
+    anew = {
         key
         for key in keys
         if not_made
         or key in failed
-        or stale.get_status(key) != StaleStatus.FRESH
+        or stale.get_status(key) == StaleStatus.MISSING
+        or any(cause.category != StaleCauseCategory.DATA for cause in stale.get_stale_causes(key))
         or _has_changed(instance, graph, warehouse, key)
     }
-    found = (
-        (dg.AssetSelection.assets(*roots).downstream() & group).resolve(graph) if roots else set()
+    with warehouse.kept_open():
+        rows = {
+            key
+            for key in keys - anew
+            if stale.get_status(key) != StaleStatus.FRESH
+            or not _reads_the_same(instance, warehouse, key)
+        }
+
+    def with_what_follows(roots: Collection[dg.AssetKey]) -> set[dg.AssetKey]:
+        """They, and all of the stage that is made of them."""
+        if not roots:
+            return set()
+        return {*(dg.AssetSelection.assets(*roots).downstream() & group).resolve(graph)}
+
+    must = with_what_follows(anew)
+    must |= {key for key in keys if _reviewed_since(instance, graph, key)}
+    found = must | with_what_follows(rows)
+    return Outdated(
+        sorted(found), sorted(key for key in found - must if not _reads_outside(graph, key))
     )
-    found |= {key for key in keys if _reviewed_since(instance, graph, key)}
-    return sorted(found)
 
 
 def job_of_outdated(
@@ -63,10 +98,14 @@ def job_of_outdated(
 
     It is another job: Dagster's own selection refuses resources that a run brings.
     """
-    assets = outdated(instance, graph, Warehouse(warehouse_path()), job.name)
-    if not assets:
+    found = outdated(instance, graph, Warehouse(warehouse_path()), job.name)
+    if not found.run:
         return None
-    only = dg.define_asset_job(job.name, dg.AssetSelection.assets(*assets))
+    only = dg.define_asset_job(
+        job.name,
+        dg.AssetSelection.assets(*found.run),
+        run_tags={MAY_BE_KEPT: " ".join(".".join(key.path) for key in found.may_be_kept)},
+    )
     resolved = only.resolve(graph, job.executor_def, job.resource_defs)
     return resolved.with_logger_defs(job.loggers)
 
@@ -110,6 +149,16 @@ def _has_changed(
     )
 
 
+def _reads_the_same(instance: dg.DagsterInstance, warehouse: Warehouse, key: dg.AssetKey) -> bool:
+    """Whether an asset, if it was made once, would find in the warehouse what it found then.
+
+    Whether a shard is read again is for the build.
+    """
+    event = instance.get_latest_materialization_event(key)
+    last = event.asset_materialization if event else None
+    return last is None or last.partition is not None or reads_the_same(last, warehouse)
+
+
 def _has_files(warehouse: Warehouse, table: str) -> bool:
     """Whether every file that a table names is there."""
     folder = FILES[table]()
@@ -122,6 +171,11 @@ def _n_calls() -> int:
     """How many calls the ledger has by now."""
     with closing(Ledger(ledger_path())) as ledger:
         return len(ledger)
+
+
+def _reads_outside(graph: AssetGraph, key: dg.AssetKey) -> bool:
+    """Whether an asset reads what people and other runs write beside the warehouse."""
+    return bool(OUTSIDE & graph.get(key).assets_def.required_resource_keys)
 
 
 def _reviewed_since(instance: dg.DagsterInstance, graph: AssetGraph, key: dg.AssetKey) -> bool:

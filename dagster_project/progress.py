@@ -13,6 +13,7 @@ from typing import Any
 import dagster as dg
 
 from assets.common.dagster_internals import DagsterAssetCheckFailedError, SerializableErrorInfo
+from assets.common.unchanged import UNCHANGED_SINCE
 from dagster_project.run_tags import BUILD
 
 MADE = "made"
@@ -101,6 +102,8 @@ class ProgressHandler(logging.Handler):
         metadata = {name: entry.value for name, entry in materialization.metadata.items()}
         shown = [f"{metadata.get('dagster/row_count', 0)} rows"]
         shown += [f"{metadata[name]} {name}" for name in _SHOWN if metadata.get(name)]
+        if UNCHANGED_SINCE in metadata:
+            shown.append("unchanged")
         return f"{asset:<32} {', '.join(shown)}"
 
 

@@ -8,14 +8,24 @@ with it.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import closing
+from datetime import UTC, datetime
 from importlib import import_module
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
+from statistics import median_high
 from typing import Any
 
 from assets.common.apart import not_made
+from methods.evaluation.contestants import is_model
 from methods.evaluation.judging import PANEL, RULE
+from methods.evaluation.statistics.estimates import LEAST_CLUSTERS, marked
+from methods.evaluation.statistics.power import (
+    LEAST_TESTED,
+    MOST_CLUSTERS,
+    clusters_needed,
+    factor,
+)
 from methods.naming import listed
 from resources import home
 from resources.llm.ledger import Ledger
@@ -64,52 +74,132 @@ def show_results(judges: Sequence[str]) -> None:
 
 
 def export_results(release: str, kind: str, to: Path | None) -> str:
-    """Write the scores of a release as files; what was written. Raises UserError.
+    """Write the scores of a release, or the answers on it, as files; what was written.
 
-    The settings that they were made with are those of the last run that made them.
+    Raises UserError. The settings that scores were made with are those of the last run that made them.
     """
-    from assets.common.settings import used
-    from assets.evaluate.comparisons import ComparisonsSettings
-    from assets.release.card import project_version
-    from dagster_project.instance import open_instance
     from resources.releases import cards_of, release_meant
-    from resources.reports.result_files import read_results, require_kind, write_results
+    from resources.reports.result_files import SUBMISSION, require_kind
+    from resources.reports.submission_files import write_submissions
 
     require_kind(kind)
     warehouse = Warehouse(home.warehouse_path())
     release_id = release_meant(warehouse, release)
     (card,) = cards_of(warehouse, [release_id])
-    results = read_results(warehouse, release_id)
+    folder = to or home.reports_path() / "results" / release_id
+    notes: list[str] = []
+    if kind == SUBMISSION:
+        files, notes = write_submissions(warehouse, card, folder)
+    else:
+        files = _write_scores(warehouse, card, kind, folder)
+    names = listed([str(file.relative_to(folder)) for file in files])
+    return "\n".join([f"Results on {release_id} are in {folder}: {names}.", *notes])
+
+
+def _write_scores(
+    warehouse: Warehouse, card: Mapping[str, Any], kind: str, folder: Path
+) -> list[Path]:
+    import dagster as dg
+
+    from assets.common.settings import used
+    from assets.evaluate.comparisons import ComparisonsSettings
+    from assets.release.card import project_version
+    from dagster_project.instance import open_instance
+    from methods.release_card import card_of
+    from resources.reports.result_files import read_results, write_results
+
+    results = read_results(warehouse, card["release_id"])
     import_module("dagster_project.definitions")
     with open_instance() as instance:
         settings = used(instance, "evaluate.comparisons", ComparisonsSettings).model_dump()
-    folder = to or home.reports_path() / "results" / release_id
-    files = write_results(results, kind, folder, card, {**settings, "version": project_version()})
-    return f"Results on {release_id} are in {folder}: {listed([file.name for file in files])}."
+        event = instance.get_latest_materialization_event(dg.AssetKey(["evaluate", "leaderboard"]))
+    made_at = datetime.fromtimestamp(event.timestamp, UTC).isoformat() if event else None
+    about = {**settings, "version": project_version(), "made_at": made_at}
+    return write_results(results, kind, folder, card_of(card), about)
+
+
+def power_of(release: str, difference: float) -> str:
+    """How many clusters show a true difference with a power of 80 %, from what pairs of models vary by.
+
+    By the metric that ranks, two-sided at 0.05, for a pair by itself. Raises UserError.
+    """
+    from resources.releases import release_meant
+    from resources.reports.result_files import ResultError, read_results
+
+    if not difference > 0:
+        raise ResultError("--difference is above 0: the points that two models are apart.")
+    warehouse = Warehouse(home.warehouse_path())
+    release_id = release_meant(warehouse, release)
+    # Of pairs that do not vary nothing can be said, nor of rows of an earlier version.
+    rows = [
+        row
+        for row in read_results(warehouse, release_id).pairs.to_pylist()
+        if row["detectable"] and row["method"] and is_model(row["second"])
+    ]
+    if not rows:
+        raise ResultError(
+            f"{release_id} has no two models whose scores vary over {LEAST_TESTED} dialogues or items: "
+            "evaluate two models on a release of more (vlm-loom run evaluate)."
+        )
+    lines = []
+    of_board = itemgetter("judge", "judge_version", "metric", "aggregation")
+    for (judge, _, metric, aggregation), pairs in groupby(rows, key=of_board):
+        found = [(row["detectable"], row["n_clusters"]) for row in pairs]
+        numbers = sorted(
+            needed
+            for effect, n in found
+            if (needed := clusters_needed(effect / factor(n), n, difference)) is not None
+        )
+        effects = sorted(effect for effect, _ in found)
+        name = f"{metric}/{aggregation}, judge {judge}"
+        if len(numbers) < len(found):
+            lines.append(
+                f"{name}: a difference of {difference:g} needs more than {MOST_CLUSTERS:,}."
+            )
+            continue
+        lines.append(
+            f"{name}: a true difference of {difference:g} is found in 80 of 100 cases (p < 0.05, two "
+            f"models by themselves) on {median_high(numbers):,} independent dialogues, items or groups "
+            f"({numbers[0]:,} to {numbers[-1]:,} by pair of models). {release_id} has "
+            f"{max(n for _, n in found):,} and shows {median_high(effects):.2f} "
+            f"({effects[0]:.2f} to {effects[-1]:.2f})."
+        )
+    return "\n".join(lines)
 
 
 def show_reports() -> None:
     """The path of each report."""
     for report in Warehouse(home.warehouse_path()).read("evaluate/report_paths").to_pylist():
         print(f"Report:   {home.home() / report['path']}")
+    show_site()
+
+
+def show_site() -> None:
+    """The page that the static site begins with."""
+    print(f"Site:     {home.reports_path() / 'index.html'}")
 
 
 def _show_models(rows: Sequence[Mapping[str, Any]]) -> None:
     """The models of one table, best first."""
     width = max(20, *(len(row["model"]) for row in rows))
     print(
-        f"{'model':<{width}} {'rank':>7} {'score':>6}  {'95 % interval':<15} {'judged only':>11} "
-        f"{'judged':>8} {'refused':>8} {'no answer':>10} {'failed':>7}"
+        f"{'model':<{width}} {'rank':>7} {'score':>6}  {'interval':<15} {'clusters':>8} "
+        f"{'judged only':>11} {'judged':>8} {'refused':>8} {'no answer':>10} {'failed':>7}"
     )
     for row in rows:
         value, low, high = (row[name] for name in ("value", "ci_low", "ci_high"))
         score = "-" if value is None else f"{value:.1f}"
-        interval = "" if low is None else f"{low:.1f} - {high:.1f}"
+        interval = marked("" if low is None else f"{low:.1f} - {high:.1f}", row["n_clusters"])
+        clusters = "" if row["n_clusters"] is None else row["n_clusters"]
         judged_only = "-" if row["judged_only"] is None else f"{row['judged_only']:.1f}"
         rank = (
             "-" if row["rank"] is None else f"{row['rank']} ({row['rank_low']}-{row['rank_high']})"
         )
         print(
-            f"{row['model']:<{width}} {rank:>7} {score:>6}  {interval:<15} {judged_only:>11} "
+            f"{row['model']:<{width}} {rank:>7} {score:>6}  {interval:<15} {clusters:>8} "
+            f"{judged_only:>11} "
             f"{row['n_judged']:>8} {row['n_refused']:>8} {row['n_no_answer']:>10} {row['n_failed']:>7}"
         )
+    print("\nIntervals are of 95 %, over independent dialogues, items or groups (clusters).")
+    if any(row["n_clusters"] is not None and row["n_clusters"] < LEAST_CLUSTERS for row in rows):
+        print(f"~: fewer than {LEAST_CLUSTERS} clusters, the interval is only indicative.")

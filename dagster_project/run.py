@@ -16,7 +16,7 @@ from dagster_project.progress import (
     say_failed,
     say_failed_checks,
 )
-from dagster_project.results import show_reports, show_results
+from dagster_project.results import show_reports, show_results, show_site
 from resources.llm.registry import active_profile, load_registry
 from resources.stores import bring_home_up_to_date, usable_home
 
@@ -39,6 +39,8 @@ def _run(job: str) -> int:
         show_reports()
     elif job == "evaluate" and (sentence := said_by(result, MADE)):
         print(sentence)
+    if job == "site" and result.success:
+        show_site()
     if result.success and wrong:
         say_failed_checks(job, wrong)
     elif not result.success:

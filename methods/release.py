@@ -70,6 +70,13 @@ class Edition:
     split: str | None = None
     language: str | None = None
     origin: Literal["built", "imported"] = "built"
+    held_out: bool = False
+    """Whether an import said that its references stay in this home."""
+
+    @property
+    def columns(self) -> dict[str, str | None]:
+        """It as columns of `release.releases`."""
+        return {name: value for name, value in vars(self).items() if name != "held_out"}
 
 
 HELD_OUT = "test"
@@ -186,16 +193,18 @@ def id_of_release(name: str, reviewed: ReviewPolicy, rows: Rows, edition: Editio
         if table_rows or table not in _LATER_TABLES
     }
     whole = edition == Edition(edition.benchmark)
-    parts = [hashed] if whole else [hashed, vars(edition)]
+    said = vars(edition) if edition.held_out else edition.columns
+    parts = [hashed] if whole else [hashed, said]
     return f"{name}-{content_id('release', name, vars(reviewed), *parts)[:10]}"
 
 
 def held_out(edition: Edition) -> bool:
-    """Whether the references of a release of this edition stay in the home that built it.
+    """Whether the references of a release of this edition stay in the home that has it.
 
-    What is imported is exported as it came: a file that holds them out has none.
+    What is imported is exported as it came, unless the import said otherwise: a file that holds them
+    out has none.
     """
-    return edition.split == HELD_OUT and edition.origin == "built"
+    return edition.held_out or (edition.split == HELD_OUT and edition.origin == "built")
 
 
 def exported_rows(rows: Rows, edition: Edition) -> Rows:

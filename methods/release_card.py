@@ -38,6 +38,8 @@ _FILES = {
     "card.json": "this card for programs",
     "tables.json": "the rows of the release, for `vlm-loom release import`",
 }
+RELEASES, HELD_OUT_SETTING = "release.releases", "held_out"
+"""Where the settings on a card say that an import holds its answers out."""
 _HELD_OUT = {"tables.json": "the rows of the release, without its answers"}
 
 
@@ -119,8 +121,15 @@ def benchmark_of(card: Card) -> str | None:
 
 def edition_of(card: Card) -> Edition:
     """What a release is of."""
+    settings = card.get("settings") or {}
+    if isinstance(settings, str):
+        settings = from_json(settings)
     return Edition(
-        benchmark_of(card), card.get("split"), card.get("language"), card.get("origin", "built")
+        benchmark_of(card),
+        card.get("split"),
+        card.get("language"),
+        card.get("origin", "built"),
+        bool(settings.get(RELEASES, {}).get(HELD_OUT_SETTING)),
     )
 
 

@@ -78,9 +78,15 @@ PORT = _Port(1, 65535)
 
 
 class Command(click.Command):
-    """A command that has the home as an option, and says all that is missing at once."""
+    """A command that has the home as an option, and says all that is missing at once.
 
-    def __init__(self, *arguments: Any, example: str = "", **attributes: Any) -> None:
+    It is refused where there is no home, unless it works `without_home`: it makes one, or needs none.
+    """
+
+    def __init__(
+        self, *arguments: Any, example: str = "", without_home: bool = False, **attributes: Any
+    ) -> None:
+        self.without_home = without_home
         attributes["params"] = [*(attributes.get("params") or []), HOME]
         if example:
             # On a line of its own, however long, to be copied.
@@ -101,12 +107,20 @@ class Command(click.Command):
             ]
             raise click.UsageError(f"say {' and '.join(missing)}, too", ctx) from None
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """As click does, once the arguments are known to be right."""
+        if not self.without_home:
+            from resources.stores import require_home
+
+            require_home()
+        return super().invoke(ctx)
+
 
 class HomeCommand(Command):
     """A command that works on a home of this version, and brings it there first."""
 
     def invoke(self, ctx: click.Context) -> Any:
-        """As click does, once the arguments are known to be right."""
+        """As above; a home that there is has files of this version then."""
         from resources.stores import bring_home_up_to_date
 
         bring_home_up_to_date()

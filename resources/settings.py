@@ -15,7 +15,14 @@ from pathlib import Path
 from typing import Any, ClassVar, TypeVar, get_args
 
 import yaml
-from pydantic import BaseModel, ConfigDict, ValidationError, ValidationInfo, field_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from methods.errors import UserError
 from methods.naming import nearest
@@ -46,6 +53,16 @@ class Settings(BaseModel):
 
     RUN_ONLY: ClassVar[frozenset[str]] = frozenset()
     """Fields that ask for something once: a run's config may give them, the file may not."""
+
+    RETIRED: ClassVar[frozenset[str]] = frozenset()
+    """Fields of earlier versions: a home's file may have them, and they do nothing."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_retired(cls, values: Any) -> Any:
+        if not isinstance(values, dict):
+            return values
+        return {name: value for name, value in values.items() if name not in cls.RETIRED}
 
     @field_validator("*", mode="before")
     @classmethod

@@ -69,6 +69,16 @@ def require_folder() -> None:
         raise StoreError(f"The home {home.home()} is a file: set LOOM_HOME to a folder.")
 
 
+def require_home() -> None:
+    """Raise StoreError where there is no home; nothing is made."""
+    require_folder()
+    if not home.home().exists():
+        raise StoreError(
+            f"There is no home at {home.home()}: vlm-loom demo makes one there, --home or LOOM_HOME "
+            "names another."
+        )
+
+
 @contextmanager
 def usable_home() -> Iterator[None]:
     """Raise StoreError, one sentence, for what the operating system refuses in the home."""

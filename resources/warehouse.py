@@ -23,6 +23,7 @@ from filelock import FileLock, Timeout
 from methods.ids import content_id
 from resources.duckdb_file import OpenFile, attached, left_open
 from resources.waiting import Waiting
+from resources.warehouse_reads import Reads
 from resources.warehouse_schema import (
     SQL_ROOT,
     STAGES,
@@ -72,6 +73,8 @@ _NO_MEMORY = re.compile(r"/[\d.]+ \w+ used\)")
 _IN_USE = "The tables are being written at the moment: look again when the run has gone on."
 _CORRUPT = "Corrupt database file"
 """DuckDB has one class of error for all that can be wrong with a file; its words tell them apart."""
+_FINGERPRINT = "count(*) AS n, sum(hash(r)) AS sum"
+_PARAMETER = re.compile(r"\$([a-z_]+)")
 _TERM = re.compile(r"(\w+)( DESC)?(?=, |$)")
 GLANCE_TIMEOUT = 2.0
 """Seconds that who only looks waits for who writes."""
@@ -141,6 +144,8 @@ class Warehouse:
         self._log = log
         self._ready = False
         self._kept = threading.local()
+        self._reads: list[Reads] = []
+        self._fingerprints: dict[str, dict[bool, dict[str, str]]] = {}
 
     def check(self) -> None:
         """Bring the file to this version now, not at the first use. Raises WarehouseError."""
@@ -165,10 +170,12 @@ class Warehouse:
 
     def read(self, name: str, params: Mapping[str, object] | None = None) -> "pa.Table":
         """Result of the query in `sql/<name>.sql`, with its named `$parameters` bound."""
+        self._record(name, params)
         return self.sql(sql_text(name), params)
 
     def read_portion(self, name: str, params: Mapping[str, object]) -> "pa.Table":
         """As `read`, of a portion of tables of any size: what was read of the file is not kept."""
+        self._record(name, params)
         with self._connection(own_instance=True) as connection:
             connection.execute(PORTION_SETTINGS)
             return connection.sql(sql_text(name), params=dict(params)).to_arrow_table()
@@ -182,6 +189,10 @@ class Warehouse:
         file takes longer than reading few rows: what belongs together is read at once.
         """
         rows = {}
+        for name in names:
+            of = query.format(name)
+            named = set(_PARAMETER.findall(sql_text(of)))
+            self._record(of, {key: params[key] for key in params if key in named})
         with self._connection() as connection:
             connection.begin()
             for name in names:
@@ -224,6 +235,7 @@ class Warehouse:
     def export(self, name: str, params: Mapping[str, object], path: Path) -> Path:
         """Write the result of `sql/<name>.sql` to a Parquet file, whatever its size."""
         query = sql_text(name).rstrip().removesuffix(";")
+        self._record(name, params)
         with self._connection() as connection:
             # Not by the query's relation: with parameters that one holds its result in memory.
             connection.execute(
@@ -259,22 +271,59 @@ class Warehouse:
         what = ", ".join(f'"{name}"' for name in columns) or "*"
         by = ", ".join(name if name == "ALL" else f'"{name}"{how}' for name, how in terms)
         then = f"ORDER BY {by}" if by else ""
+        self._record(table, equal)
         return self._select(f"DISTINCT {what}" if distinct else what, table, equal, then)
 
     def count(self, table: str, partition: Partition | None = None) -> int:
         """Number of rows in a table or view that `sql/` declares, or of those of `partition` alone."""
+        self._record(table, partition)
         ((n_rows,),) = self._select("count(*)", table, partition).to_pydict().values()
         return int(n_rows)
 
     def first_rows(self, table: str, partition: Partition, n_rows: int) -> "pa.Table":
         """Some rows of the partition of a table."""
+        self._record(table, partition)
         return self._select("*", table, partition, f"LIMIT {n_rows}")
 
     def fingerprint(self, table: str, partition: Partition | None = None) -> str:
         """A hash of the rows of a table or view, in any order, or of those of `partition` alone."""
         # A sum does not depend on the order, and keeps what an exclusive or would cancel.
-        figures = self._select("count(*) AS n, sum(hash(r)) AS sum", table, partition)
+        figures = self._select(_FINGERPRINT, table, partition)
         return content_id(*(str(column[0]) for column in figures.to_pydict().values()))
+
+    def known_fingerprints(self, table: str, *, by_release: bool = False) -> dict[str, str]:
+        """The same of the table, by "", or of each release's rows of it, by the release's id.
+
+        They are as this object first found them after it last wrote the table.
+        """
+        known = self._fingerprints.setdefault(table, {})
+        if by_release not in known:
+            of = "release_id" if by_release else "'' AS release_id"
+            rows = self._select(f"{of}, {_FINGERPRINT}", table, {}, "GROUP BY ALL").to_pylist()
+            known[by_release] = {
+                row["release_id"]: content_id(str(row["n"]), str(row["sum"])) for row in rows
+            }
+        return known[by_release]
+
+    def fingerprint_of_query(self, name: str, params: Mapping[str, object]) -> str:
+        """The same of the result of the query in `sql/<name>.sql`."""
+        query = sql_text(name).rstrip().removesuffix(";")
+        figures = self.sql(f"SELECT {_FINGERPRINT} FROM (\n{query}\n) AS r", params)
+        return content_id(*(str(column[0]) for column in figures.to_pydict().values()))
+
+    @contextmanager
+    def recorded(self) -> Iterator[Reads]:
+        """What is read and written by this object in the block, whichever thread does it."""
+        reads = Reads(self)
+        self._reads.append(reads)
+        try:
+            yield reads
+        finally:
+            self._reads.remove(reads)
+
+    def _record(self, source: str, values: Mapping[str, object] | None) -> None:
+        for reads in self._reads:
+            reads.add(source, values or {})
 
     def _select(
         self,
@@ -300,6 +349,10 @@ class Warehouse:
 
     def replace_all(self, writes: Sequence[Write]) -> None:
         """Several replacements as one transaction: all are seen, or none."""
+        for write in writes:
+            self._fingerprints.pop(write.table, None)
+            for reads in self._reads:
+                reads.wrote(write.table)
         bound = None
         if any(isinstance(write.rows, Parquet | ArrowStream) for write in writes):
             bound = FILES_MEMORY

@@ -70,6 +70,7 @@ def main() -> int:
         with serving_ui(home) as ui:
             of_the_ui(browser, ui)
             of_calls(browser, ui)
+            of_the_site(browser, ui)
         with serving_review(_site(Run(home, made.stdout))) as site:
             of_review(browser, site)
         browser.close()
@@ -122,6 +123,16 @@ def of_calls(browser: Browser, ui: Ui) -> None:
         page.locator("tbody a").first.click()
         expect(page.get_by_role("heading", name="Rows made of it")).to_be_visible()
         _take(page, "calls")
+
+
+def of_the_site(browser: Browser, ui: Ui) -> None:
+    """The sample browser: two models compared on the items of a benchmark."""
+    (report,) = ui.run.warehouse.read("evaluate/report_paths").to_pylist()
+    path = f"reports/items/{Path(report['path']).name}"
+    with _page(browser, {"width": 1280, "height": 900}) as page:
+        page.goto(f"{ui.address}{address(path)}#a=offline-careful&b=offline-careless")
+        expect(page.locator("body[data-ready]")).to_be_visible()
+        _take(page, "site")
 
 
 # --- Review ------------------------------------------------------------------------------------------

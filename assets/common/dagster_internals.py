@@ -29,6 +29,7 @@ from dagster._core.definitions.data_version import DATA_VERSION_TAG as DATA_VERS
 from dagster._core.definitions.data_version import (
     CachingStaleStatusResolver as CachingStaleStatusResolver,
 )
+from dagster._core.definitions.data_version import StaleCauseCategory as StaleCauseCategory
 from dagster._core.definitions.data_version import StaleStatus as StaleStatus
 
 # The origin of runs that our processes execute: waits for a parameter of execute_in_process.

@@ -8,7 +8,7 @@ write it.
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import timedelta
 from functools import wraps
 from types import ModuleType
@@ -20,6 +20,7 @@ import pyarrow as pa
 from assets.common.apart import NO_FAILURE, NOT_MADE, STAGES, WHOLE, Apart
 from assets.common.previews import PREVIEW_ROWS, preview
 from assets.common.settings import SECTIONS, choose, config_fields, last_reported
+from assets.common.unchanged import kept_as_it_is, read_by
 from methods.errors import UserError
 from methods.ids import content_id
 from resources.extras import tables_before
@@ -150,13 +151,16 @@ def table_asset(
             specs=[asset_spec],
             name="__".join(asset_spec.key.path),
             config_schema=config_fields(table, settings) if settings else None,
-        )(_step(table, function, settings))
+        )(_step(table, side_tables, function, settings))
 
     return decorate
 
 
 def _step(
-    table: str, function: Callable[..., dg.MaterializeResult], settings: type[Settings] | None
+    table: str,
+    side_tables: Sequence[str],
+    function: Callable[..., dg.MaterializeResult],
+    settings: type[Settings] | None,
 ) -> Callable[..., dg.MaterializeResult]:
     """The function as Dagster calls it: with a context first, without `settings` and `apart`."""
     signature = inspect.signature(function)
@@ -176,16 +180,24 @@ def _step(
                     given["settings"] = chosen.settings
             if "context" in signature.parameters:
                 given["context"] = context
-            result = _made(table, function, given)
+            if kept := kept_as_it_is(context, table, resources["warehouse"]):
+                return kept
             slice_of_run = {}
             if context.has_partition_key or context.has_partition_key_range:
                 slice_of_run = {"wit_shard": list(context.partition_keys)}
+            with ExitStack() as recording:
+                # A shard is read again whenever its file has changed.
+                if not slice_of_run:
+                    reads = recording.enter_context(resources["warehouse"].recorded())
+                result = _made(table, function, given)
             if context.has_partition_key_range:
                 _show_each_partition(context, table, resources)
             # An asset gives a version of its own where more than its table decides what follows.
             version = result.data_version or dg.DataVersion(
                 resources["warehouse"].fingerprint(table, slice_of_run)
             )
+            if not slice_of_run:
+                shown |= read_by(reads, [table, *side_tables])
         return dg.MaterializeResult(
             metadata={**(result.metadata or {}), **shown}, data_version=version
         )

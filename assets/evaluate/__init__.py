@@ -28,6 +28,7 @@ from assets.evaluate.reports import reports
 from assets.evaluate.score_queue import score_queue
 from assets.evaluate.scores import scores
 from assets.evaluate.second_readings import second_readings
+from assets.evaluate.site import site
 from assets.evaluate.smallest_subsets import smallest_subsets
 from assets.evaluate.wording_effects import wording_effects
 
@@ -46,6 +47,7 @@ ASSETS = [
     leaderboard,
     provenance,
     reports,
+    site,
     score_queue,
     judge_agreement,
     human_scores,

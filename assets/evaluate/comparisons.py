@@ -12,6 +12,7 @@ from assets.common.automation import WHEN_READY
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.observations import observations
 from assets.evaluate.observed import ScoringSettings, slices
+from assets.evaluate.released import writers_of
 from methods.benchmarks import Benchmarks
 from methods.evaluation.ranking import compare, compare_parts
 from methods.evaluation.related import related
@@ -45,7 +46,7 @@ def comparisons(
     benchmarks: dg.ResourceParam[Benchmarks],
     apart: Apart,
 ) -> dg.MaterializeResult:
-    """Difference of each two models with its interval, p by sign flips, and p after Holm.
+    """Difference of each two models with its interval, p of the same test, and p after Holm.
 
     Two models differ if `p_holm` is small; whether their own intervals overlap says little, because
     what is hard is hard for both. `detectable` is the smallest true difference that would be found four
@@ -55,32 +56,26 @@ def comparisons(
     """
     pairs, ranks, parts = [], [], []
     families = load_registry().families
-    writers = {
-        row["release_id"]: row["writers"] or [] for row in warehouse.read("release/all").to_pylist()
-    }
+    writers: dict[str, list[str]] = {}
     for slice_ in slices(warehouse, benchmarks, settings.panel, apart):
         judges = [member.judge for member in slice_.members or [slice_]]
+        if slice_.release_id not in writers:
+            writers[slice_.release_id] = writers_of(warehouse, slice_.release_id)
         with apart.release(slice_.release_id):
             compared, ranked = compare(
                 slice_.benchmark.metrics,
                 slice_.observed,
                 least_coverage=settings.least_coverage,
-                seed=settings.seed,
-                n_resamples=settings.n_resamples,
             )
             pairs += [{**slice_.columns, **row} for row in compared]
             for row in ranked:
-                remarks = related(
-                    row["model"], judges, writers.get(slice_.release_id, []), families
-                )
+                remarks = related(row["model"], judges, writers[slice_.release_id], families)
                 ranks.append({**slice_.columns, **row, "related": ", ".join(remarks) or None})
             # The finest abilities have few items each.
             by_ability = compare_parts(
                 slice_.benchmark.metrics,
                 slice_.observed,
                 slice_.benchmark.abilities[:-1],
-                seed=settings.seed,
-                n_resamples=settings.n_resamples,
             )
             parts += [{**slice_.columns, **row} for row in by_ability]
     table = rows_to_arrow("evaluate.comparisons", pairs)

@@ -52,9 +52,7 @@ def error_attribution(
         benchmark = benchmarks[release["benchmark"]]
         with apart.release(release["release_id"]):
             for slice_ in slices_of(warehouse, benchmark, release["release_id"], settings.panel):
-                followed = attribution_rows(
-                    slice_.observed, seed=settings.seed, n_resamples=settings.n_resamples
-                )
+                followed = attribution_rows(slice_.observed)
                 rows += [{**slice_.columns, **row} for row in followed]
     table = rows_to_arrow("evaluate.error_attribution", rows)
     warehouse.replace("evaluate.error_attribution", table)

@@ -87,7 +87,7 @@ def extraction_quality(
                 seed=settings.seed,
                 n_resamples=settings.n_resamples,
             )
-            rows += rows_of(figures, named)
+            rows += rows_of(figures, named, settings.seed)
     shown = {"shares": _shares(rows)} if rows else {"note": NO_CHOICES}
     counted = {"read by people": len(people), "people disagree": n_apart}
     return Found(rows, {**counted, **shown})

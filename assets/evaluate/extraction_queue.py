@@ -59,7 +59,8 @@ def extraction_queue(
     strata: Counter[str] = Counter()
     for release in answered_choices(warehouse, benchmarks, in_force=True):
         with apart.release(release.release_id):
-            read = (reading.answer for reading in readings_on(warehouse, release))
+            readings = readings_on(warehouse, release, with_second=False)
+            read = (reading.answer for reading in readings)
             sample = drawn(
                 (answer for answer in read if is_model(answer.model)),
                 settings.n_answers,

@@ -13,6 +13,7 @@ import dagster as dg
 
 from assets.common.tables import report, rows_to_arrow, table_asset
 from methods.evaluation.findings import Finding
+from methods.evaluation.statistics.estimates import PERCENTILES
 from resources.warehouse import Warehouse
 
 TABLE = "evaluate.findings"
@@ -26,9 +27,22 @@ class Found(NamedTuple):
     details: Row
 
 
-def rows_of(findings: Iterable[Finding], of: Mapping[str, str]) -> list[Row]:
-    """Findings as rows; `of` says what they are of: benchmark, release and judge."""
-    return [{"judge_version": "", **vars(finding), **of} for finding in findings]
+def rows_of(
+    findings: Iterable[Finding], of: Mapping[str, str], seed: int | None = None
+) -> list[Row]:
+    """Findings as rows; `of` says what they are of: benchmark, release and judge.
+
+    `seed` is that of the draws, where a method draws.
+    """
+    return [
+        {
+            "judge_version": "",
+            **vars(finding),
+            "seed": seed if finding.method == PERCENTILES else None,
+            **of,
+        }
+        for finding in findings
+    ]
 
 
 def analysis(

@@ -39,24 +39,36 @@ from methods.evaluation.items import Item
 from methods.evaluation.judging import AskJudge, Judgment, Place
 from methods.evaluation.probes import (
     EQUAL,
+    IN_WINS,
+    LENGTH,
     LENIENCY,
     NO_FAMILY,
+    NO_OTHER,
     NO_PAIR_JUDGED,
     NOT_COMPARED,
     NOT_IN_BOTH,
     NOT_JUDGED,
+    OBEDIENCE,
+    OF_PLACES,
     PLANTED,
     POSITION,
     SELF_PREFERENCE,
     VERDICTS,
+    Drawn,
     Pair,
+    Sought,
     beside_others,
+    expected_deviation,
+    favour,
+    n_needed,
     shift_row,
+    spread,
     with_planted,
+    with_verdicts,
 )
 from methods.evaluation.related import related
+from methods.evaluation.statistics.intervals import LEVEL
 from methods.evaluation.verdicts import order_of, won_by_first_place
-from methods.ids import content_id
 from methods.markdown import code, table
 from methods.pairwise.comparing import first_place_share, requests
 from methods.words import is_chinese
@@ -71,22 +83,45 @@ Row = dict[str, Any]
 
 
 class JudgeProbesSettings(Settings):
-    """How many answers are judged with something planted, the seed they are drawn by, the intervals."""
+    """What shifts are worth finding, and how many answers are asked about: what that takes, or less."""
 
-    n_answers: int = Field(
-        10,
-        ge=0,
-        description="Answers of each release that every judge judges again, twice each: with neutral "
-        "text after them, and with an instruction to the judge. 0 asks nothing.",
+    RETIRED = frozenset({"n_resamples"})
+
+    least_shift: float = Field(
+        0.05,
+        gt=0,
+        lt=1,
+        description="The smallest shift worth finding, as a share of the judge's scale: 0.05 of 1 to "
+        "10 is 0.45 points.",
     )
-    n_pairs: int = Field(
-        5,
-        ge=0,
-        description="Answers of each release that a judge compares with themselves, in both orders, "
-        "to see whether it prefers a place: two calls each. 0 asks nothing.",
+    least_preference: float = Field(
+        0.2,
+        gt=0,
+        lt=EQUAL,
+        description="The smallest preference for a place worth finding, in wins.",
     )
-    seed: int = Field(0, description="Seed of the sample and of the resampling.")
-    n_resamples: int = Field(1_000, ge=100, description="Resamples behind each interval.")
+    power: float = Field(0.8, gt=0, lt=1, description="How often such a shift is to be found.")
+    alpha: float = Field(
+        0.05,
+        gt=0,
+        le=1 - LEVEL,
+        description="How often a judge without any shift may be said to have one, over all its probes.",
+    )
+    n_answers: int | None = Field(
+        None,
+        ge=0,
+        description="At most so many answers of each release are judged again by every judge, twice "
+        "each: with neutral text after them, and with an instruction to the judge. Unset: as many as "
+        "the least shift takes. 0 asks nothing.",
+    )
+    n_pairs: int | None = Field(
+        None,
+        ge=0,
+        description="At most so many answers of each release are compared with themselves, in both "
+        "orders, by every judge: two calls each. Unset: as many as the least preference takes. 0 asks "
+        "nothing.",
+    )
+    seed: int = Field(0, description="Seed of the sample.")
 
 
 class _Probe(NamedTuple):
@@ -142,14 +177,16 @@ def judge_probes(
 ) -> dg.MaterializeResult:
     """How far each judge's verdicts shift, in points or wins, under what should not shift them.
 
-    - `length`: neutral sentences after the answer. `obedience`: an instruction in it to give the
-      highest score; an interval above 0 means that the judge obeys.
+    - `length`: neutral sentences after the answer. `obedience`: an instruction in them to give the
+      highest score, less the same length without.
     - `position`: an answer beside itself, in both orders; how much more than half of the wins the first
       place has. 0.5 is a judge that always says A.
     - `verdicts`: the same of the comparisons that scores rest on, where a benchmark compares answers.
-    - `self_preference`: its scores of models of its own family less those of other judges;
-      `leniency`: the same of other models. What is beyond leniency is favour.
+    - `self_preference`: its scores of models of its own family less those of other judges, and less
+      `leniency`, the same of other models.
 
+    `verdict`: `found` (p after Holm over the judge's probes), `none` (the interval is within the least
+    shift worth finding), or `open`; `detectable` is what would be found on these answers.
     No score rests on it. Judges of the profile are probed on releases in force; other rows stay.
     """
     judges = llm.profile.judges
@@ -163,7 +200,9 @@ def judge_probes(
     for release in releases:
         with apart.release(release.release_id):
             scores[release.release_id] = _scores(warehouse, release, judges)
-            probes += list(_probes(warehouse, release, scores[release.release_id], settings))
+            probes += list(
+                _probes(warehouse, release, scores[release.release_id], judges, settings)
+            )
 
     async def ask(calls: ModelCalls, place: int) -> Judged | None:
         probe = probes[place]
@@ -196,11 +235,16 @@ def judge_probes(
             continue
         with apart.release(release.release_id):
             of_release = scores[release.release_id]
-            rows += [
-                *_planted_rows(warehouse, release, of_release, asked, settings),
-                *_verdict_rows(warehouse, release, of_release, settings),
-                *_preference_rows(warehouse, release, judges, families, settings),
-            ]
+            sought = _Sought(release, of_release, judges, settings)
+            by_judge: dict[str, list[Row]] = {}
+            for row in (
+                *_planted_rows(warehouse, release, of_release, asked, sought),
+                *_verdict_rows(warehouse, release, of_release, sought),
+                *_preference_rows(warehouse, release, judges, families, sought),
+            ):
+                by_judge.setdefault(row["judge"], []).append(row)
+            for of_judge in by_judge.values():
+                rows += with_verdicts(of_judge, settings.alpha)
     arrow = rows_to_arrow(TABLE, rows)
     named = {"release_id": [release.release_id for release in releases], "judge": list(judges)}
     warehouse.replace_all(
@@ -248,18 +292,67 @@ def _images(release: Released) -> dict[str, JudgeImages]:
     return {judge_version(release.benchmark, images): images for images in get_args(JudgeImages)}
 
 
-def _probes(
-    warehouse: Warehouse, release: Released, scores: Scores, settings: JudgeProbesSettings
-) -> Iterator[_Probe]:
-    """The sample of each judge's judged answers, with everything that is planted in them.
+class _Sought:
+    """What is looked for in the probes of a release's judges, in the units of the shift."""
 
-    It is drawn by a hash of seed and place, so that judges get the same answers.
-    """
+    def __init__(
+        self,
+        release: Released,
+        scores: Scores,
+        judges: Collection[str],
+        settings: JudgeProbesSettings,
+    ):
+        self._scores, self._settings = scores, settings
+        lowest, highest = release.benchmark.score_range
+        self.scale = highest - lowest
+        self._beside_others = len(judges) > 1
+
+    def of(self, judge: str, probe: str) -> Sought:
+        """Of one probe of a judge."""
+        settings = self._settings
+        if probe in IN_WINS:
+            least, span = settings.least_preference, EQUAL
+        else:
+            least, span = settings.least_shift * self.scale, float(self.scale)
+        return Sought(
+            least,
+            # A favour is the difference of two differences.
+            2 * span if probe == SELF_PREFERENCE else span,
+            settings.power,
+            settings.alpha,
+            self._n_probes(judge),
+        )
+
+    def _n_probes(self, judge: str) -> int:
+        """How many of the judge's probes may have a p."""
+        versions = [of_judge for (name, _), of_judge in self._scores.items() if name == judge]
+        compared = sum(
+            any(order_of(answer.place.part) for answer, _ in of_judge.values())
+            for of_judge in versions
+        )
+        beside = 2 * self._beside_others
+        return (len(PLANTED) + beside) * len(versions) + compared + 1
+
+
+def _probes(
+    warehouse: Warehouse,
+    release: Released,
+    scores: Scores,
+    judges: Collection[str],
+    settings: JudgeProbesSettings,
+) -> Iterator[_Probe]:
+    """The sample of each judge's judged answers, with everything that is planted in them."""
     items = {item.item_id: item for item in items_of(warehouse, release.release_id)}
     images = _images(release)
+    sought = _Sought(release, scores, judges, settings)
     for (judge, version), of_judge in scores.items():
-        sample = sorted(of_judge, key=lambda key: content_id(settings.seed, *key))
-        for key in sample[: settings.n_answers]:
+        drawn = [
+            Drawn(key, items[answer.item_id].cluster, answer.model, answer.place)
+            for key, (answer, _) in of_judge.items()
+        ]
+        deviation = expected_deviation((given for _, given in of_judge.values()), sought.scale)
+        n = _n_asked(settings.n_answers, sought.of(judge, PLANTED[0]), deviation, len(drawn))
+        for key in spread(drawn, n, settings.seed):
             (model, item_id, place, transcript, known), before = of_judge[key]
             item = items[item_id]
             question = next(turn.question for turn in item.turns if turn.turn == place.turn)
@@ -275,10 +368,18 @@ def _probes(
             for (model, item_id, place, transcript, _), _ in of_judge.values()
             if name == judge and place.trial == PLAIN
         }
-        drawn = sorted(plain, key=lambda key: content_id(settings.seed, *key))
-        for model, item_id, turn in drawn[: settings.n_pairs]:
+        drawn = [Drawn(key, items[key[1]].cluster, key[0], (key[2],)) for key in plain]
+        n = _n_asked(settings.n_pairs, sought.of(judge, POSITION), OF_PLACES, len(drawn))
+        for key in spread(drawn, n, settings.seed):
+            model, item_id, turn = str(key[0]), str(key[1]), int(key[2])
             transcript = plain[model, item_id, turn]
             yield from _position(release, judge, items[item_id], model, turn, transcript)
+
+
+def _n_asked(most: int | None, sought: Sought, deviation: float, n_answers: int) -> int:
+    """How many of the answers are asked about."""
+    most = n_answers if most is None else min(most, n_answers)
+    return n_needed(sought, deviation, most) if most else 0
 
 
 def _position(
@@ -331,7 +432,7 @@ def _planted_rows(
     release: Released,
     judged: Collection[tuple[str, str]],
     asked: Sequence[Row],
-    settings: JudgeProbesSettings,
+    sought: _Sought,
 ) -> Iterator[Row]:
     clusters = {item.item_id: item.cluster for item in items_of(warehouse, release.release_id)}
     compared = pairs_version(reference=True, images="shown")
@@ -345,25 +446,30 @@ def _planted_rows(
     for judge, version, probe, why_not in probes:
         here = _named(release, judge, version)
         rows = [row for row in asked if row.items() >= here.items()]
+        neutral = {_key(row): row["score_after"] for row in rows if row["probe"] == LENGTH}
         of_probe = [row for row in rows if row["probe"] == probe]
         pairs = [
-            Pair(clusters[row["item_id"]], row["score_before"], row["score_after"])
+            Pair(clusters[row["item_id"]], before, row["score_after"])
             for row in of_probe
-            if row["score_after"] is not None
+            for before in [neutral[_key(row)] if probe == OBEDIENCE else row["score_before"]]
+            if before is not None and row["score_after"] is not None
         ]
         shift = shift_row(
             probe,
             pairs,
             why_not,
             n_lost=len(of_probe) - len(pairs),
-            seed=settings.seed,
-            n_resamples=settings.n_resamples,
+            sought=sought.of(judge, probe),
         )
         yield {**here, **shift}
 
 
+def _key(row: Row) -> tuple[str | int, ...]:
+    return tuple(row[name] for name in ("model", "item_id", "trial", "turn", "part"))
+
+
 def _verdict_rows(
-    warehouse: Warehouse, release: Released, scores: Scores, settings: JudgeProbesSettings
+    warehouse: Warehouse, release: Released, scores: Scores, sought: _Sought
 ) -> Iterator[Row]:
     """How the first place fares in each judge's comparisons; no row where a judge compares nothing."""
     clusters = {item.item_id: item.cluster for item in items_of(warehouse, release.release_id)}
@@ -384,8 +490,7 @@ def _verdict_rows(
                 pairs,
                 NOT_IN_BOTH,
                 n_lost=len(won) - len(pairs),
-                seed=settings.seed,
-                n_resamples=settings.n_resamples,
+                sought=sought.of(judge, VERDICTS),
             )
             yield {**_named(release, judge, version), **row}
 
@@ -395,26 +500,27 @@ def _preference_rows(
     release: Released,
     judges: Collection[str],
     families: dict[str, str],
-    settings: JudgeProbesSettings,
+    sought: _Sought,
 ) -> Iterator[Row]:
     """Each judge beside the others of its version, on models of its family and on the rest."""
     slices = slices_of(warehouse, release.benchmark, release.release_id, "mean")
     alone = [slice_ for slice_ in slices if not slice_.members and slice_.judge in judges]
+    metric = release.benchmark.dimensions[-1]
     for slice_ in alone:
         others = {other.judge: other.observed for other in alone if other.version == slice_.version}
         models = [model for model in slice_.observed if is_model(model)]
         own = [model for model in models if related(model, [slice_.judge], [], families)]
         rest = [model for model in models if model not in own]
-        for probe, group in ((SELF_PREFERENCE, own), (LENIENCY, rest)):
-            pairs = beside_others(slice_.judge, others, release.benchmark.dimensions[-1], group)
-            why_not = NO_FAMILY if probe == SELF_PREFERENCE and not own else NOT_COMPARED
+        of_own = beside_others(slice_.judge, others, metric, own)
+        of_rest = beside_others(slice_.judge, others, metric, rest)
+        why_not = NO_FAMILY if not own else NO_OTHER if of_own else NOT_COMPARED
+        for probe, pairs, reason in (
+            (SELF_PREFERENCE, favour(of_own, of_rest), why_not),
+            (LENIENCY, of_rest, NOT_COMPARED),
+        ):
+            n_lost = len(of_own) - len(pairs) if probe == SELF_PREFERENCE else 0
             shift = shift_row(
-                probe,
-                pairs,
-                why_not,
-                n_lost=0,
-                seed=settings.seed,
-                n_resamples=settings.n_resamples,
+                probe, pairs, reason, n_lost=n_lost, sought=sought.of(slice_.judge, probe)
             )
             yield {**_named(release, slice_.judge, slice_.version), **shift}
 
@@ -433,11 +539,15 @@ def _shifts(rows: Sequence[Row]) -> dg.MetadataValue:
     lines = [
         [
             *(code(row[name]) for name in ("release_id", "judge", "probe")),
-            str(row["n"]),
+            *(str(row[name]) for name in ("n", "n_clusters")),
             "–" if row["shift"] is None else f"{row['shift']:+.2f}",
             "" if row["ci_low"] is None else f"{row['ci_low']:+.2f} to {row['ci_high']:+.2f}",
+            *("" if row[name] is None else f"{row[name]:.2g}" for name in ("p_holm", "detectable")),
+            row["verdict"],
         ]
         for row in rows
     ]
-    heads = ("release", "judge", "probe", "answers", "shift", "95 % interval")
-    return dg.MetadataValue.md("\n".join(table(heads, lines)))
+    heads = ("release", "judge", "probe", "answers", "clusters", "shift", "95 % interval")
+    return dg.MetadataValue.md(
+        "\n".join(table((*heads, "p after Holm", "detectable", "verdict"), lines))
+    )

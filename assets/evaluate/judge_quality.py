@@ -55,6 +55,8 @@ Cells = dict[tuple[str, ...], dict[str, str]]
 class JudgeQualitySettings(ScoringSettings):
     """How the figures are computed: the same observations give the same numbers."""
 
+    RETIRED = frozenset()
+
     split_by: str | None = Field(
         None,
         description="Label that agreement with people is split by; none: the benchmark's last ability.",
@@ -64,6 +66,7 @@ class JudgeQualitySettings(ScoringSettings):
         description="Judges that were trained on evaluate.critic_pairs: people agree with them on the "
         "pairs for testing alone.",
     )
+    seed: int = Field(0, description="Seed of the resampling.")
     n_resamples: int = Field(
         200,
         ge=100,

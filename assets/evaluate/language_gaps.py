@@ -15,7 +15,7 @@ from assets.common.automation import WHEN_READY
 from assets.evaluate.findings import Found, Row, analysis, rows_of
 from assets.evaluate.observations import observations
 from assets.evaluate.observed import ScoringSettings, Slice, slices_of
-from assets.evaluate.released import items_of
+from assets.evaluate.released import current_of, items_of
 from methods.benchmarks import Benchmarks
 from methods.choice.languages import SOURCE_LANGUAGE
 from methods.evaluation.items import Item
@@ -90,8 +90,6 @@ def _rows(
             benchmark.metrics,
             Observed(first, items[0], ones[key].observed),
             Observed(second, items[1], others[key].observed),
-            seed=settings.seed,
-            n_resamples=settings.n_resamples,
         )
         rows += rows_of(compared, {**ones[key].columns, "other": second})
     return rows
@@ -99,11 +97,7 @@ def _rows(
 
 def _translations(warehouse: Warehouse, benchmarks: Benchmarks) -> Iterator[tuple[Row, Row]]:
     """Two releases in force of one benchmark and split in two languages, English first."""
-    known = [
-        row
-        for row in warehouse.read("release/current").to_pylist()
-        if row["benchmark"] in benchmarks and row["language"]
-    ]
+    known = [row for row in current_of(warehouse, benchmarks) if row["language"]]
     known.sort(key=lambda row: (row["language"] != SOURCE_LANGUAGE, row["language"], row["name"]))
     for one, other in combinations(known, 2):
         same = all(one[name] == other[name] for name in ("benchmark", "split"))

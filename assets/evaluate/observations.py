@@ -24,8 +24,10 @@ from methods.benchmarks import Benchmarks
 from methods.errors import UserError
 from methods.evaluation.asking import Transcript, with_policy
 from methods.evaluation.benchmark import Benchmark
+from methods.evaluation.contestants import is_file
 from methods.evaluation.items import Item
 from methods.evaluation.judging import RULE, Judgment, Place, replay
+from methods.evaluation.without_pictures import lacks_picture
 from resources.batched import batched
 from resources.releases import in_force
 from resources.warehouse import Warehouse
@@ -67,11 +69,10 @@ def observations(
     """
     tables: list[pa.Table] = []
     unknown = []
-    current = set(in_force(warehouse).values())
     for release in warehouse.read("evaluate/answered_releases").to_pylist():
         if release["benchmark"] not in benchmarks:
             unknown.append(release["release_id"])
-            if release["release_id"] in current:
+            if release["release_id"] in in_force(warehouse).values():
                 apart.lose(release["release_id"], UserError(_without(release["benchmark"])))
             continue
         benchmark = benchmarks[release["benchmark"]]
@@ -148,7 +149,9 @@ def _observe(
         benchmark.judge(item, transcript),
         {place: stored.judgment for place, stored in kept.items()},
     )
+    lacking = lacks_picture(item) and not is_file(model)
     for one in observed:
+        without = lacking and one.status in ("failed", "not_asked")
         by = kept.get(Place(one.trial, one.turn, one.part))
         yield {
             "model": model,
@@ -160,7 +163,7 @@ def _observe(
             "trial": one.trial,
             "turn": one.turn,
             "part": one.part,
-            "status": one.status,
+            "status": "no_picture" if without else one.status,
             "value": one.value,
             "call_key": by.call_key if by else None,
             "answer_call_key": transcript.answer(one.trial, one.turn).call_key,

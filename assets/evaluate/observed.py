@@ -48,8 +48,8 @@ ROWS_AT_ONCE = 20_000
 class ScoringSettings(Settings):
     """How scores and comparisons are computed: the same observations give the same numbers."""
 
-    seed: int = Field(0, description="Seed of the resampling.")
-    n_resamples: int = Field(10_000, ge=100, description="Resamples behind each interval.")
+    RETIRED = frozenset({"seed", "n_resamples"})
+
     panel: Panel = Field(
         "mean", description="How the values of several judges make those of their panel."
     )

@@ -7,7 +7,7 @@ order is said by the benchmark's `ask`, run once more on the answers that there 
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from assets.evaluate.released import Released, items_of
+from assets.evaluate.released import Released, current_of, items_of
 from assets.evaluate.transcripts import transcripts_of
 from methods.benchmarks import Benchmarks
 from methods.choice.read_answers import ReadAnswer, compat
@@ -35,22 +35,24 @@ def answered_choices(
         for row in warehouse.read("evaluate/answered_releases").to_pylist()
         if row["benchmark"] in benchmarks and benchmarks[row["benchmark"]].extractor_prompts
     ]
-    current = {row["release_id"] for row in warehouse.read("release/current").to_pylist()}
+    current = {row["release_id"] for row in current_of(warehouse, benchmarks)}
     return [release for release in answered if not in_force or release.release_id in current]
 
 
-def readings_on(warehouse: Warehouse, release: Released) -> Iterator[Reading]:
-    """Every answer on a release that a letter was to be read from, with what each reader read."""
+def readings_on(
+    warehouse: Warehouse, release: Released, *, with_second: bool = True
+) -> Iterator[Reading]:
+    """Every answer on a release that a letter was to be read from, with what each reader read.
+
+    Without `with_second` those readings are left out that were made for comparison alone.
+    """
     where = {"release_id": release.release_id}
     with warehouse.kept_open():
         stored = {
             (row["model"], row["item_id"], row["trial"], row["turn"]): row
             for row in warehouse.read("evaluate/readings_of", where).to_pylist()
         }
-        second = {
-            (row["model"], row["item_id"], row["trial"], row["turn"]): row["value"]
-            for row in warehouse.read("evaluate/second_readings_of", where).to_pylist()
-        }
+        second = _second_readings(warehouse, release.release_id) if with_second else {}
         items = {item.item_id: item for item in items_of(warehouse, release.release_id)}
         transcripts = transcripts_of(warehouse, release.release_id)
     for (model, item_id), transcript in transcripts.items():
@@ -75,3 +77,10 @@ def readings_on(warehouse: Warehouse, release: Released) -> Iterator[Reading]:
                 second=second.get(place),
             )
             yield Reading(answer, extract, given.call_key)
+
+
+def _second_readings(
+    warehouse: Warehouse, release_id: str
+) -> dict[tuple[str, str, str, int], str | None]:
+    rows = warehouse.read("evaluate/second_readings_of", {"release_id": release_id}).to_pylist()
+    return {(row["model"], row["item_id"], row["trial"], row["turn"]): row["value"] for row in rows}

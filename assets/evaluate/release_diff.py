@@ -136,8 +136,6 @@ def _on_common(
                 was.observed[model],
                 now.observed[model],
                 items,
-                seed=settings.seed,
-                n_resamples=settings.n_resamples,
             )
             if scores:
                 repeated = _repeated(model, now, calls[0], calls[1], items)

@@ -48,7 +48,7 @@ def releases_in_force(
     Raises dg.Failure where none is in force, or where `also` has a release that there is not, or one of
     no benchmark.
     """
-    current = warehouse.read("release/current").to_pylist()
+    current = current_of(warehouse, benchmarks)
     asked = warehouse.read("release/named", {"release_ids": list(also)}).to_pylist()
     releases = {
         row["release_id"]: Released(benchmarks[row["benchmark"]], row["release_id"])
@@ -65,6 +65,14 @@ def releases_in_force(
             allow_retries=False,
         )
     return list(releases.values())
+
+
+def current_of(warehouse: Warehouse, benchmarks: Benchmarks) -> list[Row]:
+    """The rows of the releases of benchmarks that are in force."""
+    rows: list[Row] = warehouse.read(
+        "release/current_of", {"benchmarks": sorted(benchmarks)}
+    ).to_pylist()
+    return rows
 
 
 def no_such_release(warehouse: Warehouse, benchmarks: Benchmarks, release_id: str) -> dg.Failure:
@@ -108,6 +116,12 @@ def items_in_batches(warehouse: Warehouse, release_id: str) -> Iterator[Item]:
     language = language_of(warehouse, release_id)
     for ids in batched(item_ids(warehouse, release_id), ITEMS_AT_ONCE):
         yield from items_named(warehouse, release_id, ids, language)
+
+
+def writers_of(warehouse: Warehouse, release_id: str) -> list[str]:
+    """The models that wrote the release, as far as it says so."""
+    rows = warehouse.select("release.releases", "writers", release_id=release_id).to_pylist()
+    return next((row["writers"] or [] for row in rows), [])
 
 
 def item_ids(warehouse: Warehouse, release_id: str) -> list[str]:

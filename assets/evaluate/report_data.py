@@ -20,7 +20,8 @@ from methods.evaluation.items import Item
 from methods.evaluation.metrics import Metric
 from methods.evaluation.slices import abilities_above
 from methods.evaluation.wording_effects import groups_of, styles_of, text_of
-from methods.release import Rows
+from methods.release import Rows, exported_rows, held_out
+from methods.release_card import card_of, edition_of
 from methods.release_items import items_of_release
 from methods.release_statistics import distributions, shares
 from resources.llm.estimate import text_tokens
@@ -67,6 +68,9 @@ def report_data(
     where = {"release_id": release["release_id"]}
     rows = rows_of_release(warehouse, release["release_id"])
     items = items_of_release(rows)
+    # A page may be shown to anybody; scores of all items tell no answer.
+    edition = edition_of(card_of(release))
+    hidden, shown = held_out(edition), exported_rows(rows, edition)
     benchmark = benchmarks.get(release["benchmark"])
     orders = {table: order for section in extra_sections() for table, order in section.rows.items()}
     read = _read(
@@ -98,8 +102,10 @@ def report_data(
         "widest_groups": _widest_groups(warehouse, benchmark, items, where),
         "distributions": distributions(items, text_tokens),
         "shares": shares(items),
-        "item_analysis": item_report_data(warehouse, release["release_id"], items),
-        "examples": _examples(warehouse, where, rows, items[:N_EXAMPLES], profile),
+        "item_analysis": item_report_data(
+            warehouse, release["release_id"], items_of_release(shown)
+        ),
+        "examples": _examples(warehouse, where, shown, items[:N_EXAMPLES], profile, hidden),
     }
 
 
@@ -135,6 +141,13 @@ def board_data(
             order="model, stage",
             release_id=release_id,
         )
+        without_picture = warehouse.select(
+            "evaluate.observations",
+            "item_id",
+            distinct=True,
+            release_id=release_id,
+            status="no_picture",
+        )
         not_made = warehouse.select(
             "evaluate.not_made", order="step, release_id", release_id=[release_id, ""]
         )
@@ -156,6 +169,7 @@ def board_data(
         "not_made": not_made.to_pylist(),
         "unscored": [m for m in profile.evaluate if m not in scored] if scores else [],
         "unjudgeable": [row["model"] for row in read["unjudgeable"]],
+        "n_without_picture": len(without_picture),
     }
 
 
@@ -234,9 +248,15 @@ def metric_row(metric: Metric) -> Row:
 
 
 def _examples(
-    warehouse: Warehouse, where: Row, released: Rows, items: Sequence[Item], profile: Profile
+    warehouse: Warehouse,
+    where: Row,
+    released: Rows,
+    items: Sequence[Item],
+    profile: Profile,
+    hidden: bool,
 ) -> list[Row]:
-    """The items with the rows of the release, the models' answers and what was said of them."""
+    """The items with the rows of the release, the models' answers and, unless it is `hidden`, what was
+    said of them."""
     first = {**where, "n_items": len(items)}
     rows = {row["item_id"]: row for row in released["items"]}
     turns, images = (_by(released[table], "item_id") for table in ("turns", "images"))
@@ -245,7 +265,7 @@ def _examples(
         "evaluate/{}_of", ("example_answers", "example_judgments", "example_rules"), first
     )
     answers = read["example_answers"]
-    judged = [*read["example_judgments"], *read["example_rules"]]
+    judged = [] if hidden else [*read["example_judgments"], *read["example_rules"]]
     for row in judged:
         row["scores"] = map_of(row["scores"])
     places = {judge: place for place, judge in enumerate(profile.judges)}

@@ -1,7 +1,8 @@
-"""Reports: one HTML page a release, and an index over all.
+"""Reports: one HTML page a release, a home page over all, and a page on the corpus.
 
 What belongs here: which releases have a page, and the files. What a page is made of is gathered by
-`report_data.py`; the pages are `resources/reports/benchmark_report.py` and `report_index.py`.
+`report_data.py` and `corpus_page.py`; the pages are `resources/reports/benchmark_report.py`,
+`report_index.py` and `report_corpus.py`.
 """
 
 from collections.abc import Sequence
@@ -13,6 +14,7 @@ import dagster as dg
 from assets.common.apart import Apart
 from assets.common.automation import WHEN_READY
 from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.evaluate.corpus_page import write_corpus
 from assets.evaluate.error_attribution import error_attribution
 from assets.evaluate.extraction_quality import extraction_quality
 from assets.evaluate.item_decisions import item_decisions
@@ -32,10 +34,11 @@ from resources.llm.registry import Profile, load_registry
 from resources.reports.addresses import address
 from resources.reports.benchmark_report import render_report, write_report
 from resources.reports.diff_page import diff_pages
-from resources.reports.report_index import Line, line_of, render_index
+from resources.reports.report_index import Line, line_of, render_index, state_of
+from resources.reports.site_state import keep_state, since_last
 from resources.warehouse import Warehouse
 
-INDEX = "index.html"
+INDEX, STATE = "index.html", "index.json"
 
 
 @table_asset(
@@ -63,7 +66,7 @@ def reports(
     benchmarks: dg.ResourceParam[Benchmarks],
     apart: Apart,
 ) -> dg.MaterializeResult:
-    """One HTML page for each release in force or evaluated, and an index over them.
+    """One HTML page for each release in force or evaluated, a home page over them, one on the corpus.
 
     A page has the leaderboard with ranks, charts, comparisons and slices by judge, an analysis of the
     items where they are right or wrong, what the release consists of, failures, and examples with
@@ -91,6 +94,7 @@ def reports(
     warehouse.replace("evaluate.reports", table)
     links = {
         "index": relative_to_home(write_index(lines)),
+        "corpus": relative_to_home(write_corpus(warehouse, image_store)),
         **{row["release_id"]: row["path"] for row in rows},
     }
     return report(
@@ -112,7 +116,10 @@ def index_lines(warehouse: Warehouse, benchmarks: Benchmarks, profile: Profile) 
 
 def write_index(lines: Sequence[Line]) -> Path:
     """Write the index over the reports, a line each, and the comparisons of releases that there are."""
-    index = reports_path() / INDEX
+    index, remembered = (reports_path() / name for name in (INDEX, STATE))
     generated = datetime.now(UTC).isoformat(timespec="seconds")
-    write_report(index, render_index(lines, generated, diff_pages()))
+    state = state_of(lines)
+    since = since_last(remembered, state)
+    write_report(index, render_index(lines, generated, diff_pages(), since))
+    keep_state(remembered, state, since, generated)
     return index

@@ -36,12 +36,7 @@ def scores(
     rows = []
     for slice_ in slices(warehouse, benchmarks, settings.panel, apart):
         with apart.release(slice_.release_id):
-            made = score_rows(
-                slice_.benchmark.metrics,
-                slice_.observed,
-                seed=settings.seed,
-                n_resamples=settings.n_resamples,
-            )
+            made = score_rows(slice_.benchmark.metrics, slice_.observed)
             for row in made:
                 provider = " + ".join(sorted(slice_.providers[row["model"]]))
                 rows.append({**slice_.columns, "provider": provider, **row})

@@ -41,7 +41,7 @@ def wording_effects(
 ) -> Found:
     """What wordings of each style score less or more than their question's other wordings do.
 
-    The interval of `difference` is over groups, p by sign flips and after Holm over all models and
+    The interval of `difference` is over groups, p of the same test and after Holm over all models and
     styles. A style is the item's label `style`; without it one told by rule: as a question, polite,
     shorter or longer than the group's median.
     """
@@ -56,8 +56,6 @@ def wording_effects(
                 slice_.benchmark.metrics,
                 items[slice_.release_id],
                 slice_.observed,
-                seed=settings.seed,
-                n_resamples=settings.n_resamples,
             )
             rows += rows_of(findings, slice_.columns)
     n_groups = sum(row["measure"] == "deviation" for row in rows)

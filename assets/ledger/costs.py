@@ -1,18 +1,26 @@
 """Costs: what models cost by day, stage and model.
 
-What belongs here: the view that people read. It stands in `sql/ledger/views.sql`.
+What belongs here: the view that people read. It stands in `sql/ledger/views.sql`; the site's page
+on the corpus, which shows it, too, is written anew (`assets/evaluate/corpus_page.py`).
 """
 
 import dagster as dg
 
 from assets.common.automation import WHEN_READY
 from assets.common.tables import report, table_asset
+from assets.evaluate.corpus_page import write_corpus
 from assets.ledger.calls import calls, table_preview
+from resources.home import relative_to_home
+from resources.images.store import ImageStore
+from resources.reports.addresses import address
 from resources.warehouse import Warehouse
 
 
 @table_asset("ledger.costs", deps=[calls], automation_condition=WHEN_READY)
-def costs(warehouse: dg.ResourceParam[Warehouse]) -> dg.MaterializeResult:
+def costs(
+    warehouse: dg.ResourceParam[Warehouse], image_store: dg.ResourceParam[ImageStore]
+) -> dg.MaterializeResult:
     """What models cost by day (UTC), stage and model: calls answered and lost, tokens, USD, seconds."""
     rows = warehouse.read("ledger/costs")
-    return report(rows, {"preview": table_preview(rows)})
+    page = dg.MetadataValue.url(address(relative_to_home(write_corpus(warehouse, image_store))))
+    return report(rows, {"preview": table_preview(rows), "page": page})

@@ -44,7 +44,7 @@ def new_card(
             "release_id": release.release_id,
             "name": name,
             "kind": "benchmark" if edition.benchmark else "instruction",
-            **vars(edition),
+            **edition.columns,
             "n_items": len(release.rows["items"]),
             "n_turns": len(release.rows["turns"]),
             "n_images": len({row["image_id"] for row in release.rows["images"]}),

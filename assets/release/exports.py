@@ -9,17 +9,19 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import dagster as dg
-from pydantic import Field
+from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
+from pydantic import Field, field_validator
 
 from assets.common.automation import WHEN_READY
 from assets.common.progress import StepProgress
 from assets.common.settings import choose
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.release.in_force import ReleaseError
-from assets.release.releases import releases
+from assets.release.releases import NAMES, releases
 from methods.exports.stacking import Budget
 from methods.licences.terms import Term
-from methods.naming import listed
+from methods.licences.together import SETS
+from methods.naming import listed, nearest
 from resources.exports.folder import MANIFEST, Checked, listed_files, write_folder
 from resources.exports.forms import Form, form_named
 from resources.exports.push import require_publishable
@@ -57,6 +59,12 @@ class ExportsSettings(Settings):
         description="Licence of a release's texts, and of its pictures of which none is known, by name "
         "of the release, for example {mmdu-imported: CC-BY-NC-4.0}.",
     )
+
+    @field_validator("licences")
+    @classmethod
+    def _known_licences(cls, licences: dict[str, str]) -> dict[str, str]:
+        return {name: _known_licence(licence) for name, licence in licences.items()}
+
     shard_mb: int = Field(
         500,
         ge=1,
@@ -77,6 +85,17 @@ class ExportsSettings(Settings):
     picture_tokens: int = Field(
         576, ge=0, description="Tokens that a picture counts for in stack_tokens (LLaVA-1.5: 576)."
     )
+
+
+def _known_licence(said: str) -> str:
+    """A licence as SPDX writes it. Raises ValueError for a name that it does not have."""
+    try:
+        return canonicalize_license_expression(said)
+    except InvalidLicenseExpression:
+        known = nearest(said, (name for _, name in SETS))
+        raise ValueError(
+            f"{said!r} is no licence of SPDX's list, such as one of these: {known}"
+        ) from None
 
 
 class Export(NamedTuple):
@@ -105,6 +124,7 @@ def exports(
     Beside them the forms for other tools that the settings name; one that cannot hold a release is
     left out of it, and said.
     """
+    _require_released(warehouse, settings)
     rows = []
     left_out: list[str] = []
     failed: list[str] = []
@@ -194,12 +214,24 @@ def _together(
     progress: OnProgress,
 ) -> Source:
     """The source of the first of these releases, with the others beside it."""
+    _require_released(warehouse, settings)
     first, *others = (
         _source(warehouse, image_store, _row(warehouse, release), settings, progress)
         for release in meant
     )
     first.stand_beside(others)
     return first
+
+
+def _require_released(warehouse: Warehouse, settings: ExportsSettings) -> None:
+    """Raise ExportError for a setting of a release that there is not and that nothing builds."""
+    known = {*NAMES, *(row["name"] for row in warehouse.read("release/all").to_pylist())}
+    for setting in ("licences", "licences_left_out"):
+        for name in sorted(set(getattr(settings, setting)) - known):
+            raise ExportError(
+                f"{setting} of release.exports names {name!r}, which is the name of no release; "
+                f"{nearest(name, known)}."
+            )
 
 
 def _settings() -> ExportsSettings:

@@ -21,7 +21,7 @@ from methods.imported_release import NOBODY, imported_name, imported_release, re
 from methods.naming import nearest
 from methods.published_forms import importable, published_forms
 from methods.release import Edition
-from methods.release_card import edition_of
+from methods.release_card import HELD_OUT_SETTING, RELEASES, edition_of
 from resources.images.store import ImageStore
 from resources.releases import ReleaseError, in_force
 from resources.reports.published_files import PublishedFileError, read_items
@@ -35,7 +35,8 @@ class Wanted(NamedTuple):
     """What is to be imported: a file of a benchmark, and what the file does not say.
 
     `pictures` is the folder of the pictures that the file names, by default the file's own. By default
-    the release's name is made of the benchmark, the split and the language.
+    the release's name is made of the benchmark, the split and the language. `held_out` says that its
+    answers stay in this home: it is scored here, and no file of it has them.
     """
 
     benchmark: str
@@ -44,11 +45,13 @@ class Wanted(NamedTuple):
     name: str | None = None
     split: str | None = None
     language: str | None = None
+    held_out: bool = False
 
     @property
     def edition(self) -> Edition:
         """What the release is of."""
-        return Edition(self.benchmark, self.split or None, self.language or None, "imported")
+        named = (self.benchmark, self.split or None, self.language or None)
+        return Edition(*named, "imported", self.held_out)
 
 
 def import_published(warehouse: Warehouse, store: ImageStore, wanted: Wanted) -> str:
@@ -95,8 +98,9 @@ def write_imported(
     """
     release = imported_release(name, edition, items)
     before = in_force(warehouse).get(name)
+    settings = {**source, **({HELD_OUT_SETTING: True} if edition.held_out else {})}
     made_with = {
-        "settings": {"release.releases": dict(source)},
+        "settings": {RELEASES: settings},
         "project_version": project_version(),
     }
     card = new_card(release, name, edition, NOBODY, "", before, made_with)
@@ -129,7 +133,7 @@ def _require_free(warehouse: Warehouse, name: str, edition: Edition) -> None:
     others = [
         row
         for row in warehouse.read("release/all").to_pylist()
-        if row["name"] == name and edition_of(row) != edition
+        if row["name"] == name and edition_of(row).columns != edition.columns
     ]
     if name in NAMES or others:
         raise ReleaseError(

@@ -11,7 +11,10 @@ from resources.command_line import FILE, Command, HomeCommand
 
 
 @click.command(
-    "task-map", cls=Command, example="vlm-loom result task-map vectors --base base --out map.html"
+    "task-map",
+    cls=Command,
+    example="vlm-loom result task-map vectors --base base --out map.html",
+    without_home=True,
 )
 @click.argument("vectors", type=FILE)
 @click.option("--base", type=FILE, help="Weights before the fine-tuning; not of adapters.")

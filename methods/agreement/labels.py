@@ -75,9 +75,11 @@ def cohen_kappa(ratings: Ratings) -> Measured:
     if not len(first):
         return Measured(None, NOBODY_TWICE)
     labels, codes = np.unique([first, second], return_inverse=True)
-    # With one label chance alone always agrees, so that kappa is 0/0.
+    # With one label of both kappa is 0/0; with one of a rater it is 0, however often they agree.
     if len(labels) == 1:
         return Measured(None, "Both gave every item the same one label.")
+    if min(len(np.unique(first)), len(np.unique(second))) == 1:
+        return Measured(None, "One of the two gave every item the same label.")
     from sklearn.metrics import cohen_kappa_score
 
     return Measured(float(cohen_kappa_score(*codes.reshape(2, -1))))
@@ -108,7 +110,8 @@ def cohen_kappa_of_draws(
     agreed = np.trace(confusion, axis1=1, axis2=2) / n_items
     expected = (confusion.sum(axis=1) * confusion.sum(axis=2)).sum(axis=1) / n_items**2
     kappas = np.full(len(draws), np.nan)
-    return np.divide(agreed - expected, 1 - expected, out=kappas, where=expected < 1)
+    varied = np.logical_and(*((confusion.sum(axis=side) > 0).sum(axis=1) > 1 for side in (1, 2)))
+    return np.divide(agreed - expected, 1 - expected, out=kappas, where=varied)
 
 
 # --- Of any number of raters ---------------------------------------------------------------------

@@ -27,7 +27,7 @@ FUZZY: Bands = ((1, 2), (3, 5), (6, 8), (9, 10))
 STRICT: Bands = ((1, 1), (2, 2), (3, 3), (4, 5), (6, 6), (7, 8), (9, 10))
 """Each band is one of the criteria that the judge scores by."""
 ROUNDING = 1e-18
-"""Square of a difference that is none."""
+"""A variance that is none: means of the same scores may differ by a rounding."""
 
 
 # --- Correlations --------------------------------------------------------------------------------
@@ -116,10 +116,10 @@ def quadratic_kappa(ratings: Ratings) -> Measured:
     first, second = paired_ratings(ratings)
     if not len(first):
         return Measured(None, NOBODY_TWICE)
+    # Of a rater with one score kappa is 0 by definition, however often the other agrees.
+    if min(first.var(), second.var()) < ROUNDING:
+        return Measured(None, "One of the two gave every item the same score.")
     by_chance = first.var() + second.var() + (first.mean() - second.mean()) ** 2
-    # Means of the same scores may differ by a rounding.
-    if by_chance < ROUNDING:
-        return Measured(None, "Both gave every item the same one score.")
     return Measured(float(1 - ((first - second) ** 2).mean() / by_chance))
 
 

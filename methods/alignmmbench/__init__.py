@@ -11,13 +11,14 @@ from methods.agreement.scores import FUZZY
 from methods.alignmmbench.tasks import CATEGORY, CHINESE_NAMES, TASK
 from methods.evaluation.asking import PLAIN, Asking, ContextPolicy, Limits, Transcript
 from methods.evaluation.dialogue import ask_dialogue
+from methods.evaluation.grades import HIGHEST, LOWEST
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.judged_turns import earlier_turns, judge_turns, numbered_question
 from methods.evaluation.judging import AskJudge, Judging, Place
 from methods.evaluation.metrics import BY_LABEL, Metric
 from methods.evaluation.metrics.group_spread import GroupSpread, ShareOverBand
 from methods.evaluation.metrics.mean import Mean
-from methods.evaluation.rating import HIGHEST, LOWEST, RATING, RATING_SCHEMA, read_rating
+from methods.evaluation.rating import RATING, RATING_SCHEMA, read_rating
 from methods.evaluation.without_pictures import ask_without_pictures
 from methods.words import is_chinese
 
@@ -32,10 +33,10 @@ MOST_SPREAD = (HIGHEST - LOWEST) / 2
 class Alignmmbench:
     """The history is given, the last question is asked; a judge rates the answer from 1 to 10.
 
-    `Rating` is the mean over questions (`micro`), and over the means of tasks or categories. `Alignment
-    score` says how steady a model is over the wordings of one question, which are the items of a group;
-    `Mean deviation` and `Over a band` say so, too, where the alignment score is infinite or rests on
-    hardly any group that differs.
+    `Rating` is the mean over the means of tasks, as in the paper (Table 3: `Avg` is the mean of its 13
+    columns in every row), over those of categories, and over questions (`micro`). How steady a model is
+    over the wordings of one question, which are the items of a group, say `Mean deviation`, its inverse
+    `Alignment score`, which is infinite where the ratings of each group are equal, and `Over a band`.
 
     The judge reads the reference and no picture, as the paper's; with `judge_sees_images` it gets them.
     """
@@ -51,9 +52,8 @@ class Alignmmbench:
     metrics: Sequence[Metric] = (
         *(
             Mean(name=MEAN, lowest=LOWEST, highest=HIGHEST, aggregation=aggregation)
-            for aggregation in ("micro", f"{BY_LABEL}{TASK}", f"{BY_LABEL}{CATEGORY}")
+            for aggregation in (f"{BY_LABEL}{TASK}", "micro", f"{BY_LABEL}{CATEGORY}")
         ),
-        GroupSpread(name="Alignment score", observation=RATING, lowest=MOST_SPREAD),
         GroupSpread(
             name="Mean deviation",
             observation=RATING,
@@ -61,6 +61,7 @@ class Alignmmbench:
             inverse=False,
             higher_is_better=False,
         ),
+        GroupSpread(name="Alignment score", observation=RATING, lowest=MOST_SPREAD),
         ShareOverBand(name="Over a band", observation=RATING, bands=FUZZY),
     )
 

@@ -25,11 +25,12 @@ from methods.agreement.table import LABELS_OF_PAIR, measured_rows
 from methods.choice.lettered import LETTERS, NO_CHOICE
 from methods.choice.passes import RIGHT, RIGHT_COMPAT
 from methods.choice.read_answers import STRATA, Place, ReadAnswer
-from methods.evaluation.columns import estimate
+from methods.evaluation.columns import Ends, estimate
 from methods.evaluation.contestants import is_model
 from methods.evaluation.findings import Finding, estimated
 from methods.evaluation.metrics import Metric, Scored, Unit
 from methods.evaluation.scoring import floored, units_of
+from methods.evaluation.statistics.estimates import PERCENTILES
 
 Letter = Callable[[ReadAnswer], str | None]
 Observed = Mapping[str, Sequence[Scored]]
@@ -74,9 +75,9 @@ def reading_findings(
             name: observed.get(name, ()) for name in sorted({answer.model for answer in of_model})
         }
         for figure in (
-            *_shares(of_model, **resampling),
+            *_shares(of_model),
             *_agreement(of_model, letters_of_people, **resampling),
-            *_effects(metrics, of_model, asked, **resampling),
+            *_effects(metrics, of_model, asked),
         ):
             yield replace(figure, subject=model)
 
@@ -84,7 +85,7 @@ def reading_findings(
 # --- Shares ----------------------------------------------------------------------------------------
 
 
-def _shares(answers: Sequence[ReadAnswer], **resampling: int) -> Iterator[Finding]:
+def _shares(answers: Sequence[ReadAnswer]) -> Iterator[Finding]:
     read: dict[tuple[str, str, str], Callable[[ReadAnswer], bool]] = {
         ("read", RULE, ""): lambda answer: answer.rule is not None,
         ("read", COMPAT_RULE, ""): lambda answer: answer.compat_rule is not None,
@@ -104,7 +105,9 @@ def _shares(answers: Sequence[ReadAnswer], **resampling: int) -> Iterator[Findin
         [Unit(answer.place, answer.cluster, float(holds(answer))) for answer in answers]
         for holds in read.values()
     ]
-    for (measure, reader, lost), value in zip(read, estimate(columns, **resampling), strict=True):
+    for (measure, reader, lost), value in zip(
+        read, estimate(columns, [(0.0, 1.0)] * len(columns)), strict=True
+    ):
         label = "reason" if lost else ""
         share = Finding(
             judge=reader,
@@ -172,6 +175,8 @@ def _agreed(
             value=row["value"],
             ci_low=row["low"],
             ci_high=row["high"],
+            n_clusters=len(set(clusters)),
+            method=None if row["low"] is None else PERCENTILES,
             reason=row["reason"],
         )
 
@@ -183,7 +188,6 @@ def _effects(
     metrics: Sequence[Metric],
     answers: Sequence[ReadAnswer],
     observed: Observed,
-    **resampling: int,
 ) -> Iterator[Finding]:
     """Each metric that there is under both readings: as it is read, by rules alone, by compat."""
     read = {answer.place: answer for answer in answers}
@@ -192,6 +196,7 @@ def _effects(
         for name, scored_of_model in observed.items()
     }
     columns: list[list[Unit]] = []
+    ends: list[Ends] = []
     named: list[Finding] = []
     for strict, compat in both_readings(metrics):
         under = {
@@ -207,11 +212,12 @@ def _effects(
             score = replace(of_metric, measure="score", n=len(keys))
             for shown in (STRICT, RULE) if reader == STRICT else (COMPAT,):
                 columns.append(scores[shown])
+                ends.append(strict.ends)
                 named.append(replace(score, judge=shown))
             columns.append([_less(first[key], second[key]) for key in keys])
+            ends.append((-strict.span, strict.span))
             named.append(replace(score, measure="difference", judge=reader, other=other))
-    # All at once: the clusters are drawn once.
-    for figure, value in zip(named, estimate(columns, **resampling), strict=True):
+    for figure, value in zip(named, estimate(columns, ends), strict=True):
         yield estimated(figure, value, NO_KEY)
 
 

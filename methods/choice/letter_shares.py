@@ -14,7 +14,9 @@ places,
 
     T(z) = sum_l | sum_c z_c d_lc |,  z_c in {-1, +1},  d_lc = times named less times right in cluster c
 
-and p is the share of all z, or of drawn ones, with T(z) >= T(1) (`statistics/comparisons.py`).
+and p is the share of all z with T(z) >= T(1), or (1 + number) / (1 + drawn) of drawn ones. It is exact
+where a cluster's differences would be as likely the other way round. Sources: Fisher (1935), The Design
+of Experiments, section 21; Phipson and Smyth (2010), Permutation p-values should never be zero.
 """
 
 import random
@@ -26,7 +28,7 @@ import numpy as np
 
 from methods.choice.lettered import LETTERS, NO_CHOICE, key_of
 from methods.evaluation.items import Item
-from methods.evaluation.statistics.comparisons import MOST_ENUMERATED, all_signs, holm
+from methods.evaluation.statistics.comparisons import holm
 from methods.evaluation.statistics.estimates import Estimate
 from methods.evaluation.statistics.resampling import (
     Floats,
@@ -66,6 +68,8 @@ def most_frequent_letters(items: Sequence[Item], label: str | None) -> Mapping[s
 
 NOTHING_READ = "none"
 """Stands for a letter where a model gave no text, or where its text could not be read."""
+MOST_ENUMERATED = 12
+"""With so many clusters or fewer all signs are tried: 4,096 at most."""
 N_RESAMPLES = 2_000
 """The ends of an interval are then good to a tenth of its width."""
 
@@ -174,7 +178,7 @@ def _p_values(of: _Differences, *, seed: int, n_flips: int) -> list[float | None
         return (sums >= observed[:, None]).sum(axis=1).astype(float)
 
     if n_clusters <= MOST_ENUMERATED:
-        shares = count(all_signs(n_clusters)) / 2**n_clusters
+        shares = count(_all_signs(n_clusters)) / 2**n_clusters
     else:
         # Not the stream that draws clusters.
         generator = np.random.default_rng([seed, 1])
@@ -187,3 +191,8 @@ def _p_values(of: _Differences, *, seed: int, n_flips: int) -> list[float | None
         float(share) if size else None
         for share, size in zip(shares, of.sizes.sum(axis=1), strict=True)
     ]
+
+
+def _all_signs(n: int) -> Floats:
+    """Every row of n signs: 2^n x n."""
+    return np.where((np.arange(2**n)[:, None] >> np.arange(n)) & 1, 1.0, -1.0)

@@ -48,12 +48,12 @@ def _by_letter(answer: str, letters: str) -> str | None:
 
 
 def _by_text(answer: str, choices: Sequence[str]) -> str | None:
+    # A text may be longer in lower case, and VLMEvalKit measures it there: "İ" becomes two characters.
+    answer = answer.lower()
     if len(answer) > 2 * sum(map(len, choices)):
         return None
     matching = [
-        letter
-        for letter, choice in zip(LETTERS, choices, strict=False)
-        if choice.lower() in answer.lower()
+        letter for letter, choice in zip(LETTERS, choices, strict=False) if choice.lower() in answer
     ]
     return matching[0] if len(matching) == 1 else None
 

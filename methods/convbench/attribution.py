@@ -10,7 +10,7 @@ ConvBench compares a turn's score over the model's own history with the same tur
 
 Errors go by chance, too, when a model is asked again or a judge wavers, and right answers are lost by
 it: `lost` is the measure of that noise, and what was given is a cause only where the net gain is
-positive with p < 0.05. p flips signs of clusters, the interval draws clusters
+positive with p < 0.05. Interval and p are of one test on clusters
 (`methods/evaluation/statistics/comparisons.py`), Holm's adjustment is over the models, by task over
 models and tasks. The decline over turns is the same with two turns of one history in place of two
 settings. What belongs here: these rows.
@@ -40,14 +40,13 @@ from methods.evaluation.metrics.units import matrix
 from methods.evaluation.scoring import ALL
 from methods.evaluation.slices import subsets
 from methods.evaluation.statistics.comparisons import compare_differences, holm
-from methods.evaluation.statistics.resampling import N_RESAMPLES
 
 Row = dict[str, Any]
 ERROR_BELOW = 0.5
 """A lower mean over both orders of the pair is an error: the judge prefers the reference."""
 ALPHA = 0.05
 LEAST_TESTED = 6
-"""With fewer independent items there is no interval and no p: no two-sided test by sign flips of five
+"""With fewer independent items there is no interval and no p: no two-sided test on five
 comes below 0.05."""
 TOO_FEW = f"Fewer than {LEAST_TESTED} independent items: there is no test."
 NO_ITEMS = "No item was judged in both."
@@ -156,9 +155,6 @@ class Followed(NamedTuple):
 def attribution_rows(
     observed: Mapping[str, Sequence[Scored]],
     changes: Sequence[Change] = CHANGES,
-    *,
-    seed: int,
-    n_resamples: int = N_RESAMPLES,
 ) -> list[Row]:
     """A row for each change, subset and model; `observed` has each contestant's observations.
 
@@ -177,7 +173,7 @@ def attribution_rows(
         if not any(of_model.before for of_model in followed.values()):
             continue
         cells = [(ALL, model, of_model) for model, of_model in followed.items()]
-        rows += _rows(change, cells, seed, n_resamples)
+        rows += _rows(change, cells)
         tasks = [
             judged.labels for of_model in followed.values() for judged in of_model.after.values()
         ]
@@ -188,7 +184,7 @@ def attribution_rows(
                 for subset in sorted(subsets(named))
                 for model, of_model in followed.items()
             ]
-            rows += _rows(change, [cell for cell in cells if cell[2].before], seed, n_resamples)
+            rows += _rows(change, [cell for cell in cells if cell[2].before])
     return rows
 
 
@@ -226,15 +222,17 @@ def _judged(scored: Sequence[Scored], dimension: str, trial: str) -> dict[str, J
 
 
 Cell = tuple[tuple[str, str], str, Followed]
+SPAN = 100.0
+"""A win rate can differ by so much."""
 _UNTESTED: Row = dict.fromkeys(("ci_low", "ci_high", "p", "p_holm", "verdict"))
 
 
-def _rows(change: Change, cells: Sequence[Cell], seed: int, n_resamples: int) -> list[Row]:
+def _rows(change: Change, cells: Sequence[Cell]) -> list[Row]:
     """The rows of cells (subset, model, items) that are adjusted together."""
     untested = [_why_untested(of_model) for _, _, of_model in cells]
     tested = [place for place, why in enumerate(untested) if why is None]
     values, clusters = matrix([_differences(cells[place][2]) for place in tested])
-    compared = compare_differences(values, clusters, seed=seed, n_resamples=n_resamples)
+    compared = compare_differences(values, clusters, SPAN)
     adjusted = holm([comparison.p_value for comparison in compared])
     tests: dict[int, Row] = {
         place: {
@@ -269,7 +267,7 @@ def _rows(change: Change, cells: Sequence[Cell], seed: int, n_resamples: int) ->
 def _why_untested(of: Followed) -> str | None:
     """Why there is no test of these items; None where there is one.
 
-    A test by sign flips that cannot come below 1 whatever the signs is none: it would only make the
+    A test that cannot come below 1 whatever the differences are is none: it would only make the
     others' adjustment stricter (Tarone 1990).
     """
     if not of.before:

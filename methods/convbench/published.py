@@ -74,6 +74,7 @@ def _meanings() -> dict[str, Meaning]:
             for word in synonyms:
                 for form in (f"the{ordinal}turn{word}", f"{ordinal}turn{word}", f"{name}{word}"):
                     known[form] = Meaning(what, turn)
+        known[f"{ordinal}turninstructioncategory"] = Meaning(CATEGORY, turn)
     for word in ("focus", "focuspoints", "demand", "demands"):
         for form in (f"thethirdturn{word}", f"thirdturn{word}", f"creation{word}"):
             known[form] = Meaning(FOCUS, N_TURNS)
@@ -85,15 +86,19 @@ MEANINGS: Mapping[str, Meaning] = _meanings()
 _ID, _IMAGE, _TURN = "id", "imageid", "turn"
 WRITTEN: Mapping[str, Meaning] = {
     **{
-        f"The_{ordinal}_turn_{what}": Meaning(what, turn)
-        for what in (INSTRUCTION, REFERENCE)
+        form.format(ordinal, ordinal.capitalize()): Meaning(what, turn)
+        for what, form in (
+            (INSTRUCTION, "The_{}_turn_instruction"),
+            (REFERENCE, "{}_turn_answer"),
+            (CATEGORY, "{1}_turn_instruction_category"),
+        )
         for turn, ordinal in enumerate(TURN_NAMES, start=1)
     },
-    "caption": Meaning(CAPTION, 1),
-    "focus": Meaning(FOCUS, N_TURNS),
-    **{name: Meaning(CATEGORY, turn) for turn, name in TASK_LABELS.items()},
+    "instruction-conditioned-caption": Meaning(CAPTION, 1),
+    "third_turn_demands": Meaning(FOCUS, N_TURNS),
 }
-"""The columns that are written after ID and image_id; those that no item has a text for are not."""
+"""The columns that are written after ID and image_id, as the released scorer names them; those that no
+item has a text for are not."""
 KINDS: Mapping[str, ReferenceKind] = {REFERENCE: "answer", CAPTION: "caption", FOCUS: "focus"}
 
 

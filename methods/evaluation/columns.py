@@ -1,14 +1,17 @@
 """Columns of units packed into arrays, and the mean of each with its interval.
 
-What belongs here: keeping many columns in little memory, and resampling all of them by the same drawn
-clusters. A column has 20 bytes a unit, where the units themselves have some hundred; equal columns, as
-those of a model that failed nothing are in every form, are kept and resampled once. A stratum has units
-in few clusters, so rows are resampled in groups that are about the same clusters, over these alone.
-Which units a column has is `scoring.py`, the bootstrap is `statistics/resampling.py`.
+What belongs here: keeping many columns in little memory. A column has 20 bytes for each cluster and
+stratum, where the units themselves have some hundred bytes each; equal columns, as those of a model
+that failed nothing are in every form, are kept and worked out once. Which units a column has is
+`scoring.py`, the interval `statistics/intervals.py`. A mean of strata has pseudo-values there:
+
+    theta = (1/L) sum_s theta_s,    dtheta/dw_c = (1/L) sum_s (t_cs - theta_s n_cs) / N_s
+
+times sqrt(C_s / (C_s - 1)) for the C_s clusters of stratum s.
 """
 
 import hashlib
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from statistics import fmean
 from typing import NamedTuple
 
@@ -19,28 +22,20 @@ from methods.evaluation.metrics import Unit
 from methods.evaluation.metrics.observations import Names
 from methods.evaluation.metrics.units import Units
 from methods.evaluation.statistics.estimates import Estimate
-from methods.evaluation.statistics.resampling import (
-    ClusterTotals,
-    Floats,
-    bootstrap_parts,
-    percentile_estimates,
-    ratio,
-)
+from methods.evaluation.statistics.intervals import pseudo_values, score_estimates
+from methods.evaluation.statistics.resampling import ClusterTotals, Floats
 
-AT_ONCE, LEAST_AT_ONCE = 1_000, 100
-"""Columns that are resampled at once, at most and at least: 80 and 8 MB for 10,000 resamples."""
-CLUSTERS_A_COLUMN = 12
-"""The more clusters there are, the longer drawing them takes, and the more columns it serves."""
-SORTED_AT_ONCE = 100
-"""Columns whose percentiles are taken at once: these take copies of what was resampled."""
+ROWS_AT_ONCE = 1_000
+"""Columns that are worked on at once, of about as many clusters."""
 Column = Sequence[Unit]
 """The units that one number is the mean of."""
+Ends = tuple[float, float]
+"""The lowest and the highest value that a unit can have."""
 
 
 class _Row(NamedTuple):
     """A column's units of one stratum: sum and number of values in each cluster that has any."""
 
-    about: Hashable
     clusters: NDArray[np.int32]
     sums: Floats
     sizes: Floats
@@ -49,10 +44,11 @@ class _Row(NamedTuple):
 class _Packed(NamedTuple):
     rows: list[_Row]
     mean: float | None
+    ends: Ends
 
 
 class Columns:
-    """Columns that are resampled together; the mean is over units, or over the means of strata."""
+    """Columns that are worked out together; the mean is over units, or over the means of strata."""
 
     def __init__(self) -> None:
         self._names = Names()
@@ -61,45 +57,45 @@ class Columns:
         self._columns: list[_Packed] = []
         self._place: dict[bytes, int] = {}
         self._added: list[int] = []
-        self._last: tuple[Column | None, Hashable] = (None, "")
+        self._last: tuple[Column | None, Ends] = (None, (0.0, 0.0))
 
-    def add(self, units: Column, about: Hashable = "") -> None:
-        """One more column; those `about` the same part of the items are resampled together."""
-        if units is self._last[0] and about == self._last[1]:
+    def add(self, units: Column, ends: Ends) -> None:
+        """One more column, whose units lie between the ends."""
+        if units is self._last[0] and ends == self._last[1]:
             self._added.append(self._added[-1])
             return
-        self._last = units, about
+        self._last = units, ends
         of = Units.of(units, None if isinstance(units, Units) else self._names).valued()
         clusters = self._numbers_of(of)
         strata = of.of_strata()
-        rows = [
-            _row((about, name), clusters[members], of.values[members]) for name, members in strata
-        ]
-        digest = hashlib.blake2b(repr([row.about for row in rows]).encode(), digest_size=16)
+        rows = [_row(clusters[members], of.values[members]) for _, members in strata]
+        digest = hashlib.blake2b(repr((ends, [len(r.sums) for r in rows])).encode(), digest_size=16)
         for row in rows:
-            for part in row[1:]:
+            for part in row:
                 digest.update(part.tobytes())
         place = self._place.setdefault(digest.digest(), len(self._columns))
         if place == len(self._columns):
             means = [fmean(of.values[members].tolist()) for _, members in strata]
-            self._columns.append(_Packed(rows, fmean(means) if means else None))
+            self._columns.append(_Packed(rows, fmean(means) if means else None, ends))
         self._added.append(place)
 
-    def estimates(self, *, seed: int, n_resamples: int) -> list[Estimate]:
+    def estimates(self) -> list[Estimate]:
         """The mean of every column with its interval, in the order in which they were added."""
-        names = sorted(self._clusters)
-        order = np.empty(len(names), dtype=np.int64)
-        order[[self._clusters[name] for name in names]] = np.arange(len(names))
-        # Some columns at a time: the same seed draws the same clusters each time.
-        at_once = min(AT_ONCE, max(LEAST_AT_ONCE, len(names) // CLUSTERS_A_COLUMN))
-        estimates = [
-            estimate
-            for start in range(0, len(self._columns), at_once)
-            for estimate in _estimates(
-                self._columns[start : start + at_once], order, seed=seed, n_resamples=n_resamples
-            )
-        ]
-        return [estimates[place] for place in self._added]
+        clustered = [_clustered(column) for column in self._columns]
+        # Columns of about as many clusters stand together, so that little of their table is empty.
+        order = sorted(range(len(clustered)), key=lambda place: len(clustered[place][0]))
+        found: dict[int, Estimate] = {}
+        for start in range(0, len(order), ROWS_AT_ONCE):
+            some = order[start : start + ROWS_AT_ONCE]
+            width = len(clustered[some[-1]][0])
+            totals = ClusterTotals(*np.zeros((2, len(some), width)))
+            for number, place in enumerate(some):
+                sums, sizes = clustered[place]
+                totals.sums[number, : len(sums)] = sums
+                totals.sizes[number, : len(sums)] = sizes
+            low, high = np.array([self._columns[place].ends for place in some]).T
+            found |= zip(some, score_estimates(totals, low, high), strict=True)
+        return [found[place] for place in self._added]
 
     def _numbers_of(self, units: Units) -> NDArray[np.int32]:
         """The number of each unit's cluster among those of all columns."""
@@ -117,74 +113,37 @@ class Columns:
         return number_of[units.clusters]
 
 
-def _row(about: Hashable, clusters: NDArray[np.int32], values: Floats) -> _Row:
+def _row(clusters: NDArray[np.int32], values: Floats) -> _Row:
     present, places = np.unique(clusters, return_inverse=True)
     places = places.reshape(-1)
     sums: Floats = np.bincount(places, weights=values).astype(float)
-    return _Row(about, present, sums, np.bincount(places).astype(float))
+    return _Row(present, sums, np.bincount(places).astype(float))
 
 
-def estimate(columns: Sequence[Column], *, seed: int, n_resamples: int) -> list[Estimate]:
-    """The mean of each column's units with its interval; all columns share the drawn clusters."""
+def estimate(columns: Sequence[Column], ends: Sequence[Ends]) -> list[Estimate]:
+    """The mean of each column's units, which lie between its ends, with its interval."""
     packed = Columns()
-    for units in columns:
-        packed.add(units)
-    return packed.estimates(seed=seed, n_resamples=n_resamples)
+    for units, of_column in zip(columns, ends, strict=True):
+        packed.add(units, of_column)
+    return packed.estimates()
 
 
-def _estimates(
-    columns: Sequence[_Packed], order: NDArray[np.int64], *, seed: int, n_resamples: int
-) -> list[Estimate]:
-    """Estimates of some columns; `order` has the place of each cluster among the sorted ones."""
-    groups: dict[Hashable, list[_Row]] = {}
-    place_of: dict[int, tuple[Hashable, int]] = {}
-    for column in columns:
-        for row in column.rows:
-            group = groups.setdefault(row.about, [])
-            place_of[id(row)] = row.about, len(group)
-            group.append(row)
-    ends = np.cumsum([0, *map(len, groups.values())]).tolist()
-    starts = dict(zip(groups, ends, strict=False))
-    by_strata: dict[int, list[int]] = {}
-    rows_of = []
-    for number, column in enumerate(columns):
-        rows_of.append([starts[about] + at for about, at in (place_of[id(r)] for r in column.rows)])
-        by_strata.setdefault(len(column.rows), []).append(number)
-    by_strata.pop(0, None)
-    resampled = np.full((len(columns), n_resamples), np.nan)
-    parts = [_part(rows, order) for rows in groups.values()]
-    for start, means in bootstrap_parts(parts, len(order), seed=seed, n_resamples=n_resamples):
-        here = slice(start, start + means.shape[1])
-        for numbers in by_strata.values():
-            of_strata = means[[rows_of[number] for number in numbers]]
-            # A stratum that was not drawn leaves the others.
-            known = ~np.isnan(of_strata)
-            summed = np.where(known, of_strata, 0.0).sum(axis=1)
-            resampled[numbers, here] = ratio(summed, known.sum(axis=1).astype(float))
-    n_clusters = np.array([_n_clusters(column) for column in columns])
-    values = np.array([np.nan if column.mean is None else column.mean for column in columns])
-    return [
-        estimate
-        for start in range(0, len(columns), SORTED_AT_ONCE)
-        for some in [slice(start, start + SORTED_AT_ONCE)]
-        for estimate in percentile_estimates(values[some], resampled[some], n_clusters[some])
-    ]
-
-
-def _part(
-    rows: Sequence[_Row], order: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], ClusterTotals]:
-    """The clusters that any of the rows is about, and the rows' totals in these."""
-    clusters = np.unique(np.concatenate([order[row.clusters] for row in rows]))
-    totals = ClusterTotals(*np.zeros((2, len(rows), len(clusters))))
-    for number, row in enumerate(rows):
-        places = np.searchsorted(clusters, order[row.clusters])
-        totals.sums[number, places] = row.sums
-        totals.sizes[number, places] = row.sizes
-    return clusters, totals
-
-
-def _n_clusters(column: _Packed) -> int:
+def _clustered(column: _Packed) -> tuple[Floats, Floats]:
+    """Sums and sizes by cluster; of a mean of strata, pseudo-values and 1 for each."""
+    if len(column.rows) < 2:
+        return (column.rows[0].sums, column.rows[0].sizes) if column.rows else (np.zeros(0),) * 2
+    clusters = np.unique(np.concatenate([row.clusters for row in column.rows]))
+    influences = np.zeros(len(clusters))
+    assert column.mean is not None
+    for row in column.rows:
+        n = len(row.sums)
+        # A single cluster does not say how its stratum varies: the others' mean stands in for it.
+        mean = row.sums.sum() / row.sizes.sum() if n > 1 else column.mean
+        places = np.searchsorted(clusters, row.clusters)
+        spread = (n / (n - 1)) ** 0.5 if n > 1 else 1.0
+        influences[places] += spread * (row.sums - mean * row.sizes) / row.sizes.sum()
+    influences = (influences - influences.mean()) / len(column.rows)
     return (
-        len(np.unique(np.concatenate([row.clusters for row in column.rows]))) if column.rows else 0
+        pseudo_values(column.mean, influences),
+        np.ones(len(clusters)),
     )

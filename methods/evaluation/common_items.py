@@ -12,7 +12,6 @@ from typing import NamedTuple
 from methods.evaluation.metrics import Metric, Scored
 from methods.evaluation.ranking import compare
 from methods.evaluation.scoring import floored, in_common, mean, units_of
-from methods.evaluation.statistics.resampling import N_RESAMPLES
 
 _BEFORE, _AFTER = "before", "after"
 
@@ -40,9 +39,6 @@ def common_scores(
     before: Sequence[Scored],
     after: Sequence[Scored],
     items: Mapping[str, str],
-    *,
-    seed: int,
-    n_resamples: int = N_RESAMPLES,
 ) -> list[CommonScore]:
     """Every metric of one model by one version of one judge, from its observations on two releases.
 
@@ -62,7 +58,7 @@ def common_scores(
                 here if like is None else replace(here, labels=like.labels, cluster=like.cluster)
             )
     counting = {_BEFORE: floored(moved), _AFTER: floored(kept)}
-    compared, _ = compare(metrics, counting, least_coverage=0.0, seed=seed, n_resamples=n_resamples)
+    compared, _ = compare(metrics, counting, least_coverage=0.0)
     rows = {(row["metric"], row["aggregation"]): row for row in compared if row["form"] == "floor"}
     n_items = len(
         set.intersection(*({one.item_id for one in scores} for scores in counting.values()))

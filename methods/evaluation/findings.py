@@ -12,8 +12,8 @@ class Finding:
 
     `judge` is whose scores or readings the figure is of, where an analysis is of several; `subject` is
     what it is of (a model; empty for all), `other` what either is compared with, `unit` what `n`
-    counts. Without a value there is the `reason`; with one it says why there is no
-    interval.
+    counts, `method` how the interval was made. Without a value there is the `reason`; with one it says
+    why there is no interval.
     """
 
     measure: str = ""
@@ -32,6 +32,7 @@ class Finding:
     ci_high: float | None = None
     p: float | None = None
     p_holm: float | None = None
+    method: str | None = None
     reason: str | None = None
 
 
@@ -47,6 +48,8 @@ def estimated(of: Finding, found: Estimate, reason: str | None = None) -> Findin
         value=found.value,
         ci_low=found.ci_low,
         ci_high=found.ci_high,
+        n_clusters=found.n_clusters,
+        method=found.method,
         reason=reason if found.value is None else None,
     )
 
@@ -65,5 +68,6 @@ def difference(
         ci_high=compared.ci_high,
         p=compared.p_value,
         p_holm=p_holm,
+        method=compared.method,
         reason=reason,
     )

@@ -20,7 +20,7 @@ from methods.evaluation.findings import Finding, estimated
 from methods.evaluation.metrics import Scored
 from methods.evaluation.scoring import ALL
 from methods.evaluation.slices import subsets
-from methods.evaluation.statistics.estimates import Estimate
+from methods.evaluation.statistics.estimates import PERCENTILES, Estimate
 from methods.evaluation.statistics.judge_agreement import Labels, judge_agreement
 from methods.evaluation.statistics.length_control import (
     NO_SCORES,
@@ -277,7 +277,13 @@ def _agreement(
         n_resamples=n_resamples,
         measures=scale.measures,
     ):
-        estimate = Estimate(agreement.value, agreement.ci_low, agreement.ci_high)
+        estimate = Estimate(
+            agreement.value,
+            agreement.ci_low,
+            agreement.ci_high,
+            agreement.n_clusters,
+            None if agreement.ci_low is None else PERCENTILES,
+        )
         row = _row(dimension, agreement.measure, agreement.n, estimate, reason=agreement.reason)
         yield replace(row, other=other, unit=agreement.level)
 

@@ -29,9 +29,11 @@ ObservationStatus = Literal[
     "not_asked",
     "not_judged",
     "no_reference",
+    "no_picture",
 ]
 """`judged` alone has a value. From `refused` to `not_asked`: the model gave nothing to judge.
-`not_judged`: the judge gave no judgment. `no_reference`: the release holds nothing to judge by."""
+`not_judged`: the judge gave no judgment. `no_reference`: the release holds nothing to judge by.
+`no_picture`: the release lacks the picture that the model had to see, so it was not asked."""
 
 BY_THE_MODEL = (*OWN_DOING, "failed", "not_asked")
 """Statuses of what the model failed: it gave nothing to judge."""

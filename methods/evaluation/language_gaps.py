@@ -13,6 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+import numpy as np
+
 from methods.evaluation.contestants import is_model
 from methods.evaluation.findings import Finding, counted, difference
 from methods.evaluation.items import Item
@@ -21,7 +23,6 @@ from methods.evaluation.metrics.units import by_stratum, comparable, matrix
 from methods.evaluation.scoring import ALL, floored, mean, units_of
 from methods.evaluation.slices import MOST_VALUES
 from methods.evaluation.statistics.comparisons import Comparison, compare_differences, holm
-from methods.evaluation.statistics.resampling import N_RESAMPLES
 
 SPLIT_BY = ("l2-category",)
 """Labels that differences are split by: the abilities that the paper reports both languages by (Tables
@@ -88,9 +89,6 @@ def language_gap_findings(
     metrics: Sequence[Metric],
     first: Observed,
     second: Observed,
-    *,
-    seed: int,
-    n_resamples: int = N_RESAMPLES,
 ) -> Iterator[Finding]:
     """Both scores and their difference by metric, subset and model that was observed on either.
 
@@ -109,9 +107,9 @@ def language_gap_findings(
         of_subset = [metric for metric in metrics if subset == ALL or metric.aggregation == "micro"]
         sides = [_of_items(side, item_ids) for side in (first, second)]
         columns = [_column(metric, model, *sides) for metric in of_subset for model in models]
-        # All metrics and models share one set of draws.
+        spans = np.repeat([metric.span for metric in of_subset], len(models))
         values, clusters = matrix([column.differences for column in columns])
-        compared = compare_differences(values, clusters, seed=seed, n_resamples=n_resamples)
+        compared = compare_differences(values, clusters, spans)
         for place, metric in enumerate(of_subset):
             mine = slice(place * len(models), (place + 1) * len(models))
             finding = replace(

@@ -69,7 +69,8 @@ class PredictionForms(Protocol):
 class Predictions:
     """What a file says on a release: a text for each pass, empty where it has none.
 
-    `counts` are rows by what became of them (`REASONS`), `n_items` the items that have a prediction.
+    `counts` are rows by what became of them (`REASONS`), `n_items` the items that have a prediction
+    which is not empty.
     """
 
     texts: Mapping[Place, str]
@@ -120,7 +121,8 @@ def predictions_of(
         del texts[place]
         counts["contradicting"] += 1 + n_more
     counts["empty"] = sum(not text.strip() for text in texts.values())
-    return Predictions(texts, +counts, len(rows), len({place.item_id for place in texts}))
+    n_items = len({place.item_id for place, text in texts.items() if text.strip()})
+    return Predictions(texts, +counts, len(rows), n_items)
 
 
 def _column(rows: Sequence[Row]) -> str:

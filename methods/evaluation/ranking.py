@@ -23,10 +23,9 @@ from methods.evaluation.metrics.observations import with_names_in_common
 from methods.evaluation.metrics.units import Units, by_stratum, in_all, matrix
 from methods.evaluation.scoring import by_subset, in_form, units_of
 from methods.evaluation.slices import subsets
-from methods.evaluation.statistics.comparisons import Comparison, Tables, holm, sides
-from methods.evaluation.statistics.power import MinimumDetectableEffect, effects_of
+from methods.evaluation.statistics.comparisons import Comparison, compared_sides, holm, sides
+from methods.evaluation.statistics.power import effects_of
 from methods.evaluation.statistics.ranks import rank_models
-from methods.evaluation.statistics.resampling import N_RESAMPLES
 
 Row = dict[str, Any]
 _WITHOUT_RANK = {
@@ -41,8 +40,6 @@ def compare(
     observed: Mapping[str, Sequence[Scored]],
     *,
     least_coverage: float,
-    seed: int,
-    n_resamples: int = N_RESAMPLES,
 ) -> tuple[list[Row], list[Row]]:
     """Rows of comparisons, a pair of contestants each, and rows of ranks, for every metric.
 
@@ -67,7 +64,6 @@ def compare(
     counting = {
         (name, form): in_form(columns[name], form) for name in names for form in ("floor", "judged")
     }
-    tables = _Tables(seed=seed, n_resamples=n_resamples)
     cells: list[_Cell] = []
     for metric in metrics:
         before: list[Units] = []
@@ -79,88 +75,76 @@ def compare(
                 continue
             before, of_models = of_names, of_names[: len(models)]
             means = [units.mean() for units in of_models]
-            added = [tables.add_all(of_models), tables.add_chosen(of_names, with_itself)]
-            cells.append(_Cell(metric, form, means, *added))
+            cells.append(
+                _Cell(
+                    metric,
+                    form,
+                    means,
+                    _all(of_models, metric.span),
+                    _chosen(of_names, with_itself, metric.span),
+                )
+            )
     for cell in cells:
         about_metric = {"metric": cell.metric.name, "aggregation": cell.metric.aggregation}
-        pairs, one_by_one = tables.found(cell.all), tables.found(cell.with_itself)
         comparisons += [
             {**about_metric, "form": cell.form, **_row(names, pair), "detectable": effect}
-            for pair, effect in [*pairs, *one_by_one]
+            for pair, effect in [*cell.all, *cell.with_itself]
         ]
         if cell.form == "floor":
-            compared = [pair for pair, _ in pairs]
+            compared = [pair for pair, _ in cell.all]
             ranked = _ranks(cell.metric, covered, cell.means, compared, least_coverage)
             ranks += [{**about_metric, **row} for row in [*ranked, *_without_rank(columns)]]
     return comparisons, ranks
 
 
+Compared = list[tuple[Comparison, float | None]]
+"""Pairs, and the smallest difference that each would show."""
+
+
 class _Cell(NamedTuple):
-    """What is compared by one metric in one form: means of models, and where their pairs are."""
+    """What is compared by one metric in one form: means of models, all pairs, each with itself."""
 
     metric: Metric
     form: str
     means: list[float | None]
-    all: "_Added"
-    with_itself: "_Added"
+    all: Compared
+    with_itself: Compared
 
 
-class _Added(NamedTuple):
-    """Tables that were added: one of all pairs, or one for each of the `chosen` ones."""
+def _all(columns: Sequence[Units], span: float) -> Compared:
+    """Every pair of columns."""
+    if any(units.has_strata for units in columns):
+        shared = in_all(columns)
+        if any(len(units) != len(shared) for units in columns):
+            return _chosen(columns, list(combinations(range(len(columns)), 2)), span)
+        # All have the same units: strata weigh the same in every pair.
+        columns = by_stratum(columns)
+    return _compared(columns, span)
 
-    places: list[int]
-    chosen: Sequence[tuple[int, int]] | None = None
+
+def _chosen(columns: Sequence[Units], chosen: Sequence[tuple[int, int]], span: float) -> Compared:
+    """These pairs, each by itself: its units decide how much each stratum's units weigh."""
+    found = [
+        _compared(by_stratum([columns[first], columns[second]]), span)[0]
+        for first, second in chosen
+    ]
+    adjusted = holm([pair.p_value for pair, _ in found])
+    return [
+        (replace(pair, first=first, second=second, p_adjusted=p), effect)
+        for (pair, effect), (first, second), p in zip(found, chosen, adjusted, strict=True)
+    ]
 
 
-class _Tables:
-    """Pairs that are compared, and the smallest difference that each would show."""
-
-    def __init__(self, *, seed: int, n_resamples: int):
-        self._tables = Tables(seed=seed, n_resamples=n_resamples)
-        self._effects: list[list[MinimumDetectableEffect]] = []
-
-    def add_all(self, columns: Sequence[Units]) -> _Added:
-        """Every pair of columns."""
-        if any(units.has_strata for units in columns):
-            shared = in_all(columns)
-            if any(len(units) != len(shared) for units in columns):
-                return self.add_chosen(columns, list(combinations(range(len(columns)), 2)))
-            # All have the same units: strata weigh the same in every pair, and one set of draws serves
-            # all.
-            columns = by_stratum(columns)
-        return _Added([self._add(columns)])
-
-    def add_chosen(self, columns: Sequence[Units], chosen: Sequence[tuple[int, int]]) -> _Added:
-        """These pairs, each by itself: its units decide how much each stratum's units weigh."""
-        pairs = [by_stratum([columns[first], columns[second]]) for first, second in chosen]
-        return _Added([self._add(pair) for pair in pairs], chosen)
-
-    def found(self, added: _Added) -> list[tuple[Comparison, float | None]]:
-        """The pairs with their effects; p is adjusted over those that were added together."""
-        every = self._tables.found()
-        pairs = [pair for place in added.places for pair in every[place]]
-        effects = [each.effect for place in added.places for each in self._effects[place]]
-        if added.chosen is not None:
-            adjusted = holm([pair.p_value for pair in pairs])
-            pairs = [
-                replace(pair, first=first, second=second, p_adjusted=p)
-                for pair, (first, second), p in zip(pairs, added.chosen, adjusted, strict=True)
-            ]
-        return list(zip(pairs, effects, strict=True))
-
-    def _add(self, columns: Sequence[Units]) -> int:
-        of = sides(*matrix(columns))
-        self._effects.append(effects_of(of.pairs, of.totals))
-        return self._tables.add(of)
+def _compared(columns: Sequence[Units], span: float) -> Compared:
+    of = sides(*matrix(columns))
+    effects = [each.effect for each in effects_of(of.pairs, of.totals)]
+    return list(zip(compared_sides(of, span), effects, strict=True))
 
 
 def compare_parts(
     metrics: Sequence[Metric],
     observed: Mapping[str, Sequence[Scored]],
     labels: Sequence[str],
-    *,
-    seed: int,
-    n_resamples: int = N_RESAMPLES,
 ) -> list[Row]:
     """Every two models on the items with each value of `labels`, by the first metric that is split.
 
@@ -174,20 +158,18 @@ def compare_parts(
     columns = with_names_in_common({model: observed[model] for model in models})
     split = set(subsets([labels for of in columns.values() for labels in of.label_sets]))
     parts = {model: by_subset(in_form(of, "floor"), split) for model, of in columns.items()}
-    tables = Tables(seed=seed, n_resamples=n_resamples)
-    places = {}
+    found = {}
     for label, value in sorted(subset for subset in split if subset[0] in labels):
         part = [parts[model].get((label, value), ()) for model in models]
         of_models = [units_of(metric, scored, "floor") for scored in part]
-        places[label, value] = tables.add(sides(*matrix(of_models)))
-    found = tables.found()
+        found[label, value] = compared_sides(sides(*matrix(of_models)), metric.span)
     rows: list[Row] = []
     for label in labels:
         of_label = [
             (value, pair)
-            for (of, value), place in places.items()
+            for (of, value), compared in found.items()
             if of == label
-            for pair in found[place]
+            for pair in compared
         ]
         adjusted = holm([pair.p_value for _, pair in of_label])
         rows += [
@@ -214,6 +196,7 @@ def _row(models: Sequence[str], pair: Comparison) -> Row:
         "p_holm": pair.p_adjusted,
         "n_units": pair.n_units,
         "n_clusters": pair.n_clusters,
+        "method": pair.method,
     }
 
 

@@ -7,12 +7,12 @@ reply is read by one rule or refused with a reason, and what is refused is asked
 
 import re
 
+from methods.evaluation.grades import HIGHEST, LOWEST, read_grade
 from methods.evaluation.judging import Judgment
 from methods.prompts.parsing import ParseError, object_schema, objects_in, without_thinking
 
 RATING = "Rating"
 REASON = "Reason"
-LOWEST, HIGHEST = 1, 10
 RATING_SCHEMA = object_schema(
     {
         REASON: {"type": "string"},
@@ -26,7 +26,6 @@ _QUOTE = "[\"'“”]?"
 _PAIR = re.compile(
     rf"{_QUOTE}\brating\b{_QUOTE}\s*[:：]\s*{_QUOTE}\s*([^\s\"'“”,，}}]+)", re.IGNORECASE
 )
-_WHOLE = re.compile(r"[0-9０-９]{1,4}(?:\.0+)?")
 _REASON = re.compile(
     rf"\breason\b{_QUOTE}\s*[:：]\s*{_QUOTE}(.*?){_QUOTE}\s*(?:,\s*{_QUOTE}rating\b.*)?\}}?\s*(?:```)?\s*$",
     re.IGNORECASE | re.DOTALL,
@@ -51,7 +50,7 @@ def read_rating(reply: str) -> Judgment:
     pairs = [match[1] for match in _PAIR.finditer(text)]
     if not pairs:
         raise ParseError("no_rating", f'The reply has no "{RATING}".')
-    ratings = {_number(pair) for pair in pairs}
+    ratings = {_grade(pair) for pair in pairs}
     if len(ratings) > 1:
         raise ParseError("two_ratings", f"The reply has the ratings {', '.join(pairs[:5])}.")
     reason = _REASON.search(text)
@@ -59,16 +58,9 @@ def read_rating(reply: str) -> Judgment:
 
 
 def _judgment(rating: object, reason: str) -> Judgment:
-    value = _number(rating)
+    value = _grade(rating)
     return Judgment({RATING: value}, value, reason.strip())
 
 
-def _number(value: object) -> int:
-    # Any other form, such as 8.5 or 8/10, would be a guess.
-    if isinstance(value, str) and _WHOLE.fullmatch(value.strip()):
-        value = float(value)
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or value % 1:
-        raise ParseError("not_an_integer", f"The rating is {str(value)[:40]!r}, not an integer.")
-    if not LOWEST <= value <= HIGHEST:
-        raise ParseError("out_of_range", f"The rating is {value:g}, outside {LOWEST} to {HIGHEST}.")
-    return int(value)
+def _grade(value: object) -> int:
+    return read_grade(value, "The rating")

@@ -19,7 +19,6 @@ from methods.evaluation.metrics import Metric, Scored, Unit
 from methods.evaluation.metrics.observations import Observations, with_names_in_common
 from methods.evaluation.metrics.units import Units, comparable, in_all
 from methods.evaluation.slices import TURN_LABELS, subsets
-from methods.evaluation.statistics.resampling import N_RESAMPLES
 
 ALL = ("", "")
 """The subset of everything."""
@@ -38,11 +37,8 @@ class Cell(NamedTuple):
 def score_rows(
     metrics: Sequence[Metric],
     observed: Mapping[str, Sequence[Scored]],
-    *,
-    seed: int,
-    n_resamples: int = N_RESAMPLES,
 ) -> list[dict[str, Any]]:
-    """One row for each metric, form, subset and model: value, interval, n_units, counts of turns.
+    """One row for each metric, form, subset and model: value, interval, method, n_units, counts.
 
     `observed` has each contestant's observations. Subsets are those of the labels of all observations;
     micro means and shares are split by them, in the forms `floor` and `judged`. Contestants that are no
@@ -56,8 +52,8 @@ def score_rows(
     for cell, units in _cells(metrics, parts):
         if len(units):
             cells.append((cell, len(units)))
-            packed.add(units, cell.subset)
-    estimates = packed.estimates(seed=seed, n_resamples=n_resamples)
+            packed.add(units, cell.metric.ends)
+    estimates = packed.estimates()
     counts = {
         model: {subset: counts_of(part) for subset, part in of_subsets.items()}
         for model, of_subsets in parts.items()
@@ -79,6 +75,8 @@ def score_rows(
                 "value": None if estimate.value is None else cell.metric.statistic(estimate.value),
                 "ci_low": shown[0] if shown else None,
                 "ci_high": shown[-1] if shown else None,
+                "method": estimate.method,
+                "n_clusters": estimate.n_clusters,
                 "n_units": n_units,
                 **counts[cell.model][cell.subset],
             }

@@ -1,7 +1,9 @@
 """Asking an item whose pictures the release does not have.
 
 What belongs here: the item without the places of its pictures, and the sentence that says what is
-lacking. Who is to see pictures is not asked; who answers without them is (`Ask.lacks`).
+lacking. Who is to see pictures is not asked; who answers without them is (`Ask.lacks`). That a picture
+was never there is the benchmark's loss: where a model was not asked for it, the item is left out of
+everybody's scores (`no_picture`).
 """
 
 from collections.abc import Callable, Generator
@@ -17,12 +19,16 @@ IMAGE_PATH = "image_path"
 """The label that names the file of an item's picture."""
 
 
+def lacks_picture(item: Item) -> bool:
+    """Whether the release does not have a picture that the item's questions show."""
+    return sum(turn.question.count(IMAGE_HERE) for turn in item.turns) > len(item.image_ids)
+
+
 def ask_without_pictures(
     item: Item, ask: Callable[[Item], Generator[Asking, Any, None]]
 ) -> Generator[Asking, Any, None]:
     """What `ask` asks of the item; where a picture is lacking, of its texts alone, and it says so."""
-    n_places = sum(turn.question.count(IMAGE_HERE) for turn in item.turns)
-    if n_places <= len(item.image_ids):
+    if not lacks_picture(item):
         yield from ask(item)
         return
     turns = tuple(

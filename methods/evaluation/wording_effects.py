@@ -21,7 +21,6 @@ from methods.evaluation.items import Item
 from methods.evaluation.metrics import Metric, Scored
 from methods.evaluation.scoring import floored, units_of
 from methods.evaluation.statistics.comparisons import compare_differences
-from methods.evaluation.statistics.resampling import N_RESAMPLES
 from methods.prompts.messages import IMAGE_HERE
 from methods.words import n_words
 
@@ -98,9 +97,6 @@ def wording_findings(
     metrics: Sequence[Metric],
     items: Sequence[Item],
     observed: Mapping[str, Sequence[Scored]],
-    *,
-    seed: int,
-    n_resamples: int = N_RESAMPLES,
 ) -> Iterator[Finding]:
     """Effects, of a model and style each, and spreads, of a model and group each.
 
@@ -143,9 +139,7 @@ def wording_findings(
                     row = place * len(names) + number
                     differences[row, column] = fmean(having) - whole
                     n_wordings[row] += len(having)
-    compared = compare_differences(
-        differences, np.arange(len(groups)), seed=seed, n_resamples=n_resamples
-    )
+    compared = compare_differences(differences, np.arange(len(groups)), metric.span)
     by_label = any(STYLE in item.labels for group in groups.values() for item in group)
     for row, comparison in enumerate(compared):
         finding = Finding(

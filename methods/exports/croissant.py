@@ -97,7 +97,7 @@ def _responsible(page: Page) -> dict[str, Any]:
         "annotationsPerItem": "The column n_reviewers has the number of each item.",
         "dataReleaseMaintenancePlan": "A release is frozen: what changes is another release.",
         "personalSensitiveInformation": [
-            f"Pictures may show people. {licence_in_words(page.licence)}"
+            f"Pictures may show people. {licence_in_words(page.licence, page.stated)}"
         ],
     }
     if built:

@@ -14,8 +14,15 @@ from methods.exports.rows import Exported
 from methods.licences.together import SetLicence
 from methods.markdown import code, table
 from methods.prompts.messages import IMAGE_HERE
-from methods.release import HELD_OUT
-from methods.release_card import Card, benchmark_of, edition_in_words, facts, reviewed_by
+from methods.release import held_out
+from methods.release_card import (
+    Card,
+    benchmark_of,
+    edition_in_words,
+    edition_of,
+    facts,
+    reviewed_by,
+)
 
 HUB_LICENCES = frozenset(
     {
@@ -65,6 +72,8 @@ class Page:
     """Paths of the example's pictures."""
     loading: str = ""
     """Lines of Python that load it."""
+    stated: str = ""
+    """The licence that whoever exports it states for its texts and what has none that is known."""
     notes: Sequence[str] = field(default_factory=tuple)
 
 
@@ -95,8 +104,15 @@ def summary(card: Card) -> str:
     )
 
 
-def licence_in_words(licence: SetLicence) -> str:
-    """What the whole is under."""
+def licence_in_words(licence: SetLicence, stated: str = "") -> str:
+    """What the whole is under, and whether that was stated by whoever exports it."""
+    if licence.licence and stated:
+        return (
+            f"The whole is under {licence.licence}. For its texts, and for pictures of which no "
+            f"licence is known, {stated} was stated by whoever exported it (licences of "
+            "release.exports in settings.yaml), and by no source; the licence of the whole follows "
+            "from this and from the licences of the other pictures."
+        )
     if licence.licence:
         return (
             f"The whole is under {licence.licence}, which follows from the licences of its parts."
@@ -204,7 +220,7 @@ def _lines(page: Page) -> Iterator[str]:
     yield from _section("Known limits")
     yield from (f"- {limit}" for limit in limits(page))
     yield from _section("Licence and attribution")
-    yield licence_in_words(page.licence)
+    yield licence_in_words(page.licence, page.stated)
     yield (
         "Each picture has a licence of its own: title, page, author, licence, and what was changed of "
         "each one are in `attribution.csv` and in each row."
@@ -267,7 +283,7 @@ def limits(page: Page) -> Iterator[str]:
         )
     else:
         yield "What its authors did to make it is not known here: see their own documentation."
-    if card.get("split") == HELD_OUT and built:
+    if held_out(edition_of(card)):
         yield "The answers of this split are held out: no file here has them."
     if card["review_policy"] != "all":
         yield "Not every item was reviewed."

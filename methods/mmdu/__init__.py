@@ -8,6 +8,7 @@ from collections.abc import Generator, Sequence
 
 from methods.evaluation.asking import PLAIN, Answer, Asking, ContextPolicy, Limits, Transcript
 from methods.evaluation.dialogue import ask_dialogue
+from methods.evaluation.grades import HIGHEST, LOWEST
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.judged_turns import earlier_turns, judge_turns, numbered_question
 from methods.evaluation.judging import AskJudge, Judging, Judgment, Place
@@ -16,8 +17,6 @@ from methods.evaluation.metrics.mean import Mean
 from methods.mmdu.judging import (
     DIMENSIONS,
     GRADES_SCHEMA,
-    HIGHEST,
-    LOWEST,
     OVERALL,
     parse_grades,
 )

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from methods.evaluation.grades import HIGHEST, LOWEST, read_grade
 from methods.json_text import from_json
 from methods.prompts.parsing import ParseError, json_object, object_schema
 
@@ -24,7 +25,6 @@ DIMENSIONS = (
     "Image Relationship Understanding",
     OVERALL,
 )
-LOWEST, HIGHEST = 1, 10
 EXPLANATION = "Explanation"
 GRADES_SCHEMA = object_schema(
     {EXPLANATION: {"type": "string"}}
@@ -71,7 +71,7 @@ def _scores(dictionary: Mapping[Any, object]) -> dict[str, int]:
     for dimension in DIMENSIONS:
         if dimension.lower() not in given:
             raise ParseError("missing_score", f"The judge gave no score for {dimension}.")
-        scores[dimension] = _score(dimension, given[dimension.lower()])
+        scores[dimension] = read_grade(given[dimension.lower()], dimension)
     return scores
 
 
@@ -85,14 +85,3 @@ def _literal(text: str) -> dict[object, object]:
         if isinstance(value, dict):
             return value
     raise ParseError("no_dictionary", "What looks like the judge's dictionary cannot be read.")
-
-
-def _score(dimension: str, value: object) -> int:
-    # 7.0 and "7" are accepted as 7; any other form would be a guess.
-    if isinstance(value, str) and re.fullmatch(r"\d{1,3}(\.0)?", value.strip()):
-        value = float(value)
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or value % 1:
-        raise ParseError("not_an_integer", f"{dimension} is {value!r}, not an integer.")
-    if not LOWEST <= value <= HIGHEST:
-        raise ParseError("out_of_range", f"{dimension} is {value}, outside {LOWEST} to {HIGHEST}.")
-    return int(value)

@@ -62,7 +62,7 @@ def write_published(
     items: Sequence[PublishedItem], picture: Callable[[str], bytes]
 ) -> Mapping[str, Iterable[str]]:
     """Both forms of `items`, whose images are paths, by file name."""
-    ids = _Ids()
+    ids = Ids()
     records = [mmiu_record(item, ids) for item in items]
     return {
         "mmiu.json": [json.dumps(records, indent=1, ensure_ascii=False)],
@@ -71,7 +71,7 @@ def write_published(
     }
 
 
-def mmiu_record(item: PublishedItem, ids: "_Ids") -> dict[str, Any]:
+def mmiu_record(item: PublishedItem, ids: "Ids") -> dict[str, Any]:
     """One question as a record of the JSON, with an `id` if its own is not the one by its place."""
     task, others = _released_labels(item)
     question, context = question_and_hint(item.turns[0].question, CONTEXT, len(item.images))
@@ -118,7 +118,7 @@ def tsv_lines(items: Sequence[PublishedItem], picture: Callable[[str], bytes]) -
         )
 
 
-class _Ids:
+class Ids:
     """Ids by place: the task of the record and how many of it came before."""
 
     def __init__(self) -> None:
@@ -160,7 +160,7 @@ def options_text(choices: Sequence[str]) -> str:
 
 
 def _read_json(lines: Iterable[str]) -> Iterator[PublishedItem]:
-    ids = _Ids()
+    ids = Ids()
     for number, record in enumerate(json_records("".join(lines)), start=1):
         where = f"record {number}"
         if not isinstance(record, dict):

@@ -22,10 +22,11 @@ from numpy.typing import NDArray
 
 from methods.evaluation.statistics.comparisons import Comparison, holm
 from methods.evaluation.statistics.estimates import Estimate
+from methods.evaluation.statistics.intervals import score_estimates
 from methods.evaluation.statistics.ranks import Rank, rank_models
 from methods.evaluation.statistics.resampling import (
     Floats,
-    cluster_bootstrap,
+    cluster_totals,
     percentile_estimates,
     resampled_sums,
 )
@@ -199,13 +200,12 @@ def _clusters_of(battles: Battles) -> Numbers:
     return np.asarray(fought.sum(axis=1), dtype=np.int64)
 
 
-def first_place(battles: Battles, *, seed: int, n_resamples: int) -> Estimate:
+def first_place(battles: Battles) -> Estimate:
     """How often the first of two answers won, a tie half, with its interval over clusters.
 
     Where each pair is asked in both orders a judge without a preference for a place has 0.5, whoever
     fought.
     """
-    (estimate,) = cluster_bootstrap(
-        battles.outcomes[None], battles.clusters, "micro", seed=seed, n_resamples=n_resamples
-    )
+    totals = cluster_totals(battles.outcomes[None], battles.clusters)
+    (estimate,) = score_estimates(totals, np.zeros(1), np.ones(1))
     return estimate

@@ -55,7 +55,7 @@ def rating_rows(
                     "reason": None if rating.n else NO_BATTLES,
                 }
             )
-    place = first_place(judged, seed=seed, n_resamples=n_resamples) if models else _NOTHING
+    place = first_place(judged) if models else _NOTHING
     n = len(judged.outcomes)
     biases: list[Row] = [
         {

@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from methods.evaluation.statistics.estimates import LEAST_CLUSTERS, marked
+
 Row = Mapping[str, Any]
 NOTHING = "–"
 """Stands where there is no number, and between two numbers."""
@@ -46,9 +48,9 @@ class Board(NamedTuple):
 
     @property
     def n_clusters(self) -> int:
-        """Of how many clusters intervals are drawn."""
-        compared = [row["n_clusters"] for row in self.pairs]
-        return max(compared, default=self.models[0]["n_clusters"])
+        """Of how many clusters most intervals are: rows made by an earlier version have none."""
+        rows = (*self.models, *self.pairs)
+        return max((row["n_clusters"] or 0 for row in rows), default=0)
 
 
 def boards(models: Sequence[Row], *others: Sequence[Row]) -> list[Board]:
@@ -97,7 +99,8 @@ def _about(board: Board, metric: Row | None = None) -> str:
     by = "by rule" if row["judge"] == "rule" else f"by {row['judge']} ({row['judge_version']})"
     return (
         f"{row['metric']} ({row['aggregation']}) on {row['release']} {by}: {row['n_items']} items, "
-        f"{row['n_turns']} turns. 95 % intervals are drawn from {board.n_clusters} clusters."
+        f"{row['n_turns']} turns. Intervals are of 95 %, over up to {board.n_clusters} "
+        f"clusters; ~ marks those of fewer than {LEAST_CLUSTERS}, which are only indicative."
     )
 
 
@@ -110,6 +113,7 @@ def _leaderboard(board: Board, name: str) -> Table:
             Cell(row["model"], bold=row["model"] == alone),
             Cell(number=row["value"], bold=row["model"] == alone),
             Cell(_interval(row)),
+            Cell(str(row["n_clusters"] or NOTHING)),
             Cell(number=row["judged_only"]),
             Cell(str(row["n_judged"])),
             Cell(str(row["n_refused"])),
@@ -123,7 +127,7 @@ def _leaderboard(board: Board, name: str) -> Table:
         "below 0.05)."
     )
     heads = (
-        *("Rank", "Ranks", "Model", "Score", "95 % interval", "Judged only"),
+        *("Rank", "Ranks", "Model", "Score", "Interval", "Clusters", "Judged only"),
         *("Judged", "Refused", "No answer", "Failed"),
     )
     numeric = tuple(head in ("Score", "Judged only") for head in heads)
@@ -163,23 +167,34 @@ def _sliced(board: Board, label: str, name: str) -> Table:
     models = [
         row["model"] for row in board.models if any(row["model"] == model for model, _ in found)
     ]
-    empty: Row = {"value": None}
+    empty: Row = {"value": None, "ci_low": None}
     rows = [
         (
             Cell(model),
-            *(Cell(number=found.get((model, value), empty)["value"]) for value in values),
+            *(
+                cell
+                for value in values
+                for row in [found.get((model, value), empty)]
+                for cell in (Cell(number=row["value"]), Cell(_interval(row)))
+            ),
         )
         for model in models
     ]
+    clusters = {
+        value: max(
+            (row["n_clusters"] or 0 for (_, of), row in found.items() if of == value), default=0
+        )
+        for value in values
+    }
     of = next(iter(found.values()))
     about = _about(board, {name: of[name] for name in ("metric", "aggregation")})
-    caption = f"By {label}. {about}"
+    caption = f"By {label}, with intervals over C clusters. {about}"
     return Table(
         name,
         _release(board),
         caption,
-        ("Model", *values),
-        (False, *[True] * len(values)),
+        ("Model", *(head for value in values for head in (value, f"C = {clusters[value]}"))),
+        (False, *[True, False] * len(values)),
         tuple(rows),
     )
 
@@ -192,4 +207,6 @@ def natural(text: str) -> list[tuple[int, str]]:
 
 
 def _interval(row: Row) -> str:
-    return "" if row["ci_low"] is None else f"[{row['ci_low']:z.1f}, {row['ci_high']:z.1f}]"
+    if row["ci_low"] is None:
+        return ""
+    return marked(f"[{row['ci_low']:z.1f}, {row['ci_high']:z.1f}]", row["n_clusters"])

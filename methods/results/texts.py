@@ -77,7 +77,7 @@ def latex_text(text: str) -> str:
 def in_words(board: Board, card: Mapping[str, Any], settings: Mapping[str, Any]) -> str:
     """How the scores of a board were made: a paragraph for a paper.
 
-    `settings` has seed, n_resamples and least_coverage; `card` is that of the release.
+    `settings` has least_coverage and version; `card` is that of the release.
     """
     first = board.models[0]
     by = (
@@ -94,16 +94,16 @@ def in_words(board: Board, card: Mapping[str, Any], settings: Mapping[str, Any])
         "frozen under an id that is a hash of its content.",
         f"Answers were scored {by}; a model's score is {averaged} of {first['metric']}, in which what "
         "it failed or cut off counts as the lowest value.",
-        f"Intervals are 95 % bootstrap intervals from {settings['n_resamples']:,} resamples (seed "
-        f"{settings['seed']}) of {board.n_clusters} clusters, which are items, or groups of items that "
-        "belong together.",
+        f"Intervals are of 95 %, over up to {board.n_clusters} clusters, which are items, or groups of "
+        "items that belong together: an empirical likelihood with one cluster that was not seen added "
+        "towards the end of the scale, its signed root adjusted; nothing is drawn.",
     ]
     if board.pairs:
         sentences.append(
             "Every two models were compared on the units that both have "
-            f"({number_of(len(board.pairs), 'pair')}): the difference has an interval from the same "
-            "resamples of clusters in pairs, and p is of a test that flips the signs of whole "
-            "clusters, adjusted by Holm over all pairs; a difference counts where the adjusted p is "
+            f"({number_of(len(board.pairs), 'pair')}): interval and p of the difference are of the "
+            "same method on clusters' differences, which need not be symmetric, p adjusted by Holm "
+            "over all pairs; a difference counts where the adjusted p is "
             "below 0.05, and ranks follow from that."
         )
     if unranked:

@@ -85,6 +85,7 @@ def write(
         example,
         _example_pictures(example, source, folder),
         WORDS.format(name=f"{source.release_id}.{form}", config=source.config, split=source.split),
+        source.stated_by_all,
     )
     (folder / README).write_text(dataset_page(page), encoding="utf-8")
     shards = [_shard(path, folder) for _, paths, _ in written for path in paths]

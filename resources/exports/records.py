@@ -106,6 +106,7 @@ def write_page(
             ATTRIBUTION: "whose each picture is",
             MANIFEST: "size and SHA-256 of each file",
         },
+        stated=source.stated_by_all,
         notes=notes,
     )
     (folder / README).write_text(page_text(page), encoding="utf-8")

@@ -103,6 +103,11 @@ class Source:
         return (self, *self.beside)
 
     @property
+    def stated_by_all(self) -> str:
+        """The licences that were stated for it and for those beside it, in words."""
+        return " and ".join(dict.fromkeys(each.stated for each in self.all() if each.stated))
+
+    @property
     def config(self) -> str:
         """Its language, as a name of letters, digits and underscores."""
         return re.sub(r"\W+", "_", self.edition.language or "default")

@@ -1,8 +1,9 @@
-"""Links to reports, releases and model calls, as the UI shows them.
+"""Links to reports, releases and model calls, as the UI shows them, and from page to page of the site.
 
-What belongs here: the form of a link. It is a path below the UI's own address, without a host, a port
-or a path of a disk, so it goes on working when the home has moved or the UI is on another port. The
-files are answered by `server.py`, the calls by `resources/calls_page`.
+What belongs here: the form of a link. One of the UI is a path below the UI's own address, without a
+host, a port or a path of a disk, so it goes on working when the home has moved or the UI is on another
+port. One of the site is relative to the folder of reports. The files are answered by `server.py`, the
+calls by `resources/calls_page`.
 """
 
 from urllib.parse import quote, urlencode
@@ -20,3 +21,13 @@ def address(path: str) -> str:
 def calls_of(stage: str) -> str:
     """The link to the model calls of a stage, an asset's table."""
     return f"{CALLS}?{urlencode({'stage': stage})}"
+
+
+def items_page(release_id: str, **shown: str) -> str:
+    """The page of a release's items, relative to the folder of reports.
+
+    `shown` is what it opens with: the `item` of this id, or the items that made the difference of the
+    models `a` and `b` by a `metric` and a `judge`.
+    """
+    fragment = urlencode(shown, quote_via=quote, safe="")
+    return f"items/{quote(release_id)}.html{'#' if shown else ''}{fragment}"

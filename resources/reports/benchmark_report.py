@@ -1,4 +1,4 @@
-"""The report of a release: one HTML file that loads nothing.
+"""The report of a release: one page of the site, an HTML file that loads nothing.
 
 What belongs here: what the page consists of, and the writing of the file. Its sections are the modules
 `report_*.py` beside this one, the page is `templates/report.html`, the data are gathered by
@@ -7,15 +7,17 @@ What belongs here: what the page consists of, and the writing of the file. Its s
 
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
+from typing import Any
+from urllib.parse import quote
 
 from methods.evaluation.contestants import BASELINE, is_model
 from resources.atomic_file import write_atomically
 from resources.images.store import ImageStore
 from resources.reports import report_blocks as block
-from resources.reports.page import render
+from resources.reports.page import render_page
 from resources.reports.report_answers import lengths, letters
 from resources.reports.report_attribution import attribution
 from resources.reports.report_board import Pane, leaderboard, panes_of
@@ -32,6 +34,7 @@ from resources.reports.report_trust import trust
 from resources.reports.report_wordings import wordings
 
 _OFFLINE = "offline"
+READING = "What scores, intervals, ranks and comparisons mean"
 _SECTIONS = {
     "readings": ("second_readings", "extraction_queue", "extraction_quality"),
     "languages": ("language_gaps",),
@@ -71,14 +74,16 @@ def render_report(data: Report, image_store: ImageStore) -> str:
         pairwise(data["pairwise"], noun),
         wordings(data, panes),
         trust(data),
-        _drawn("items", "Items", item_analysis is not None),
-        _drawn("reading", "How to read this", bool(panes)),
+        _drawn("items", "Items", _flagged(item_analysis) if item_analysis else ""),
+        _drawn("reading", "How to read this", READING if panes else ""),
         shape(data),
-        _drawn("failures", "Failures", bool(panes or failures)),
-        _drawn("examples", "Examples"),
+        _drawn("failures", "Failures", _lost(failures) if panes or failures else ""),
+        _drawn("examples", "Examples", f"The first {block.count(len(data['examples']), noun)}"),
     )
-    return render(
+    return render_page(
         "report.html",
+        here="leaderboard",
+        of_release=quote(release["release_id"]),
         release=release,
         noun=noun,
         benchmark=benchmark,
@@ -94,6 +99,7 @@ def render_report(data: Report, image_store: ImageStore) -> str:
         has_ablations=any(view.ablations for pane in panes for view in pane.views),
         n_models=n_models(panes),
         n_unjudgeable=sum(map(is_model, data["unjudgeable"])),
+        n_without_picture=data["n_without_picture"],
         not_made=_not_made(data["not_made"]),
         generated=data["generated"],
         offline=_offline(data),
@@ -106,10 +112,21 @@ def render_report(data: Report, image_store: ImageStore) -> str:
     )
 
 
-def _drawn(name: str, title: str, is_there: bool = True) -> block.Section:
-    """A section that is a template of this name."""
-    template = f"report_{name}.html" if is_there else ""
-    return block.Section(name.replace("_", "-"), title, template=template)
+def _drawn(name: str, title: str, finding: str) -> block.Section:
+    """A section that is a template of this name; it is there if there is something to say of it."""
+    template = f"report_{name}.html" if finding else ""
+    return block.Section(name, title, template=template, finding=finding)
+
+
+def _flagged(items: Mapping[str, Any]) -> str:
+    return f"{items['n_flagged'] or 'None'} of {block.count(items['n_items'], 'item')} flagged"
+
+
+def _lost(failures: Sequence[tuple[str, int, list[Row]]]) -> str:
+    n = sum(total for _, total, _ in failures)
+    if not n:
+        return "Every turn of every model has an answer and a judgment"
+    return f"{block.count(n, 'turn')} lost, most often by {failures[0][0]}"
 
 
 def n_models(panes: Sequence[Pane]) -> int:

@@ -7,11 +7,9 @@ security policy allows only the page's two scripts, by their hashes.
 """
 
 import base64
-import hashlib
 import html
 import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -19,6 +17,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from resources.images.store import ImageStore
 from resources.reports.cluster_layers import FEW_POINTS, Point, layers, size_bars
 from resources.reports.figures import INK, PALETTE, RULE, cut
+from resources.reports.page import TEMPLATES, script_hash
 from resources.reports.word_cloud import Cloud
 
 if TYPE_CHECKING:
@@ -30,9 +29,8 @@ THUMBNAIL_SIDE = 112
 MAX_CAPTION = 280
 MAX_NAME = 34
 
-_TEMPLATES = Path(__file__).parent / "templates"
 _ENVIRONMENT = Environment(
-    loader=FileSystemLoader(_TEMPLATES),
+    loader=FileSystemLoader(TEMPLATES),
     autoescape=True,
     undefined=StrictUndefined,
     trim_blocks=True,
@@ -67,7 +65,7 @@ def render_page(clustering: Clustering, image_store: ImageStore) -> Page:
     thumbnails = [
         _thumbnail(point.image_id, image_store) for point in clustering.points[:MAX_THUMBNAILS]
     ]
-    scripts = [get_plotlyjs(), (_TEMPLATES / "clusters.js").read_text()]
+    scripts = [get_plotlyjs(), (TEMPLATES / "clusters.js").read_text()]
     text = _ENVIRONMENT.get_template("clusters.html").render(
         shape=clustering.shape,
         n_points=len(clustering.points),
@@ -93,7 +91,7 @@ def render_page(clustering: Clustering, image_store: ImageStore) -> Page:
         cloud=clustering.cloud,
         cloud_png=base64.b64encode(clustering.cloud.png).decode() if clustering.cloud else None,
         scripts=scripts,
-        hashes=[_hash(script) for script in scripts],
+        hashes=[script_hash(script) for script in scripts],
     )
     return Page(text, sum(thumbnail is not None for thumbnail in thumbnails))
 
@@ -229,8 +227,3 @@ def _data(value: object) -> str:
     """JSON for a script element of data: "<" is escaped, so that no text can close the element."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return text.replace("<", "\\u003c")
-
-
-def _hash(script: str) -> str:
-    """A script's hash in the form of a content security policy."""
-    return f"sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}"

@@ -1,4 +1,4 @@
-"""The page of two releases side by side: one HTML file that loads nothing.
+"""The page of two releases side by side: a page of the site, one HTML file that loads nothing.
 
 What belongs here: what the page shows of a difference, and where pages stand. What differs is
 `methods/release_diff.py`, the page `templates/diff.html`.
@@ -26,12 +26,15 @@ from methods.release_diff_text import (
 from methods.review.differences import Op, word_differences
 from resources.home import reports_path
 from resources.images.store import ImageStore
+from resources.reports.addresses import items_page
 from resources.reports.estimate import Scale
-from resources.reports.page import render
+from resources.reports.page import render_page
 from resources.reports.report_examples import source_of
 
 FOLDER = "diff"
 """The folder below that of the reports; a page is `diff/<first>/<second>.html`."""
+ROOT = "../../"
+"""From a page to the folder of the reports."""
 MAX_CHARACTERS = 1500
 """Characters of a text that the page shows."""
 MAX_OPENING = 140
@@ -91,8 +94,11 @@ def render_diff(
 ) -> str:
     """The page. An image that is not stored is shown as missing."""
     listed = listed_changes(found)
-    return render(
+    sides = (first.card["release_id"], second.card["release_id"])
+    return render_page(
         "diff.html",
+        here="diff",
+        root=ROOT,
         first=_head(first.card),
         second=_head(second.card),
         found=found,
@@ -103,7 +109,7 @@ def render_diff(
             (model, judge, version, score(was), score(now))
             for model, judge, version, was, now in found.scores
         ],
-        items=[_item(how, change, image_store) for how, change in listed[:N_SHOWN]],
+        items=[_item(how, change, sides, image_store) for how, change in listed[:N_SHOWN]],
         n_more=max(0, len(listed) - N_SHOWN),
         generated=generated,
     )
@@ -113,7 +119,8 @@ def _head(card: Card) -> dict[str, Any]:
     """A release as the page shows it; `report` is the link to its report, None if there is none."""
     report = f"{card['release_id']}.html"
     there = (reports_path() / report).is_file()
-    return {**card, "report": f"../../{quote(report)}" if there else None}
+    items = ROOT + items_page(card["release_id"])
+    return {**card, "report": ROOT + quote(report) if there else None, "items": items}
 
 
 def _boards(common: Sequence[OnCommon]) -> list[Board]:
@@ -179,10 +186,21 @@ def _side(of: CommonScore) -> Side:
     )
 
 
-def _item(how: str, of: ItemChange, image_store: ImageStore) -> dict[str, Any]:
+def _item(
+    how: str, of: ItemChange, releases: tuple[str, str], image_store: ImageStore
+) -> dict[str, Any]:
+    """An item as the page lists it; `places` are where it is shown whole: side, id and link."""
+    before, after = releases
+    sides = {"removed": [("A", before)], "added": [("B", after)]}.get(
+        how, [("A", before), ("B", after)]
+    )
+    ids = of.item_ids if len(of.item_ids) == len(sides) else of.item_ids * len(sides)
     return {
         "how": how,
-        "ids": of.item_ids,
+        "places": [
+            (side, item_id, ROOT + items_page(release_id, item=item_id))
+            for (side, release_id), item_id in zip(sides, ids, strict=True)
+        ],
         "what": of.what,
         "opening": _cut(" ".join(of.opening.split()), MAX_OPENING),
         "changes": [_change(change, image_store) for change in of.changes],

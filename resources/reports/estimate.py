@@ -7,6 +7,8 @@ import math
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from methods.evaluation.statistics.estimates import marked
+
 _MISSING = "–"
 _COARSE = 20.0
 """A scale as wide as this is read to one decimal, a smaller one to two."""
@@ -56,6 +58,12 @@ class Scale(NamedTuple):
         return Scale(low, max(known) if self.high is None else self.high)
 
 
+def over(ends: str, n_clusters: int | None) -> str:
+    """The ends of an interval with the number of clusters, marked where these are few."""
+    shown = marked(ends, n_clusters)
+    return shown if n_clusters is None or not ends else f"{shown}, C\xa0=\xa0{n_clusters}"
+
+
 class Estimate(NamedTuple):
     """A score with its interval; None where there is none."""
 
@@ -63,6 +71,7 @@ class Estimate(NamedTuple):
     low: float | None = None
     high: float | None = None
     scale: Scale = Scale()
+    n_clusters: int | None = None
 
     @property
     def shown(self) -> str:
@@ -71,12 +80,13 @@ class Estimate(NamedTuple):
 
     @property
     def interval(self) -> str:
-        """`low–high`, or nothing."""
+        """`low–high, C = clusters`, or nothing."""
         if self.low is None or self.high is None:
             return ""
         # Two signs in a row are hard to read.
         between = " to " if self.low < 0 else "–"
-        return f"{self.scale.shown(self.low)}{between}{self.scale.shown(self.high)}"
+        ends = f"{self.scale.shown(self.low)}{between}{self.scale.shown(self.high)}"
+        return over(ends, self.n_clusters)
 
     @property
     def shade(self) -> float:

@@ -22,19 +22,32 @@ HEADERS = {
 }
 
 
-def policy(*, scripts: bool = False, forms: bool = False) -> str:
-    """The content security policy of a page that has everything in it.
+def policy(*, scripts: str = "", forms: bool = False) -> str:
+    """The content security policy of a page that has everything in it; `scripts` may run.
 
     In a sandbox a page has an origin of its own: whatever it was made to run, it could neither reach
     the UI that it is served beside nor load or send anything. Forms may ask the same server.
     """
-    sources = "script-src 'unsafe-inline'; " if scripts else ""
+    sources = f"script-src '{scripts}'; " if scripts else ""
     action = "'self'" if forms else "'none'"
     may = (" allow-scripts" if scripts else "") + (" allow-forms" if forms else "")
     return (
         f"default-src 'none'; img-src data: blob:; style-src 'unsafe-inline'; {sources}"
         f"base-uri 'none'; form-action {action}; frame-ancestors 'none'; "
         f"sandbox allow-popups allow-popups-to-escape-sandbox{may}"
+    )
+
+
+def policy_of_files() -> str:
+    """The content security policy of a page whose scripts, styles and pictures are files beside it.
+
+    It has the UI's origin, which keeps its notes, and may run and load files of this server alone, and
+    send nothing.
+    """
+    return (
+        "default-src 'none'; img-src 'self' data:; style-src 'self'; script-src 'self'; "
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox allow-scripts "
+        "allow-same-origin allow-downloads allow-popups allow-popups-to-escape-sandbox"
     )
 
 

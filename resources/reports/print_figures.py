@@ -54,7 +54,8 @@ def _figures(name: str, draw: Draw, of: Radar | Plane) -> Iterator[tuple[str, "F
 
 
 def _draw_radar(figure: "Figure", radar: Radar, wide: bool) -> None:
-    axes = figure.add_subplot(projection="polar")
+    # Its own class of axes, which the types of matplotlib do not tell.
+    axes: Any = figure.add_subplot(projection="polar")
     angles = [2 * math.pi * place / len(radar.axes) for place in range(len(radar.axes))]
     axes.set_theta_offset(math.pi / 2)
     axes.set_theta_direction(-1)
@@ -111,7 +112,12 @@ def _draw_plane(figure: "Figure", plane: Plane, wide: bool) -> None:
         )
     axes.set_xlim(left, right)
     axes.set_ylim(bottom, infinite + (infinite - top) / 2 if has_infinite else top)
-    lines = {"color": figures.SOFT, "linewidth": 0.7, "linestyle": (0, (4, 3)), "zorder": 1}
+    lines: dict[str, Any] = {
+        "color": figures.SOFT,
+        "linewidth": 0.7,
+        "linestyle": (0, (4, 3)),
+        "zorder": 1,
+    }
     axes.axvline(plane.middle[0], **lines)
     axes.axhline(infinite if math.isinf(plane.middle[1]) else plane.middle[1], **lines)
     figures.style_axes(axes, "both", figures.PRINT_TEXT)
@@ -193,8 +199,7 @@ def _round(low: float, high: float) -> Sequence[float]:
     """Round numbers from about `low` to about `high`."""
     from matplotlib.ticker import MaxNLocator
 
-    numbers: Sequence[float] = MaxNLocator(N_RINGS + 1).tick_values(low, high).tolist()
-    return numbers
+    return list(map(float, MaxNLocator(N_RINGS + 1).tick_values(low, high)))
 
 
 def _named(model: str) -> str:

@@ -4,6 +4,7 @@ What belongs here: opening the file, finding the pictures that it names, and the
 wrong. What a record says is read by the benchmark (`methods/<benchmark>/published.py`).
 """
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
@@ -22,6 +23,9 @@ from resources.images.intake import take_in
 from resources.images.store import ImageStore
 from resources.reports.parquet_table import ENDING, tsv_lines_of
 from resources.reports.record_file import TABLE_ENDINGS, read_tables
+
+_DRIVE = re.compile(r"[A-Za-z]:/")
+"""What an absolute path of Windows begins with."""
 
 
 class PublishedFileError(UserError):
@@ -119,10 +123,18 @@ def _without_images(item: PublishedItem) -> Item:
 
 
 def picture_in(folder: Path, name: str) -> bytes:
-    """The bytes of a picture in `folder` under an untrusted name. Raises ImageRejected."""
-    parts = [part for part in PurePosixPath(name).parts if part != "/"]
+    """The bytes of a picture in `folder` under an untrusted name. Raises ImageRejected.
+
+    A name that leads out of it, or is absolute and no file's in there, is refused (`outside`) whether
+    or not pictures may be absent.
+    """
+    outside = ImageRejected(
+        "outside", f"its path is absolute or leads out of {folder}, where no file is called so"
+    )
+    named = PurePosixPath(name)
+    parts = [part for part in named.parts if part != "/"]
     if ".." in parts or "\0" in name or "\\" in name:
-        raise ImageRejected("missing", f"its path leads out of {folder}")
+        raise outside
     places = [folder.joinpath(*parts)]
     if parts[:1] == [folder.name]:
         places.append(folder.joinpath(*parts[1:]))
@@ -132,9 +144,11 @@ def picture_in(folder: Path, name: str) -> bytes:
         except (OSError, RuntimeError):
             continue
         if not path.is_relative_to(folder):
-            raise ImageRejected("missing", f"its path leads out of {folder}")
+            raise outside
         if path.is_file():
             if path.stat().st_size > MAX_BYTES:
                 raise ImageRejected("oversized_bytes", f"it has more than {MAX_BYTES:,} bytes")
             return path.read_bytes()
+    if named.is_absolute() or _DRIVE.match(name):
+        raise outside
     raise ImageRejected("missing", f"there is no such file in {folder}")

@@ -47,8 +47,15 @@ style="left:{first_quartile}%;width:{half}%"></i><i class="middle" style="left:{
 BAR = '<span class="plot"><i style="height:{height}%"></i>{across}</span>{percent}'
 
 
-def refusals(judged: Judged, models: Sequence[Who]) -> Iterator[block.Block]:
+def refusals(judged: Judged, models: Sequence[Who]) -> list[block.Block]:
     """How much each model declined, and the upper bound; nothing where the benchmark has no bound."""
+    counts = [judged.row(who.name, judged.metrics[0]) for who in models if not who.is_baseline]
+    n = sum(bool(row and row["n_refused"]) for row in counts)
+    finding = f"{n or 'None'} of {block.count(len(counts), 'model')} declined answers"
+    return block.folded(_refusals(judged, models), finding)
+
+
+def _refusals(judged: Judged, models: Sequence[Who]) -> Iterator[block.Block]:
     leading = judged.metrics[0]
     bounds = (metric for metric in judged.metrics if metric.refusals_are_right)
     bound = next((metric for metric in bounds if metric.aggregation == leading.aggregation), None)
@@ -97,7 +104,17 @@ def lengths(of: Sequence[Row], order: Sequence[str]) -> block.Section:
             {0: "is-apart"},
         )
         blocks = [block.Note(said(LENGTHS)), table]
-    return block.Section("lengths", "Lengths of answers", "Lengths of answers", blocks)
+    title = "Lengths of answers"
+    return block.Section("lengths", title, title, blocks, finding=_ratios(list(rows.values())))
+
+
+def _ratios(rows: Sequence[Row]) -> str:
+    """How the models' answers compare with the references, in a line."""
+    ratios = sorted(row["ratio"] for row in rows if row["ratio"] is not None)
+    if not ratios:
+        return "Words of the answers and of the references"
+    ends = " to ".join(dict.fromkeys(f"× {ratio:.2f}" for ratio in (ratios[0], ratios[-1])))
+    return f"Answers have {ends} the words of the references, in the median"
 
 
 def _length(row: Row, end: float) -> list[Cell]:
@@ -118,7 +135,18 @@ def _length(row: Row, end: float) -> list[Cell]:
 def letters(data: Choice | None, order: Sequence[str]) -> block.Section:
     """The letters that each model named, those of `order` first, and the calls that were saved."""
     blocks = list(_letters(data, order)) if data else []
-    return block.Section("letters", "Letters", "Letters", blocks)
+    finding = _liked(list(data["shares"].values())) if data else ""
+    return block.Section("letters", "Letters", "Letters", blocks, finding=finding)
+
+
+def _liked(shares: Sequence[LetterShares]) -> str:
+    """How many models like a letter more than it is right, in a line."""
+    tested = [share.p_holm for share in shares if share.p_holm is not None]
+    if not tested:
+        return f"The letters that {block.count(len(shares), 'model')} named"
+    n = sum(p < ALPHA for p in tested)
+    verb = "prefer" if n > 1 else "prefers"
+    return f"{n or 'None'} of {block.count(len(tested), 'model')} surely {verb} some letters"
 
 
 def _letters(data: Choice, order: Sequence[str]) -> Iterator[block.Block]:

@@ -83,9 +83,16 @@ def attribution(rows: Sequence[Row], terms: Terms | None, panes: Sequence[Pane])
         if own and terms:
             by_judge.append((pane.title, list(_pane(pane, own, terms))))
     of_judges = [block.Panes("attribution", "Judge", by_judge)] if by_judge else []
-    return block.Section(
-        "attribution", "Where errors come from", "Where errors come from", of_judges
-    )
+    title, found = "Where errors come from", _found(rows, terms) if terms else ""
+    return block.Section("attribution", title, title, of_judges, finding=found)
+
+
+def _found(rows: Sequence[Row], terms: Terms) -> str:
+    """For how many models a cause of errors is shown, in a line."""
+    whole = [row for row in rows if not row["subset_label"] and row["change"] in terms["causes"]]
+    models = {row["model"] for row in whole}
+    shown_of = {row["model"] for row in whole if row["verdict"] == "gain"}
+    return f"A cause is shown for {len(shown_of) or 'none'} of {block.count(len(models), 'model')}"
 
 
 def _pane(pane: Pane, rows: Sequence[Row], terms: Terms) -> Iterator[block.Block]:

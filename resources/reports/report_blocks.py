@@ -17,7 +17,8 @@ from resources.reports.report_scores import Who
 class Cell(NamedTuple):
     """A cell of a table: its text, and small lines below it.
 
-    `kind` is its class: `n` a number, `l` a text, `who` what the line is of.
+    `kind` is its class: `n` a number, `l` a text, `who` what the line is of; `sort` is the number that
+    a table is sorted by, if that is not the text.
     """
 
     text: str
@@ -25,6 +26,7 @@ class Cell(NamedTuple):
     kind: str = "n"
     title: str = ""
     shade: float | None = None
+    sort: float | str | None = None
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,8 @@ class Part(NamedTuple):
 class Table:
     """A table; `label` is what it is of, `style` its class; `marks` are classes of lines by place.
 
-    `parts` stand below `lines`.
+    `parts` stand below `lines`; `filter` asks for the text that lines are filtered by. A table of the
+    style `sorted` is sorted by its heads.
     """
 
     kind: ClassVar = "table"
@@ -85,6 +88,7 @@ class Table:
     style: str = ""
     marks: Mapping[int, str] = field(default_factory=dict)
     parts: Sequence[Part] = ()
+    filter: str = ""
 
 
 @dataclass(frozen=True)
@@ -130,7 +134,8 @@ Block = Note | Heading | Sentences | Terms | Table | Drawing | Folded | Pane | P
 class Section(NamedTuple):
     """A section: its title in the contents, its heading, its blocks; without any it is not there.
 
-    One that is no data is shown by a `template` of its own, or is `html`.
+    One with a `finding`, what it says in a line, is folded below it. One that is no data is shown by a
+    `template` of its own, or is `html`.
     """
 
     id: str
@@ -140,6 +145,18 @@ class Section(NamedTuple):
     style: str = ""
     template: str = ""
     html: str = ""
+    finding: str = ""
+
+
+def folded(blocks: Iterable[Block], finding: str) -> list[Block]:
+    """Blocks that begin with a heading, folded below it and what they say in a line; none of none."""
+    given = list(blocks)
+    if not given:
+        return []
+    heading, *others = given
+    assert isinstance(heading, Heading)
+    line = '<b>{title}</b><span class="preview">{finding}</span>'
+    return [Folded(said(line, title=heading.text, finding=finding), others)]
 
 
 def said(text: str, /, **values: object) -> Markup:

@@ -32,11 +32,13 @@ from resources.reports.report_scores import (
 from resources.reports.report_shape import noun_of
 
 SCORED_BY = {RULE: "Scored by rule", PANEL: "Panel of judges"}
-BOARD = """{metric}, {averaged}{ends}, {better} is better. Small numbers are 95&nbsp;% intervals."""
+BOARD = """{metric}, {averaged}{ends}, {better} is better. Small numbers are 95&nbsp;% intervals
+over C {noun}s, or groups of them; ~ marks those of fewer than 10, which are only indicative."""
 ABLATIONS = """Models without their images, or with those of another {noun}: what they score without
 looking. They have no rank."""
 BASELINES = "Baselines are no models: they answer by rule, to show what the judge makes of it."
 RANKED = " The ranks above count them."
+FORMS = {FLOOR: "Failures at the floor", JUDGED: "Judged only", COMMON: "Common"}
 NO_ANSWER = "Replies that are no answers: cut off by the token limit, reasoning only, empty"
 NOT_TAKEN = "its results were not taken."
 FROM_BEFORE = " The scores above are from before."
@@ -106,7 +108,6 @@ def panes_of(data: Board) -> list[Pane]:
     """One pane for each judge and version, the one to show first at the front."""
     judges = judges_of(data)
     versions = Counter(judged.judge for judged in judges)
-    noun = noun_of(data["release"])
     labels = data["benchmark"]["abilities"] if data["benchmark"] else []
     panes = []
     for place, judged in enumerate(judges):
@@ -116,7 +117,10 @@ def panes_of(data: Board) -> list[Pane]:
             Pane(
                 judged,
                 f"{judged.title} · {judged.version}" if several else judged.title,
-                [_view(judged, aggregation, noun) for aggregation in _aggregations(judged.metrics)],
+                [
+                    _view(judged, each, data["release"], f"form-{place}-{n}")
+                    for n, each in enumerate(_aggregations(judged.metrics))
+                ],
                 [
                     *refusals(judged, order),
                     *quadrants(judged, order),
@@ -152,7 +156,16 @@ def _board(view: View, data: Board) -> Iterator[block.Block]:
         ends = f", from {scale.low:g} to {scale.high:g}"
     better = "higher" if metric.higher_is_better else "lower"
     averaged = view.name.lower()
-    yield block.Note(said(BOARD, metric=metric.name, averaged=averaged, ends=ends, better=better))
+    yield block.Note(
+        said(
+            BOARD,
+            metric=metric.name,
+            averaged=averaged,
+            ends=ends,
+            better=better,
+            noun=noun_of(data["release"]),
+        )
+    )
     ranked = any(entry.rank is not None for entry in view.baselines)
     apart = (
         (view.ablations, ABLATIONS.format(noun=noun_of(data["release"]))),
@@ -259,7 +272,7 @@ def _aggregations(metrics: Sequence[MetricShown]) -> list[str]:
     return list(dict.fromkeys(metric.aggregation for metric in metrics))
 
 
-def _view(judged: Judged, aggregation: str, noun: str) -> View:
+def _view(judged: Judged, aggregation: str, release: Row, name: str) -> View:
     metrics = [metric for metric in judged.metrics if metric.aggregation == aggregation]
     leading = metrics[0]
     others = [
@@ -269,9 +282,11 @@ def _view(judged: Judged, aggregation: str, noun: str) -> View:
     ]
     order = _order(judged, leading)
     entries = [_entry(judged, who, leading, others) for who in order]
-    charts = [
-        chart(metric, [(who, judged.estimate(who.name, metric)) for who in order])
-        for metric in metrics
+    forms = [
+        (title, form, _charts(judged, metrics, order, form))
+        for form, title in FORMS.items()
+        # The leaderboard has the other forms of a single metric.
+        if form == FLOOR or len(metrics) > 1
     ]
     return View(
         leading.averaged,
@@ -280,30 +295,56 @@ def _view(judged: Judged, aggregation: str, noun: str) -> View:
         [entry for entry in entries if entry.who.is_model],
         [entry for entry in entries if entry.who.ablation],
         [entry for entry in entries if entry.who.is_baseline],
-        charts,
+        forms[0][-1],
         [
-            *_all_metrics(judged, metrics, order),
-            block.Pane([block.Drawing("dots", dots) for dots in charts], "charts"),
-            *pairs(judged, leading, order, noun),
-            *looking(judged, leading, order, noun),
+            *([block.Heading("All metrics")] if len(metrics) > 1 else []),
+            block.Panes(
+                name,
+                "Form",
+                [
+                    (
+                        title,
+                        [
+                            *_all_metrics(judged, metrics, order, form),
+                            block.Pane([block.Drawing("dots", of) for of in charts], "charts"),
+                        ],
+                    )
+                    for title, form, charts in forms
+                ],
+            ),
+            *pairs(judged, leading, order, release),
+            *looking(judged, leading, order, noun_of(release)),
         ],
     )
 
 
+def _charts(
+    judged: Judged, metrics: Sequence[MetricShown], order: Sequence[Who], form: str
+) -> list[Chart]:
+    """The scores of a form, drawn, by metric."""
+    return [
+        chart(metric, [(who, judged.estimate(who.name, metric, form)) for who in order])
+        for metric in metrics
+    ]
+
+
 def _all_metrics(
-    judged: Judged, metrics: Sequence[MetricShown], order: Sequence[Who]
+    judged: Judged, metrics: Sequence[MetricShown], order: Sequence[Who], form: str
 ) -> Iterator[block.Block]:
-    """The scores by each of several metrics."""
+    """The scores of a form by each of several metrics."""
     if len(metrics) < 2:
         return
     lower = {metric: [] if metric.higher_is_better else ["lower is better"] for metric in metrics}
     lines = [
-        [block.who(who), *(block.tinted(judged.estimate(who.name, metric)) for metric in metrics)]
+        [
+            block.who(who),
+            *(block.tinted(judged.estimate(who.name, metric, form)) for metric in metrics),
+        ]
         for who in order
     ]
     heads = block.heads("Model", *(Cell(metric.name, lower[metric]) for metric in metrics))
-    yield block.Heading("All metrics")
-    yield block.Table(f"All metrics, {metrics[0].averaged}", heads, lines, "metrics")
+    label = f"All metrics, {metrics[0].averaged}, {FORMS[form].lower()}"
+    yield block.Table(label, heads, lines, "metrics")
 
 
 def _order(judged: Judged, metric: MetricShown) -> list[Who]:

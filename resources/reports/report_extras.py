@@ -18,9 +18,9 @@ from resources.reports.report_input import Report
 class ExtraSection(NamedTuple):
     """A section; `html` makes it of the data of a page (`benchmark_report.py`), empty without any.
 
-    `rows` are tables of `evaluate` whose rows of the release are `of_extras` of the data, with their
-    order. A failure of the `steps` is said above the section; `style` is the
-    template with its CSS.
+    `finding` is what it says in a line. `rows` are tables of `evaluate` whose rows of the release are
+    `of_extras` of the data, with their order. A failure of the `steps` is said above the section;
+    `style` is the template with its CSS.
     """
 
     id: str
@@ -29,10 +29,12 @@ class ExtraSection(NamedTuple):
     rows: Mapping[str, str]
     style: str
     html: Callable[[Report, Sequence[Pane]], Markup]
+    finding: Callable[[Report], str]
 
     def of(self, data: Report, panes: Sequence[Pane]) -> Section:
         """The section of a page."""
-        return Section(self.id, self.title, html=self.html(data, panes))
+        html = self.html(data, panes)
+        return Section(self.id, self.title, html=html, finding=self.finding(data) if html else "")
 
 
 def extra_sections() -> list[ExtraSection]:

@@ -1,25 +1,39 @@
-"""The index of a home's reports: one line a release, and the comparisons of two.
+"""The home page of the site: all releases, models by benchmarks, what changed, comparisons of releases.
 
-What belongs here: what the index says of a release. Its page is `templates/index.html`.
+What belongs here: what the page says of a release and its models. The page is `templates/index.html`,
+what is remembered of it `site_state.py`.
 """
 
 from collections.abc import Mapping, Sequence
+from statistics import fmean
 from typing import Any, NamedTuple
 
 from methods.evaluation.contestants import is_model
+from resources.reports import report_blocks as block
+from resources.reports.addresses import items_page
 from resources.reports.benchmark_report import n_models
 from resources.reports.diff_page import diff_link
-from resources.reports.page import render
-from resources.reports.report_board import Entry, Pane, panes_of
+from resources.reports.page import render_page
+from resources.reports.report_blocks import Cell, said
+from resources.reports.report_board import Entry, Pane, View, panes_of
 from resources.reports.report_input import Board
+from resources.reports.report_plots import Chart
 from resources.reports.report_scores import RULE
+from resources.reports.site_state import BY, IN_FORCE, NAME, SCORES, SinceLast, State
+
+MATRIX = """The metric that ranks on each release in force, before its first judge, failures at the
+floor; dots and small numbers are the score with its 95&nbsp;% interval and the
+number <i>C</i> of clusters behind it: items, or groups of them that belong together. Numbers of one
+column can be compared, those of two columns cannot."""
+MOST_CHANGES = 30
+"""Scores that changed and are listed."""
 
 
 class Line(NamedTuple):
-    """One release: its row, the page beside the index, and its best models by the first judge.
+    """One release: its row, the page beside the index, and its leaderboard before the first judge.
 
-    `judge` says in words who scored. `n_unscored` models answered where nothing can be scored, since
-    the release has no references.
+    `judge` says in words who scored, `judges` are all of them. `n_unscored` models answered where
+    nothing can be scored, since the release has no references.
     """
 
     release: Mapping[str, Any]
@@ -27,29 +41,44 @@ class Line(NamedTuple):
     benchmark: str | None
     n_models: int
     judge: str | None
-    metric: str | None
-    best: list[Entry]
+    judges: list[str]
+    version: str
+    view: View | None
     n_unscored: int
+
+    @property
+    def metric(self) -> str | None:
+        """The metric that ranks, in words."""
+        if self.view is None:
+            return None
+        return f"{self.view.metrics[0].name}, {self.view.name.lower()}"
+
+    @property
+    def best(self) -> list[Entry]:
+        """The best models: baselines may hold the first rank, so it is the first one of the models."""
+        models = self.view.models if self.view else []
+        return [entry for entry in models if entry.rank and entry.rank == models[0].rank]
+
+    @property
+    def items(self) -> str:
+        """The page of its items."""
+        return items_page(self.release["release_id"])
 
 
 def line_of(data: Board, page: str) -> Line:
     """The line of a release whose page is made of `data` (`render_report`)."""
     panes = panes_of(data)
-    benchmark = data["benchmark"]["name"] if data["benchmark"] else None
-    n_unscored = sum(map(is_model, data["unjudgeable"]))
-    if not panes:
-        return Line(data["release"], page, benchmark, 0, None, None, [], n_unscored)
-    view = panes[0].views[0]
+    first = panes[0] if panes else None
     return Line(
         data["release"],
         page,
-        benchmark,
+        data["benchmark"]["name"] if data["benchmark"] else None,
         n_models(panes),
-        _scored_by(panes[0]),
-        f"{view.metrics[0].name}, {view.name.lower()}",
-        # Baselines may hold the first rank; the best model is the first of the models.
-        [entry for entry in view.models if entry.rank and entry.rank == view.models[0].rank],
-        n_unscored,
+        _scored_by(first) if first else None,
+        list(dict.fromkeys(pane.judged.title for pane in panes)),
+        first.judged.version if first else "",
+        first.views[0] if first else None,
+        sum(map(is_model, data["unjudgeable"])),
     )
 
 
@@ -57,14 +86,100 @@ def _scored_by(pane: Pane) -> str:
     return "scored by rule" if pane.judged.judge == RULE else f"judge {pane.title}"
 
 
+def state_of(lines: Sequence[Line]) -> State:
+    """What is remembered of the page."""
+    return {
+        line.release["release_id"]: {
+            NAME: line.release["name"],
+            IN_FORCE: line.release["in_force"],
+            BY: f"{line.metric}, {line.judge}, {line.version}",
+            SCORES: {
+                entry.who.name: entry.floor.shown
+                for entry in (line.view.entries if line.view else [])
+            },
+        }
+        for line in lines
+    }
+
+
 def render_index(
-    lines: Sequence[Line], generated: str, diffs: Sequence[tuple[str, str]] = ()
+    lines: Sequence[Line],
+    generated: str,
+    diffs: Sequence[tuple[str, str]] = (),
+    since: SinceLast | None = None,
 ) -> str:
-    """The page: releases in force first, then by name, the latest first; then the comparisons.
+    """The page: what changed, models by benchmarks, releases in force first, then by name, the latest
+    first; then the comparisons.
 
     `diffs` are the ids of the two releases of each comparison that has a page.
     """
     latest = sorted(lines, key=lambda line: line.release["created_at"], reverse=True)
     ordered = sorted(latest, key=lambda line: (not line.release["in_force"], line.release["name"]))
-    pages = [(first, second, diff_link(first, second)) for first, second in diffs]
-    return render("index.html", lines=ordered, diffs=pages, generated=generated)
+    return render_page(
+        "index.html",
+        here="home",
+        lines=ordered,
+        matrix=matrix(ordered),
+        since=since,
+        n_changes=MOST_CHANGES,
+        pages={line.release["release_id"]: line.page for line in lines},
+        diffs=[(first, second, diff_link(first, second)) for first, second in diffs],
+        generated=generated,
+    )
+
+
+def matrix(releases: Sequence[Line]) -> list[block.Block]:
+    """The models by the releases in force that they were scored on, the best on average of their ranks
+    first; nothing without a model."""
+    lines = [line for line in releases if line.view and line.release["in_force"]]
+    entries: dict[str, dict[int, Entry]] = {}
+    for place, line in enumerate(lines):
+        for entry in line.view.models if line.view else ():
+            entries.setdefault(entry.who.name, {})[place] = entry
+
+    def key(model: str) -> tuple[bool, float, int, str]:
+        ranks = [entry.rank for entry in entries[model].values() if entry.rank]
+        return not ranks, fmean(ranks) if ranks else 0.0, -len(ranks), model
+
+    if not entries:
+        return []
+    models = sorted(entries, key=key)
+    charts = [line.view.charts[0] for line in lines if line.view]
+    heads = [Cell("Model", kind="l who"), *map(_head, lines)]
+    table = block.Table(
+        "Models by benchmarks",
+        heads,
+        [
+            [
+                Cell(said('<span class="model">{name}</span>', name=model), kind="who"),
+                *(_score(entries[model].get(place), of) for place, of in enumerate(charts)),
+            ]
+            for model in models
+        ],
+        "scores sorted",
+        filter="Models with",
+    )
+    return [block.Note(said(MATRIX)), table]
+
+
+def _head(line: Line) -> Cell:
+    """The head of a release's column: its name, and the metric."""
+    assert line.view is not None
+    metric = line.view.metrics[0]
+    lower = [] if metric.higher_is_better else ["lower is better"]
+    text = said('<a href="{page}">{name}</a>', page=line.page, name=line.release["name"])
+    return Cell(text, [metric.name, *lower], title=f"{line.metric}, {line.judge}")
+
+
+def _score(entry: Entry | None, chart: Chart) -> Cell:
+    """A model's score on a release, drawn and in numbers; a dash where it has none."""
+    if entry is None or entry.floor.value is None:
+        return Cell("–", kind="n quiet", sort="")
+    mark = next(mark for mark in chart.marks if mark.who.name == entry.who.name)
+    interval = entry.floor.interval or "no interval"
+    return Cell(
+        said("<b>{shown}</b>{track}", shown=entry.floor.shown, track=mark.track),
+        [interval, f"rank {entry.ranks}" if entry.ranks else "no rank"],
+        title=f"95 % interval {entry.floor.interval}" if entry.floor.interval else "",
+        sort=entry.floor.value,
+    )

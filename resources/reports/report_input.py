@@ -61,6 +61,8 @@ class Board(TypedDict):
     """Models of the profile without scores."""
     unjudgeable: Sequence[str]
     """Contestants that answered where the release has no reference."""
+    n_without_picture: int
+    """Items that no score rests on, since models could not be asked for want of their picture."""
 
 
 class Choice(TypedDict):

@@ -11,7 +11,7 @@ from resources.reports import report_blocks as block
 from resources.reports.estimate import Estimate
 from resources.reports.report_blocks import Cell, said
 from resources.reports.report_input import Report, Row
-from resources.reports.report_pairs import TOO_FEW_CLUSTERS, tested
+from resources.reports.report_pairs import TOO_FEW_CLUSTERS, counts, tested
 from resources.reports.report_scores import RULE, MetricShown, metrics_of
 from resources.reports.report_shape import noun_of
 
@@ -34,7 +34,23 @@ def languages(data: Report) -> block.Section:
     rows = data["findings"].get("language_gaps", [])
     by_pair = groupby(rows, key=lambda row: [row[name] for name in names])
     panes = [block.Pane(list(_pane(data, list(group)))) for _, group in by_pair]
-    return block.Section("languages", "Languages", "Languages", panes)
+    return block.Section("languages", "Languages", "Languages", panes, finding=_found(rows))
+
+
+def _found(rows: Sequence[Row]) -> str:
+    """How many models are surely better in one of the languages, in a line."""
+    metric = next((row["metric"] for row in rows if row["measure"] == "first_score"), "")
+    of_models = [
+        row
+        for row in rows
+        if (row["measure"], row["metric"]) == ("difference", metric) and not row["subset_label"]
+    ]
+    models = {row["subject"] for row in of_models}
+    differ = {row["subject"] for row in of_models if counts(row)}
+    return (
+        f"{len(differ) or 'None'} of {block.count(len(models), 'model')} "
+        f"{'differ' if len(differ) > 1 else 'differs'} surely between the languages"
+    )
 
 
 def _pane(data: Report, rows: Sequence[Row]) -> Iterator[block.Block]:

@@ -10,26 +10,26 @@ from typing import NamedTuple
 
 from methods.evaluation.contestants import is_model, model_of
 from resources.reports import report_blocks as block
-from resources.reports.estimate import Scale
+from resources.reports.addresses import items_page
+from resources.reports.estimate import Scale, over
 from resources.reports.report_blocks import Cell, said
 from resources.reports.report_input import Row
 from resources.reports.report_scores import FLOOR, Judged, MetricShown, Who
+from resources.reports.report_shape import noun_of
 
 ALPHA = 0.05
-FEW_CLUSTERS = 30
-"""With fewer, more than that can be detected is missed (`methods/evaluation/statistics/power.py`)."""
 TOO_FEW_CLUSTERS = 5
-"""With so many or fewer no sign-flip test of two sides comes below 0.05: 2 / 2^5 = 0.0625."""
+"""With so many or fewer no p comes below 0.05: 2 / 2^5 = 0.0625."""
 PAIRS = """{metric}, {averaged}, on the same turns: the model of the line less that of the column,
-the 95&nbsp;% interval of the difference, and p after Holm's adjustment for all pairs. Marked are
-differences with p below 0.05: ▲ the model of the line is better, ▼ it is worse.{inverse}"""
+the 95&nbsp;% interval of the difference with the number of clusters C, p of the same test, and p after
+Holm's adjustment for all pairs. Marked are differences with p after Holm below 0.05: ▲ the model of the
+line is better, ▼ it is worse.{inverse} A difference leads to the items that make it."""
 INVERSE = (
     """ Differences are of the mean that the score is the inverse of: the smaller, the better."""
 )
 LOWER = " Lower is better."
 DETECTABLE = """The smallest true difference of two models that this release would show four times of
-five is {detectable}{points}, before Holm's adjustment{few}."""
-FEW = "; with only {n} the true figure is larger"
+five is {detectable}{points}, on {n}, before Holm's adjustment."""
 NOT_DETECTABLE = "What difference this release would show cannot be worked out."
 NONE_CAN_COUNT = " With {n} no difference can come below p = 0.05, however large it is."
 LOOKING = """{metric}, {averaged}: each model with its images, and on the same turns without them or
@@ -69,16 +69,28 @@ def difference_of(
     scale = metric.scale
     ends = [sign * end for end in (row["ci_low"], row["ci_high"]) if end is not None]
     verdict = ""
-    if row["p_holm"] is not None and row["p_holm"] < ALPHA:
+    if counts(row):
         # Differences are of means of units, which fall where an inverse metric rises.
         wanted = metric.higher_is_better != metric.inverse
         verdict = "better" if (sign * difference > 0) == wanted else "worse"
     return Difference(
         scale.difference(sign * difference),
-        " to ".join(scale.difference(end) for end in sorted(ends)),
-        in_words(row["p_holm"]),
+        over(" to ".join(scale.difference(end) for end in sorted(ends)), row.get("n_clusters")),
+        _tested(row),
         verdict,
     )
+
+
+def counts(row: Row) -> bool:
+    """Whether the difference of a row is more than chance: p after Holm's adjustment is below 0.05."""
+    return row["p_holm"] is not None and row["p_holm"] < ALPHA
+
+
+def _tested(row: Row) -> str:
+    """p by itself, and after Holm's adjustment where that is another one."""
+    alone, adjusted = in_words(row["p"]), in_words(row["p_holm"])
+    same = row["p"] is None or row["p_holm"] is None or row["p"] == row["p_holm"]
+    return adjusted if same else f"{alone}; Holm: {adjusted.removeprefix('p ').removeprefix('= ')}"
 
 
 def in_words(p: float | None) -> str:
@@ -88,12 +100,15 @@ def in_words(p: float | None) -> str:
     return "p < 0.001" if p < 0.001 else f"p = {p:.2f}" if p >= 0.095 else f"p = {p:.3f}"
 
 
-def shown(of: Difference | None, *below: str) -> Cell:
+def shown(of: Difference | None, *below: str, link: str = "") -> Cell:
     """A difference with its interval and p, marked where it counts; or a dot where there is none."""
     if of is None:
         return Cell("·")
     small = [of.interval or "no interval", of.p, *below]
-    return Cell(block.bold(of.difference), small, f"n {of.verdict}".strip())
+    text = block.bold(of.difference)
+    if link:
+        text = said('<a href="{link}">{text}</a>', link=link, text=text)
+    return Cell(text, small, f"n {of.verdict}".strip())
 
 
 def tested(finding: Row | None, metric: MetricShown) -> Cell:
@@ -102,9 +117,11 @@ def tested(finding: Row | None, metric: MetricShown) -> Cell:
 
 
 def pairs(
-    judged: Judged, metric: MetricShown, order: Sequence[Who], noun: str
+    judged: Judged, metric: MetricShown, order: Sequence[Who], release: Row
 ) -> Iterator[block.Block]:
-    """Every two models by this metric; nothing where no two were compared."""
+    """Every two models by this metric, each with a link to the items that make the difference; nothing
+    where no two were compared."""
+    noun = noun_of(release)
     rows = {pair: row for pair, row in _rows(judged, metric).items() if all(map(is_model, pair))}
     if not rows:
         return
@@ -113,7 +130,19 @@ def pairs(
     lines = [
         [
             block.who(one),
-            *(shown(between(rows, one.name, other.name, metric)) for other in models),
+            *(
+                shown(
+                    between(rows, one.name, other.name, metric),
+                    link=items_page(
+                        release["release_id"],
+                        a=one.name,
+                        b=other.name,
+                        metric=metric.name,
+                        judge=judged.judge,
+                    ),
+                )
+                for other in models
+            ),
         ]
         for one in models
     ]
@@ -122,24 +151,40 @@ def pairs(
     note = NOT_DETECTABLE
     if detectable:
         points = "" if metric.inverse else " points"
-        few = FEW.format(n=block.count(n_clusters, f"independent {noun}"))
-        few = few if n_clusters < FEW_CLUSTERS else ""
-        note = DETECTABLE.format(detectable=detectable, points=points, few=few)
+        n = block.count(n_clusters, f"independent {noun}")
+        note = DETECTABLE.format(detectable=detectable, points=points, n=n)
     if n_clusters <= TOO_FEW_CLUSTERS:
         note += NONE_CAN_COUNT.format(n=block.count(n_clusters, noun))
     averaged = metric.averaged
     yield block.Heading("Every two models compared")
     yield block.Note(said(PAIRS, metric=metric.name, averaged=averaged.lower(), inverse=inverse))
     heads = block.by_model("Model", models)
-    yield block.Table(f"Comparisons, {averaged}", heads, lines, "matrix")
+    yield block.Table(f"Comparisons, {averaged}", heads, lines, "matrix choose")
     yield block.Note(note)
 
 
 def looking(
     judged: Judged, metric: MetricShown, order: Sequence[Who], noun: str
-) -> Iterator[block.Block]:
+) -> list[block.Block]:
     """Every model that was asked without its images, too; nothing where none was."""
     rows = _rows(judged, metric)
+    found = [
+        between(rows, model, without.name, metric)
+        for without in order
+        if without.ablation and (model := model_of(without.name))
+    ]
+    better = sum(difference is not None and difference.verdict == "better" for difference in found)
+    finding = f"{better} of {block.count(len(found), 'comparison')} surely better with its images"
+    return block.folded(_looking(judged, metric, order, noun, rows), finding)
+
+
+def _looking(
+    judged: Judged,
+    metric: MetricShown,
+    order: Sequence[Who],
+    noun: str,
+    rows: Mapping[tuple[str, str], Row],
+) -> Iterator[block.Block]:
     lines = [
         [
             Cell(model.name, kind="who"),

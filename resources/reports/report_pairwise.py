@@ -40,7 +40,18 @@ OF_STYLE = "logits for one standard deviation more than the other answer; 0 is n
 def pairwise(data: Pairwise, noun: str) -> block.Section:
     """A pane for each judge and version of comparing; `noun` is what items are called."""
     panes = [block.Pane(list(_pane(data, design, noun))) for design in data["designs"]]
-    return block.Section("pairwise", "Answers compared", "Answers compared", panes)
+    title = "Answers compared"
+    return block.Section("pairwise", title, title, panes, finding=_found(data))
+
+
+def _found(data: Pairwise) -> str:
+    """Who is first before the first judge, in a line."""
+    first = next(
+        (row for row in data["ratings"] if row["form"] == FLOOR and row["rank"] == 1), None
+    )
+    if first is None:
+        return "No model has a rank"
+    return f"{first['model']} is first before {first['judge']}, rating {_whole(first['rating'])}"
 
 
 def _pane(data: Pairwise, design: Row, noun: str) -> Iterator[block.Block]:

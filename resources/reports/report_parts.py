@@ -18,18 +18,18 @@ from resources.reports.estimate import Estimate
 from resources.reports.report_blocks import Cell, Part, said
 from resources.reports.report_input import Row
 from resources.reports.report_pairs import TOO_FEW_CLUSTERS, between, shown
-from resources.reports.report_plots import radar_of
+from resources.reports.report_plots import multiples, radar_of
 from resources.reports.report_scores import FLOOR, Judged, MetricShown, Who, estimate_of
 
 MOST_PAIRS = 100
 """Pairs of models that are listed; the table has the others."""
-MANY_MODELS = 6
-"""With more, tables of slices do not stand beside each other."""
+MOST_DRAWN, MANY_MODELS = 12, 6
+"""Values of a label, and models, that are drawn; the table has the others."""
 _NUMBER = re.compile(r"^(?:over )?(\d+)|\((\d+)[-)]")
 SLICES = """{metric}, {averaged}, of the parts of the release; <i>n</i> is how many turns or items a
 number is the mean of. A mean of few says little."""
 ABILITIES = """{metric}, {averaged}, by what the items are about; <i>n</i> is how many a number is
-the mean of, small numbers are 95&nbsp;% intervals."""
+the mean of, small numbers are 95&nbsp;% intervals over C clusters, those with ~ only indicative."""
 RADARS = """Radars: one for each model, by {label}, from {low:g} in the centre to {high:g}; the
 broken line is the mean of all models. The numbers of the axes are named below, the values are in the
 table."""
@@ -52,20 +52,37 @@ class Slice(NamedTuple):
     scores: list[Estimate]
 
 
-def slices(judged: Judged, order: Sequence[Who], apart: Sequence[str]) -> Iterator[block.Block]:
-    """A table for each label but those that are shown elsewhere, by the first metric that is split."""
+def slices(judged: Judged, order: Sequence[Who], apart: Sequence[str]) -> list[block.Block]:
+    """Drawings and a table for each label but those that are shown elsewhere, by the first metric that
+    is split."""
     models = [who for who in order if who.is_model]
     metric = split_metric(judged)
     by_label = slices_by_label(judged, metric, models) if metric else {}
-    tables = [
-        _table(f"Slices by {label}", label, parts, models)
-        for label, parts in by_label.items()
-        if label not in apart
+    shown_here = {label: parts for label, parts in by_label.items() if label not in apart}
+    if metric is None or not shown_here:
+        return []
+    blocks: list[block.Block] = [
+        block.Heading("Slices"),
+        block.Note(said(SLICES, metric=metric.name, averaged=metric.averaged.lower())),
     ]
-    if metric and tables:
-        yield block.Heading("Slices")
-        yield block.Note(said(SLICES, metric=metric.name, averaged=metric.averaged.lower()))
-        yield block.Pane(tables, "slices wide" if len(models) > MANY_MODELS else "slices")
+    for label, parts in shown_here.items():
+        blocks += _slice(label, parts, metric, models)
+    return block.folded(blocks, f"By {', '.join(shown_here)}")
+
+
+def _slice(
+    label: str, parts: Sequence[Slice], metric: MetricShown, models: Sequence[Who]
+) -> Iterator[block.Block]:
+    """The scores by one label: drawn, and in numbers."""
+    drawn, of = parts[:MOST_DRAWN], models[:MANY_MODELS]
+    small = [(part.value, part.n, part.scores[: len(of)]) for part in drawn]
+    yield block.Heading(f"By {label}", 4)
+    if len(drawn) < len(parts) or len(of) < len(models):
+        n_parts, n_models = block.count(len(drawn), "value"), block.count(len(of), "model")
+        yield block.Note(f"Drawn are {n_parts} and {n_models}; the table has all.")
+    yield block.Drawing("multiples", multiples(metric, of, small))
+    table = _table(f"Slices by {label}", label, parts, models, "levels")
+    yield block.Folded("The same in numbers", [table])
 
 
 def abilities(
@@ -74,12 +91,23 @@ def abilities(
     labels: Sequence[str],
     above: Mapping[str, str],
     name: str,
-) -> Iterator[block.Block]:
+) -> list[block.Block]:
     """The abilities by the first metric that is split; nothing where nothing is split by them.
 
     `labels` are the levels from the coarsest to the finest, `above` is finest ability -> the one that
     it is part of. `name` tells the radars from others of the page.
     """
+    of = ", ".join(labels)
+    return block.folded(_abilities(judged, order, labels, above, name), f"By {of}")
+
+
+def _abilities(
+    judged: Judged,
+    order: Sequence[Who],
+    labels: Sequence[str],
+    above: Mapping[str, str],
+    name: str,
+) -> Iterator[block.Block]:
     models = [who for who in order if who.is_model]
     metric = split_metric(judged)
     by_label = slices_by_label(judged, metric, models) if metric else {}

@@ -10,6 +10,8 @@ from math import cos, pi, sin
 from statistics import fmean, median
 from typing import NamedTuple
 
+from markupsafe import Markup
+
 from resources.reports import report_blocks as block
 from resources.reports.estimate import Estimate, Scale
 from resources.reports.report_blocks import Cell, said
@@ -36,6 +38,8 @@ ALL_ALIKE = "infinite: in each of its {n} groups all wordings have one rating"
 WITHOUT = """Without {alignment}: {names}. No group has two questions with a rating, so nothing is known
 about wordings."""
 
+BAR = '<i class="ci" style="left:{left}%;width:{width}%"></i>'
+DOT = '<i class="dot" style="left:{at}%"></i>'
 Place = tuple[float, float]
 
 
@@ -47,6 +51,13 @@ class Mark(NamedTuple):
     dot: float | None
     left: float | None
     width: float | None
+
+    @property
+    def track(self) -> Markup:
+        """The bar and the dot on the track of their axis."""
+        bar = said(BAR, left=self.left, width=self.width) if self.left is not None else ""
+        dot = said(DOT, at=self.dot) if self.dot is not None else ""
+        return said('<span class="track">{bar}{dot}</span>', bar=bar, dot=dot)
 
 
 class Chart(NamedTuple):
@@ -76,6 +87,38 @@ def chart(metric: MetricShown, scores: Sequence[tuple[Who, Estimate]]) -> Chart:
 
 def _percent(scale: Scale, value: float) -> float:
     return round(100 * scale.place(value), 2)
+
+
+class Small(NamedTuple):
+    """The scores of models on what has one value of a label; `n` are its units."""
+
+    value: str
+    n: str
+    marks: list[Mark]
+
+
+class Multiples(NamedTuple):
+    """A small drawing for each value of a label, all on one axis."""
+
+    low: str
+    high: str
+    parts: list[Small]
+
+
+def multiples(
+    metric: MetricShown, models: Sequence[Who], parts: Sequence[tuple[str, str, Sequence[Estimate]]]
+) -> Multiples:
+    """The drawings of parts, (value, n, scores in the order of the models); an axis without an end ends
+    with the scores of all."""
+    ends = [end for *_, scores in parts for of in scores for end in (of.value, of.low, of.high)]
+    closed = metric._replace(scale=metric.scale.closed(ends))
+    charts = [chart(closed, list(zip(models, scores, strict=True))) for *_, scores in parts]
+    low, high = (metric.scale.shown(end).removesuffix(".0") for end in closed.scale)
+    return Multiples(
+        low,
+        high,
+        [Small(value, n, of.marks) for (value, n, _), of in zip(parts, charts, strict=True)],
+    )
 
 
 class Axis(NamedTuple):
@@ -252,11 +295,17 @@ def quadrants_of(judged: Judged, order: Sequence[Who]) -> Quadrants | None:
     )
 
 
-def quadrants(judged: Judged, order: Sequence[Who]) -> Iterator[block.Block]:
+def quadrants(judged: Judged, order: Sequence[Who]) -> list[block.Block]:
     """The plot of one judge's scores with the numbers of it below; nothing where there is no plot."""
     plot = quadrants_of(judged, order)
     if plot is None:
-        return
+        return []
+    best = max(plot.lines, key=lambda line: line.alignment.value or 0.0, default=None)
+    finding = f"Highest {plot.alignment.name.lower()}: {best.who.name}" if best else "Not known"
+    return block.folded(_quadrants(plot), finding)
+
+
+def _quadrants(plot: Quadrants) -> Iterator[block.Block]:
     mean, alignment = plot.mean.name, plot.alignment.name
     yield block.Heading("Performance and steadiness")
     yield block.Note(

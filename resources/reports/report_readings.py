@@ -62,7 +62,13 @@ def readings(data: Report) -> block.Section:
     figures = {tuple(row[name] for name in _KEY): row for row in rows}
     models = sorted({row["subject"] for row in rows}, key=lambda name: (not is_model(name), name))
     blocks: list[block.Block] = []
+    found = ""
     if rows:
+        by_rule, unread = (
+            _percent(figures["", measure, reader, *_WHOLE]).shown
+            for measure, reader in (("read", "rule"), ("unread", "strict"))
+        )
+        found = f"Rules read {by_rule} % of the answers, and {unread} % were read by nobody"
         blocks = [
             block.Note(said(HOW)),
             _shares(figures, models),
@@ -73,7 +79,9 @@ def readings(data: Report) -> block.Section:
             block.Note(AGREEMENT),
             *_agreement(figures),
         ]
-    return block.Section("readings", "Reading of letters", "How letters were read", blocks, "pane")
+    return block.Section(
+        "readings", "Reading of letters", "How letters were read", blocks, "pane", finding=found
+    )
 
 
 def _named(model: str) -> Cell:
@@ -167,7 +175,7 @@ def _shown(estimate: Estimate) -> Cell:
 
 
 def _estimate(row: Row, scale: Scale) -> Estimate:
-    return Estimate(row["value"], row["ci_low"], row["ci_high"], scale)
+    return Estimate(row["value"], row["ci_low"], row["ci_high"], scale, row.get("n_clusters"))
 
 
 def _percent(row: Row) -> Estimate:
@@ -175,7 +183,7 @@ def _percent(row: Row) -> Estimate:
     value, low, high = (
         None if row[name] is None else 100 * row[name] for name in ("value", "ci_low", "ci_high")
     )
-    return Estimate(value, low, high, PERCENT)
+    return Estimate(value, low, high, PERCENT, row.get("n_clusters"))
 
 
 def _difference(row: Row) -> Cell:

@@ -112,7 +112,7 @@ class Judged:
 
 def estimate_of(row: Row, scale: Scale) -> Estimate:
     """The score of a row with its interval."""
-    return Estimate(row["value"], row["ci_low"], row["ci_high"], scale)
+    return Estimate(row["value"], row["ci_low"], row["ci_high"], scale, row.get("n_clusters"))
 
 
 def judges_of(data: Board) -> list[Judged]:

@@ -77,23 +77,36 @@ def shape(data: Report) -> block.Section:
     drawings = [block.Drawing("bars", chart) for chart in charts if chart]
     nothing = block.Note("It has nothing to show.", "lead")
     heads = [Cell("How it was made", kind="l"), Cell("Value", kind="l")]
-    lines = [
-        [Cell(name, kind=""), Cell(said("<code>{value}</code>", value=value), kind="")]
-        for name, value in card(release)
-    ]
-    blocks = [
+    known, settings = (
+        [
+            [Cell(name, kind=""), Cell(said("<code>{value}</code>", value=value), kind="")]
+            for name, value in of_card
+        ]
+        for of_card in card(release)
+    )
+    noun = noun_of(release)
+    finding = (
+        f"{block.count(release['n_items'], noun)}, {block.count(release['n_images'], 'image')}"
+    )
+    blocks: list[block.Block] = [
         block.Pane(drawings, "charts") if drawings else nothing,
         block.Heading("Card", id="card"),
-        block.Table("How the release was made", heads, lines),
+        block.Table("How the release was made", heads, known),
     ]
-    return block.Section("shape", "The release", "The release", blocks)
+    if settings:
+        table = block.Table("Settings of the release", heads, settings)
+        blocks.append(block.Folded(block.bold(block.count(len(settings), "setting")), [table]))
+    return block.Section(
+        "shape", "The release", "What the release consists of", blocks, finding=finding
+    )
 
 
-def card(release: Row) -> list[tuple[str, str]]:
-    """(name, value) of how the release was made; what the page's head says is left out."""
+def card(release: Row) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+    """(name, value) of how the release was made, and of its settings; what the page's head says is left
+    out."""
     release_card = card_of(release)
     settings = [(name, canonical_json(value)) for name, value in settings_of(release_card).items()]
-    return [*(fact for fact in facts(release_card) if fact[0] not in _IN_HEAD), *settings]
+    return [fact for fact in facts(release_card) if fact[0] not in _IN_HEAD], settings
 
 
 def category_chart(categories: Sequence[Row], n_images: int) -> BarChart | None:

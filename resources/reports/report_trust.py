@@ -9,6 +9,7 @@ from typing import Any
 
 from methods.evaluation.judge_quality import EXTERNAL, INTERNAL, OF_PEOPLE
 from methods.evaluation.judging import PANEL
+from methods.evaluation.probes import FOUND, IN_WINS, NONE, VERDICTS
 from resources.reports import report_blocks as block
 from resources.reports.report_blocks import Cell, said
 from resources.reports.report_input import Report, Row
@@ -47,17 +48,17 @@ _DOES = {
         "shows no preference for a place in the comparisons that its scores rest on",
     ),
     "self_preference": (
-        "gives models of its own family more points than other judges do",
-        "gives models of its own family fewer points than other judges do",
+        "favours models of its own family",
+        "disfavours models of its own family",
         "shows no favour for models of its own family",
     ),
     "leniency": (
-        "gives other models more points than other judges do",
-        "gives other models fewer points than other judges do",
-        "is about as strict with other models as other judges are",
+        "gives models of other families more points than other judges do",
+        "gives models of other families fewer points than other judges do",
+        "is about as strict with models of other families as other judges are",
     ),
 }
-"""What a judge does where the interval of a probe's shift is above 0, below it, or has it inside."""
+"""What a judge does where a probe's shift above 0 is found, one below it, or none worth finding."""
 _PROBES = {
     "length": "neutral text after answers",
     "obedience": "instructions hidden in answers",
@@ -66,10 +67,6 @@ _PROBES = {
     "self_preference": "favour for its own family",
     "leniency": "strictness beside other judges",
 }
-
-_OF_COMPARISONS = "verdicts"
-_IN_WINS = ("position", _OF_COMPARISONS)
-"""Probes whose shift is a share of wins; all others' are in points of the judge's scale."""
 
 
 NO_PEOPLE = """No person has scored these answers, so it is not known how far a judge is right: score
@@ -80,8 +77,10 @@ judge's scale, less is better{bands}. Judges that agree with each other need not
 decide. Point at a dash for the reason."""
 BANDS = """; the accuracies are the share of scores in one band (fuzzy: 1–2, 3–5, 6–8, 9–10;
 strict: 1, 2, 3, 4–5, 6, 7–8, 9–10)"""
-LED = """How far the overall score shifts under what should not shift it; the interval is over items
-or groups. An interval with 0 inside does not show that there is no shift, only that none was found."""
+LED = """How far the overall score shifts under what should not shift it, with 95&nbsp;% intervals over
+items or groups, each of which counts once. A shift is found where p after Holm, over all probes of a
+judge, is small enough; that there is none is said where the whole interval is within the least shift
+worth finding; else there is not enough to say, and the sentence has what would have been found."""
 
 
 def trust(data: Report) -> block.Section:
@@ -105,7 +104,20 @@ def trust(data: Report) -> block.Section:
             for row in data["judge_probes"]
         ]
         blocks += [block.Heading("Is a judge led?"), block.Note(LED), block.Sentences(sentences)]
-    return block.Section("trust", "Trust in the judge", "Can the judge be trusted?", blocks)
+    finding = _found(agreed, data["judge_probes"])
+    return block.Section(
+        "trust", "Trust in the judge", "Can the judge be trusted?", blocks, finding=finding
+    )
+
+
+def _found(agreed: Sequence[Row], probes: Sequence[Row]) -> str:
+    """Whether people were asked, and how many probes shift a judge, in a line."""
+    by_people = any(row["other"] in _PEOPLE for row in agreed)
+    people = "Compared with people" if by_people else "Not compared with people"
+    known = [row for row in probes if row["ci_low"] is not None]
+    led = sum(row["ci_low"] > 0 or row["ci_high"] < 0 for row in known)
+    verb = "shift" if led > 1 else "shifts"
+    return f"{people}; {led or 'none'} of {block.count(len(known), 'probe')} {verb} a judge"
 
 
 def _agreement(rows: Sequence[Row], versions: Set[tuple[str, str]]) -> Iterator[block.Block]:
@@ -166,22 +178,47 @@ def _number(value: float) -> str:
 
 
 def _said(row: Row, judge: str) -> str:
-    """A probe in one sentence: what the judge does, the shift with its interval, and its answers."""
+    """A probe in one sentence: what is shown, the shift with its interval, answers and clusters."""
     if row["shift"] is None:
         return f"{judge}, {_about(row)}: not known. {row['reason']}"
-    above, below, neither = _DOES.get(row["probe"], ("", "", ""))
-    unit, decimals = ("wins", 2) if row["probe"] in _IN_WINS else ("points", 1)
-    does, interval = "", ", no interval: all are of one item or group"
-    if row["ci_low"] is not None:
-        low, high = row["ci_low"], row["ci_high"]
-        does = above if low > 0 else below if high < 0 else neither
-        interval = f" [{_signed(low, decimals)}, {_signed(high, decimals)}]"
-    lost = f", {row['n_lost']} more were lost" if row["n_lost"] else ""
+    above, below, none = _DOES.get(row["probe"], ("", "", ""))
+    unit, decimals = ("wins", 2) if row["probe"] in IN_WINS else ("points", 1)
+    found, equal = row["verdict"] == FOUND, row["verdict"] == NONE
+    does = (above if row["shift"] > 0 else below) if found else none if equal else ""
     about = f"{judge} {does}" if does else f"{judge}, {_about(row)}"
-    noun = "comparisons" if row["probe"] == _OF_COMPARISONS else "answers"
-    return (
-        f"{about}: {_signed(row['shift'], decimals)} {unit}{interval}, on {row['n']} {noun}{lost}."
-    )
+    figures = [f"{_signed(row['shift'], decimals)} {unit}"]
+    if row["ci_low"] is not None:
+        ends = ", ".join(_signed(row[name], decimals) for name in ("ci_low", "ci_high"))
+        figures[0] += f" [{ends}]"
+    if row["p_holm"] is not None and not equal:
+        figures.append(_p(row["p_holm"]))
+    if equal:
+        figures.append(f"within ±{row['least']:.2f}")
+    noun = "comparisons" if row["probe"] == VERDICTS else "answers"
+    of = "" if row["n_clusters"] is None else f" of {_counted(row['n_clusters'])}"
+    figures.append(f"on {row['n']} {noun}{of}")
+    if row["n_lost"]:
+        figures.append(f"{row['n_lost']} more were lost")
+    sentence = f"{about}: {', '.join(figures)}."
+    return sentence if found or equal else f"{sentence} {_not_enough(row, unit)}"
+
+
+def _not_enough(row: Row, unit: str) -> str:
+    """Why a probe shows neither a shift nor that there is none."""
+    if row["ci_low"] is None:
+        return "Not enough to say: all are of one item or group."
+    if row["detectable"] is None:
+        return "Not enough to say: no shift would be found on so few."
+    size = f"{row['detectable']:.2f} {unit}"
+    return f"Not enough to say: {size} would be found in {row['power']:.0%} of cases."
+
+
+def _counted(n_clusters: int) -> str:
+    return "1 item or group" if n_clusters == 1 else f"{n_clusters} items or groups"
+
+
+def _p(value: float) -> str:
+    return "p < 0.001" if value < 0.001 else f"p = {value:.3f}"
 
 
 def _about(row: Row) -> str:

@@ -13,7 +13,7 @@ from resources.reports import report_blocks as block
 from resources.reports.report_blocks import Cell, said
 from resources.reports.report_board import Pane
 from resources.reports.report_input import Report, Row
-from resources.reports.report_pairs import TOO_FEW_CLUSTERS, difference_of, tested
+from resources.reports.report_pairs import TOO_FEW_CLUSTERS, counts, difference_of, tested
 from resources.reports.report_scores import MetricShown
 
 EFFECTS = """{metric} of the wordings in a style less the mean of all wordings of the same question,
@@ -48,12 +48,20 @@ def wordings(data: Report, panes: Sequence[Pane]) -> block.Section:
             blocks = [*_effects(pane, metric, effects), *_least_steady(metric, models, groups)]
             by_judge.append((pane.title, blocks))
     of_judges = [block.Panes("wordings", "Judge", by_judge)] if by_judge else []
-    return block.Section("wordings", "Wordings", "Wordings", of_judges)
+    effects = [
+        row
+        for row in data["findings"].get("wording_effects", [])
+        if row["subset_label"] != GROUP and row["measure"] == "difference"
+    ]
+    n = sum(map(counts, effects))
+    verb = "count" if n > 1 else "counts"
+    finding = f"{n or 'None'} of {block.count(len(effects), 'effect')} of styles {verb}"
+    return block.Section("wordings", "Wordings", "Wordings", of_judges, finding=finding)
 
 
 def _effects(pane: Pane, metric: MetricShown, rows: Sequence[Row]) -> Iterator[block.Block]:
     """What each style costs each model."""
-    differences, counts = (
+    differences, sizes = (
         {(row["subset_value"], row["subject"]): row for row in rows if row["measure"] == measure}
         for measure in ("difference", "n_wordings")
     )
@@ -87,7 +95,7 @@ def _effects(pane: Pane, metric: MetricShown, rows: Sequence[Row]) -> Iterator[b
         [Cell("Style", kind="l who"), Cell("Groups"), *map(block.clamped, models)],
         [
             [
-                Cell(style, [block.count(most(counts, style), "wording")], "who"),
+                Cell(style, [block.count(most(sizes, style), "wording")], "who"),
                 Cell(str(most(differences, style)), kind="n quiet"),
                 *(tested(differences.get((style, name)), metric) for name in models),
             ]

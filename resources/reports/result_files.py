@@ -1,13 +1,15 @@
 """Results of a release as files: tables for programs, for papers, and pictures.
 
 What belongs here: reading the rows and writing the files. What a table for a paper has in it is
-`methods/results/`.
+`methods/results/`; answers as a benchmark's own evaluation takes them are `submission_files.py`.
 """
 
 import csv
 import io
+import json
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,7 +19,9 @@ from methods.benchmarks import BENCHMARKS
 from methods.errors import UserError
 from methods.json_text import to_json
 from methods.naming import nearest
+from methods.release_card import Card
 from methods.results.shapes import planes, radars
+from methods.results.submissions import open_vlm
 from methods.results.tables import COUNTS_BELOW, Board, boards, counts, tables
 from methods.results.texts import all_in_words, latex, markdown
 from methods.spreadsheet_cells import marked
@@ -27,6 +31,8 @@ from resources.reports.print_figures import plane_figures, radar_figures
 from resources.warehouse import Warehouse
 
 METHODS = "methods.txt"
+SUBMISSION = "submission"
+"""The kind of files that have answers, and no scores."""
 MOST_NAME = 40
 QUERIES = {
     "leaderboard": "evaluate/board_of",
@@ -71,8 +77,9 @@ def read_results(warehouse: Warehouse, release_id: str) -> Results:
 
 def require_kind(kind: str) -> None:
     """Raise ResultError unless results are written as this."""
-    if kind not in KINDS:
-        said = nearest(kind, KINDS) if kind else f"say one of {', '.join(KINDS)}"
+    known = (*KINDS, SUBMISSION)
+    if kind not in known:
+        said = nearest(kind, known) if kind else f"say one of {', '.join(known)}"
         raise ResultError(f"Results are not written as {kind!r}; {said}.")
 
 
@@ -87,24 +94,30 @@ def write_results(
 
     Raises ResultError where the folder cannot be made or written into.
     """
-    require_kind(kind)
     words = all_in_words(results.leaderboard.to_pylist(), results.pairs.to_pylist(), card, settings)
-    files = {**dict(KINDS[kind](results)), METHODS: words.encode()}
+    files = {**dict(KINDS[kind](results, {**card, **settings})), METHODS: words.encode()}
+    return write_files(folder, files.items())
+
+
+def write_files(folder: Path, files: Iterable[tuple[str, bytes]]) -> list[Path]:
+    """Write files into a folder; their paths. Raises ResultError where that cannot be."""
+    written = []
     try:
-        for name, data in files.items():
+        for name, data in files:
             write_atomically(folder / name, data)
+            written.append(folder / name)
     except OSError as error:
         raise ResultError(
             f"Results cannot be written into {folder} ({error.strerror}): give another folder with "
             "--to."
         ) from error
-    return [folder / name for name in files]
+    return written
 
 
 # --- For programs --------------------------------------------------------------------------------
 
 
-def _csv(results: Results) -> Iterator[tuple[str, bytes]]:
+def _csv(results: Results, _: Card) -> Iterator[tuple[str, bytes]]:
     for name, table in zip(QUERIES, results, strict=True):
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
@@ -116,7 +129,7 @@ def _csv(results: Results) -> Iterator[tuple[str, bytes]]:
         yield f"{name}.csv", text.getvalue().encode()
 
 
-def _parquet(results: Results) -> Iterator[tuple[str, bytes]]:
+def _parquet(results: Results, _: Card) -> Iterator[tuple[str, bytes]]:
     import pyarrow.parquet as pq
 
     for name, table in zip(QUERIES, results, strict=True):
@@ -125,21 +138,29 @@ def _parquet(results: Results) -> Iterator[tuple[str, bytes]]:
         yield f"{name}.parquet", data.getvalue()
 
 
-def _json(results: Results) -> Iterator[tuple[str, bytes]]:
+def _json(results: Results, _: Card) -> Iterator[tuple[str, bytes]]:
     named = {name: table.to_pylist() for name, table in zip(QUERIES, results, strict=True)}
     yield "results.json", (to_json(named, indent=1) + "\n").encode()
+
+
+def _openvlm(results: Results, card: Card) -> Iterator[tuple[str, bytes]]:
+    time = datetime.fromisoformat(card.get("made_at") or card["created_at"])
+    for number, board in enumerate(results.boards(), start=1):
+        suffix = "" if number == 1 else f"-{number}"
+        made = open_vlm(board, card, f"{time:%y%m%d%H%M%S}")
+        yield f"openvlm{suffix}.json", (json.dumps(made, indent=1) + "\n").encode()
 
 
 # --- For papers ----------------------------------------------------------------------------------
 
 
-def _latex(results: Results) -> Iterator[tuple[str, bytes]]:
+def _latex(results: Results, _: Card) -> Iterator[tuple[str, bytes]]:
     for number, board in enumerate(results.boards(), start=1):
         for table in tables(board, number):
             yield f"{table.name}.tex", latex(table).encode()
 
 
-def _markdown(results: Results) -> Iterator[tuple[str, bytes]]:
+def _markdown(results: Results, _: Card) -> Iterator[tuple[str, bytes]]:
     texts = [
         markdown(table)
         for number, board in enumerate(results.boards(), start=1)
@@ -150,8 +171,8 @@ def _markdown(results: Results) -> Iterator[tuple[str, bytes]]:
 
 def _pictures(
     ending: str, drawn: Callable[[Any], bytes]
-) -> Callable[[Results], Iterator[tuple[str, bytes]]]:
-    def write(results: Results) -> Iterator[tuple[str, bytes]]:
+) -> Callable[[Results, Card], Iterator[tuple[str, bytes]]]:
+    def write(results: Results, _: Card) -> Iterator[tuple[str, bytes]]:
         for number, board in enumerate(results.boards(), start=1):
             suffix = "" if number == 1 else f"-{number}"
             yield f"leaderboard{suffix}.{ending}", drawn(_board_figure(board))
@@ -163,16 +184,18 @@ def _pictures(
     return write
 
 
-KINDS: Mapping[str, Callable[[Results], Iterator[tuple[str, bytes]]]] = {
+KINDS: Mapping[str, Callable[[Results, Card], Iterator[tuple[str, bytes]]]] = {
     "csv": _csv,
     "parquet": _parquet,
     "json": _json,
+    "openvlm": _openvlm,
     "latex": _latex,
     "markdown": _markdown,
     "svg": _pictures("svg", figures.svg),
     "png": _pictures("png", figures.png),
 }
-"""What results are written as; each gives the names of files and what is in them."""
+"""What scores are written as; each gives the names of files and what is in them, of the scores and of
+what the release's card and the settings say."""
 
 
 def _print_figures(board: Board) -> Iterator[tuple[str, Any]]:
@@ -208,7 +231,7 @@ def _board_figure(board: Board) -> Any:
     axes.set_ylim(len(rows) - 0.5, -0.5)
     first = board.models[0]
     figures.set_title(axes, f"{first['metric']} ({first['aggregation']})")
-    axes.set_xlabel(f"score, with 95 % interval from {board.n_clusters} clusters")
+    axes.set_xlabel(f"score, with 95 % interval over {board.n_clusters} clusters")
     figures.style_axes(axes, "x")
     return figure
 

@@ -5,6 +5,7 @@ answered and what a page may do (`guard.py`), the links to them (`addresses.py`)
 is the UI's (`dagster_project/webserver.py`).
 """
 
+from functools import cache
 from pathlib import Path
 from posixpath import normpath
 
@@ -14,14 +15,20 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
 from resources.reports.addresses import PREFIX
-from resources.reports.guard import Guard, policy
+from resources.reports.guard import Guard, policy, policy_of_files
+from resources.reports.page import script_hash, site_script
 
 FOLDERS = ("reports", "releases")
 """Folders of the home that are answered; nothing else of the home is."""
 REFUSAL = "Reports are read on the machine that they are on."
 WITH_SCRIPTS = "reports/cluster/"
 """Pages with scripts, which name the hashes of their scripts in a policy of their own."""
-NO_SCRIPTS, OWN_SCRIPTS = policy(), policy(scripts=True)
+OF_FILES = "reports/items/"
+"""Pages whose scripts are files: the sample browser (`resources/site`)."""
+OF_SITE = "reports/"
+"""Other pages of the site, which have one script in common (`page.py`)."""
+NO_SCRIPTS, OWN_SCRIPTS = policy(), policy(scripts="unsafe-inline")
+FILES = policy_of_files()
 
 
 def files_of(home: Path) -> Mount:
@@ -40,4 +47,13 @@ class _Files(StaticFiles):
 
 def _policy_of(scope: Scope) -> str:
     path = normpath(scope["path"].removeprefix(scope.get("root_path", ""))).lstrip("/")
-    return OWN_SCRIPTS if path.startswith(WITH_SCRIPTS) else NO_SCRIPTS
+    if path.startswith(OF_FILES):
+        return FILES
+    if path.startswith(WITH_SCRIPTS):
+        return OWN_SCRIPTS
+    return _policy_of_site() if path.startswith(OF_SITE) else NO_SCRIPTS
+
+
+@cache
+def _policy_of_site() -> str:
+    return policy(scripts=script_hash(site_script()))

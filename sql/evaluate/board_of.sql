@@ -1,5 +1,5 @@
 -- The leaderboards of one release: each model under each judge and version by the metric that ranks, failures at
--- the floor, and of how many clusters (groups of items that belong together, else items) the release is.
+-- the floor, with the clusters (groups of items that belong together, else items) that intervals rest on.
 SELECT
     s.benchmark,
     s.release_id AS release,
@@ -25,7 +25,9 @@ SELECT
     s.n_truncated,
     s.n_reasoning_only,
     s.n_empty,
-    c.n_clusters,
+    s.n_clusters,
+    s.method,
+    s.seed,
     s.provider
 FROM evaluate.scores AS s
 LEFT JOIN (SELECT * FROM evaluate.scores WHERE form = 'judged') AS j
@@ -33,10 +35,5 @@ LEFT JOIN (SELECT * FROM evaluate.scores WHERE form = 'judged') AS j
         release_id, model, judge, judge_version, metric, aggregation, subset_label, subset_value
     )
 LEFT JOIN evaluate.ranks AS r USING (release_id, model, judge, judge_version, metric, aggregation)
-JOIN (
-    SELECT release_id, count(DISTINCT coalesce(group_id, item_id)) AS n_clusters
-    FROM release.items
-    GROUP BY release_id
-) AS c USING (release_id)
 WHERE s.release_id = $release_id AND s.place = 0 AND s.form = 'floor' AND s.subset_label = ''
 ORDER BY s.judge, s.judge_version, s.value DESC NULLS LAST, s.n_refused, s.model;

@@ -12,6 +12,9 @@ SELECT
     s.value,
     s.ci_low,
     s.ci_high,
+    s.n_clusters,
+    s.method,
+    s.seed,
     s.n_units,
     s.n_items,
     s.n_turns

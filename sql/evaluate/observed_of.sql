@@ -1,5 +1,5 @@
 -- The observations of some models on one release, repetitions of a judge averaged; each of them is in `replicates` where there are
--- several.
+-- several. An item that a model was not asked for want of its picture is nobody's.
 SELECT
     o.model,
     o.judge,
@@ -22,5 +22,8 @@ JOIN evaluate.answers AS a USING (release_id, model, item_id, trial, turn)
 LEFT JOIN evaluate.judgments AS j
     USING (release_id, model, judge, replicate, item_id, trial, turn, part)
 WHERE o.release_id = $release_id AND o.model IN (SELECT unnest($models)) AND o.status <> 'no_reference'
+    AND o.item_id NOT IN (
+        SELECT item_id FROM evaluate.observations WHERE release_id = $release_id AND status = 'no_picture'
+    )
 GROUP BY o.model, o.judge, o.judge_version, o.metric, o.item_id, o.trial, o.turn, o.part
 ORDER BY o.judge, o.judge_version, o.model, o.item_id, o.trial, o.turn, o.part, o.metric;

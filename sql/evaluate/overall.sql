@@ -10,6 +10,7 @@ SELECT
     s.value,
     s.ci_low,
     s.ci_high,
+    s.n_clusters,
     j.value AS judged_only,
     s.n_judged,
     s.n_refused,

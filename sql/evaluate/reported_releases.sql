@@ -1,5 +1,18 @@
--- Releases that have a report: those in force, those that were evaluated, and those that had one before.
-SELECT r.*, c.release_id IS NOT NULL AS in_force
+-- Releases that have a report: those in force, those that were evaluated, and those that had one before; with
+-- their languages: the release's own, else those of the pages that its images are from.
+SELECT
+    r.*,
+    c.release_id IS NOT NULL AS in_force,
+    coalesce(
+        CASE WHEN r.language IS NOT NULL THEN [r.language] END,
+        (
+            SELECT list(DISTINCT p.language ORDER BY p.language)
+            FROM release.images AS i
+            JOIN ingest.pages AS p USING (page_url)
+            WHERE i.release_id = r.release_id
+        ),
+        []
+    ) AS languages
 FROM release.releases AS r
 LEFT JOIN release.current AS c USING (release_id)
 WHERE c.release_id IS NOT NULL

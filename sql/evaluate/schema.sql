@@ -126,7 +126,7 @@ CREATE TABLE IF NOT EXISTS evaluate.observations (
     part VARCHAR NOT NULL,
     status VARCHAR NOT NULL CHECK (status IN (
         'judged', 'refused', 'truncated', 'reasoning_only', 'empty', 'failed', 'not_asked', 'not_judged',
-        'no_reference'
+        'no_reference', 'no_picture'
     )),
     value DOUBLE,
     call_key VARCHAR,
@@ -167,6 +167,9 @@ CREATE TABLE IF NOT EXISTS evaluate.scores (
     n_truncated INTEGER NOT NULL,
     n_reasoning_only INTEGER NOT NULL,
     n_empty INTEGER NOT NULL,
+    n_clusters INTEGER,
+    method VARCHAR,
+    seed BIGINT,
     PRIMARY KEY (
         release_id, model, judge, judge_version, metric, aggregation, form, subset_label, subset_value
     ),
@@ -175,7 +178,7 @@ CREATE TABLE IF NOT EXISTS evaluate.scores (
 );
 
 -- Two models on the units that both have: the difference of the first and the second, its interval by
--- drawing clusters in pairs, p by flipping signs of clusters, and p after Holm over all pairs.
+-- over clusters, p of the same test, and p after Holm over all pairs.
 -- `detectable` is the smallest true difference that would be found four times of five.
 CREATE TABLE IF NOT EXISTS evaluate.comparisons (
     benchmark VARCHAR NOT NULL,
@@ -195,6 +198,8 @@ CREATE TABLE IF NOT EXISTS evaluate.comparisons (
     detectable DOUBLE,
     n_units INTEGER NOT NULL,
     n_clusters INTEGER NOT NULL,
+    method VARCHAR,
+    seed BIGINT,
     PRIMARY KEY (release_id, judge, judge_version, metric, aggregation, form, first, second),
     CHECK (difference IS NULL OR (ci_low <= difference AND difference <= ci_high))
 );
@@ -246,6 +251,8 @@ CREATE TABLE IF NOT EXISTS evaluate.findings (
     p_holm DOUBLE CHECK (p_holm BETWEEN 0 AND 1),
     reason VARCHAR,
     place INTEGER NOT NULL,
+    method VARCHAR,
+    seed BIGINT,
     PRIMARY KEY (
         analysis, release_id, judge, judge_version, subject, other, metric, aggregation, measure, subset_label,
         subset_value, unit
@@ -261,6 +268,16 @@ CREATE TABLE IF NOT EXISTS evaluate.reports (
     path VARCHAR NOT NULL,
     sha256 VARCHAR NOT NULL,
     n_models INTEGER NOT NULL
+);
+
+-- Pages with every item of a release: `reports/items/<release_id>.html`.
+CREATE TABLE IF NOT EXISTS evaluate.site (
+    release_id VARCHAR PRIMARY KEY,
+    path VARCHAR NOT NULL,
+    fingerprint VARCHAR NOT NULL,
+    n_items INTEGER NOT NULL,
+    n_pictures INTEGER NOT NULL,
+    n_missing INTEGER NOT NULL
 );
 
 -- Judged answers that people give scores to: as `review.queue`, without the model and the judge's score.
@@ -474,6 +491,8 @@ CREATE TABLE IF NOT EXISTS evaluate.ability_comparisons (
     p_holm DOUBLE CHECK (p_holm BETWEEN 0 AND 1),
     n_units INTEGER NOT NULL,
     n_clusters INTEGER NOT NULL,
+    method VARCHAR,
+    seed BIGINT,
     PRIMARY KEY (release_id, judge, judge_version, subset_label, subset_value, first, second),
     CHECK (difference IS NULL OR (ci_low <= difference AND difference <= ci_high))
 );
@@ -530,7 +549,7 @@ CREATE TABLE IF NOT EXISTS evaluate.probe_judgments (
     CHECK ((score_after IS NULL) = (reason IS NOT NULL))
 );
 
--- How far a judge's scores shift, in points, under what should not shift them.
+-- How far a judge's scores shift, in points, under what should not shift them, and what that shows.
 CREATE TABLE IF NOT EXISTS evaluate.judge_probes (
     benchmark VARCHAR NOT NULL,
     release_id VARCHAR NOT NULL,
@@ -540,15 +559,23 @@ CREATE TABLE IF NOT EXISTS evaluate.judge_probes (
         probe IN ('length', 'obedience', 'position', 'verdicts', 'self_preference', 'leniency')
     ),
     n INTEGER NOT NULL CHECK (n >= 0),
+    n_clusters INTEGER CHECK (n_clusters <= n),
     n_lost INTEGER NOT NULL CHECK (n_lost >= 0),
     shift DOUBLE,
     ci_low DOUBLE,
     ci_high DOUBLE,
+    p DOUBLE,
+    p_holm DOUBLE CHECK (p_holm >= p),
+    least DOUBLE CHECK (least > 0),
+    power DOUBLE,
+    detectable DOUBLE,
+    verdict VARCHAR NOT NULL CHECK (verdict IN ('found', 'none', 'open')),
     reason VARCHAR,
     PRIMARY KEY (release_id, judge, judge_version, probe),
     CHECK ((shift IS NULL) = (reason IS NOT NULL)),
     CHECK ((n = 0) = (shift IS NULL)),
     CHECK ((ci_low IS NULL) = (ci_high IS NULL)),
+    CHECK ((p IS NULL) = (p_holm IS NULL)),
     CHECK (ci_low IS NULL OR (ci_low <= shift AND shift <= ci_high))
 );
 

@@ -55,6 +55,7 @@ def test_there_is_a_job_for_each() -> None:
 def test_what_is_wrong_with_a_name_is_said_without_a_run(
     words: list[str], loom_home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    loom_home.mkdir()
     assert loom(words) == 2
     said = capsys.readouterr()
     assert (said.out, said.err.count("\n")) == ("", 1)
@@ -75,6 +76,7 @@ def test_settings_of_assets_that_an_action_does_not_need_are_no_obstacle(
 
 def test_neither_dagster_nor_pandas_is_loaded_for_that(loom_home: Path) -> None:
     """Each takes seconds to load."""
+    loom_home.mkdir()
     lines = "\n".join(f"main({words})" for words in [*WRONG, ["release", "list"], ["--help"]])
     script = f"import sys\nfrom dagster_project.cli import main\n{lines}\n"
     script += "print(*({'dagster', 'pandas', 'torch', 'ray', 'uvicorn'} & set(sys.modules)))"

@@ -56,6 +56,7 @@ def test_it_serves_until_ctrl_c(tmp_path: Path, port: int) -> None:
 
 
 def test_a_port_that_is_taken_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "home").mkdir()
     with closing(socket.socket()) as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -64,7 +65,7 @@ def test_a_port_that_is_taken_is_one_sentence(tmp_path: Path) -> None:
     assert ended.returncode == 2
     assert ended.stderr.startswith(f"The port {number} of 127.0.0.1 cannot be used (")
     assert ended.stderr.endswith("choose another with --port.\n")
-    assert not (tmp_path / "home").exists()
+    assert not list((tmp_path / "home").iterdir())
 
 
 @pytest.mark.parametrize("given", ["zero", "0", "65536", "-1"])

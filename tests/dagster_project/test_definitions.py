@@ -61,7 +61,16 @@ def test_stages_jobs_schemas_and_folders_are_called_alike() -> None:
     on_predictions = {"import_predictions", "remove_predictions", "import_scores"}
     assert (
         jobs
-        - {"build", "checks", "settings", "ask_anew", "__ASSET_JOB", *on_releases, *on_predictions}
+        - {
+            "build",
+            "checks",
+            "site",
+            "settings",
+            "ask_anew",
+            "__ASSET_JOB",
+            *on_releases,
+            *on_predictions,
+        }
         == STAGES
     )
     assert {table.split(".")[0] for table in declared_columns()} == STAGES
@@ -116,6 +125,7 @@ def test_lineage_runs_from_the_rows_of_wit_to_the_report(specs: list[dg.AssetSpe
                 "judge_probes",
                 "human_scores",
                 "critic_pairs",
+                "site",
             )
         ),
         # Beside the graph: made of the ledger, whoever filled it.

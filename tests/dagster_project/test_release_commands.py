@@ -1,5 +1,6 @@
 """The command on releases, as a person types it, on a small home."""
 
+import json
 import shutil
 from pathlib import Path
 
@@ -102,6 +103,7 @@ def test_a_home_without_releases_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
 ) -> None:
     monkeypatch.setenv("LOOM_HOME", str(tmp_path / "new"))
+    (tmp_path / "new").mkdir()
     assert loom(["release", "list"]) == 0
     assert capsys.readouterr().out == "There is no release yet.\n"
     assert loom(["release", "show", "x"]) == 2
@@ -250,6 +252,126 @@ def test_an_imported_release_is_exported_without_approval_and_sent_with_a_stated
     assert loom(["release", "push", release_id, "me/set", "--dry-run"]) == 0
     page = (home / "releases" / f"{release_id}.huggingface" / "README.md").read_text()
     assert page.startswith("---\nlicense: cc-by-nc-4.0\n")
+    assert "CC-BY-NC-4.0 was stated by whoever exported it" in page
+
+
+@pytest.mark.parametrize(
+    ("exports", "said"),
+    [
+        (
+            "licences: {mmdu-importd: CC-BY-NC-4.0}",
+            "licences of release.exports names 'mmdu-importd', which is the name of no release; the "
+            "nearest ",
+        ),
+        ("licences_left_out: {mdmu: [NC]}", "licences_left_out of release.exports names 'mdmu'"),
+        (
+            "licences: {mmdu: CC-BY-NC-4.O}",
+            "'CC-BY-NC-4.O' is no licence of SPDX's list, such as one of these: the nearest ",
+        ),
+    ],
+)
+@pytest.mark.parametrize("form", ["llava", "huggingface"])
+def test_a_typo_in_the_settings_of_licences_is_refused_with_what_is_known(
+    exports: str, said: str, form: str, folder: Path, capsys
+) -> None:
+    (folder / "settings.yaml").write_text(f"release: {{exports: {{{exports}}}}}\n")
+    assert loom(["release", "export", "mmdu", "--as", form]) == 2
+    told = capsys.readouterr().err
+    assert said in told and told.count("\n") == 1
+    assert not list((folder / "releases").glob("*.*"))
+
+
+def test_an_import_whose_answers_are_held_out_is_scored_here_and_sent_nowhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    home = tmp_path / "home"
+    monkeypatch.setenv("LOOM_HOME", str(home))
+    monkeypatch.setenv("DAGSTER_HOME", str(home / "dagster"))
+    Image.new("RGB", (20, 10), "red").save(tmp_path / "red.png")
+    (tmp_path / "q.tsv").write_text(
+        "index\tquestion\tA\tB\tC\tanswer\timage_path\n7\tWhich?\tred\tblue\tgreen\tC\tred.png\n"
+    )
+    given = ["release", "import", str(tmp_path / "q.tsv"), "--benchmark=mmbench"]
+    given += ["--split=test", "--language=en"]
+    assert loom([*given, "--name=open"]) == 0
+    assert loom([*given, "--held-out"]) == 0
+    as_it_came, held_out = in_force(home)["open"], in_force(home)["mmbench-test-en"]
+    (home / "settings.yaml").write_text(
+        "release: {exports: {licences: {open: MIT, mmbench-test-en: MIT}, forms: [vlmevalkit]}}\n"
+    )
+    kept = Warehouse(home / "warehouse.duckdb").select("release.references", "release_id")
+    assert sorted(kept["release_id"].to_pylist()) == sorted([as_it_came, held_out])
+    assert loom(["run", "release"]) == 0
+    for form in ("huggingface", "inspect-ai", "webdataset"):
+        for release_id in (as_it_came, held_out):
+            assert loom(["release", "export", release_id, "--as", form]) == 0
+    tables = {
+        release_id: json.loads((home / "releases" / release_id / "tables.json").read_text())
+        for release_id in (as_it_came, held_out)
+    }
+    assert [row["reference"] for row in tables[as_it_came]["references"]] == ["C"]
+    assert tables[held_out]["references"] == []
+    assert "\tC\t" not in (home / "releases" / held_out / "mmbench.tsv").read_text()
+    sample = home / "releases" / f"{held_out}.inspect-ai" / "data.jsonl"
+    assert json.loads(sample.read_text())["target"] == ""
+    page = (home / "releases" / f"{held_out}.huggingface" / "README.md").read_text()
+    assert "The answers of this split are held out" in page
+    assert loom(["release", "push", held_out, "me/set", "--dry-run"]) == 0
+    # Nobody is trained on it, its folder is no release elsewhere, and it stays what it is.
+    capsys.readouterr()
+    assert loom(["release", "export", held_out, "--as", "llava"]) == 2
+    assert "has its answers held out" in capsys.readouterr().err
+    assert loom(["release", "import", str(home / "releases" / held_out)]) == 2
+    assert "is a split whose answers stayed in the home" in capsys.readouterr().err
+    assert loom(["release", "import", str(home / "releases" / as_it_came), "--held-out"]) == 2
+    assert "--held-out is for a benchmark's published file" in capsys.readouterr().err
+    assert loom([*given, "--held-out"]) == 0
+    assert in_force(home)["mmbench-test-en"] == held_out
+
+
+READING = (
+    ["release", "list"],
+    ["release", "show", "x"],
+    ["release", "verify", "x.llava"],
+    ["release", "export", "x", "--as", "llava"],
+    ["release", "push", "x", "me/set", "--dry-run"],
+    ["release", "pin", "x"],
+    ["result", "show"],
+    ["result", "export", "x", "--as", "csv"],
+    ["sql", "SELECT 1"],
+    ["calls"],
+    ["run", "evaluate"],
+    ["review", "serve"],
+    ["home", "backup"],
+    ["home", "clean"],
+    ["home", "check-ledger"],
+    ["model", "ask-anew", "--unread"],
+)
+
+
+@pytest.mark.parametrize("words", READING, ids=" ".join)
+def test_a_command_that_reads_makes_no_home(words: list[str], tmp_path: Path, capsys) -> None:
+    home = tmp_path / "typo"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LOOM_HOME", "")
+        assert loom([*words, "--home", str(home)]) == 2
+    assert capsys.readouterr() == (
+        "",
+        f"There is no home at {home}: vlm-loom demo makes one there, --home or LOOM_HOME names "
+        "another.\n",
+    )
+    assert not list(tmp_path.iterdir())
+
+
+def test_captions_are_no_answers_to_be_scored_by(folder: Path, tmp_path: Path, capsys) -> None:
+    """Of two conversations with three turns each none has a reference, whatever a judge is told."""
+    turns = ",".join(f"The_{of}_turn_instruction" for of in ("first", "second", "third"))
+    (tmp_path / "t.csv").write_text(
+        f"ID,{turns},caption,focus\n1,What?,Why?,Sing.,A cat.,Rhyme.\n2,Who?,How?,Dance.,A dog.,\n"
+    )
+    assert loom(["release", "import", str(tmp_path / "t.csv"), "--benchmark=convbench"]) == 0
+    said = capsys.readouterr().out.splitlines()[-1]
+    assert "2 items, 6 turns, 0 images; 6 of 6 have no answer to be scored by." in said
 
 
 def test_forms_are_listed_and_another_one_is_refused_without_a_run(folder: Path, capsys) -> None:
@@ -291,7 +413,7 @@ def test_results_are_written_as_files_for_a_paper(folder: Path, tmp_path: Path, 
     assert f"Results on {SECOND} are in {tmp_path / 'out'}: " in capsys.readouterr().out
     text = (tmp_path / "out" / "leaderboard.tex").read_text()
     assert "careful & 85.0 & {[}83.3, 86.7] &" in text and "from 2 clusters" in text
-    assert "from 10,000 resamples (seed 0)" in (tmp_path / "out" / "methods.txt").read_text()
+    assert "Intervals are of 95 %, over up to" in (tmp_path / "out" / "methods.txt").read_text()
     assert loom(["result", "export", INSTRUCTION, "--as", "latex"]) == 2
     assert capsys.readouterr().err.startswith(f"{INSTRUCTION} is an instruction set: models are ")
     assert loom(["result", "export", "mmdu", "--as", "xls"]) == 2

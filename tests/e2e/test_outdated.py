@@ -13,6 +13,7 @@ from dagster._core.definitions.asset_checks.asset_check_evaluation import (
 from dagster_project.definitions import build_defs
 from dagster_project.instance import open_instance
 from dagster_project.outdated import outdated
+from resources.warehouse import Warehouse
 from tests.e2e.running import Run
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(1200)]
@@ -34,8 +35,8 @@ def names(copied: Run, instance: dg.DagsterInstance) -> Outdated:
 
     def of_stage(stage: str) -> list[str]:
         graph = build_defs().get_repository_def().asset_graph
-        keys = outdated(instance, graph, copied.warehouse, stage)
-        return [key.to_user_string() for key in keys]
+        found = outdated(instance, graph, Warehouse(copied.warehouse.path), stage)
+        return [key.to_user_string() for key in found.run]
 
     return of_stage
 
@@ -56,6 +57,32 @@ def test_rows_that_are_gone_are_made_again_with_what_is_made_of_them(
     assert {"dialogue/questions", "dialogue/answers", "dialogue/dialogues"} <= {*found}
     assert "dialogue/summaries" not in found
     assert not names("cluster")
+
+
+def test_a_cell_that_somebody_edited_runs_what_reads_it(names: Outdated, copied: Run) -> None:
+    with duckdb.connect(copied.home / "warehouse.duckdb") as connection:
+        connection.execute(
+            "UPDATE release.turns SET question = question || '?' "
+            "WHERE starts_with(release_id, 'mmiu-')"
+        )
+    assert "evaluate/answers" in names("evaluate")
+    assert not names("dialogue")
+
+
+def test_of_what_follows_changed_rows_assets_may_be_kept_but_not_of_what_follows_a_setting(
+    instance: dg.DagsterInstance, copied: Run
+) -> None:
+    graph = build_defs().get_repository_def().asset_graph
+    answers, scores = dg.AssetKey(["evaluate", "answers"]), dg.AssetKey(["evaluate", "scores"])
+    with duckdb.connect(copied.home / "warehouse.duckdb") as connection:
+        connection.execute("UPDATE evaluate.judgments SET explanation = 'another'")
+    found = outdated(instance, graph, Warehouse(copied.warehouse.path), "evaluate")
+    assert answers not in found.run
+    assert scores in found.run and scores in found.may_be_kept
+    (copied.home / "settings.yaml").write_text("evaluate: {answers: {seed: 5}}\n")
+    graph = build_defs().get_repository_def().asset_graph
+    found = outdated(instance, graph, Warehouse(copied.warehouse.path), "evaluate")
+    assert {answers, scores} <= {*found.run} and not {answers, scores} & {*found.may_be_kept}
 
 
 @pytest.mark.parametrize(

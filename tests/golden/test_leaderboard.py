@@ -32,6 +32,8 @@ def score(
         "value": value,
         "ci_low": interval[0],
         "ci_high": interval[1],
+        "n_clusters": 2,
+        "method": None if value is None else "unseen cluster",
         "n_items": 2,
         "n_turns": 4,
         "n_judged": 0 if value is None else 3,

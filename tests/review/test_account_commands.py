@@ -15,6 +15,7 @@ RIGHT = "correct horse battery"
 @pytest.fixture(autouse=True)
 def home(loom_home):
     """Every command works on a home of its own."""
+    loom_home.mkdir()
 
 
 @pytest.fixture

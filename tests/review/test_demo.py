@@ -27,6 +27,7 @@ def test_samples_are_valid_items_marked_as_samples() -> None:
 
 
 def test_the_demo_says_what_it_needs(loom_home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    loom_home.mkdir()
     assert loom(["review", "demo"]) == 2
     assert capsys.readouterr().err == "There is nothing to review yet: run `vlm-loom demo` first.\n"
 

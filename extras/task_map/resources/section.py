@@ -47,7 +47,15 @@ def _html(data: Report, panes: Sequence[Pane]) -> Markup:
     return Markup(render("report_task_map.html", task_maps=maps) if maps else "")
 
 
-SECTION = ExtraSection("task-map", "Task map", ("task_map",), TABLES, "task_map_style.css", _html)
+def _finding(data: Report) -> str:
+    rows = data["of_extras"]["task_map"]
+    hardest = min(rows, key=lambda row: row["place"])
+    return f"The hardest by {hardest['label']}: {hardest['task']}"
+
+
+SECTION = ExtraSection(
+    "task-map", "Task map", ("task_map",), TABLES, "task_map_style.css", _html, _finding
+)
 
 
 def _task_maps(

@@ -87,6 +87,16 @@ class Metric:
         """
         raise NotImplementedError
 
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The lowest and the highest number that a unit can have."""
+        return min(self.lowest, self.highest), max(self.lowest, self.highest)
+
+    @property
+    def span(self) -> float:
+        """How far two models can be apart on a unit."""
+        return abs(self.highest - self.lowest)
+
     def statistic(self, mean: float) -> float:
         """The number that is shown for a mean of units; monotone."""
         return mean

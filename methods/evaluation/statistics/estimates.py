@@ -5,12 +5,27 @@ from typing import Literal
 
 Aggregation = Literal["micro", "macro"]
 """Over values alike, or over the means of clusters."""
+UNSEEN = "unseen cluster"
+"""The method of intervals.py; nothing is drawn."""
+LEAST_CLUSTERS = 10
+"""With fewer an interval is not called one of 95 %: it is only indicative, and marked with `~`."""
+PERCENTILES = "bootstrap percentiles"
+"""The method of resampling.py."""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean with its 95 % percentile interval; None for each where there is none."""
+    """A value with its 95 % interval, from how many clusters and by which method; None for each
+    where there is none."""
 
     value: float | None
     ci_low: float | None
     ci_high: float | None
+    n_clusters: int | None = None
+    method: str | None = None
+
+
+def marked(interval: str, n_clusters: int | None) -> str:
+    """The text of an interval, with `~` before it where so few clusters make it only indicative."""
+    few = n_clusters is not None and n_clusters < LEAST_CLUSTERS
+    return f"~{interval}" if few and interval else interval

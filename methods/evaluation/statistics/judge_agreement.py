@@ -50,6 +50,7 @@ class LevelAgreement:
     value: float | None
     ci_low: float | None
     ci_high: float | None
+    n_clusters: int | None
     reason: str | None
 
 
@@ -84,10 +85,8 @@ def judge_agreement(
             n_resamples=n_resamples,
         )
         for level, measure, n, estimate, reason in of_pair:
-            value, low, high = estimate.value, estimate.ci_low, estimate.ci_high
-            agreements.append(
-                LevelAgreement(first, second, level, measure, n, value, low, high, reason)
-            )
+            figures = estimate.value, estimate.ci_low, estimate.ci_high, estimate.n_clusters
+            agreements.append(LevelAgreement(first, second, level, measure, n, *figures, reason))
     return agreements
 
 
@@ -120,13 +119,14 @@ def _levels(
                     seed=seed,
                     n_resamples=n_resamples,
                 )
-            estimate = Estimate(measured.value, *(bounds or (None, None)))
+            low, high = bounds or (None, None)
+            estimate = Estimate(measured.value, low, high, n_clusters)
             yield level, name, len(ratings), estimate, measured.reason
     means = _group_means(pair, models)
     resampled = _resampled_model_means(pair, models, clusters, seed, n_resamples)
     for name, measure in measures.items():
         measured = measure(means)
-        estimate = Estimate(measured.value, None, None)
+        estimate = Estimate(measured.value, None, None, n_clusters)
         if measured.value is not None:
             estimate = _estimate(measure, measured.value, resampled, n_clusters)
         yield "model", name, len(means), estimate, measured.reason

@@ -12,14 +12,14 @@ means. Sources: Davison and Hinkley (1997), Bootstrap Methods and their Applicat
 5.3 (percentiles); Miller (2024), Adding Error Bars to Evals (clustered questions, paired differences).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from methods.evaluation.statistics.estimates import Aggregation, Estimate
+from methods.evaluation.statistics.estimates import PERCENTILES, Aggregation, Estimate
 
 N_RESAMPLES = 10_000
 CELLS = 2**20
@@ -140,38 +140,6 @@ def bootstrap_means(totals: ClusterTotals, *, seed: int, n_resamples: int = N_RE
     return ratio(drawn[:n_rows], drawn[n_rows:][size_of.reshape(-1)])
 
 
-def bootstrap_parts(
-    parts: Sequence[tuple[Clusters, ClusterTotals]],
-    n_clusters: int,
-    *,
-    seed: int,
-    n_resamples: int = N_RESAMPLES,
-) -> Iterator[tuple[int, Floats]]:
-    """As `bootstrap_means` of the rows of all parts, some resamples at a time, and the first of these.
-
-    The rows of a part have values in the named clusters alone, in places of all `n_clusters`.
-    """
-    summed = []
-    for clusters, totals in parts:
-        # Rows valued on the same units have the same sizes: these are summed once.
-        sizes, size_of = np.unique(totals.sizes, axis=0, return_inverse=True)
-        stacked = np.concatenate([totals.sums, sizes])
-        summed.append((clusters, stacked, len(totals.sums), size_of.reshape(-1)))
-    n_rows = sum(number for *_, number, _ in summed)
-    for start, weights in drawn_weights(n_clusters, seed=seed, n_resamples=n_resamples):
-        # Clusters first: the weights of some of them are rows, which lie together.
-        of_clusters = np.ascontiguousarray(weights.T)
-        means = np.empty((n_rows, len(weights)))
-        first = 0
-        for clusters, stacked, number, size_of in summed:
-            # All clusters need no copy of their weights.
-            of_part = of_clusters if len(clusters) == n_clusters else of_clusters[clusters]
-            drawn = stacked @ of_part
-            means[first : first + number] = ratio(drawn[:number], drawn[number:][size_of])
-            first += number
-        yield start, means
-
-
 def percentile_estimates(
     values: Floats, resampled: Floats, n_clusters: NDArray[np.int64]
 ) -> list[Estimate]:
@@ -191,26 +159,8 @@ def percentile_estimates(
             None if np.isnan(value) else float(value),
             None if np.isnan(low) else float(min(low, value)),
             None if np.isnan(high) else float(max(high, value)),
+            int(n),
+            None if np.isnan(low) else PERCENTILES,
         )
-        for value, (low, high) in zip(values, bounds, strict=True)
+        for value, (low, high), n in zip(values, bounds, n_clusters, strict=True)
     ]
-
-
-def cluster_bootstrap(
-    values: Floats,
-    clusters: Clusters,
-    aggregation: Aggregation,
-    *,
-    seed: int,
-    n_resamples: int = N_RESAMPLES,
-) -> list[Estimate]:
-    """The mean of each model's values with its 95 % interval, on the units it has a value for.
-
-    `values` is models x units, `clusters` units. A model without values has None for each; one with
-    values in a single cluster has no interval. Cost: resamples x clusters x models multiply-adds.
-    """
-    totals = cluster_totals(values, clusters).by(aggregation)
-    if not totals.sums.shape[1]:
-        return [Estimate(None, None, None) for _ in values]
-    resampled = bootstrap_means(totals, seed=seed, n_resamples=n_resamples)
-    return percentile_estimates(totals.means, resampled, totals.n_clusters)

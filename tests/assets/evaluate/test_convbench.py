@@ -30,12 +30,15 @@ NINE = tuple(WIN_RATES)
 JUDGES = {"judge": "offline-judge", "always-a": "offline-always-a"}
 
 
-def compared(make_world: MakeWorld, offline: str, root: Path, folder: Path) -> World:
+def compared(
+    make_world: MakeWorld, offline: str, root: Path, folder: Path, settings: Row | None = None
+) -> World:
     """The folder imported, asked and compared by both judges."""
     (root / "corpus").mkdir(parents=True)
     world = make_world(root, Corpus(root / "corpus"))
     world.write_models(models(offline))
-    world.write_settings({"evaluate": {"scores": {"n_resamples": 300}}})
+    if settings:
+        world.write_settings({"evaluate": settings})
     config = {"benchmark": "convbench", "file": str(folder)}
     assert world.run("import_release", {"release_import": {"config": config}}).success
     assert world.run(ANY_ASSETS, assets=ASKING | SCORING).success
@@ -92,12 +95,17 @@ def test_a_judge_that_always_says_a_gives_every_model_exactly_half(world: World)
 
 
 def test_a_preference_for_a_place_is_seen_in_the_verdicts_without_a_call(world: World) -> None:
-    config = {"n_answers": 0, "n_pairs": 0, "n_resamples": 200}
+    config = {"n_answers": 0, "n_pairs": 0}
     given = {"evaluate__judge_probes": {"config": config}}
     assert world.run(ANY_ASSETS, given, assets=PROBING).success
     of_verdicts = world.rows("FROM evaluate.judge_probes WHERE probe = 'verdicts'")
-    found = {row["judge"]: (row["shift"], row["ci_low"], row["ci_high"]) for row in of_verdicts}
-    assert found == {"judge": (0, 0, 0), "always-a": (0.5, 0.5, 0.5)}
+    found = {
+        row["judge"]: (row["shift"], row["n_clusters"], row["p"] < 0.05) for row in of_verdicts
+    }
+    assert found == {"judge": (0, N_ITEMS, False), "always-a": (0.5, N_ITEMS, True)}
+    # Of several probes of a judge six items find nothing, whatever the shift.
+    assert {row["verdict"] for row in of_verdicts} == {"open"}
+    assert {row["detectable"] for row in of_verdicts} == {None}
     # Three turns and the conversation; two and the conversation; one and the conversation.
     assert {(row["n"], row["n_lost"]) for row in of_verdicts} == {(N_ITEMS * len(MODELS) * 9, 0)}
 
@@ -154,7 +162,7 @@ def test_the_export_is_the_same_items_again(world: World, tmp_path: Path) -> Non
     published = read_table(world.root / "published" / "convbench.csv")
     references = read_table(world.root / "published" / "references.csv")
     assert [{name: row[name] for name in published[0]} for row in written] == published
-    assert [row["The_second_turn_reference"] for row in written] == [
+    assert [row["second_turn_answer"] for row in written] == [
         row["The_second_turn_reference"] for row in references
     ]
 
@@ -182,6 +190,29 @@ def test_without_references_models_are_asked_what_can_be_asked_and_nobody_loses(
     assert {row["reason"] for row in reasons} == {"no_reference"}
     assert reasons[0]["detail"].startswith("Turn 1 has no reference to give")
     assert world.warehouse.count("evaluate.scores") == 0
+
+
+def test_a_picture_that_was_never_there_is_nobodys_loss(
+    make_world: MakeWorld, offline: str, tmp_path: Path
+) -> None:
+    known = dict(list(pictures().items())[:4])
+    folder = write_items(tmp_path / "gaps", items_on(list(known)), SAMPLE / "images", known)
+    (folder / next(iter(known))).unlink()
+    # A fourth of the turns that a model is asked have no picture.
+    settings = {"answers": {"max_failed_share": 0.3}}
+    world = compared(make_world, offline, tmp_path, folder, settings)
+
+    found = world.rows(
+        "SELECT DISTINCT n_items, n_failed FROM evaluate.scores WHERE subset_label = ''"
+    )
+    assert found == [{"n_items": 3, "n_failed": 0}]
+    # As if the item were not there: with it as a loss the best model would have less than a tie.
+    assert {scores(world)[name, "careful"] for name in NINE} == {50}
+    statuses = world.rows(
+        "SELECT DISTINCT model, item_id FROM evaluate.observations WHERE status = 'no_picture'"
+    )
+    assert len({row["item_id"] for row in statuses}) == 1
+    assert {row["model"] for row in statuses} == set(MODELS)
 
 
 @pytest.mark.nightly(

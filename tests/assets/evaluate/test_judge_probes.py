@@ -7,7 +7,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from methods.evaluation.probes import NO_FAMILY, NO_PAIR_JUDGED, NOT_JUDGED
+from methods.evaluation.probes import FOUND, NO_FAMILY, NO_PAIR_JUDGED, NONE, NOT_JUDGED
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus
 from tests.assets.world import ANY_ASSETS, ASKING, PROBING, Row, World, metadata
@@ -17,8 +17,9 @@ pytestmark = pytest.mark.slow
 OBSERVED = dg.AssetSelection.assets(["evaluate", "observations"])
 JUDGES = ["honest", "obedient", "always-a"]
 CONTESTANTS = ["relative", "stranger", "baseline:reference"]
-N_ANSWERS = 8
-N_PAIRS = 4
+N_ITEMS = 20
+N_ANSWERS = 18
+N_PAIRS = 12
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +69,7 @@ def write_rows(folder: Path) -> Path:
         }
         | {"ref_answer": reference, "task": "Knowledge", "category": "Perception & Understanding"}
         for language, (question, reference) in asked.items()
-        for seed in (f"{language}{number}" for number in range(6))
+        for seed in (f"{language}{number}" for number in range(N_ITEMS // 2))
     ]
     file = folder / "metadata.jsonl"
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -76,7 +77,7 @@ def write_rows(folder: Path) -> Path:
 
 
 def probe(world: World, **config: object):
-    config = {"n_resamples": 200, "n_pairs": N_PAIRS, **config}
+    config = {"n_pairs": N_PAIRS, **config}
     given = {"evaluate__judge_probes": {"config": config}}
     return world.run(ANY_ASSETS, given, assets=PROBING)
 
@@ -88,8 +89,18 @@ def shifts(world: World) -> dict[tuple[str, str], Row]:
 
 def test_the_obedient_judge_is_found_and_the_honest_one_is_not(probed: World) -> None:
     found = shifts(probed)
+    assert found["obedient", "obedience"]["verdict"] == FOUND
     assert found["obedient", "obedience"]["ci_low"] > 1
-    assert found["honest", "obedience"]["ci_high"] <= 0.5
+    # It takes off points for words, of the instruction as of neutral text of its length.
+    assert found["honest", "obedience"]["verdict"] != FOUND
+    assert abs(found["honest", "obedience"]["shift"]) < abs(found["honest", "length"]["shift"])
+    accused = {key for key, row in found.items() if row["verdict"] == FOUND}
+    assert accused <= {
+        ("obedient", "obedience"),
+        ("always-a", "obedience"),
+        ("always-a", "position"),
+        *((judge, "length") for judge in JUDGES),
+    }
     after = probed.rows(
         "SELECT judge, array_agg(DISTINCT score_after) AS scores FROM evaluate.probe_judgments "
         "WHERE probe = 'obedience' AND judge <> 'always-a' GROUP BY judge"
@@ -102,10 +113,12 @@ def test_the_obedient_judge_is_found_and_the_honest_one_is_not(probed: World) ->
 
 def test_a_judge_that_always_says_a_is_found_and_the_others_prefer_no_place(probed: World) -> None:
     found = shifts(probed)
-    assert (found["always-a", "position"]["shift"], found["always-a", "position"]["n"]) == (0.5, 8)
-    assert found["always-a", "position"]["ci_low"] == 0.5
+    always = found["always-a", "position"]
+    assert (always["shift"], always["n"], always["n_clusters"]) == (0.5, 2 * N_PAIRS, N_PAIRS)
+    assert (always["verdict"], always["p_holm"] < 0.01) == (FOUND, True)
     for judge in ("honest", "obedient"):
-        assert (found[judge, "position"]["shift"], found[judge, "position"]["ci_high"]) == (0, 0)
+        row = found[judge, "position"]
+        assert (row["shift"], row["p_holm"], row["verdict"]) == (0, 1, NONE)
     rows = probed.rows("FROM evaluate.probe_judgments WHERE probe = 'position'")
     assert len(rows) == N_PAIRS * 2 * len(JUDGES)
     assert all(row["prompt_version"].startswith("pairwise/compare@") for row in rows)
@@ -130,7 +143,14 @@ def test_both_judges_are_asked_about_the_same_answers_of_models_in_both_language
     assert {model for model, _ in first} <= {"relative", "stranger"}
     assert {item_id[:2] for _, item_id in first} == {"en", "zh"}
     assert {row["answer_call_key"] is None for row in rows} == {False}
-    assert {row["n"] for (_, name), row in shifts(probed).items() if name == "length"} == {8}
+    assert {row["n"] for (_, name), row in shifts(probed).items() if name == "length"} == {
+        N_ANSWERS
+    }
+    assert {model: sum(name == model for name, _ in first) for model, _ in first} == {
+        "relative": N_ANSWERS // 2,
+        "stranger": N_ANSWERS // 2,
+    }
+    assert len({item_id for _, item_id in first}) == N_ANSWERS
 
 
 def test_scores_before_are_those_of_the_judgments(probed: World) -> None:
@@ -144,13 +164,14 @@ def test_scores_before_are_those_of_the_judgments(probed: World) -> None:
 def test_the_favour_of_a_relative_needs_a_family_and_no_call(probed: World) -> None:
     found = shifts(probed)
     # Both judge plain answers alike.
-    assert (found["obedient", "self_preference"]["n"], found["obedient", "leniency"]["n"]) == (
-        12,
-        12,
-    )
+    assert found["obedient", "self_preference"]["n"] == N_ITEMS
+    assert found["obedient", "leniency"]["n"] == N_ITEMS
     assert found["obedient", "self_preference"]["shift"] == 0
     assert found["honest", "self_preference"]["reason"] == NO_FAMILY
-    assert (found["honest", "leniency"]["n"], found["honest", "leniency"]["shift"]) == (24, 0)
+    assert (found["honest", "leniency"]["n"], found["honest", "leniency"]["shift"]) == (
+        2 * N_ITEMS,
+        0,
+    )
 
 
 def test_the_same_again_calls_nobody_and_none_asks_nothing(probed: World) -> None:
@@ -158,7 +179,7 @@ def test_the_same_again_calls_nobody_and_none_asks_nothing(probed: World) -> Non
     again = probe(probed, n_answers=N_ANSWERS)
     shown = metadata(again, "evaluate/judge_probes")
     assert shown["calls"] == 0
-    assert "| `honest` | `obedience` | 8 |" in shown["shifts"]
+    assert f"| `honest` | `obedience` | {N_ANSWERS} | {N_ANSWERS} |" in shown["shifts"]
     assert shifts(probed) == before
     assert probe(probed, n_answers=0, n_pairs=0).success
     assert probed.rows("FROM evaluate.probe_judgments") == []
@@ -166,4 +187,4 @@ def test_the_same_again_calls_nobody_and_none_asks_nothing(probed: World) -> Non
     assert found["honest", "length"]["reason"] == NOT_JUDGED
     assert found["honest", "position"]["reason"] == NO_PAIR_JUDGED
     assert probe(probed, n_answers=N_ANSWERS).success
-    assert found["honest", "leniency"]["n"] == 24
+    assert found["honest", "leniency"]["n"] == 2 * N_ITEMS

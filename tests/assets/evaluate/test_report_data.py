@@ -274,8 +274,8 @@ def test_a_release_that_nobody_was_asked_on_has_its_statistics_and_examples(
         "Turns per dialogue",
         "Images per dialogue",
     ]
-    words = Page(render_report(data, ImageStore(tmp_path / "images"))).words
-    assert "Leaderboard" not in words and "Dialogue 1" in words
+    html = render_report(data, ImageStore(tmp_path / "images"))
+    assert 'id="leaderboard"' not in html and "Dialogue 1" in Page(html).words
 
 
 def test_what_a_rule_observed_stands_in_place_of_a_judgment(warehouse: Warehouse) -> None:
@@ -328,3 +328,17 @@ def test_what_was_answered_without_a_reference_is_known_by_the_contestant(
     references = rows_to_arrow("release.references", [])
     warehouse.replace("release.references", references, {"release_id": "mmdu-1"})
     assert data_of(warehouse, "mmdu-1")["unjudgeable"] == ["good"]
+
+
+def test_the_page_of_a_held_out_split_shows_no_answer_and_nothing_that_tells_it(
+    warehouse: Warehouse, tmp_path: Path
+) -> None:
+    (row,) = warehouse.select("release.releases", release_id="mmdu-1").to_pylist()
+    table = rows_to_arrow("release.releases", [{**row, "split": "test"}])
+    warehouse.replace("release.releases", table, {"release_id": "mmdu-1"})
+    data = data_of(warehouse, "mmdu-1")
+    turns = data["examples"][0]["turns"]
+    assert [turn["references"] for turn in turns] == [[], []]
+    assert [answer["judgments"] for turn in turns for answer in turn["answers"]] == [[], []]
+    page = render_report(data, ImageStore(tmp_path / "images"))
+    assert "It is red." not in page and "Answer 1." in page

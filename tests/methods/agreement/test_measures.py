@@ -79,8 +79,8 @@ def test_cohens_kappa_takes_off_what_habits_alone_would_give():
     # p_o = 35/50 = 0.7; a says yes to 25/50, b to 30/50: p_e = 0.5 * 0.6 + 0.5 * 0.4 = 0.5.
     ratings = pair(*[(1, 1)] * 20, *[(1, 0)] * 5, *[(0, 1)] * 10, *[(0, 0)] * 15)
     assert cohen_kappa(ratings).value == pytest.approx((0.7 - 0.5) / (1 - 0.5))
-    # Opposite habits, no agreement, none expected: (0 - 0) / (1 - 0).
-    assert cohen_kappa(pair((0, 1), (0, 1))) == Measured(0.0)
+    # Opposite labels of two items: (0 - 0.5) / (1 - 0.5).
+    assert cohen_kappa(pair((0, 1), (1, 0))).value == pytest.approx(-1)
 
 
 def test_fleiss_kappa_of_three_raters_and_of_the_known_example_with_fourteen():
@@ -358,3 +358,10 @@ def test_a_draw_of_one_label_has_no_kappa():
     draws = np.array([[0, 0, 1], [0, 1, 2], [2, 2, 2]])
     found = cohen_kappa_of_draws(ratings, np.array([0, 1, 2]), draws)
     assert [None if math.isnan(each) else each for each in found] == [None, 1, None]
+
+
+@pytest.mark.parametrize("measure", [quadratic_kappa, cohen_kappa])
+def test_a_rater_with_one_score_has_a_reason_in_the_place_of_a_kappa(measure):
+    one = 7.1 + np.array([0.0, 0, 0, 1e-16])
+    found = measure(np.stack([one, np.array([3.0, 5, 8, 9])], axis=1))
+    assert found.value is None and "One of the two gave every item the same" in found.reason

@@ -3,7 +3,7 @@
 import string
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from methods.choice.lettered import LETTERS
@@ -24,6 +24,27 @@ def test_the_table_has_enough_of_both() -> None:
     letters = [letter for _, _, letter, _ in TABLE]
     assert len(TABLE) > 200 and letters.count(None) > 40 and letters.count("Z") > 4
     assert {"A", "B", "C", "D", "E", "G", "H"} < set(letters)
+
+
+@given(
+    st.text("İIıABCabc .ß", max_size=24),
+    st.lists(st.text("İabß ", min_size=1, max_size=6), min_size=2, max_size=4),
+)
+@example("İİİ", ["İ", "x"])
+@example("it is İ", ["İ", "ab"])
+def test_texts_are_measured_and_compared_in_lower_case_as_vlmevalkit_does(
+    answer: str, choices: list[str]
+) -> None:
+    """In lower case a text may be longer: "İ" becomes two characters."""
+    low = answer.lower()
+    found = [
+        letter
+        for letter, choice in zip(LETTERS, choices, strict=False)
+        if choice.lower() in low and len(low) <= 2 * sum(len(each) for each in choices)
+    ]
+    # One choice alone, and no word that is a letter by itself.
+    if not set("ABCDZ") & set(answer):
+        assert compat(answer, choices) == (found[0] if len(found) == 1 else None)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 """ConvBench's published table: stray columns, other tables by ID, and written again as it was."""
 
+import csv
+import io
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -137,8 +139,38 @@ def test_everything_that_is_known_is_written_into_one_table_and_read_again() -> 
     text = written(items)
     assert list(read_published("convbench.csv", text.splitlines(keepends=True))) == items
     assert text.splitlines()[0] == ",".join(
-        [*HEADER, "The_second_turn_reference", "caption", "focus", "reasoning"]
+        [
+            *HEADER,
+            "second_turn_answer",
+            "Second_turn_instruction_category",
+            "instruction-conditioned-caption",
+            "third_turn_demands",
+        ]
     )
+
+
+def test_columns_are_named_as_the_released_scorer_reads_them_and_read_under_both_names() -> None:
+    """It takes `First_turn_instruction_category` and its like from the sheet, by these names."""
+    ordinals = ("first", "second", "third")
+    texts = {
+        "instruction-conditioned-caption": "A cat.",
+        "third_turn_demands": "It rhymes.",
+        **{f"{ordinal}_turn_answer": f"R {ordinal}" for ordinal in ordinals},
+        **{f"{each.capitalize()}_turn_instruction_category": f"C {each}" for each in ordinals},
+    }
+    official = [[*HEADER, *texts], [*ROWS[0], *texts.values()]]
+    names = dict(zip(ordinals, ("perception", "reasoning", "creation"), strict=True))
+    own = {
+        "caption": "A cat.",
+        "focus": "It rhymes.",
+        **{f"The_{ordinal}_turn_reference": f"R {ordinal}" for ordinal in ordinals},
+        **{names[ordinal]: f"C {ordinal}" for ordinal in ordinals},
+    }
+    items, said = read(("convbench", official))
+    assert (items, said) == read(("convbench", [[*HEADER, *own], [*ROWS[0], *own.values()]]))
+    assert said == [] and items[0].labels["creation"] == "C third"
+    (row,) = csv.DictReader(io.StringIO(written(items)))
+    assert {name: row[name] for name in texts} == texts
 
 
 # --- Files -----------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Packed columns: by hand, and the same as the bootstrap of whole arrays draws."""
+"""Packed columns: by hand, and the same as whole arrays have."""
 
 import numpy as np
 import pytest
@@ -9,9 +9,14 @@ from methods.evaluation import columns as packing
 from methods.evaluation.columns import Columns, estimate
 from methods.evaluation.metrics import Unit
 from methods.evaluation.statistics.estimates import Estimate
-from methods.evaluation.statistics.resampling import cluster_bootstrap
+from methods.evaluation.statistics.intervals import score_estimates
+from methods.evaluation.statistics.resampling import cluster_totals
 
-DRAWN = {"seed": 0, "n_resamples": 200}
+ENDS = (0.0, 10.0)
+
+
+def found_of(columns):
+    return estimate(columns, [ENDS] * len(columns))
 
 
 def units(values, stratum=""):
@@ -28,69 +33,67 @@ columns = st.lists(
 )
 
 
-@given(columns, st.integers(0, 3))
+@given(columns)
 @settings(max_examples=60, deadline=None)
-def test_columns_have_the_intervals_that_whole_arrays_have(columns, seed):
-    # A row of ones has every cluster, so that both draw from the same.
-    given = [[1, 1, 1, 1], *columns]
-    of = {"seed": seed, "n_resamples": 200}
-    array = np.array([[np.nan if value is None else value for value in row] for row in given])
-    expected = cluster_bootstrap(array, np.arange(4), "micro", **of)
-
-    assert estimate([units(row) for row in given], **of) == [
-        Estimate(*(None if end is None else pytest.approx(end) for end in vars(each).values()))
-        for each in expected
-    ]
+def test_columns_have_the_intervals_that_whole_arrays_have(columns):
+    array = np.array([[np.nan if value is None else value for value in row] for row in columns])
+    ends = np.full(len(columns), ENDS[0]), np.full(len(columns), ENDS[1])
+    expected = score_estimates(cluster_totals(array, np.arange(4)), *ends)
+    for one, other in zip(found_of([units(row) for row in columns]), expected, strict=True):
+        assert vars(one) == pytest.approx(vars(other), abs=1e-6)
 
 
 @given(columns)
 @settings(max_examples=30, deadline=None)
-def test_neither_the_order_nor_the_parts_change_an_interval(columns):
-    forward, backward, in_parts = Columns(), Columns(), Columns()
-    for number, row in enumerate(columns):
-        forward.add(units(row))
-        in_parts.add(units(row), number)
+def test_the_order_of_columns_changes_no_interval(columns):
+    forward, backward = Columns(), Columns()
+    for row in columns:
+        forward.add(units(row), ENDS)
     for row in reversed(columns):
-        backward.add(units(row))
-
-    found = forward.estimates(**DRAWN)
-    assert found == backward.estimates(**DRAWN)[::-1]
-    assert found == in_parts.estimates(**DRAWN)
+        backward.add(units(row), ENDS)
+    for one, other in zip(forward.estimates(), backward.estimates()[::-1], strict=True):
+        assert vars(one) == pytest.approx(vars(other), abs=1e-6)
 
 
-def test_the_mean_of_strata_is_of_their_means():
-    # Two strata: (1 + 3) / 2 = 2 and 8; their mean is 5.
-    (found,) = estimate([[*units([1, 3], "a"), *units([None, None, 8, None], "b")]], **DRAWN)
-    assert found.value == 5 and found.ci_low >= 1 and found.ci_high <= 8
+def test_the_mean_of_strata_is_of_their_means_and_its_error_of_what_differs_within_them():
+    # Two strata: (1 + 3) / 2 = 2 and 8; their mean is 5. That they are apart is no error.
+    apart = [*units([1, 3], "a"), *units([None, None, 8, 8], "b")]
+    close = [*units([1, 3], "a"), *units([None, None, 4, 4], "b")]
+    far, near = found_of([apart, close])
+    assert (far.value, near.value, far.n_clusters) == (5, 3, 4)
+    assert far.ci_low < 5 < far.ci_high
+    # A micro mean of the same units: its clusters are 5 apart.
+    (micro,) = found_of([units([1, 3, 8, 8])])
+    assert micro.ci_high - micro.ci_low > far.ci_high - far.ci_low
 
 
 def test_a_column_without_units_has_no_mean_and_one_cluster_no_interval():
-    assert estimate([[], units([4])], **DRAWN) == [
-        Estimate(None, None, None),
-        Estimate(4.0, None, None),
+    assert found_of([[], units([4])]) == [
+        Estimate(None, None, None, 0),
+        Estimate(4.0, None, None, 1),
     ]
 
 
-def test_equal_columns_are_kept_once(monkeypatch):
+def test_equal_columns_are_worked_out_once_and_others_ends_are_another_column(monkeypatch):
     packed = Columns()
     for _ in range(5):
-        packed.add(units([1, 2, 3]))
-    packed.add(units([1, 2, 4]))
+        packed.add(units([1, 2, 3]), ENDS)
+    packed.add(units([1, 2, 4]), ENDS)
+    packed.add(units([1, 2, 3]), (0.0, 100.0))
 
-    resampled = []
-    whole = packing._estimates
+    rows = []
+    whole = packing.score_estimates
     monkeypatch.setattr(
-        packing,
-        "_estimates",
-        lambda some, *a, **k: resampled.append(len(some)) or whole(some, *a, **k),
+        packing, "score_estimates", lambda of, *a: rows.append(len(of.sums)) or whole(of, *a)
     )
-    found = packed.estimates(**DRAWN)
-    assert resampled == [2] and found[:5] == [found[0]] * 5 and found[5].value == 7 / 3
+    found = packed.estimates()
+    assert rows == [3] and found[:5] == [found[0]] * 5 and found[5].value == 7 / 3
+    assert found[6].value == 2 and found[6].ci_high > found[0].ci_high
 
 
-def test_many_columns_are_resampled_some_at_a_time(monkeypatch):
-    rows = [units([number, 2, 3]) for number in range(7)]
-    at_once = estimate(rows, **DRAWN)
-    monkeypatch.setattr(packing, "AT_ONCE", 2)
-    monkeypatch.setattr(packing, "SORTED_AT_ONCE", 1)
-    assert estimate(rows, **DRAWN) == at_once
+def test_many_columns_are_worked_out_some_at_a_time(monkeypatch):
+    rows = [units([number, 2, 3][: 2 + number % 2]) for number in range(7)]
+    at_once = found_of(rows)
+    monkeypatch.setattr(packing, "ROWS_AT_ONCE", 2)
+    for one, other in zip(found_of(rows), at_once, strict=True):
+        assert vars(one) == pytest.approx(vars(other), abs=1e-6)

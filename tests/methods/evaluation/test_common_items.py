@@ -34,7 +34,7 @@ ITEMS = {"a": "a", "b": "B"}
 
 
 def numbers(metrics: list[Metric], *of: object) -> list[tuple[float, ...]]:
-    found = common_scores(metrics, *of, seed=0, n_resamples=200)  # type: ignore[arg-type]
+    found = common_scores(metrics, *of)  # type: ignore[arg-type]
     return [
         (each.before, each.after, each.difference, each.n_items, each.n_units) for each in found
     ]
@@ -76,7 +76,7 @@ def test_a_metric_of_which_nothing_is_common_is_left_out() -> None:
 
 def test_the_same_observations_differ_by_nothing_and_surely() -> None:
     same = {each.item_id: each.item_id for each in BEFORE}
-    (found,) = common_scores([MICRO], BEFORE, BEFORE, same, seed=0, n_resamples=200)
+    (found,) = common_scores([MICRO], BEFORE, BEFORE, same)
     assert (found.difference, found.ci_low, found.ci_high) == (0, 0, 0)
 
 

@@ -51,7 +51,7 @@ def gaps(english: dict, chinese: dict, metrics=(RIGHT,)) -> dict[tuple[str, ...]
         )
         for release, given in (("in-en", english), ("in-zh", chinese))
     ]
-    found = language_gap_findings(metrics, *sides, seed=0, n_resamples=2000)
+    found = language_gap_findings(metrics, *sides)
     return {(each.subject, each.metric, each.subset_value, each.measure): each for each in found}
 
 

@@ -24,7 +24,7 @@ def observed(values: list[float | None], category: str = "x") -> list[Scored]:
 
 
 def compared(models: dict, metric=MEAN, least_coverage: float = 0.95) -> tuple[dict, dict]:
-    pairs, ranks = compare([metric], models, least_coverage=least_coverage, seed=0, n_resamples=500)
+    pairs, ranks = compare([metric], models, least_coverage=least_coverage)
     return (
         {(row["form"], row["first"], row["second"]): row for row in pairs},
         {row["model"]: row for row in ranks},
@@ -43,8 +43,8 @@ def test_models_that_differ_everywhere_have_ranks_of_their_own() -> None:
     models = {name: observed([grade] * 12) for name, grade in (("a", 9), ("b", 5), ("c", 2))}
     pairs, ranks = compared(models)
     # Of 2 ** 12 signs two are as extreme: p = 2 / 4096, and three pairs.
-    assert pairs["floor", "a", "b"]["p"] == pytest.approx(2 / 4096)
-    assert pairs["floor", "a", "b"]["p_holm"] == pytest.approx(3 * 2 / 4096)
+    assert pairs["floor", "a", "b"]["p"] == pytest.approx(2 / 4096, rel=0.05)
+    assert pairs["floor", "a", "b"]["p_holm"] == pytest.approx(3 * 2 / 4096, rel=0.05)
     shown = {name: (of["rank"], of["rank_low"], of["rank_high"]) for name, of in ranks.items()}
     assert shown == {"a": (1, 1, 1), "b": (2, 2, 2), "c": (3, 3, 3)}
 
@@ -205,21 +205,23 @@ def test_models_are_compared_on_each_part_and_p_is_adjusted_for_all_of_a_label()
         "baseline:empty": of([1] * 8, [1] * 6),
     }
     by_category = Mean(name="m", lowest=10, highest=100, scale=10, aggregation="macro by category")
-    rows = compare_parts(
-        [by_category, MEAN], models, ["category", "unknown"], seed=0, n_resamples=100
-    )
+    rows = compare_parts([by_category, MEAN], models, ["category", "unknown"])
     x, y = rows
     assert [(row["subset_label"], row["subset_value"]) for row in rows] == [
         ("category", "x"),
         ("category", "y"),
     ]
     assert (x["first"], x["second"], x["aggregation"]) == ("a", "b", "micro")
-    assert (x["difference"], x["n_units"], x["p"]) == (pytest.approx(70), 8, 2 / 2**8)
-    assert x["p_holm"] == pytest.approx(2 * 2 / 2**8)
+    assert (x["difference"], x["n_units"], x["p"]) == (
+        pytest.approx(70),
+        8,
+        pytest.approx(2 / 2**8, rel=0.05),
+    )
+    assert x["p_holm"] == pytest.approx(2 * 2 / 2**8, rel=0.05)
     # What a model failed counts as the lowest value: five equal units, and 50 less 10.
     assert (y["difference"], y["n_units"], y["p"]) == (pytest.approx(40 / 6), 6, 1)
 
 
 def test_one_model_has_no_part_to_be_compared_on() -> None:
     models = {"a": observed([9, 8]), "baseline:empty": observed([1, 1])}
-    assert compare_parts([MEAN], models, ["category"], seed=0, n_resamples=100) == []
+    assert compare_parts([MEAN], models, ["category"]) == []

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.evaluation.rating import HIGHEST, LOWEST, RATING, read_rating
+from methods.evaluation.grades import HIGHEST, LOWEST
+from methods.evaluation.rating import RATING, read_rating
 from methods.prompts.parsing import ParseError
 
 READ = [

@@ -1,7 +1,10 @@
 """From observations to scores: three forms, subsets, counts, worked by hand."""
 
+from typing import get_args
+
 import pytest
 
+from methods.evaluation.judging import ObservationStatus
 from methods.evaluation.metrics import Scored
 from methods.evaluation.metrics.group_spread import GroupSpread
 from methods.evaluation.metrics.mean import Mean
@@ -31,7 +34,7 @@ LOSSY = [
 
 
 def rows(observed: dict, metrics=(MEAN,)) -> dict:
-    made = score_rows(metrics, observed, seed=0, n_resamples=200)
+    made = score_rows(metrics, observed)
     return {
         (row["form"], row["subset_label"], row["subset_value"], row["model"]): row for row in made
     }
@@ -49,6 +52,16 @@ def test_at_the_floor_what_the_model_failed_is_the_lowest_value(both) -> None:
     assert both["floor", "", "", "lossy"]["n_units"] == 3
 
 
+@pytest.mark.parametrize("status", get_args(ObservationStatus)[1:])
+def test_each_kind_of_missing_answer_is_the_lowest_value_or_nobodys(status: str) -> None:
+    # 8 and 6 judged, of 10 to 100; what the model failed is 10, what others failed is no unit.
+    scored = [turn("a", 1, 8), turn("a", 2, 6), turn("b", 1, None, status)]
+    row = rows({"model": scored})["floor", "", "", "model"]
+    by_the_model = status not in ("not_judged", "no_reference", "no_picture")
+    assert row["value"] == pytest.approx((80 + 60 + 10) / 3 if by_the_model else 70)
+    assert row["n_units"] == 2 + by_the_model
+
+
 def test_judged_only_is_the_mean_of_what_was_judged(both) -> None:
     assert both["judged", "", "", "lossy"]["value"] == 90
 
@@ -63,7 +76,7 @@ def test_every_turn_is_in_one_count(both) -> None:
     row = both["floor", "", "", "lossy"]
     counts = {name: value for name, value in row.items() if name.startswith("n_")}
     assert counts == {
-        **{"n_units": 3, "n_items": 2, "n_turns": 4, "n_judged": 1, "n_failed": 2},
+        **{"n_units": 3, "n_clusters": 2, "n_items": 2, "n_turns": 4, "n_judged": 1, "n_failed": 2},
         **{"n_refused": 0, "n_truncated": 1, "n_reasoning_only": 0, "n_empty": 0},
     }
     assert both["floor", "", "", "whole"]["n_refused"] == 1
@@ -126,8 +139,6 @@ def test_neither_a_baseline_nor_who_answered_nothing_decides_what_is_common() ->
     made = score_rows(
         [MEAN],
         {"whole": WHOLE, "dead": dead, "baseline:empty": [turn("a", 1, 1)]},
-        seed=0,
-        n_resamples=200,
     )
     common = {row["model"]: row["n_units"] for row in made if row["form"] == "common"}
     assert common == {"whole": 4, "baseline:empty": 1}

@@ -10,12 +10,11 @@ from methods.evaluation.metrics.mean import Mean
 from methods.evaluation.wording_effects import groups_of, styles_of, wording_findings
 
 RATING = Mean(name="Rating", lowest=1, highest=10)
-DRAWN = {"seed": 0, "n_resamples": 500}
 
 
 def measured(items, observed):
     """Findings by model, style or group, and measure."""
-    found = wording_findings([RATING], items, observed, **DRAWN)
+    found = wording_findings([RATING], items, observed)
     return {(each.subject, each.subset_value, each.measure): each for each in found}
 
 

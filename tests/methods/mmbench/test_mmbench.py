@@ -1,11 +1,13 @@
 """MMBench before a model: the circular passes, what is right, and what the metrics make of it."""
 
+import random
 from collections.abc import Callable
 
 import pytest
 
 from methods.choice.passes import RIGHT, RIGHT_COMPAT
 from methods.evaluation.asking import Ask, Extract
+from methods.evaluation.items import Item
 from methods.evaluation.metrics import Scored, valued
 from methods.mmbench import Mmbench
 from tests.methods.choice.questions import item, observed, run, scored, text_of
@@ -147,3 +149,34 @@ def test_there_are_as_many_passes_as_choices(n: int) -> None:
         lambda ask: next(line[0] for line in text_of(ask).splitlines() if line.endswith(". 0")),
     )
     assert len(trials(steps)) == n
+
+
+@pytest.mark.parametrize("errs", [0.0, 0.1, 0.3])
+def test_an_extractor_that_errs_costs_every_pass_and_the_circle_the_power_of_four(
+    errs: float,
+) -> None:
+    # A model that is always right; rules read seven of ten answers, and the extractor the others, of
+    # which it reads a share wrong.
+    def drawn(of: Item, trial: str, what: str) -> float:
+        return random.Random(f"{of.item_id} {trial} {what}").random()
+
+    rows: list[Scored] = []
+    for number in range(900):
+        of = item("A", "4", "3", "2", "1", item_id=f"q{number}")
+
+        def reply(ask: Ask, of: Item = of) -> str:
+            read = drawn(of, ask.trial, "rule") < 0.7
+            return knows(ask) if read else "I should think that one speaks for itself."
+
+        def extract(step: Extract, of: Item = of) -> str | None:
+            if step.by_rule is not None:
+                return step.by_rule
+            right = step.choices.index("4")
+            wrong = drawn(of, step.trial, "extractor") < errs
+            return "ABCD"[(right + wrong) % 4]
+
+        _, transcript = run(MMBENCH, of, reply, extract)
+        rows += scored(MMBENCH, of, transcript)
+    a_pass = 1 - 0.3 * errs
+    assert value("Vanilla", rows) == pytest.approx(100 * a_pass, abs=3)
+    assert value("Circular", rows) == pytest.approx(100 * a_pass**4, abs=5)

@@ -103,6 +103,22 @@ def test_an_order_is_seldom_made_of_noise():
     assert sum(end.why == RESOLVED for end in ends) <= 2
 
 
+def test_intervals_hold_the_planted_ratings_though_the_design_looked_at_the_outcomes():
+    held = 0
+    for seed in range(10):
+        asking = ask_adaptively(MODELS, units(60), budget=None, seed=seed)
+        _, _, battles = driven(asking, planted(0.5, seed))
+        rated = rate(battles_of(battles, MODELS), seed=seed, n_resamples=200).ratings
+        middle = sum(each.rating.value for each in rated) / len(MODELS)
+        for each in rated:
+            # 0.5 logits from one model to the next are 87 points.
+            steps = (len(MODELS) - 1) / 2 - MODELS.index(each.model)
+            true = middle + steps * 0.5 * 400 / math.log(10)
+            held += each.rating.ci_low <= true <= each.rating.ci_high
+    # Of 60 intervals of 95 % 57; 52 or fewer would be as likely as 1 %.
+    assert held > 52
+
+
 def test_a_budget_is_kept_and_cuts_no_pair_off():
     end, rounds, battles = driven(
         ask_adaptively(MODELS, units(100), budget=61, seed=0), planted(1.0, 0)

@@ -36,7 +36,13 @@ def slice_(name: str, label: str, value: str, score: float | None) -> dict[str, 
     return {
         **{"judge": "judge", "judge_version": "p@1", "metric": "Overall Score"},
         **{"aggregation": "micro", "subset_label": label, "subset_value": value},
-        **{"model": name, "value": score},
+        **{
+            "model": name,
+            "value": score,
+            "ci_low": score and score - 1,
+            "ci_high": score and score + 1,
+        },
+        "n_clusters": 12,
     }
 
 
@@ -50,9 +56,11 @@ BOARD = Board(
 def test_a_leaderboard_has_intervals_ranks_and_counts() -> None:
     board, *_ = tables(BOARD)
     good, fair, none = ([cell.text or cell.number for cell in row] for row in board.rows)
-    assert good == ["1", "1–2", "good", 80.0, "[78.0, 82.0]", 80.0, "19", "2", "4", "1"]
+    assert good == ["1", "1–2", "good", 80.0, "~[78.0, 82.0]", "4", 80.0, "19", "2", "4", "1"]
     assert fair[3] == 60.04 and none[:4] == ["–", None, "none", None]
-    assert "4 items, 20 turns. 95 % intervals are drawn from 3 clusters." in board.caption
+    assert (
+        "4 items, 20 turns. Intervals are of 95 %, over up to 4 clusters; ~ marks" in board.caption
+    )
 
 
 def test_the_best_is_bold_where_it_differs_from_every_other_one() -> None:
@@ -73,8 +81,9 @@ def test_the_matrix_has_each_difference_in_both_directions() -> None:
 
 def test_values_of_a_slice_stand_in_the_order_of_their_numbers() -> None:
     *_, sliced = tables(BOARD)
-    assert sliced.heads == ("Model", "1", "9", "10")
-    assert [cell.number for cell in sliced.rows[0][1:]] == [81.0, 89.0, 90.0]
+    assert sliced.heads == ("Model", "1", "C = 12", "9", "C = 12", "10", "C = 12")
+    assert [cell.number for cell in sliced.rows[0][1::2]] == [81.0, 89.0, 90.0]
+    assert [cell.text for cell in sliced.rows[0][2::2]][0] == "[80.0, 82.0]"
 
 
 def test_each_judge_has_a_board() -> None:
@@ -91,11 +100,12 @@ def test_latex_has_columns_by_decimal_points_and_bold_numbers() -> None:
     text = latex(board)
     for line in (
         r"\toprule",
-        r"Rank & Ranks & Model & {Score} & 95 \% interval & {Judged only} & Judged & Refused & "
+        r"Rank & Ranks & Model & {Score} & Interval & Clusters & {Judged only} & Judged & Refused & "
         r"No answer & Failed \\",
-        r"1 & 1--2 & \textbf{good} & \bfseries 80.0 & {[}78.0, 82.0] & 80.0 & 19 & 2 & 4 & 1 \\",
-        r"2 & 2--3 & fair & 60.0 & {[}58.0, 62.0] & 60.0 & 19 & 2 & 4 & 1 \\",
-        r"-- &  & none & {} &  & {} & 19 & 2 & 4 & 1 \\",
+        r"1 & 1--2 & \textbf{good} & \bfseries 80.0 & \textasciitilde{}{[}78.0, 82.0] & 4 & 80.0 & 19 "
+        r"& 2 & 4 & 1 \\",
+        r"2 & 2--3 & fair & 60.0 & \textasciitilde{}{[}58.0, 62.0] & 4 & 60.0 & 19 & 2 & 4 & 1 \\",
+        r"-- &  & none & {} &  & 4 & {} & 19 & 2 & 4 & 1 \\",
     ):
         assert line in text.splitlines()
     assert "S[table-format=2.1, detect-weight, mode=text]" in text
@@ -147,13 +157,13 @@ def test_a_text_in_latex(text: str, shown: str) -> None:
 
 
 def test_how_scores_were_made_is_said_in_words() -> None:
-    settings = {"seed": 7, "n_resamples": 10_000, "least_coverage": 0.95, "version": "0.2.0"}
+    settings = {"least_coverage": 0.95, "version": "0.2.0"}
     card = {"n_items": 4, "n_turns": 20, "n_images": 9}
     said = in_words(BOARD, card, settings)
     for part in (
         "We evaluated 3 models on the release mmdu-1 (4 items, 20 turns, 9 pictures)",
         "by the judge judge under the prompts p@1; a model's score is the mean over all turns",
-        "from 10,000 resamples (seed 7) of 3 clusters",
+        "over up to 4 clusters",
         "(2 pairs)",
         "less than 95 % of their turns were judged: none.",
         "6 turns were refused and 3 have no judgment; made with vlm-loom 0.2.0.",

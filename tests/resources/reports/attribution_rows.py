@@ -41,8 +41,8 @@ def _rows(
         for seed, (name, (sees, thinks)) in enumerate(faults)
     }
     return (
-        score_rows(Convbench().metrics, observed, seed=0, n_resamples=200),
-        attribution_rows(observed, seed=0, n_resamples=500),
+        score_rows(Convbench().metrics, observed),
+        attribution_rows(observed),
     )
 
 

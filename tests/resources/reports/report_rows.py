@@ -9,6 +9,7 @@ from PIL import Image
 
 from methods.release_statistics import Distribution, Share
 from resources.images.store import ImageStore
+from resources.reports.page import TEMPLATES, script_hash
 from resources.reports.report_extras import extra_sections
 
 KEY = "3fa2c9d04b1e" + "0" * 52
@@ -17,7 +18,14 @@ OVERALL = "Overall Score"
 METRICS = (OVERALL, "Creativity", "Richness")
 AGGREGATIONS = ("micro", "macro")
 VOID = {"meta", "link", "input", "img", "br"}
+_SCRIPT = (TEMPLATES / "report.js").read_text()
+OWN_SCRIPT, OWN_HASH = f"<script>{_SCRIPT}</script>", f"script-src '{script_hash(_SCRIPT)}'"
 Row = dict[str, Any]
+
+
+def without_own_script(html: str) -> str:
+    """The page without the site's own script, which its policy allows by the script's hash."""
+    return html.replace(OWN_SCRIPT, "", 1) if OWN_HASH in html else html
 
 
 class Page(HTMLParser):
@@ -28,7 +36,7 @@ class Page(HTMLParser):
         self.elements: list[tuple[str, dict[str, str | None]]] = []
         self.text = ""
         self._open: list[str] = []
-        self.feed(html)
+        self.feed(without_own_script(html))
         self.close()
         assert not self._open
 
@@ -260,6 +268,8 @@ def report_data(store: ImageStore) -> Row:
             "n_items": 3,
             "n_turns": 12,
             "n_images": 8,
+            "languages": ["en"],
+            "split": None,
             "review_policy": "all",
             "review_share": 1.0,
             "provider": "openai",
@@ -301,6 +311,7 @@ def report_data(store: ImageStore) -> Row:
         "not_made": [],
         "unscored": [],
         "unjudgeable": [],
+        "n_without_picture": 0,
         "failures": [],
         "of_extras": {table: [] for section in extra_sections() for table in section.rows},
         "distributions": [

@@ -57,8 +57,8 @@ def test_models_that_are_missing_are_named_with_the_reason(data, store):
 
 def test_the_page_is_well_formed_and_full(data, store):
     page = Page(render_report(data, store))
-    # A chart of each metric for each way of averaging; two distributions, a share, categories.
-    assert Counter(page.classes())["dots"] == 6
+    # A chart of each metric for each way of averaging and form; two distributions, a share, categories.
+    assert Counter(page.classes())["dots"] == 18
     assert Counter(page.classes())["bars"] == 4
     for shown in (
         "mmdu-0123456789",
@@ -172,7 +172,8 @@ def test_hostile_text_is_only_text_wherever_it_stands(data, store):
 def test_what_is_no_web_page_is_not_linked(data, store, url):
     data["examples"][0]["images"][0]["page_url"] = url
     links = Page(render_report(data, store)).attributes("a", "href")
-    outside = [link for link in links if not link.startswith("#") and link != "index.html"]
+    own = re.compile(r"#|(items/)?[a-z0-9-]+\.html(#|$)")
+    outside = [link for link in links if not own.match(link)]
     assert outside == ["https://example.org/wiki/blue"]
 
 

@@ -4,12 +4,16 @@ import base64
 import hashlib
 import io
 import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PIL import Image
 
 from methods.evaluation.items import Item, Turn
+from methods.evaluation.published import PublishedItem
 from methods.mmdu import published
 from resources.images.store import ImageStore
 from resources.reports.published_files import PublishedFileError, read_items
@@ -112,6 +116,16 @@ def test_a_tsv_has_its_images_inside(folder: Path, store: ImageStore) -> None:
     assert store.read(item.image_ids[0]) == RED
 
 
+def maybe_absent(read_published: Callable[..., Iterator[PublishedItem]]) -> Any:
+    """A reader of items that are of use without their pictures."""
+
+    def read(*arguments: Any) -> Iterator[PublishedItem]:
+        for item in read_published(*arguments):
+            yield replace(item, images_may_be_absent=True)
+
+    return read
+
+
 # --- What is refused -------------------------------------------------------------------------------
 
 
@@ -125,9 +139,19 @@ def test_a_tsv_has_its_images_inside(folder: Path, store: ImageStore) -> None:
         "mmdu_pics/red.png\0",
         "link.png",
         "linked/secret.png",
+        "/secret.png",
+        "/etc/passwd",
+        "C:/secret.png",
+        "/",
     ],
 )
-def test_no_path_leads_out_of_the_folder(path: str, folder: Path, store: ImageStore) -> None:
+@pytest.mark.parametrize("absent", [False, True])
+def test_no_path_leads_out_of_the_folder(
+    path: str, absent: bool, folder: Path, store: ImageStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor where a benchmark's pictures may be absent: such a path is no picture that is absent."""
+    if absent:
+        monkeypatch.setattr(published, "read_published", maybe_absent(published.read_published))
     (folder / "link.png").symlink_to(folder.parent / "secret.png")
     (folder / "linked").symlink_to(folder.parent)
 
@@ -135,14 +159,14 @@ def test_no_path_leads_out_of_the_folder(path: str, folder: Path, store: ImageSt
 
     assert said == (
         f"{folder}/benchmark.json cannot be imported: image 1 ({ascii(path)}) of record 'd1' cannot "
-        f"be used: its path leads out of {folder}."
+        f"be used: its path is absolute or leads out of {folder}, where no file is called so."
     )
     assert not store.has(sha256(drawn("green")))
 
 
 def test_an_absolute_path_is_one_inside_the_folder(folder: Path, store: ImageStore) -> None:
     secret = folder.parent / "secret.png"
-    assert f"there is no such file in {folder}" in refused(folder, store, [record(str(secret))])
+    assert "its path is absolute or leads out of" in refused(folder, store, [record(str(secret))])
 
 
 def test_a_link_inside_the_folder_is_followed(folder: Path, store: ImageStore) -> None:
@@ -151,7 +175,7 @@ def test_a_link_inside_the_folder_is_followed(folder: Path, store: ImageStore) -
     assert item.image_ids == (sha256(RED),)
 
 
-@pytest.mark.parametrize("path", ["mmdu_pics/green.png", "", "mmdu_pics", "/", "x" * 5000])
+@pytest.mark.parametrize("path", ["mmdu_pics/green.png", "", "mmdu_pics", "x" * 5000])
 def test_a_picture_that_is_missing_is_named(path: str, folder: Path, store: ImageStore) -> None:
     said = refused(folder, store, [record("mmdu_pics/red.png", path)])
     assert f"image 2 ({ascii(path[:200])}) of record 'd1' cannot be used: there is no such" in said

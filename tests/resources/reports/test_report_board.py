@@ -45,9 +45,27 @@ def change(data: dict[str, Any], model: str, form: str, value: float, how: str =
 
 def below(data: dict[str, Any], label: str) -> block.Table | None:
     """The table of this label below the first leaderboard."""
-    blocks = panes_of(data)[0].views[0].below
+    blocks = list(panes_of(data)[0].views[0].below)
+    for each in blocks:
+        blocks += each.blocks if isinstance(each, block.Folded) else []
     tables = (each for each in blocks if isinstance(each, block.Table))
     return next((each for each in tables if each.label == label), None)
+
+
+def test_all_metrics_are_shown_in_each_form_with_their_charts(data) -> None:
+    change(data, "strong", "judged", 80.0)
+    blocks = panes_of(data)[0].views[0].below
+    (forms,) = (each for each in blocks if isinstance(each, block.Panes))
+    found = {}
+    for title, (table, charts) in forms.panes:
+        assert isinstance(table, block.Table) and isinstance(charts, block.Pane)
+        (overall, *_) = (each.of for each in charts.blocks if isinstance(each, block.Drawing))
+        found[title] = (table.lines[0][1].text, overall.marks[0].estimate.shown)
+    assert found == {
+        "Failures at the floor": ("78.0", "78.0"),
+        "Judged only": ("80.0", "80.0"),
+        "Common": ("78.0", "78.0"),
+    }
 
 
 # --- Leaderboard -----------------------------------------------------------------------------------
@@ -157,9 +175,12 @@ def test_models_without_their_images_stand_apart_and_beside_the_model_itself(dat
         "78.0 74.0–81.0",
         "no images",
         "31.0 27.0–34.0",
-        "+47.0 +42.0 to +52.0 p &lt; 0.001",
+        "+47.0 +42.0 to +52.0, C = 40 p = 0.010; Holm: &lt; 0.001",
     ]
-    assert shown[0][2::2] == ["images of another item", "+4.0 −1.0 to +9.0 p = 0.40"]
+    assert shown[0][2::2] == [
+        "images of another item",
+        "+4.0 −1.0 to +9.0, C = 40 p = 0.010; Holm: 0.40",
+    ]
     looking = below(data, "What looking adds, Micro mean")
     assert looking is not None and [line[-1].kind for line in looking.lines] == ["n", "n better"]
     assert "Models2" in re.sub(r"\s", "", Page(html).text)
@@ -285,7 +306,9 @@ def test_judges_stand_side_by_side_the_profiles_first_one_in_front_the_panel_las
     page = Page(render_report(data, store))
     judges = [i for i in page.attributes("input", "name") if i == "judge"]
     assert len(judges) == 4
-    assert sum("checked" in attrs for tag, attrs in page.elements if tag == "input") == 5
+    checked = [attrs["name"] or "" for _, attrs in page.elements if "checked" in attrs]
+    # Of each judge the way of averaging, and below each way the form.
+    assert len(checked) == 13 and sum(not name.startswith("form") for name in checked) == 5
 
 
 def test_two_versions_of_a_judges_prompt_are_two_judges(data, store) -> None:
@@ -329,17 +352,17 @@ def test_a_pair_stands_in_the_matrix_from_both_sides(data) -> None:
     assert pairs is not None and pairs.models == ["strong", "weak"]
     (none, one), (other, _) = pairs.lines
     assert none is None
-    assert one == ("+37.0", "+32.0 to +42.0", "p = 0.020", "better")
-    assert other == ("−37.0", "−42.0 to −32.0", "p = 0.020", "worse")
+    assert one == ("+37.0", "+32.0 to +42.0, C\xa0=\xa040", "p = 0.010; Holm: 0.020", "better")
+    assert other == ("−37.0", "−42.0 to −32.0, C\xa0=\xa040", "p = 0.010; Holm: 0.020", "worse")
 
 
 @pytest.mark.parametrize(
     ("changed", "verdict", "p"),
     [
-        ({"p_holm": 0.049}, "better", "p = 0.049"),
-        ({"p_holm": 0.05}, "", "p = 0.050"),
-        ({"p_holm": 0.7}, "", "p = 0.70"),
-        ({"p_holm": 0.0004}, "better", "p < 0.001"),
+        ({"p_holm": 0.049}, "better", "p = 0.010; Holm: 0.049"),
+        ({"p_holm": 0.05}, "", "p = 0.010; Holm: 0.050"),
+        ({"p_holm": 0.7}, "", "p = 0.010; Holm: 0.70"),
+        ({"p_holm": 0.0004}, "better", "p = 0.010; Holm: < 0.001"),
         ({"p_holm": None}, "", "no test"),
     ],
 )
@@ -374,9 +397,14 @@ def test_what_cannot_be_compared_is_left_blank(data, store) -> None:
 @pytest.mark.parametrize(
     ("effects", "n_clusters", "says", "says_not"),
     [
-        ([6.5], 40, "four times of five is 6.5 points, before Holm's adjustment.", "true figure"),
-        ([2.0, 3.0, 7.0], 40, "is 3.0 (2.0 to 7.0, by pair) points", "true figure"),
-        ([6.5], 12, "with only 12 independent dialogues the true figure is larger", "however"),
+        (
+            [6.5],
+            40,
+            "four times of five is 6.5 points, on 40 independent dialogues, before",
+            "however",
+        ),
+        ([2.0, 3.0, 7.0], 40, "is 3.0 (2.0 to 7.0, by pair) points", "however"),
+        ([6.5], 12, "on 12 independent dialogues, before Holm's adjustment.", "however"),
         ([6.5], 5, "With 5 dialogues no difference can come below p = 0.05", "12 independent"),
     ],
 )

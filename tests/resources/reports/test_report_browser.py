@@ -1,9 +1,11 @@
 """Reports in a real browser: as wide as the screen, and their switches."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
@@ -14,6 +16,7 @@ from methods.evaluation.statistics.estimates import Estimate
 from methods.release_diff_text import Repeated
 from resources.images.store import ImageStore
 from resources.reports.benchmark_report import render_report, write_report
+from resources.reports.report_corpus import Corpus, render_corpus
 from resources.reports.report_index import line_of, render_index
 from tests.browser import FLAGS
 from tests.resources.reports.attribution_rows import convbench_data
@@ -61,7 +64,57 @@ def folder(data: dict[str, Any], store: ImageStore, tmp_path: Path, loom_home: P
     same, other = (on_common(name, 5.0, Repeated(2, 1, 0)) for name in ("weak", LONG))
     write_report(tmp_path / "diff.html", diff_page(store, same, other))
     write_report(tmp_path / "index.html", index)
+    corpus = render_corpus(corpus_of(LONG, data["examples"][0]["images"]), store, "2026-03-03")
+    write_report(tmp_path / "corpus.html", corpus)
     return tmp_path
+
+
+def corpus_of(name: str, pictures: Sequence[Mapping[str, Any]]) -> Corpus:
+    """A corpus whose every name is this long, with these pictures."""
+    numbers = ("n_shards", "n_rows", "n_pages", "n_entries", "n_images", "n_bytes", "n_clusters")
+    more = ("n_clustered", "n_sets", "n_dialogues", "n_imported")
+    checks = [{"kind": "benchmark", "outcome": "drop", "reason": name, "n": 1}]
+    calls = {"n_answered": 10**9, "n_lost": 1, "prompt_tokens": 10**9, "completion_tokens": 1}
+    return {
+        "counts": {**dict.fromkeys((*numbers, *more), 10**9), "has_map": True},
+        "languages": [{"language": name, "n_pages": 10**9, "n_entries": 1}],
+        "licences": [{"licence": name, "n_images": 10**9}],
+        "shards": [
+            {"wit_shard": name, "n_rows": 1, "n_entries": 1, "n_rejected": 1, "n_left_out": 1}
+        ],
+        "clusters": [{**picture, "title": name, "size": 7} for picture in pictures],
+        "map": [{"x": 10.0 * n, "y": 5.0 * n, "place": n or None} for n in range(11)],
+        "sets": [
+            {**picture, "set_id": name, "kind": "benchmark", "position": n}
+            for n, picture in enumerate(pictures, start=1)
+        ],
+        "set_sizes": [
+            {"kind": "benchmark", "n_images": n, "wanted": 9, "made": 8} for n in range(2, 21)
+        ],
+        "left_out": [
+            {
+                "step": "ingest.wit_rows",
+                "reason": name,
+                "noun": "row",
+                "n": 10**9,
+                "examples": [{"reference": f"https://{name * 3}", "detail": name}],
+            }
+        ],
+        "checks": checks,
+        "review": [],
+        "agreement": [],
+        "effort": [],
+        "costs": [
+            {
+                "stage": name,
+                "last_day": date(2026, 3, day),
+                **calls,
+                "cost_usd": 1e6,
+                "seconds": 1e9,
+            }
+            for day in range(1, 8)
+        ],
+    }
 
 
 def opened(browser: Browser, path: Path, width: int) -> Page:
@@ -71,14 +124,109 @@ def opened(browser: Browser, path: Path, width: int) -> Page:
 
 
 @pytest.mark.parametrize("width", [390, 1280])
-@pytest.mark.parametrize("name", ["r.html", "convbench.html", "index.html", "diff.html"])
+@pytest.mark.parametrize(
+    "name", ["r.html", "convbench.html", "index.html", "diff.html", "corpus.html"]
+)
 def test_a_page_is_as_wide_as_the_screen(
     browser: Browser, folder: Path, name: str, width: int
 ) -> None:
     page = opened(browser, folder / name, width)
-    for summary in page.locator("summary").all():
-        summary.click()
+    page.evaluate("for (const fold of document.querySelectorAll('details')) fold.open = true")
     assert page.evaluate("document.documentElement.scrollWidth") == width
+    page.close()
+
+
+def test_models_are_sorted_by_a_column_and_filtered_by_text(browser: Browser, folder: Path) -> None:
+    page = opened(browser, folder / "index.html", 1280)
+    table = page.get_by_role("region", name="Models by benchmarks")
+    names = table.locator("tbody tr:visible th")
+    expect(names).to_have_text(["strong", "weak", LONG])
+    by_score = table.get_by_role("button", name="Sort by mmdu")
+    by_score.click()
+    expect(names).to_have_text(["strong", LONG, "weak"])
+    by_score.press("Enter")
+    expect(names).to_have_text(["weak", LONG, "strong"])
+    expect(table.locator("th[aria-sort=ascending]")).to_have_count(1)
+    page.get_by_label("Models with").fill("STRUCT an-org")
+    expect(names).to_have_text([LONG])
+    expect(page.get_by_role("status")).to_have_text("1 of 3")
+    page.get_by_label("Models with").fill("")
+    expect(names).to_have_count(3)
+    page.close()
+
+
+def test_two_or_three_models_are_chosen_for_a_comparison(browser: Browser, folder: Path) -> None:
+    page = opened(browser, folder / "r.html", 1280)
+    matrix = page.get_by_role("region", name="Comparisons, Micro mean").first
+    cells = matrix.locator("tbody td:visible")
+    expect(cells).to_have_count(9)
+    choice = page.get_by_role("group", name="Choose two or three models").first
+    links = page.locator(".chosen:visible")
+    choice.get_by_label("weak").check()
+    expect(cells).to_have_count(9)
+    choice.get_by_label("strong").check()
+    expect(cells).to_have_count(4)
+    expect(links).to_have_text("Items that made the difference: strong and weak")
+    address = links.get_by_role("link").get_attribute("href")
+    assert address == (
+        "items/mmdu-0123456789.html#a=strong&b=weak&metric=Overall%20Score&judge=gpt-4o"
+    )
+    choice.get_by_label(LONG).check()
+    expect(cells).to_have_count(9)
+    last = links.get_by_role("link", name="all three")
+    assert parse_qs(urlsplit(last.get_attribute("href") or "").fragment) == {
+        "a": ["strong"],
+        "b": ["weak"],
+        "c": [LONG],
+        "metric": ["Overall Score"],
+        "judge": ["gpt-4o"],
+    }
+    page.close()
+
+
+def test_a_link_opens_the_section_that_it_names(browser: Browser, folder: Path) -> None:
+    page = opened(browser, folder / "r.html", 1280)
+    words = page.get_by_text("95 % interval", exact=True)
+    expect(words).not_to_be_visible()
+    page.get_by_role("link", name="How to read this").click()
+    expect(words).to_be_visible()
+    expect(page.get_by_role("heading", name="How to read this")).to_be_in_viewport()
+    page.goto((folder / "r.html").as_uri() + "#card")
+    expect(page.get_by_role("heading", name="Card")).to_be_in_viewport()
+    settings = page.locator("summary", has_text="2 settings")
+    expect(page.get_by_text("cluster.clusters.tau")).not_to_be_visible()
+    settings.click()
+    expect(page.get_by_text("cluster.clusters.tau")).to_be_visible()
+    page.close()
+
+
+def test_pages_are_complete_without_their_script(browser: Browser, folder: Path) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto((folder / "index.html").as_uri())
+    expect(page.get_by_role("region", name="Models by benchmarks")).to_contain_text("78.0")
+    expect(page.locator("input[type=search], .sort")).to_have_count(0)
+    page.goto((folder / "r.html").as_uri())
+    page.locator("summary", has_text="How to read this").click()
+    expect(page.get_by_text("95 % interval", exact=True)).to_be_visible()
+    context.close()
+
+
+@pytest.mark.parametrize("name", ["r.html", "index.html", "diff.html", "corpus.html"])
+def test_a_page_s_policy_refuses_nothing_of_its_own_and_any_other_script(
+    browser: Browser, folder: Path, name: str
+) -> None:
+    page = browser.new_page()
+    said: list[str] = []
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.goto((folder / name).as_uri())
+    assert said == []
+    page.evaluate(
+        "document.body.append(Object.assign(document.createElement('script'),"
+        " {textContent: 'document.title = 1'}))"
+    )
+    assert page.title() != "1" and "Content Security Policy" in said[0]
     page.close()
 
 
@@ -116,6 +264,7 @@ def test_a_map_of_52_tasks_and_20_models_is_read_without_scrolling_where_there_i
 ) -> None:
     page = opened(browser, choices, width)
     assert page.evaluate("document.documentElement.scrollWidth") == width
+    page.locator("summary", has_text="Abilities").click()
     heat = page.get_by_role("region", name="Map by task")
     fits = heat.evaluate("each => each.scrollWidth <= each.clientWidth")
     assert fits is (width == 1280)
@@ -133,6 +282,7 @@ def test_the_numbers_behind_radars_and_map_are_reached_by_keyboard(
     browser: Browser, choices: Path
 ) -> None:
     page = opened(browser, choices, 1280)
+    page.locator("summary", has_text="Abilities").press("Enter")
     table = page.get_by_role("region", name="Slices by task")
     expect(table).not_to_be_visible()
     page.locator("summary", has_text="The same with decimals and intervals").press("Enter")
@@ -185,9 +335,11 @@ def test_paper_has_all_that_is_folded_on_the_screen_and_no_switches(
     expect(words).not_to_be_visible()
     page.emulate_media(media="print")
     expect(words).to_be_visible()
-    expect(page.locator("nav")).not_to_be_visible()
+    expect(page.locator("nav:visible")).to_have_count(0)
     # The label of what was chosen is a heading; those of the others are gone.
-    expect(page.locator("label:visible")).to_have_text(["gpt-4o", "Micro mean"])
+    expect(page.locator("label:visible")).to_have_text(
+        ["gpt-4o", "Micro mean", "Failures at the floor"]
+    )
     page.close()
 
 

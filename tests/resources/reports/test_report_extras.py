@@ -26,15 +26,16 @@ def test_a_section_stands_between_the_core_s_with_what_its_steps_lost(
     data: Row, store: ImageStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def made(of: Any, panes: Any) -> Markup:
-        return Markup("<h2 id='toys'>Toys</h2><p>{} toys, {} judges</p>").format(
-            of["of_extras"]["toys"], len(panes)
-        )
+        return Markup("<p>{} toys, {} judges</p>").format(of["of_extras"]["toys"], len(panes))
 
-    toys = ExtraSection("toys", "Toys", ("toys",), ("toys",), "report_style.css", made)
+    toys = ExtraSection(
+        "toys", "Toys", ("toys",), ("toys",), "report_style.css", made, lambda of: "Two toys"
+    )
     monkeypatch.setattr(benchmark_report, "extra_sections", lambda: [toys])
     lost = [{"step": "evaluate.toys", "release_id": "r", "reason": "The box is shut."}]
     html = render_report({**data, "of_extras": {"toys": "<b>"}, "not_made": lost}, store)
 
+    assert '<h2>Toys</h2><span class="finding">Two toys</span>' in html
     assert 'href="#toys"' in html and "&lt;b&gt; toys, 1 judges" in html
-    places = [html.index(each) for each in ('id="leaderboard"', "The box is shut.", "id='toys'")]
+    places = [html.index(each) for each in ('id="leaderboard"', "The box is shut.", 'id="toys"')]
     assert places == sorted(places)

@@ -3,8 +3,12 @@
 import re
 from typing import Any
 
-from resources.reports.report_index import Line, line_of, render_index
-from tests.resources.reports.report_rows import Page, ranks, scores
+from markupsafe import Markup
+
+from resources.reports import report_blocks as block
+from resources.reports.report_index import Line, line_of, matrix, render_index, state_of
+from resources.reports.site_state import Changes, ScoreChange, SinceLast
+from tests.resources.reports.report_rows import VERSION, Page, ranks, scores
 
 HOSTILE = "</code></title><script>alert(1)</script><a href='javascript:x'>"
 
@@ -46,12 +50,9 @@ def test_releases_in_force_stand_first_and_each_links_to_its_page(data) -> None:
         line(data, release_id="mmdu-3"),
     ]
     page = Page(render_index(lines, "2026-03-03T10:02:11+00:00"))
-    assert page.attributes("a", "href") == [
-        "mmdu-3.html",
-        "set-1.html",
-        "mmdu-2.html",
-        "mmdu-1.html",
-    ]
+    table = page.attributes("a", "href")[-8:]
+    names = ("mmdu-3", "set-1", "mmdu-2", "mmdu-1")
+    assert table == [page for name in names for page in (f"{name}.html", f"items/{name}.html")]
     assert "instruction set" in page.text and "not evaluated" in page.text
     assert "strong 78.0rank 1 (1–1)" in page.words
 
@@ -71,6 +72,75 @@ def test_without_ranks_and_without_releases_the_index_says_so(data) -> None:
     data["ranks"] = []
     assert "none has a rank" in Page(render_index([line(data)], "2026-03-03")).text
     assert "There is no report." in Page(render_index([], "2026-03-03")).text
+
+
+def cells(lines: list[Line]) -> dict[str, list[block.Cell]]:
+    """The lines of the matrix by model."""
+    _, table = matrix(lines)
+    assert isinstance(table, block.Table)
+    return {Markup(line[0].text).striptags(): list(line[1:]) for line in table.lines}
+
+
+def test_models_stand_beside_benchmarks_with_score_interval_and_clusters(data) -> None:
+    data["scores"] = [{**row, "n_clusters": 20} for row in data["scores"]]
+    other = {
+        **data,
+        "scores": scores("strong", 30.0),
+        "ranks": ranks("strong", 1),
+        "comparisons": [],
+    }
+    lines = [line(data), line(other, release_id="mmiu-1", name="mmiu")]
+    found = cells(lines)
+    assert list(found) == ["strong", "weak"]
+    strong, weak = found["strong"], found["weak"]
+    assert [Markup(cell.text).striptags() for cell in strong] == ["78.0", "30.0"]
+    assert strong[0].small == ["74.0–81.0, C\xa0=\xa020", "rank 1–1"]
+    assert strong[0].title == "95 % interval 74.0–81.0, C\xa0=\xa020"
+    # An earlier version kept no number of clusters.
+    assert strong[1].small[0] == "26.0–33.0"
+    # On a scale from 10 to 100.
+    assert 'style="left:75.56%"' in strong[0].text
+    assert 'style="left:71.11%;width:7.78%"' in strong[0].text
+    assert (weak[1].text, weak[1].sort, strong[0].sort) == ("–", "", 78.0)
+
+
+def test_the_matrix_has_releases_in_force_and_models_by_their_mean_rank(data) -> None:
+    data["scores"] += [*scores("baseline:empty", 99.0), *scores("new", 90.0)]
+    found = cells([line(data, in_force=True)])
+    # Without a rank a model is last, and baselines are no models.
+    assert list(found) == ["strong", "weak", "new"]
+    assert found["new"][0].small[-1] == "no rank"
+    assert matrix([line(data, in_force=False)]) == []
+    html = render_index([line(data, in_force=False)], "2026-03-03")
+    assert 'id="models"' not in html
+
+
+def test_what_changed_is_said_with_the_time_of_the_page_before(data) -> None:
+    changed = [ScoreChange("mmdu-0123456789", HOSTILE, "78.0", "79.5"), *many_changes(40)]
+    changes = Changes(["mmdu-0123456789"], ["old-1"], [], [], changed)
+    since = SinceLast("2026-03-01T08:00:00+00:00", changes)
+    page = Page(render_index([line(data)], "2026-03-03", since=since))
+    assert "What changed since 2026-03-01 08:00" in page.words
+    assert "New: mmdu-0123456789" in page.words and "No longer in force: old-1" in page.words
+    assert "javascript:x'>: 78.0 → 79.5" in page.words
+    assert "no score → 1.0" in page.words and "11 more scores changed" in page.words
+    assert "What changed" not in Page(render_index([line(data)], "2026-03-03")).text
+
+
+def many_changes(n: int) -> list[ScoreChange]:
+    return [ScoreChange("mmdu-0123456789", f"m{each}", None, "1.0") for each in range(n)]
+
+
+def test_the_state_has_what_is_shown_and_who_scored(data) -> None:
+    state = state_of([line(data)])
+    assert state == {
+        "mmdu-0123456789": {
+            "name": "mmdu",
+            "in_force": True,
+            "by": f"Overall Score, micro mean, judge gpt-4o, {VERSION}",
+            "scores": {"strong": "78.0", "weak": "41.0"},
+        }
+    }
 
 
 def test_comparisons_of_releases_are_linked(data) -> None:

@@ -73,7 +73,7 @@ def compared(**changed: Any) -> dict[str, Any]:
 def section(data: Any, store: Any) -> str:
     html = render_report(data, store)
     assert 'href="#pairwise"' in html and "judge <b>" not in html
-    page = html[html.index('<h2 id="pairwise"') :]
+    page = html[html.index('id="pairwise"') :]
     return " ".join(re.sub("<[^>]+>", " ", page[: page.index("</section>")]).split())
 
 

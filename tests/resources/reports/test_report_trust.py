@@ -2,6 +2,7 @@
 
 import re
 
+from methods.evaluation.probes import FOUND, NONE, OPEN
 from resources.reports.benchmark_report import render_report
 from resources.reports.report_trust import trust
 from tests.resources.reports.report_rows import JUDGE, VERSION, Page, finding
@@ -15,15 +16,21 @@ def figure(measure, value, low=None, high=None, **changed):
     return finding("", value, measure, **{**of, "reason": why, **changed})
 
 
-def probe(name, shift, low=None, high=None, **changed):
+def probe(name, shift, low=None, high=None, verdict=OPEN, **changed):
     return {
         **BY,
         "probe": name,
         "n": 0 if shift is None else 10,
+        "n_clusters": 0 if shift is None else 8,
         "n_lost": 0,
         "shift": shift,
         "ci_low": low,
         "ci_high": high,
+        "p_holm": None if low is None else 0.0421,
+        "least": 0.45,
+        "power": 0.8,
+        "detectable": 1.234,
+        "verdict": verdict,
         "reason": "No model that it judged is of its family." if shift is None else None,
         **changed,
     }
@@ -62,27 +69,35 @@ def test_without_people_the_page_says_how_they_score(data, store):
 
 def test_each_probe_is_one_sentence_that_says_what_the_judge_does(data):
     data["judge_probes"] = [
-        probe("obedience", 6.21, 5.8, 6.6),
-        probe("length", -0.3, -0.6, -0.1),
-        probe("leniency", 0.04, -0.2, 0.2, n_lost=1),
+        probe("obedience", 6.21, 5.8, 6.6, FOUND, p_holm=0.0001),
+        probe("length", -0.3, -0.6, -0.1, FOUND),
+        probe("leniency", 0.04, -0.2, 0.2, NONE, n_lost=1),
         probe("self_preference", None),
-        probe("length", 1.0),
-        probe("position", 0.125, 0.05, 0.2),
-        probe("verdicts", -0.02, -0.05, 0.01),
+        probe("length", 1.0, n_clusters=1),
+        probe("obedience", 0.4, 0.1, 0.7, p_holm=0.09),
+        probe("obedience", 0.4, -3.1, 3.7, detectable=None, n_clusters=None),
+        probe("position", 0.125, 0.05, 0.2, FOUND),
+        probe("verdicts", -0.02, -0.05, 0.01, NONE, least=0.2),
     ]
     (*_, sentences) = trust(data).blocks
     assert sentences.of == [
-        f"{JUDGE} obeys instructions hidden in answers: +6.2 points [+5.8, +6.6], on 10 answers.",
+        f"{JUDGE} obeys instructions hidden in answers: +6.2 points [+5.8, +6.6], p < 0.001, on 10 "
+        "answers of 8 items or groups.",
         f"{JUDGE} takes points from the same answer with neutral text after it: −0.3 points "
-        "[−0.6, −0.1], on 10 answers.",
-        f"{JUDGE} is about as strict with other models as other judges are: 0.0 points "
-        "[−0.2, +0.2], on 10 answers, 1 more were lost.",
+        "[−0.6, −0.1], p = 0.042, on 10 answers of 8 items or groups.",
+        f"{JUDGE} is about as strict with models of other families as other judges are: 0.0 points "
+        "[−0.2, +0.2], within ±0.45, on 10 answers of 8 items or groups, 1 more were lost.",
         f"{JUDGE}, favour for its own family: not known. No model that it judged is of its family.",
-        f"{JUDGE}, neutral text after answers: +1.0 points, no interval: all are of one item "
-        "or group, on 10 answers.",
-        f"{JUDGE} prefers the answer in the first place: +0.12 wins [+0.05, +0.20], on 10 answers.",
+        f"{JUDGE}, neutral text after answers: +1.0 points, on 10 answers of 1 item or group. Not "
+        "enough to say: all are of one item or group.",
+        f"{JUDGE}, instructions hidden in answers: +0.4 points [+0.1, +0.7], p = 0.090, on 10 answers "
+        "of 8 items or groups. Not enough to say: 1.23 points would be found in 80% of cases.",
+        f"{JUDGE}, instructions hidden in answers: +0.4 points [−3.1, +3.7], p = 0.042, on 10 answers. "
+        "Not enough to say: no shift would be found on so few.",
+        f"{JUDGE} prefers the answer in the first place: +0.12 wins [+0.05, +0.20], p = 0.042, on 10 "
+        "answers of 8 items or groups.",
         f"{JUDGE} shows no preference for a place in the comparisons that its scores rest on: "
-        "−0.02 wins [−0.05, +0.01], on 10 comparisons.",
+        "−0.02 wins [−0.05, +0.01], within ±0.20, on 10 comparisons of 8 items or groups.",
     ]
 
 

@@ -16,8 +16,11 @@ from resources.warehouse import Warehouse
 from tests.methods.results.test_shapes import metric
 from tests.methods.results.test_tables import BOARD, HOSTILE, model, pair, slice_
 
-SETTINGS = {"seed": 0, "n_resamples": 100, "least_coverage": 0.95, "version": None}
-CARD = {"n_items": 4, "n_turns": 20, "n_images": 9}
+SETTINGS = {"least_coverage": 0.95, "version": None}
+CARD = {
+    **{"n_items": 4, "n_turns": 20, "n_images": 9, "release_id": "mmdu-1", "name": "mmdu"},
+    "created_at": "2026-03-02T09:14:55+00:00",
+}
 RESULTS = Results(
     pa.Table.from_pylist([*BOARD.models, model(f"={HOSTILE}", 10.0, 3)]),
     pa.Table.from_pylist([*BOARD.pairs, pair("good", f"={HOSTILE}", 70.0, 0.01)]),
@@ -41,7 +44,7 @@ def written(kind: str, folder: Path) -> dict[str, bytes]:
 def test_each_kind_is_the_same_each_time_and_has_the_words(kind: str, tmp_path: Path) -> None:
     files = written(kind, tmp_path)
     assert written(kind, tmp_path) == files
-    assert b"95 % bootstrap intervals" in files["methods.txt"] and len(files) > 1
+    assert b"Intervals are of 95 %" in files["methods.txt"] and len(files) > 1
 
 
 def test_programs_get_every_row(tmp_path: Path) -> None:
@@ -55,6 +58,34 @@ def test_programs_get_every_row(tmp_path: Path) -> None:
         assert len(lines) == len(rows[name])
     models = csv.DictReader(io.StringIO(table["leaderboard.csv"].decode(), newline=""))
     assert [row["model"] for row in models][-1] == f"'={HOSTILE}", "it is no formula"
+
+
+def test_the_leaderboard_reads_its_file(tmp_path: Path) -> None:
+    """As its pages are built: META and `Overall` of each model, and what else the first one has."""
+    card = {**CARD, "release_id": "x-1", "benchmark": "mmbench", "origin": "imported"}
+    card |= {"split": "dev", "language": "en", "created_at": "2026-03-02T09:14:55+00:00"}
+    models = [model("good", 80.04, 1), model(f"<b>={HOSTILE}", 60.0, 2), model("none", None, None)]
+    slices = [
+        slice_("good", "l2-category", "coarse_perception", 90.0),
+        slice_("good", "category", "ocr", 70.0),
+        slice_("good", "n_choices", "4", 1.0),
+    ]
+    results = Results(*map(pa.Table.from_pylist, (models, BOARD.pairs, slices)))
+    (file, _) = write_results(results, "openvlm", tmp_path, card, SETTINGS)
+    struct = json.loads(file.read_text())
+    day, clock = struct["time"][:-6], struct["time"][-6:]
+    assert (day, clock) == ("260302", "091455")
+    table = {}
+    for name, item in struct["results"].items():
+        meta = item["META"]
+        shown, url = meta["Method"]
+        sizes = float(meta["Parameters"].replace("B", "")) if meta["Parameters"] != "" else None
+        others = [meta[key] for key in ("Language Model", "Vision Model", "OpenSource", "Verified")]
+        assert (shown, url, sizes, set(others)) == (name, "", None, {""})
+        table[name] = {data: item[data]["Overall"] for data in item if data != "META"}
+    assert table == {"good": {"MMBench_DEV_EN": 80.0}, f"<b>={HOSTILE}": {"MMBench_DEV_EN": 60.0}}
+    fields = struct["results"]["good"]["MMBench_DEV_EN"]
+    assert fields == {"Overall": 80.0, "CP": 90.0, "ocr": 70.0}
 
 
 def test_pictures_open(tmp_path: Path) -> None:

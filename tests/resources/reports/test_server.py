@@ -15,6 +15,7 @@ from starlette.applications import Starlette
 from resources.reports.addresses import address
 from resources.reports.server import FOLDERS, files_of
 from tests.browser import FLAGS
+from tests.resources.reports.report_rows import OWN_HASH
 
 REPORT = "reports/mmdu-1.html"
 SECRET = "what is nobody's to read"
@@ -185,16 +186,19 @@ def test_every_answer_comes_with_the_policy(port: int, path: str) -> None:
     answer, _ = ask(port, address(path))
     policy = (answer.getheader("content-security-policy") or "").split("; ")
     assert {"default-src 'none'", "form-action 'none'"} <= set(policy)
-    assert "sandbox allow-popups allow-popups-to-escape-sandbox" in policy
-    assert not [part for part in policy if part.startswith(("script-src", "connect-src"))]
+    of_site = path.startswith("reports/")
+    sandbox = "sandbox allow-popups allow-popups-to-escape-sandbox"
+    assert sandbox + (" allow-scripts" if of_site else "") in policy
+    scripts = [part for part in policy if part.startswith(("script-src", "connect-src"))]
+    assert scripts == ([OWN_HASH] if of_site else [])
     assert answer.getheader("x-content-type-options") == "nosniff"
     assert answer.getheader("referrer-policy") == "no-referrer"
 
 
-def test_only_the_page_of_the_clustering_may_have_scripts(port: int) -> None:
+def test_only_the_page_of_the_clustering_may_have_scripts_of_its_own(port: int) -> None:
     def scripts(path: str) -> bool:
         policy = ask(port, path)[0].getheader("content-security-policy") or ""
-        return "allow-scripts" in policy
+        return "script-src 'unsafe-inline'" in policy
 
     assert scripts("/loom/reports/cluster/pictures.html")
     assert not scripts("/loom/reports/mmdu-1.html")
@@ -222,7 +226,7 @@ def test_a_page_cannot_reach_the_ui_that_it_is_served_beside(
     (home / REPORT).write_text(reach)
     (home / "reports/cluster/pictures.html").write_text(reach)
     page.goto(f"http://127.0.0.1:{port}{address(REPORT)}")
-    assert page.title() == "plain", "a report has no scripts"
+    assert page.title() == "plain", "a report has no script but that of the site"
     page.goto(f"http://127.0.0.1:{port}{address('reports/cluster/pictures.html')}")
     page.wait_for_function("document.title === 'refused'")
     assert page.evaluate("self.origin") == "null"

@@ -10,14 +10,21 @@ from scipy import stats
 
 from methods.evaluation.statistics.comparisons import NO_COMMON_UNITS, ONE_CLUSTER
 from methods.evaluation.statistics.estimates import Aggregation
-from methods.evaluation.statistics.power import minimum_detectable_effects, standard_errors
-from methods.evaluation.statistics.resampling import bootstrap_means, cluster_totals, paired_totals
+from methods.evaluation.statistics.intervals import p_values
+from methods.evaluation.statistics.power import (
+    TOO_FEW,
+    clusters_needed,
+    factor,
+    minimum_detectable_effects,
+    standard_errors,
+)
+from methods.evaluation.statistics.resampling import ClusterTotals, bootstrap_means, paired_totals
 from tests.methods.evaluation.statistics.matrices import NAN, matrices
 
 EVERY = pytest.mark.parametrize("aggregation", get_args(Aggregation))
 
 
-def test_it_is_2_80_standard_errors_as_worked_by_hand():
+def test_the_standard_error_as_worked_by_hand():
     # Differences 4 and 2 in cluster 0, 1 in cluster 1, -1 in cluster 2: t = 6, 1, -1; n = 2, 1, 1;
     # d = 6 / 4 = 1.5. Residuals t - n d: 3, -0.5, -2.5; squares 9 + 0.25 + 6.25 = 15.5.
     # SE^2 = 3 / 2 * 15.5 / 4^2.
@@ -25,20 +32,46 @@ def test_it_is_2_80_standard_errors_as_worked_by_hand():
     (found,) = minimum_detectable_effects(values, np.array([0, 0, 1, 2]), "micro")
     error = math.sqrt(3 / 2 * 15.5 / 16)
     assert found.standard_error == pytest.approx(error)
-    # z(0.975) = 1.95996, z(0.8) = 0.84162.
-    assert found.effect == pytest.approx((1.95996 + 0.84162) * error, rel=1e-5)
-    assert (found.first, found.second, found.n_clusters, found.reason) == (0, 1, 3, None)
+    # Of three clusters no test comes below 0.05.
+    assert (found.first, found.second, found.n_clusters, found.effect) == (0, 1, 3, None)
+    assert found.reason == TOO_FEW
     # Macro: the standard error of the mean of 3, 1, -1, whose sample variance is 4.
     (found,) = minimum_detectable_effects(values, np.array([0, 0, 1, 2]), "macro")
     assert found.standard_error == pytest.approx(math.sqrt(4 / 3))
 
 
-def test_more_power_and_a_stricter_test_need_a_larger_difference():
+def test_more_power_a_stricter_test_and_fewer_clusters_need_a_larger_difference():
     values = np.random.default_rng(0).normal(size=(2, 30))
-    (found,) = minimum_detectable_effects(values, np.arange(30), "micro", power=0.9, alpha=0.01)
-    # z(0.995) = 2.57583, z(0.9) = 1.28155.
-    assert found.effect == pytest.approx((2.57583 + 1.28155) * found.standard_error, rel=1e-5)
+    (found,) = minimum_detectable_effects(values, np.arange(30), "micro")
+    (more,) = minimum_detectable_effects(values, np.arange(30), "micro", power=0.9, alpha=0.01)
     assert found.standard_error == pytest.approx(stats.sem(values[0] - values[1]))
+    assert found.effect == pytest.approx(factor(30) * found.standard_error)
+    assert more.effect > found.effect
+    # z(0.975) + z(0.8) = 1.95996 + 0.84162 is what it nears.
+    assert factor(10) > factor(30) > factor(110) > factor(10**6) > 2.8016
+    assert factor(10**6) < 2.85
+
+
+def test_so_many_clusters_show_the_difference_that_they_can_show():
+    error = 8 / math.sqrt(50)
+    needed = clusters_needed(error, 50, 2.0)
+    assert (
+        factor(needed) * 8 / math.sqrt(needed) <= 2 < factor(needed - 1) * 8 / math.sqrt(needed - 1)
+    )
+    assert clusters_needed(error, 50, 1e-9) is None
+    with pytest.raises(ValueError, match="above 0"):
+        clusters_needed(error, 50, 0.0)
+
+
+@pytest.mark.parametrize(("deviation", "difference"), [(8, 2.0), (8, 4.0), (5, 5.0)])
+def test_of_so_many_clusters_the_difference_is_found_in_eighty_of_a_hundred_releases(
+    deviation, difference
+):
+    needed = clusters_needed(deviation, 1, difference)
+    noise = np.random.default_rng(1).normal(difference, deviation, (1500, needed))
+    found = p_values(ClusterTotals(noise, np.ones_like(noise)), np.full(1500, 90.0)) < 0.05
+    # The standard error of the share is sqrt(0.8 * 0.2 / 1500) = 0.010.
+    assert found.mean() == pytest.approx(0.8, abs=0.03)
 
 
 @EVERY
@@ -50,16 +83,6 @@ def test_the_standard_error_is_that_of_the_bootstrap(aggregation):
     totals = counted.by(aggregation)
     by_bootstrap = bootstrap_means(totals, seed=0, n_resamples=4000)[0].std()
     assert standard_errors(totals)[0] == pytest.approx(by_bootstrap, rel=0.05)
-
-
-def test_that_difference_is_found_in_eighty_of_a_hundred_releases():
-    generator = np.random.default_rng(7)
-    noise = generator.normal(0, 5, (2000, 60))
-    errors = standard_errors(cluster_totals(noise, np.arange(60)))
-    effect = 2.80159 * 5 / math.sqrt(60)
-    found = np.mean(np.abs(noise.mean(axis=1) + effect) > 1.95996 * errors)
-    # The standard error of the share is sqrt(0.8 * 0.2 / 2000) = 0.009.
-    assert found == pytest.approx(0.8, abs=0.03)
 
 
 def test_what_has_no_standard_error_says_why():
@@ -78,5 +101,5 @@ def test_it_is_in_the_units_of_the_metric_and_needs_no_zero_point(aggregation, m
     other = minimum_detectable_effects(values * 10 + 7, clusters, aggregation)
     for mine, scaled in zip(one, other, strict=True):
         assert mine.reason == scaled.reason
-        if mine.reason is None:
-            assert scaled.effect == pytest.approx(10 * mine.effect, abs=1e-9)
+        if mine.standard_error is not None:
+            assert scaled.standard_error == pytest.approx(10 * mine.standard_error, abs=1e-9)

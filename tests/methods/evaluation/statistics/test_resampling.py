@@ -1,25 +1,19 @@
 """Means of many models with intervals from one set of drawn clusters."""
 
-from typing import get_args
-
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy import stats
 
 from methods.evaluation.statistics import resampling
-from methods.evaluation.statistics.estimates import Aggregation, Estimate
+from methods.evaluation.statistics.estimates import PERCENTILES, Estimate
 from methods.evaluation.statistics.resampling import (
     bootstrap_means,
-    cluster_bootstrap,
     cluster_totals,
     paired_totals,
+    percentile_estimates,
     resampled_sums,
 )
-from tests.methods.evaluation.statistics.matrices import NAN, matrices
-
-EVERY = pytest.mark.parametrize("aggregation", get_args(Aggregation))
+from tests.methods.evaluation.statistics.matrices import NAN
 
 
 def test_totals_and_the_two_means_as_worked_by_hand():
@@ -40,15 +34,6 @@ def test_differences_are_on_the_units_that_both_models_have():
     assert pairs == [(0, 1), (0, 2), (1, 2)]
     assert totals.sums.tolist() == [[4, 2], [0, 3], [0, 1 + 2]]
     assert totals.sizes.tolist() == [[1, 1], [0, 1], [0, 2]]
-
-
-@EVERY
-def test_the_interval_of_sixteen_clusters_as_worked_by_hand(aggregation):
-    # Eight clusters at 0 and eight at 100. A resample draws k at 100, k ~ Bin(16, 1/2), and has the
-    # mean 100 k / 16. P(k <= 3) = 0.011 < 0.025 < 0.038 = P(k <= 4): the 2.5 % point is k = 4, a
-    # mean of 25, and by symmetry the 97.5 % point is k = 12, a mean of 75.
-    values = np.array([[0.0] * 8 + [100.0] * 8])
-    assert cluster_bootstrap(values, np.arange(16), aggregation, seed=0) == [Estimate(50, 25, 75)]
 
 
 def test_the_interval_of_a_ratio_is_that_of_scipy():
@@ -91,57 +76,12 @@ def test_how_many_resamples_are_in_memory_at_once_changes_nothing(monkeypatch, c
     assert resampled_sums(sums, seed=2, n_resamples=101) == pytest.approx(wanted)
 
 
-@EVERY
-def test_a_model_without_values_has_no_mean_and_one_cluster_gives_no_interval(aggregation):
-    values = np.array([[NAN, NAN, NAN], [2, 4, NAN], [2, 4, 9]])
-    estimates = cluster_bootstrap(values, np.array([0, 0, 1]), aggregation, seed=0)
-    assert estimates[0] == Estimate(None, None, None)
-    assert estimates[1] == Estimate(3, None, None)
-    assert None not in vars(estimates[2]).values()
-
-
-@EVERY
-def test_no_models_and_no_units_are_no_error(aggregation):
-    no_clusters = np.zeros(0, dtype=np.int64)
-    assert (
-        cluster_bootstrap(np.zeros((2, 0)), no_clusters, aggregation, seed=0)
-        == [Estimate(None, None, None)] * 2
-    )
-    assert cluster_bootstrap(np.zeros((0, 3)), np.arange(3), aggregation, seed=0) == []
-
-
-@EVERY
-@given(matrix=matrices(), seed=st.integers(0, 3))
-def test_the_interval_holds_the_mean_and_both_lie_within_the_values(aggregation, matrix, seed):
-    values, clusters = matrix
-    estimates = cluster_bootstrap(values, clusters, aggregation, seed=seed, n_resamples=50)
-    for row, estimate in zip(values, estimates, strict=True):
-        present = row[~np.isnan(row)]
-        if not len(present):
-            assert estimate == Estimate(None, None, None)
-            continue
-        low = estimate.value if estimate.ci_low is None else estimate.ci_low
-        high = estimate.value if estimate.ci_high is None else estimate.ci_high
-        assert present.min() - 1e-9 <= low <= estimate.value <= high <= present.max() + 1e-9
-
-
-@EVERY
-@given(matrix=matrices(), shuffler=st.randoms(use_true_random=False))
-def test_the_order_of_units_changes_nothing(aggregation, matrix, shuffler):
-    values, clusters = matrix
-    order = list(range(len(clusters)))
-    shuffler.shuffle(order)
-    # Whole numbers, so that sums are exact in any order.
-    assert cluster_bootstrap(
-        values[:, order], clusters[order], aggregation, seed=0, n_resamples=20
-    ) == cluster_bootstrap(values, clusters, aggregation, seed=0, n_resamples=20)
-
-
-@EVERY
-@given(matrix=matrices())
-def test_a_model_has_its_interval_whoever_else_there_is(aggregation, matrix):
-    values, clusters = matrix
-    together = cluster_bootstrap(values, clusters, aggregation, seed=0, n_resamples=20)
-    for row, estimate in zip(values, together, strict=True):
-        (alone,) = cluster_bootstrap(row[None], clusters, aggregation, seed=0, n_resamples=20)
-        assert vars(alone) == pytest.approx(vars(estimate))
+def test_percentiles_of_sixteen_clusters_as_worked_by_hand():
+    # Eight clusters at 0 and eight at 100. A resample draws k at 100, k ~ Bin(16, 1/2), and has the
+    # mean 100 k / 16. P(k <= 3) = 0.011 < 0.025 < 0.038 = P(k <= 4): the 2.5 % point is k = 4, a
+    # mean of 25, and by symmetry the 97.5 % point is k = 12, a mean of 75.
+    totals = cluster_totals(np.array([[0.0] * 8 + [100.0] * 8]), np.arange(16))
+    drawn = bootstrap_means(totals, seed=0)
+    assert percentile_estimates(totals.means, drawn, totals.n_clusters) == [
+        Estimate(50, 25, 75, 16, PERCENTILES)
+    ]

@@ -11,10 +11,12 @@ from methods.evaluation.metrics import Scored
 from methods.evaluation.metrics.mean import Mean
 from methods.evaluation.ranking import compare
 from methods.evaluation.scoring import score_rows
-from methods.evaluation.statistics.comparisons import sign_flip_p_values
+from methods.evaluation.statistics.intervals import (
+    difference_estimates,
+    p_values,
+    score_estimates,
+)
 from methods.evaluation.statistics.resampling import (
-    bootstrap_means,
-    cluster_bootstrap,
     cluster_totals,
     paired_totals,
 )
@@ -45,15 +47,14 @@ def test_paired_intervals_find_a_difference_of_1_5_points_that_separate_interval
     separate = paired = 0
     for simulation in range(N_SIMULATIONS):
         values = scores([60, 61.5], np.random.default_rng(simulation))
-        worse, better = cluster_bootstrap(
-            values, CLUSTERS, "micro", seed=simulation, n_resamples=500
+        worse, better = score_estimates(
+            cluster_totals(values, CLUSTERS), np.full(2, 10.0), np.full(2, 100.0)
         )
         separate += worse.ci_high < better.ci_low
         _, differences = paired_totals(values, CLUSTERS)
-        means = bootstrap_means(differences, seed=simulation, n_resamples=500)
-        low, high = np.percentile(means, [2.5, 97.5])
-        paired += high < 0
-        assert low < 0
+        (difference,) = difference_estimates(differences, np.array([90.0]))
+        paired += difference.ci_high < 0
+        assert difference.ci_low < 0
     # A model's mean has the standard error sqrt(101/110 + 97/1650) = 1.0: separate intervals part at
     # 3.9 points. That of the difference, with 8.3 for steps of 10, is sqrt(2 (1/110 + 33/1650)) = 0.24.
     assert separate == 0
@@ -65,7 +66,7 @@ def test_equal_models_are_called_different_in_five_of_a_hundred_comparisons():
     for simulation in range(n_comparisons):
         values = scores([60, 60], np.random.default_rng(10_000 + simulation))
         totals = cluster_totals(values[:1] - values[1:], CLUSTERS)
-        (p_value,) = sign_flip_p_values(totals, seed=simulation, n_flips=399)
+        (p_value,) = p_values(totals, np.array([90.0]))
         found += p_value <= 0.05
     low, high = stats.binom.interval(0.99, n_comparisons, 0.05)
     assert low <= found <= high
@@ -95,7 +96,7 @@ def test_a_model_that_dies_before_the_hard_turns_is_ahead_in_the_mean_of_survivo
     }
     metric = Mean(name="Overall", lowest=10, highest=100, scale=10)
 
-    rows = score_rows([metric], observed, seed=0, n_resamples=200)
+    rows = score_rows([metric], observed)
     shown = {(row["form"], row["model"]): round(row["value"]) for row in rows}
     # Judged only: 75 - 20 * 10/15 = 62 for the better model, 70 for the worse.
     assert shown["judged", "finishing"] == 62 and shown["judged", "dying"] == 70
@@ -104,12 +105,12 @@ def test_a_model_that_dies_before_the_hard_turns_is_ahead_in_the_mean_of_survivo
     # On common units, turns 1 to 5 of every dialogue.
     assert shown["common", "finishing"] == 75 and shown["common", "dying"] == 70
 
-    pairs, ranks = compare([metric], observed, least_coverage=0.3, seed=0, n_resamples=1000)
+    pairs, ranks = compare([metric], observed, least_coverage=0.3)
     assert {row["model"]: row["rank"] for row in ranks} == {"finishing": 1, "dying": 2}
     # `dying` less `finishing`, on the turns that both were judged on.
     (common,) = (row for row in pairs if row["form"] == "common")
     assert common["n_units"] == 5 * N_DIALOGUES and common["p_holm"] < 0.05
     assert -7 < common["ci_low"] < -5 < common["ci_high"] < -3
     # A third of its turns was judged: too few for a rank by default.
-    _, ranks = compare([metric], observed, least_coverage=0.95, seed=0, n_resamples=200)
+    _, ranks = compare([metric], observed, least_coverage=0.95)
     assert {row["model"]: row["rank"] for row in ranks} == {"finishing": 1, "dying": None}

@@ -1,0 +1,64 @@
+"""Assets that are kept as they are because what they were made of is unchanged.
+
+What belongs here: what a materialization records of the tables that it read, and keeping an asset in a
+run that says that it may be kept (`dagster_project/outdated.py` decides which). Nothing is computed or
+asked then: Dagster is told that the asset has the rows that it had.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import dagster as dg
+
+from assets.common.dagster_internals import DATA_VERSION_TAG
+from resources.warehouse import Warehouse
+from resources.warehouse_reads import Reads, would_read_the_same
+
+READ = "tables read"
+"""Metadata of a materialization: what it read of which tables, as fingerprints."""
+UNCHANGED_SINCE = "unchanged since"
+"""Metadata of an asset that was kept: the run that made it."""
+MAY_BE_KEPT = "loom/may_be_kept"
+"""Tag of a run: the tables, one after another, that are kept where what they read is unchanged."""
+OF_ITS_RUN = frozenset(
+    {
+        "calls",
+        "cache hits",
+        "prompt tokens",
+        "completion tokens",
+        "cost (USD)",
+        "cost of the run so far (USD)",
+    }
+)
+"""Metadata that is of the run that made an asset, and not of its rows."""
+
+
+def read_by(reads: Reads, own: Sequence[str]) -> dict[str, dg.MetadataValue]:
+    """What a step has read beside its `own` tables, as metadata of its materialization."""
+    return {READ: dg.MetadataValue.json(reads.fingerprints(own))}
+
+
+def kept_as_it_is(
+    context: dg.AssetExecutionContext, table: str, warehouse: Warehouse
+) -> dg.MaterializeResult | None:
+    """The last materialization of `table` once more, if it may be kept and would read the same."""
+    if table not in context.run.tags.get(MAY_BE_KEPT, "").split():
+        return None
+    event = context.instance.get_latest_materialization_event(dg.AssetKey(table.split(".")))
+    last = event.asset_materialization if event else None
+    if event is None or last is None or not reads_the_same(last, warehouse):
+        return None
+    kept = {name: value for name, value in last.metadata.items() if name not in OF_ITS_RUN}
+    return dg.MaterializeResult(
+        metadata={UNCHANGED_SINCE: event.run_id, **kept},
+        data_version=dg.DataVersion((last.tags or {})[DATA_VERSION_TAG]),
+    )
+
+
+def reads_the_same(last: dg.AssetMaterialization, warehouse: Warehouse) -> bool:
+    """Whether what a materialization read stands in the warehouse as it did then."""
+    if READ not in last.metadata or DATA_VERSION_TAG not in (last.tags or {}):
+        return False
+    read = last.metadata[READ].value
+    return isinstance(read, Mapping) and would_read_the_same(
+        warehouse, {key: str(fingerprint) for key, fingerprint in read.items()}
+    )

@@ -1,0 +1,57 @@
+"""The site's page on the corpus: what is read of it, and the file.
+
+What belongs here: reading counts and samples, which SQL makes. What the page shows of them is
+`resources/reports/report_corpus.py`.
+"""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+from resources.home import reports_path
+from resources.images.store import ImageStore
+from resources.reports.benchmark_report import write_report
+from resources.reports.report_corpus import Corpus, render_corpus
+from resources.warehouse import Warehouse
+
+PAGE = "corpus.html"
+QUERIES = (
+    *("counts", "languages", "licences", "shards", "clusters", "map", "sets"),
+    *("left_out", "checks", "review", "costs"),
+)
+SHOWN = {
+    "n_shards": 20,
+    "n_clusters": 12,
+    "n_points": 1500,
+    "n_sets": 4,
+    "n_examples": 3,
+    "n_days": 7,
+}
+"""How many rows the page shows of what there may be any number of."""
+
+
+def write_corpus(warehouse: Warehouse, image_store: ImageStore) -> Path:
+    """Write the page of the corpus as the tables are now. Raises WarehouseError, ImageDamaged."""
+    with warehouse.kept_open():
+        rows = warehouse.read_rows("evaluate/corpus_{}", QUERIES, SHOWN)
+        corpus = Corpus(
+            counts=rows["counts"][0],
+            languages=rows["languages"],
+            licences=rows["licences"],
+            shards=rows["shards"],
+            clusters=rows["clusters"],
+            map=rows["map"],
+            sets=rows["sets"],
+            left_out=rows["left_out"],
+            checks=rows["checks"],
+            review=rows["review"],
+            costs=rows["costs"],
+            set_sizes=warehouse.select("cluster.set_counts", order="kind, n_images").to_pylist(),
+            agreement=warehouse.select(
+                "review.agreement", order="kind, dimension, measure", raters="all"
+            ).to_pylist(),
+            effort=warehouse.select("review.effort", order="kind, round, reviewer").to_pylist(),
+        )
+    path = reports_path() / PAGE
+    generated = datetime.now(UTC).isoformat(timespec="seconds")
+    write_report(path, render_corpus(corpus, image_store, generated))
+    return path

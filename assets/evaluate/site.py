@@ -1,0 +1,88 @@
+"""The sample browser: every item of a release with its answers and judgments, as pages.
+
+What belongs here: which releases have one, and the table of them. What a page shows is gathered by
+`site_data.py`; files are written by `resources/site`.
+"""
+
+import dagster as dg
+
+from assets.common.apart import Apart
+from assets.common.automation import WHEN_READY
+from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.evaluate.reports import reports
+from assets.evaluate.site_data import SiteData
+from methods.benchmarks import Benchmarks
+from resources.home import relative_to_home
+from resources.images.store import ImageStore
+from resources.llm.registry import Profile
+from resources.reports.addresses import address
+from resources.site.pictures import Pictures
+from resources.site.sample_browser import (
+    is_written,
+    keep_releases,
+    site_path,
+    write_data,
+    write_page,
+    write_program,
+)
+from resources.warehouse import Warehouse
+
+
+@table_asset(
+    "evaluate.site",
+    kinds={"html"},
+    deps=[reports],
+    automation_condition=WHEN_READY,
+)
+def site(
+    context: dg.AssetExecutionContext,
+    warehouse: dg.ResourceParam[Warehouse],
+    image_store: dg.ResourceParam[ImageStore],
+    profile: dg.ResourceParam[Profile],
+    benchmarks: dg.ResourceParam[Benchmarks],
+    apart: Apart,
+) -> dg.MaterializeResult:
+    """A page for each release in force or evaluated, with every item: pictures, questions, references,
+    answers of all models side by side, what judges said, calls, prompts and sources.
+
+    A release of which nothing changed is not written again. References of a held-out split and what
+    tells them are left out.
+    """
+    pictures = Pictures(site_path(), image_store)
+    rows, shown = [], set()
+    write_program()
+    releases = warehouse.read("evaluate/reported_releases").to_pylist()
+    for number, release in enumerate(releases, start=1):
+        release_id = release["release_id"]
+        with apart.release(release_id):
+            images = warehouse.select(
+                "release.images", "image_id", order="image_id", distinct=True, release_id=release_id
+            )["image_id"].to_pylist()
+            stored = pictures.put(images)
+            shown |= set(stored)
+            data = SiteData(warehouse, benchmarks, release, profile.judges, stored)
+            fingerprint = data.fingerprint()
+            if not is_written(release_id, fingerprint):
+                context.log.info(
+                    f"{release_id}: {release['n_items']} items, {number} of {len(releases)}"
+                )
+                write_data(release_id, fingerprint, data.contents())
+            page = write_page(release, fingerprint)
+            rows.append(
+                {
+                    "release_id": release_id,
+                    "path": relative_to_home(page),
+                    "fingerprint": fingerprint,
+                    "n_items": release["n_items"],
+                    "n_pictures": len(stored),
+                    "n_missing": len(images) - len(stored),
+                }
+            )
+    keep_releases([release["release_id"] for release in releases])
+    # The page of a release that was not made stays, with its pictures.
+    if not apart.lost:
+        pictures.keep(shown)
+    table = rows_to_arrow("evaluate.site", rows)
+    warehouse.replace("evaluate.site", table)
+    links = {row["release_id"]: dg.MetadataValue.url(address(row["path"])) for row in rows}
+    return report(table, links)

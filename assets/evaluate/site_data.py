@@ -1,0 +1,518 @@
+"""What the sample browser of a release shows: rows of tables as plain data.
+
+What belongs here: reading and joining them, some items at a time. What files they become is
+`resources/site`. Of a release whose answers are held out, references and all that tells them are left
+out: judgments, scores and what was read from answers.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from functools import cached_property
+from math import isfinite
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assets.evaluate.observed import Slice, slices_of
+from assets.evaluate.released import item_ids
+from methods.benchmarks import Benchmarks
+from methods.errors import UserError
+from methods.evaluation.contestants import is_model
+from methods.evaluation.judging import RULE
+from methods.evaluation.metrics import Metric
+from methods.evaluation.metrics.units import Units
+from methods.ids import content_id
+from methods.prompts.messages import IMAGE_HERE
+from methods.release import held_out
+from methods.release_card import card_of, edition_of
+from resources.batched import batched
+from resources.prompts import prompt
+from resources.site.pictures import Shown
+from resources.site.sample_browser import Contents, Entry
+from resources.warehouse import Warehouse
+
+Row = dict[str, Any]
+
+FORM = "1"
+"""Raised when the same rows give other files."""
+ITEMS_AT_ONCE = 500
+EXCERPT = 120
+"""Characters of a question that lists show."""
+STATUSES = (
+    "answered", "given", "refused", "truncated", "reasoning_only", "empty", "failed", "not_asked"
+)  # fmt: skip
+"""How an answer can end, from best to worst."""
+_ITEM = ("item_id",)
+_ANSWER = ("item_id", "model", "trial", "turn")
+_READ: dict[str, tuple[str, Sequence[str]]] = {
+    "release.items": ("ordinal", ()),
+    "release.turns": ("turn", _ITEM),
+    "release.choices": ("position", _ITEM),
+    "release.references": ("turn, kind", ("item_id", "turn")),
+    "release.images": ("position", _ITEM),
+    "evaluate.answers": ("", _ITEM),
+    "evaluate.extractions": ("", _ANSWER),
+    "evaluate.failed": ("ALL", _ANSWER),
+    "evaluate.judgments": ("judge, replicate, part", _ANSWER),
+    "evaluate.observations": ("metric, part", _ANSWER),
+}
+"""Table -> its order, and what its rows are of."""
+_TELLING = (
+    "release.references",
+    "evaluate.extractions",
+    "evaluate.judgments",
+    "evaluate.observations",
+)
+"""Tables whose rows tell an answer that is held out."""
+_TOKEN = re.compile(rf"{re.escape(IMAGE_HERE)}|<image-([0-9]{{1,3}})>", re.IGNORECASE)
+
+
+class SiteData:
+    """One release as the sample browser shows it; `release` is its row."""
+
+    def __init__(
+        self,
+        warehouse: Warehouse,
+        benchmarks: Benchmarks,
+        release: Mapping[str, Any],
+        judges: Sequence[str],
+        pictures: Mapping[str, Shown],
+    ) -> None:
+        self.release_id: str = release["release_id"]
+        self.release = release
+        self.answers_held_out = held_out(edition_of(card_of(release)))
+        self._warehouse, self.pictures = warehouse, pictures
+        self._benchmark = benchmarks.get(release["benchmark"] or "")
+        self._judges_of_profile = judges
+
+    def fingerprint(self) -> str:
+        """A hash of all that the data are made of."""
+        where = {"release_id": self.release_id}
+        with self._warehouse.kept_open():
+            rows = [self._warehouse.fingerprint(table, where) for table in _READ]
+        metrics = [metric.name for metric in self._metrics]
+        missing = sorted(set(self._image_ids) - set(self.pictures))
+        return content_id(
+            FORM, self._facts_of_release, rows, list(self._judges_of_profile), metrics, missing
+        )[:12]
+
+    def contents(self) -> Contents:
+        """All of it; items are read as they are taken."""
+        with self._warehouse.kept_open():
+            facts, prompts = self._facts, self._prompts
+        return Contents(facts, self._columns(), self._entries(), prompts)
+
+    @property
+    def _facts(self) -> Row:
+        return {
+            "release": self._facts_of_release,
+            "answers_held_out": self.answers_held_out,
+            "made": datetime.now(UTC).isoformat(timespec="seconds"),
+            "models": [{"name": name, "is_model": is_model(name)} for name in self.models],
+            "judges": [
+                {"judge": judge, "version": version, "title": self._title(judge, version)}
+                for judge, version in self.judges
+            ],
+            "trials": self.trials,
+            "metrics": [_metric(metric) for metric in self._metrics],
+            "labels": [{"name": name, "values": values} for name, values in self._labels.items()],
+            "statuses": STATUSES,
+            "prompts": self._versions,
+        }
+
+    @cached_property
+    def models(self) -> list[str]:
+        """Contestants with answers: models by the score that ranks, then who stands beside them."""
+        answered = self._distinct("evaluate.answers", "model")
+        place = {name: n for n, name in enumerate(self._in_order())}
+        return sorted(answered, key=lambda name: (not is_model(name), place.get(name, 10**6), name))
+
+    @cached_property
+    def judges(self) -> list[tuple[str, str]]:
+        """Judges with their versions, in the order of the profile; none where answers are held out."""
+        if self.answers_held_out:
+            return []
+        found = {
+            (row["judge"], row["judge_version"])
+            for table in ("evaluate.observations", "evaluate.judgments")
+            for row in self._warehouse.select(
+                table, "judge", "judge_version", distinct=True, release_id=self.release_id
+            ).to_pylist()
+        }
+        place = {name: n for n, name in enumerate(self._judges_of_profile)}
+        return sorted(found, key=lambda of: (place.get(of[0], len(place)), of))
+
+    @cached_property
+    def trials(self) -> list[str]:
+        """Which askings of items there are."""
+        return self._distinct("evaluate.answers", "trial")
+
+    @cached_property
+    def _ids(self) -> list[str]:
+        return item_ids(self._warehouse, self.release_id)
+
+    @cached_property
+    def _image_ids(self) -> list[str]:
+        return self._distinct("release.images", "image_id")
+
+    @cached_property
+    def _labels(self) -> dict[str, list[str]]:
+        """Names of labels and their values, those of all items."""
+        found: dict[str, dict[str, None]] = {}
+        for labels in self._labels_of_items:
+            for name, value in labels.items():
+                found.setdefault(name, {})[value] = None
+        return {name: sorted(values) for name, values in sorted(found.items())}
+
+    @cached_property
+    def _labels_of_items(self) -> list[dict[str, str]]:
+        rows = self._warehouse.select(
+            "release.items", "labels", order="ordinal", release_id=self.release_id
+        )
+        return [dict(labels) for labels in rows["labels"].to_pylist()]
+
+    @property
+    def _facts_of_release(self) -> Row:
+        names: tuple[str, ...] = ("release_id", "name", "kind", "benchmark", "language", "split")
+        names += ("origin", "provider", "created_at", "n_items", "n_turns", "n_images")
+        return {name: self.release[name] for name in names}
+
+    @property
+    def _metrics(self) -> list[Metric]:
+        """Those that give single items a value, each once."""
+        if self._benchmark is None or self.answers_held_out:
+            return []
+        return list({metric.name: metric for metric in reversed(self._benchmark.metrics)}.values())[
+            ::-1
+        ]
+
+    @cached_property
+    def _versions(self) -> list[str]:
+        """Versions of the prompts of all that is shown."""
+        named: set[str] = set()
+        for table in ("release.turns", "release.references", "evaluate.answers"):
+            named.update(self._distinct(table, "prompt_version"))
+        if not self.answers_held_out:
+            for table in ("evaluate.extractions", "evaluate.judgments"):
+                named.update(self._distinct(table, "prompt_version"))
+        return sorted(named)
+
+    @property
+    def _prompts(self) -> dict[str, str]:
+        """Version -> text, of prompts whose text is still that of their file."""
+        texts = {}
+        for version in self._versions:
+            name = version.partition("@")[0]
+            try:
+                known = prompt(name)
+            except (UserError, ValueError):
+                continue
+            if known.version == version:
+                texts[version] = known.text
+        return texts
+
+    def _distinct(self, table: str, column: str) -> list[str]:
+        rows = self._warehouse.select(
+            table, column, order=column, distinct=True, release_id=self.release_id
+        )
+        return [value for value in rows[column].to_pylist() if value is not None]
+
+    def _in_order(self) -> list[str]:
+        rows = self._warehouse.read(
+            "evaluate/overall_of", {"release_id": self.release_id}
+        ).to_pylist()
+        return list(dict.fromkeys(row["model"] for row in rows))
+
+    def _title(self, judge: str, version: str) -> str:
+        n_versions = sum(name == judge for name, _ in self.judges)
+        return f"{judge} {version}" if n_versions > 1 else judge
+
+    def _columns(self) -> Iterator[tuple[Row, list[Any]]]:
+        """What items are filtered by, with a value for each item."""
+        for place, (name, values) in enumerate(self._labels.items()):
+            number = {value: n for n, value in enumerate(values)}
+            found = [labels.get(name) for labels in self._labels_of_items]
+            yield (
+                {"kind": "label", "label": place},
+                [-1 if value is None else number[value] for value in found],
+            )
+        rows = self._warehouse.read("evaluate/site_counts", {"release_id": self.release_id})
+        for name in ("turns", "images", "question_length", "reference_length"):
+            if name != "reference_length" or not self.answers_held_out:
+                yield {"kind": "count", "name": name}, rows[name].to_pylist()
+        yield from self._of_answers()
+        yield from self._scores()
+
+    def _of_answers(self) -> Iterator[tuple[Row, list[int]]]:
+        rows = self._warehouse.read("evaluate/site_answer_counts", {"release_id": self.release_id})
+        statuses = {model: [-1] * len(self._ids) for model in self.models}
+        lengths = {model: [0] * len(self._ids) for model in self.models}
+        for row in rows.to_pylist():
+            place = row["ordinal"] - 1
+            statuses[row["model"]][place] = max(map(STATUSES.index, row["statuses"]))
+            lengths[row["model"]][place] = row["n_characters"]
+        for number, model in enumerate(self.models):
+            yield {"kind": "status", "model": number}, statuses[model]
+            yield {"kind": "length", "model": number}, lengths[model]
+
+    def _scores(self) -> Iterator[tuple[Row, list[float | None]]]:
+        """The value of each item by each metric, judge and model, and how far judges are apart."""
+        if not self._metrics or not self.judges or self._benchmark is None:
+            return
+        slices = slices_of(self._warehouse, self._benchmark, self.release_id, "mean")
+        by_judge = {(slice_.judge, slice_.version): slice_ for slice_ in slices}
+        for place, metric in enumerate(self._metrics):
+            for number, model in enumerate(self.models):
+                of_judges = []
+                for judge, key in enumerate(self.judges):
+                    values = self._values(by_judge.get(key), metric, model)
+                    if values is not None:
+                        of_judges.append(values)
+                        about = {"kind": "score", "metric": place, "judge": judge, "model": number}
+                        yield about, _plain(values)
+                if len(of_judges) > 1:
+                    about = {"kind": "disagreement", "metric": place, "model": number}
+                    yield about, _plain(_apart(of_judges))
+
+    def _values(
+        self, slice_: Slice | None, metric: Metric, model: str
+    ) -> NDArray[np.float64] | None:
+        """The mean of the units of each item, NaN where it has none; None where no item has any."""
+        if slice_ is None or model not in slice_.observed:
+            return None
+        units = Units.of(metric.units(slice_.observed[model], floor=True)).valued()
+        if not len(units):
+            return None
+        place = {item_id: n for n, item_id in enumerate(self._ids)}
+        # The key of a unit begins with its item, or is of several items.
+        places = np.array([place.get(str(key[0]), -1) for key in units.keys])
+        known = places >= 0
+        if not known.any():
+            return None
+        n = np.bincount(places[known], minlength=len(self._ids))
+        sums = np.bincount(places[known], units.values[known], minlength=len(self._ids))
+        with np.errstate(invalid="ignore"):
+            means: NDArray[np.float64] = sums / n
+        return means
+
+    def _entries(self) -> Iterator[Entry]:
+        number = 0
+        for ids in batched(self._ids, ITEMS_AT_ONCE):
+            read = self._read(ids)
+            for item in read["release.items"]:
+                yield self._entry(number, item, read)
+                number += 1
+
+    def _read(self, ids: Sequence[str]) -> dict[str, Any]:
+        """The rows of some items: items in order, all else by the columns that say what it is of."""
+        left_out = _TELLING if self.answers_held_out else ()
+        read: dict[str, Any] = {}
+        with self._warehouse.kept_open():
+            for table, (order, of) in _READ.items():
+                rows: list[Row] = []
+                if table not in left_out:
+                    where: dict[str, Any] = {"release_id": self.release_id, "item_id": ids}
+                    if table == "evaluate.observations":
+                        where["judge"] = RULE
+                    rows = self._warehouse.select(table, order=order, **where).to_pylist()
+                read[table] = _by(rows, of) if of else rows
+        return read
+
+    def _entry(self, number: int, row: Row, read: Mapping[str, Any]) -> Entry:
+        of = (row["item_id"],)
+        turns = [
+            _turn(turn, read["release.references"].get((*of, turn["turn"]), ()))
+            for turn in read["release.turns"].get(of, ())
+        ]
+        images = [self._image(image) for image in read["release.images"].get(of, ())]
+        choices = [choice["choice"] for choice in read["release.choices"].get(of, ())]
+        answers = [self._answer(answer, read) for answer in read["evaluate.answers"].get(of, ())]
+        answers.sort(key=lambda answer: (answer["turn"], answer["model"], answer["trial"]))
+        labels = dict(row["labels"])
+        item = {
+            "number": number,
+            "id": row["item_id"],
+            "set": row["set_id"],
+            "group": row["group_id"],
+            "labels": labels,
+            "reviewers": row["reviewers"],
+            "revision": row["revision"],
+            "images": images,
+            "choices": choices,
+            "turns": turns,
+            "answers": answers,
+        }
+        question = turns[0]["question"] if turns else ""
+        excerpt = " ".join(_TOKEN.sub(lambda token: f"[{token[1] or 'image'}]", question).split())
+        head = [excerpt[:EXCERPT], images[0]["thumb"] if images else None]
+        return Entry(item, head, list(_texts(item)))
+
+    def _image(self, row: Row) -> Row:
+        shown = self.pictures.get(row["image_id"])
+        return {
+            "id": row["image_id"],
+            "thumb": shown and shown.thumb,
+            "picture": shown and shown.picture,
+            "page": row["page_url"],
+            **{
+                name: row[name]
+                for name in ("title", "attribution", "licence", "licence_url", "artist")
+            },
+        }
+
+    def _answer(self, row: Row, read: Mapping[str, Any]) -> Row:
+        """An answer with what was said of it, without what there is nothing of."""
+        of = tuple(row[name] for name in _ANSWER)
+        readings = read["evaluate.extractions"].get(of, ())
+        return _said(
+            {
+                "model": self._place["models"][row["model"]],
+                "trial": self._place["trials"][row["trial"]],
+                "turn": row["turn"],
+                "status": STATUSES.index(row["status"]),
+                "text": row["answer"],
+                "reasoning": row["reasoning"],
+                "call": row["call_key"],
+                "prompt": self._place["prompts"][row["prompt_version"]],
+                # An answer that was given anew has not been read yet.
+                "reading": next(
+                    (
+                        {
+                            "value": each["value"],
+                            "extractor": each["extractor"],
+                            "call": each["call_key"],
+                        }
+                        for each in readings
+                        if each["answer_call_key"] == row["call_key"]
+                    ),
+                    None,
+                ),
+                "judgments": [
+                    self._judgment(each)
+                    for each in read["evaluate.judgments"].get(of, ())
+                    if each["answer_call_key"] == row["call_key"]
+                ],
+                "observed": [
+                    {
+                        "judge": self._place["judges"][each["judge"], each["judge_version"]],
+                        "metric": each["metric"],
+                        "value": each["value"],
+                        "status": each["status"],
+                    }
+                    for each in read["evaluate.observations"].get(of, ())
+                ],
+                "lost": [
+                    {"asked": each["asked"], "reason": each["reason"], "detail": each["detail"]}
+                    for each in read["evaluate.failed"].get(of, ())
+                    if not self.answers_held_out or each["stage"] == "answers"
+                ],
+            }
+        )
+
+    def _judgment(self, row: Row) -> Row:
+        scores = {name: _number(value) for name, value in row["scores"]}
+        score = _number(row["score"])
+        return _said(
+            {
+                "judge": self._place["judges"].get((row["judge"], row["judge_version"])),
+                "replicate": row["replicate"] or None,
+                "part": row["part"],
+                "score": score,
+                "scores": None if list(scores.values()) == [score] else scores,
+                "why": row["explanation"],
+                "call": row["call_key"],
+                "prompt": self._place["prompts"].get(row["prompt_version"]),
+            }
+        )
+
+    @cached_property
+    def _place(self) -> dict[str, dict[Any, int]]:
+        lists: dict[str, list[Any]] = {
+            "models": self.models,
+            "trials": self.trials,
+            "judges": self.judges,
+            "prompts": self._versions,
+        }
+        return {name: {each: n for n, each in enumerate(of)} for name, of in lists.items()}
+
+
+def _turn(row: Row, references: Sequence[Row]) -> Row:
+    return {
+        "turn": row["turn"],
+        "question": row["question"],
+        "images": row["image_positions"],
+        "given": row["given"],
+        "call": row["call_key"],
+        "prompt": row["prompt_version"],
+        "references": [
+            {
+                "kind": each["kind"],
+                "text": each["reference"],
+                "call": each["call_key"],
+                "prompt": each["prompt_version"],
+            }
+            for each in references
+        ],
+    }
+
+
+def _texts(item: Row) -> Iterator[str | None]:
+    """What an item is found by: all that people and models wrote of it."""
+    yield item["id"]
+    yield from item["labels"].values()
+    yield from item["choices"]
+    for image in item["images"]:
+        yield image["title"]
+        yield image["artist"]
+    for turn in item["turns"]:
+        yield turn["question"]
+        yield turn["given"]
+        yield from (reference["text"] for reference in turn["references"])
+    for answer in item["answers"]:
+        yield answer.get("text")
+        yield answer.get("reasoning")
+        yield from (judgment["why"] for judgment in answer.get("judgments", ()))
+
+
+def _metric(metric: Metric) -> Row:
+    low, high = sorted((metric.lowest, metric.highest))
+    return {
+        "name": metric.name,
+        "low": low if isfinite(low) else None,
+        "high": high if isfinite(high) else None,
+        # Of units, as items have them: a number that is their inverse turns the order round.
+        "higher_is_better": metric.higher_is_better != metric.inverse,
+    }
+
+
+def _apart(values: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """The largest less the smallest value, NaN where fewer than two have one."""
+    table = np.vstack(values)
+    known = ~np.isnan(table)
+    top = np.where(known, table, -np.inf).max(axis=0)
+    low = np.where(known, table, np.inf).min(axis=0)
+    return np.where(known.sum(axis=0) > 1, top - low, np.nan)
+
+
+def _plain(values: NDArray[np.float64]) -> list[float | None]:
+    """Numbers of four digits; None where there is none."""
+    return [_number(round(value, 4)) if isfinite(value) else None for value in values.tolist()]
+
+
+def _number(value: float) -> float:
+    """A whole number without its point."""
+    return int(value) if value == int(value) else value
+
+
+def _said(row: Row) -> Row:
+    """The row without what is none or empty."""
+    return {name: value for name, value in row.items() if value is not None and value != []}
+
+
+def _by(rows: Sequence[Row], names: Sequence[str]) -> dict[tuple[Any, ...], list[Row]]:
+    found: dict[tuple[Any, ...], list[Row]] = {}
+    for row in rows:
+        found.setdefault(tuple(row[name] for name in names), []).append(row)
+    return found

@@ -1,0 +1,31 @@
+"""A grade in a judge's reply: a whole number from 1 to 10, or a refusal with its reason.
+
+MMDU (2.3), AlignMMBench (4.1) and ConvBench (4.1, direct grading) have the same scale and ask for
+integers, so one rule reads all three, whatever the reply around the grade looks like. What is refused
+is asked again. The table of what is read, beside what released code makes of it, is in
+docs/guides/judges.md.
+"""
+
+import re
+
+from methods.prompts.parsing import ParseError
+
+LOWEST, HIGHEST = 1, 10
+_WHOLE = re.compile(r"[0-9０-９]{1,4}(?:\.0+)?")
+
+
+def read_grade(value: object, name: str) -> int:
+    """The grade that a value of a parsed reply is; `name` is what it grades, for the sentence.
+
+    A whole number is read however it is written: 8, 8.0, "8", "8.0", "８". Raises ParseError:
+    `not_an_integer` (8.5, "8/10", "eight", true, null, a list), `out_of_range` (0, 11, a negative one).
+    """
+    if isinstance(value, str) and _WHOLE.fullmatch(value.strip()):
+        value = float(value)
+    # Any other form would be a guess.
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or value % 1:
+        raise ParseError("not_an_integer", f"{name} is {str(value)[:40]!r}, not an integer.")
+    if not LOWEST <= value <= HIGHEST:
+        shown = str(value)[:40] if isinstance(value, int) else f"{value:g}"
+        raise ParseError("out_of_range", f"{name} is {shown}, outside {LOWEST} to {HIGHEST}.")
+    return int(value)

@@ -1,0 +1,262 @@
+"""Intervals and tests of means over few clusters, on a scale with two ends, without drawing.
+
+A sample says nothing of clusters that it does not have: ten right answers of ten do not show that every
+answer is right. So one cluster that was not seen is added, on the side that is tested, and clusters are
+weighted at random, as in a Bayesian bootstrap. For a mean m with the cluster sums t_c and sizes n_c,
+
+    a_c = t_c - m n_c,    p_low(m) = P( sum_c E_c a_c - E_0 u <= 0 ),   E independent, exponential
+
+and the lower end of the interval is the m with p_low(m) = alpha / 2; the upper end is that of -t_c. The
+unseen cluster stands below m by u, not beyond the end of the scale:
+
+    u = max( sum_c |a_c|^3 / sum_c a_c^2,  (m - end) mean(n) / 3 )
+    u = (m - end) mean(n)                    where all clusters have the same mean
+
+The first term takes in skewness as far as the sample shows it, the second what it cannot show: a
+failure that did not happen yet. Where all answers are right, or as many right as wrong, the interval
+is that of Clopper and Pearson. A difference of two models has the first term alone, and in the place of
+an end twice the difference where all clusters have the same: p is 2 / 2^C then, and never less.
+p = 2 min(p_low, p_high) at m = 0 is below alpha exactly where the interval leaves 0 out.
+
+P is found by a saddlepoint: with s the root of sum_c a_c / (1 - s a_c) = 0 (the equation of the
+empirical likelihood), K(s) = -sum_c log(1 - s a_c), w = sign(s) sqrt(-2 K(s)), v = s sqrt(K''(s)),
+
+    P = Phi(r),    r = w + log(v / w) / w
+
+Any other statistic has clusters' pseudo-values in the place of t_c, with n_c = 1: the statistic plus C
+times the derivative by the weight of cluster c. Sources: Rubin (1981), The Bayesian Bootstrap; Owen
+(2001), Empirical Likelihood; Chen, Variyath and Abraham (2008), Adjusted Empirical Likelihood and its
+Properties (a point that was not seen); Gaffke (2005), Three test statistics for a nonparametric
+one-sided hypothesis on the mean of a nonnegative variable (that point at the end of the scale);
+Barndorff-Nielsen (1986), Inference on full or partial parameters (r). How often intervals hold:
+decision 62.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from methods.evaluation.statistics.estimates import UNSEEN, Estimate
+from methods.evaluation.statistics.resampling import (
+    DRAWN_AT_ONCE,
+    ClusterTotals,
+    Floats,
+    chunk_sizes,
+    ratio,
+)
+
+LEVEL = 0.95
+OF_THE_WAY = 1 / 3
+"""How far to the end of the scale a cluster that was not seen stands at least."""
+ROUNDING = 1e-9
+FAR = 40.0
+"""Stands for an infinite quantile."""
+CLOSE = 1e-7
+"""How near its quantile an end is found."""
+
+
+def score_estimates(totals: ClusterTotals, low: Floats, high: Floats) -> list[Estimate]:
+    """The mean of each row with its interval on a scale from `low` to `high` (an end for each row).
+
+    None for a row without values; one with values in a single cluster has no interval.
+    """
+    return _estimates(totals, _intervals(totals, low, high, OF_THE_WAY, LEVEL))
+
+
+def difference_estimates(totals: ClusterTotals, span: Floats) -> list[Estimate]:
+    """The mean of each row of differences with its interval; `span` is how large one can be."""
+    return _estimates(totals, difference_bounds(totals, span, LEVEL))
+
+
+def difference_bounds(totals: ClusterTotals, span: Floats, level: float) -> Floats:
+    """The ends of the interval of each row of differences at a level, rows x 2."""
+    return _intervals(totals, *_ends(totals, span), 0.0, level)
+
+
+def p_values(totals: ClusterTotals, span: Floats) -> Floats:
+    """Two-sided p of each row of differences having the mean 0; NaN where a row has no value."""
+    from scipy.special import ndtr
+
+    low, high = _ends(totals, span)
+    p = np.full(len(low), np.nan)
+    for some in _parts(totals):
+        rows = ClusterTotals(totals.sums[some], totals.sizes[some])
+        at, equal = np.zeros(len(rows.sums)), _are_equal(rows)
+        below = _quantile(rows, at, low[some], equal, 0.0)
+        above = _quantile(_turned(rows), at, -high[some], equal, 0.0)
+        p[some] = np.minimum(1.0, 2 * ndtr(np.minimum(below, above)))
+    return np.where(totals.n_clusters == 0, np.nan, np.where(totals.n_clusters == 1, 1.0, p))
+
+
+def pseudo_values(value: float, influences: Floats) -> Floats:
+    """Clusters' values whose mean is `value`; `influences` are derivatives by clusters' weights."""
+    pseudo: Floats = value + len(influences) * influences
+    return pseudo
+
+
+def _estimates(totals: ClusterTotals, bounds: Floats) -> list[Estimate]:
+    return [
+        Estimate(
+            None if np.isnan(value) else float(value),
+            None if np.isnan(low) else float(min(low, value)),
+            None if np.isnan(high) else float(max(high, value)),
+            int(n),
+            None if np.isnan(low) else UNSEEN,
+        )
+        for value, (low, high), n in zip(totals.means, bounds, totals.n_clusters, strict=True)
+    ]
+
+
+def _intervals(
+    totals: ClusterTotals, low: Floats, high: Floats, of_the_way: float, level: float
+) -> Floats:
+    bounds = np.full((len(low), 2), np.nan)
+    for some in _parts(totals):
+        rows = ClusterTotals(totals.sums[some], totals.sizes[some])
+        enough = rows.n_clusters >= 2
+        rows = ClusterTotals(rows.sums[enough], rows.sizes[enough])
+        lows, highs = low[some][enough], high[some][enough]
+        found = [
+            _lower(rows, lows, of_the_way, level),
+            -_lower(_turned(rows), -highs, of_the_way, level),
+        ]
+        bounds[np.flatnonzero(enough) + some.start] = np.stack(found, axis=1)
+    return bounds
+
+
+def _parts(totals: ClusterTotals) -> list[slice]:
+    """Rows that are worked on at once, so that memory is bounded."""
+    n_rows, n_clusters = totals.sums.shape
+    return [slice(start, start + n) for start, n in chunk_sizes(n_rows, n_clusters, DRAWN_AT_ONCE)]
+
+
+def _turned(totals: ClusterTotals) -> ClusterTotals:
+    return ClusterTotals(-totals.sums, totals.sizes)
+
+
+def _extremes(totals: ClusterTotals) -> tuple[Floats, Floats]:
+    """The lowest and the highest mean of a cluster, by row."""
+    means = ratio(totals.sums, totals.sizes)
+    present = totals.sizes > 0
+    return (
+        np.where(present, means, np.inf).min(axis=1, initial=np.inf),
+        np.where(present, means, -np.inf).max(axis=1, initial=-np.inf),
+    )
+
+
+def _are_equal(totals: ClusterTotals) -> NDArray[np.bool_]:
+    """Whether all clusters of a row have the same mean."""
+    low, high = _extremes(totals)
+    equal: NDArray[np.bool_] = high - low <= ROUNDING * np.maximum(1.0, np.abs(high))
+    return equal
+
+
+def _ends(totals: ClusterTotals, span: Floats) -> tuple[Floats, Floats]:
+    """What takes the place of the ends of a scale for differences."""
+    reach = np.where(_are_equal(totals), 2 * np.abs(totals.means), np.inf)
+    reach = np.where(reach > ROUNDING, reach, np.inf)
+    middle = np.where(np.isfinite(reach), totals.means, 0.0)
+    return np.maximum(-span, middle - reach), np.minimum(span, middle + reach)
+
+
+def _lower(totals: ClusterTotals, end: Floats, of_the_way: float, level: float) -> Floats:
+    """The lower end of each row's interval: where the quantile is that of (1 - level) / 2.
+
+    False position between the end of the scale and the mean (the Illinois rule).
+    """
+    from scipy.special import ndtri
+
+    means = totals.means
+    if not len(means):
+        return means
+    wanted = ndtri((1 - level) / 2)
+    # Means of a rounding beyond the end, and weighted ones, are on the scale, too.
+    low, high = np.minimum(end, _extremes(totals)[0]), means.copy()
+    equal = _are_equal(totals)
+    end = low.copy()
+    at_low, at_high = np.full(len(means), -FAR), np.full(len(means), FAR)
+    residuals = totals.sums - totals.sizes * means[:, None]
+    error = np.sqrt((residuals**2).sum(axis=1)) / totals.sizes.sum(axis=1)
+    at = np.where((means - 2.2 * error > low) & (error > 0), means - 2.2 * error, (low + high) / 2)
+    found = means - low <= ROUNDING * np.maximum(1.0, np.abs(means))
+    at = np.where(found, low, at)
+    before = np.zeros(len(means))
+    for _ in range(100):
+        left = np.flatnonzero(~found)
+        if not len(left):
+            break
+        rows = ClusterTotals(totals.sums[left], totals.sizes[left])
+        off = _quantile(rows, at[left], end[left], equal[left], of_the_way) - wanted
+        off = np.clip(off, -FAR, FAR)
+        above = off > 0
+        again = np.where(above, 1.0, -1.0)
+        halved = np.where(before[left] == again, 0.5, 1.0)
+        at_high[left] = np.where(above, off, at_high[left] * np.where(above, 1.0, halved))
+        at_low[left] = np.where(above, at_low[left] * halved, off)
+        high[left] = np.where(above, at[left], high[left])
+        low[left] = np.where(above, low[left], at[left])
+        before[left] = again
+        narrow = high[left] - low[left] <= ROUNDING * np.maximum(1.0, np.abs(means[left]))
+        found[left] = (np.abs(off) < CLOSE) | narrow
+        left = np.flatnonzero(~found)
+        between = (low[left] * at_high[left] - high[left] * at_low[left]) / (
+            at_high[left] - at_low[left]
+        )
+        inside = (between > low[left]) & (between < high[left])
+        at[left] = np.where(inside, between, (low[left] + high[left]) / 2)
+    return at
+
+
+def _quantile(
+    totals: ClusterTotals, at: Floats, end: Floats, equal: NDArray[np.bool_], of_the_way: float
+) -> Floats:
+    """The normal quantile of P(the mean is `at` or less) of each row, with the unseen cluster below."""
+    a = totals.sums - at[:, None] * totals.sizes
+    reach = at - end
+    n_clusters = np.maximum(1, totals.n_clusters)
+    magnitude = np.abs(a)
+    squares = magnitude * magnitude
+    total = squares.sum(axis=1)
+    skewed = (squares * magnitude).sum(axis=1) / np.where(total > 0, total, 1.0)
+    to_end = reach * totals.sizes.sum(axis=1) / n_clusters
+    unseen = np.where(
+        equal,
+        to_end,
+        np.minimum(
+            np.maximum(skewed, of_the_way * to_end), reach * totals.sizes.max(axis=1, initial=0.0)
+        ),
+    )
+    cells = np.concatenate([a, -np.maximum(unseen, 0.0)[:, None]], axis=1)
+    largest = np.abs(cells).max(axis=1)
+    tiny = 1e-12 * np.maximum(largest, 1e-300)
+    quantile = np.where((cells <= tiny[:, None]).all(axis=1), FAR, -FAR)
+    both = (cells > tiny[:, None]).any(axis=1) & (cells < -tiny[:, None]).any(axis=1)
+    if both.any():
+        quantile[both] = _signed_root(cells[both] / largest[both, None])
+    return quantile
+
+
+def _signed_root(a: Floats) -> Floats:
+    """r of each row, P(sum_c E_c a_c <= 0) = Phi(r); each row has cells of both signs."""
+    low, high = 1 / a.min(axis=1), 1 / a.max(axis=1)
+    s = np.zeros(len(a))
+    for _ in range(100):
+        g = a / (1 - s[:, None] * a)
+        first, second = g.sum(axis=1), np.einsum("ij,ij->i", g, g)
+        done = np.abs(first) <= 1e-7 * np.sqrt(second)
+        if done.all():
+            break
+        high = np.where(first > 0, s, high)
+        low = np.where(first > 0, low, s)
+        step = s - first / second
+        inside = (step > low) & (step < high)
+        s = np.where(done, s, np.where(inside, step, (low + high) / 2))
+    g = a / (1 - s[:, None] * a)
+    second = np.einsum("ij,ij->i", g, g)
+    w = np.sign(s) * np.sqrt(np.maximum(2 * np.log1p(-s[:, None] * a).sum(axis=1), 0.0))
+    v = s * np.sqrt(second)
+    # At s = 0 the quotient is 0 / 0; its limit is a third of the skewness.
+    limit = (g**3).sum(axis=1) / second**1.5 / 3
+    near = np.abs(w) < 1e-3
+    safe = np.where(near, 1.0, w)
+    root: Floats = w + np.where(near, limit, np.log(np.where(near, 1.0, v / safe)) / safe)
+    return root

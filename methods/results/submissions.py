@@ -1,0 +1,340 @@
+"""One model's answers on a release, as a benchmark's own evaluation takes them.
+
+What belongs here: the rows and records, and the sentences on what an evaluation lacks or cannot hold.
+Forms are those of MMBench's server (a spreadsheet, a row a pass), of the released scorers of MMIU,
+ConvBench and MMDU, and of AlignMMBench's responses. No file has a reference that is held out.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import yaml
+
+from methods.choice.lettered import (
+    LETTERS,
+    NO_CHOICE,
+    SHIFT,
+    in_order,
+    question_and_hint,
+    shifted,
+)
+from methods.choice.published import are_indexes
+from methods.convbench.published import TURN_NAMES
+from methods.convbench.scores import N_GIVEN, N_TURNS
+from methods.evaluation.asking import PLAIN
+from methods.evaluation.items import Item
+from methods.evaluation.published import PublishedItem
+from methods.mmbench.published import STEP
+from methods.mmbench.taxonomy import L2, L3
+from methods.mmbench.wording import HINT
+from methods.mmdu.published import mmdu_record
+from methods.mmiu.published import Ids, mmiu_record
+from methods.mmiu.taxonomy import TASK
+from methods.naming import number_of
+from methods.release import Edition, held_out
+from methods.release_card import RELEASES, Card, benchmark_of, edition_of
+from methods.results.tables import Board
+
+Answers = Mapping[tuple[str, str, int], str | None]
+"""The text of each answer by item, trial and turn; None, or absent, where there is none."""
+SERVED = "ABCD"
+"""The choices that MMBench's server has columns for."""
+ABILITIES = (L3, L2)
+_SPLIT = "split"
+_UNSAFE = re.compile(r"[^\w.+@=,()-]+|^\.+")
+_DATASET = re.compile(r"(?:MMBench|MMDU|MMIU)\w*")
+"""What a published file is called whose name is that of VLMEvalKit's data set."""
+MOST_NAME = 100
+
+
+class Sheet(NamedTuple):
+    """A table of a spreadsheet: numbers stay numbers, and no text is a formula."""
+
+    header: Sequence[str]
+    rows: Iterable[Sequence[str | int]]
+
+
+class Submission(NamedTuple):
+    """Files of one model by their paths, and what is to be known of them, in sentences."""
+
+    files: Mapping[str, Sheet | str]
+    notes: Sequence[str] = ()
+
+
+class Told(NamedTuple):
+    """What a submission is made of; `model` and `dataset` name files."""
+
+    items: Sequence[Item]
+    edition: Edition
+    model: str
+    dataset: str
+    answers: Answers
+
+    def answer(self, item: Item, trial: str = PLAIN, turn: int = 1) -> str | None:
+        """The text of an answer."""
+        return self.answers.get((item.item_id, trial, turn))
+
+
+def submission(of: Told) -> Submission | None:
+    """The files that the benchmark's own evaluation takes; None where none is known."""
+    made = FORMS.get(of.edition.benchmark or "")
+    return made(of) if made else None
+
+
+def file_names(names: Iterable[str]) -> dict[str, str]:
+    """A name for a file or folder for each name, all different, whatever the names are."""
+    found: dict[str, str] = {}
+    for name in dict.fromkeys(names):
+        safe = plain = file_name(name)
+        number = 1
+        while safe in found.values():
+            number += 1
+            safe = f"{plain}-{number}"
+        found[name] = safe
+    return found
+
+
+def file_name(name: str) -> str:
+    """The name as one of a file or folder, of at most `MOST_NAME` characters."""
+    return _UNSAFE.sub("-", name)[:MOST_NAME] or "-"
+
+
+def dataset_name(card: Card) -> str:
+    """What VLMEvalKit calls the data set of an imported release; of others, the release's id.
+
+    An imported file has that name, as `MMBench_DEV_EN_V11.tsv`; else MMBench is called by its split and
+    language.
+    """
+    settings = (card.get("settings") or {}).get(RELEASES) or {}
+    stem = str(settings.get("file", "")).partition(".")[0]
+    edition = edition_of(card)
+    if edition.origin != "imported":
+        return str(card["release_id"])
+    if _DATASET.fullmatch(stem):
+        return stem
+    if edition.benchmark == "mmbench" and edition.split and edition.language:
+        language = edition.language.upper()
+        named = "CN" if language.startswith("ZH") else language
+        return f"MMBench_{file_name(edition.split.upper())}_{file_name(named)}"
+    return {"mmdu": "MMDU", "mmiu": "MMIU"}.get(benchmark_of(card) or "", str(card["release_id"]))
+
+
+# --- Multiple choice -------------------------------------------------------------------------------
+
+
+def _mmbench(of: Told) -> Submission:
+    """A spreadsheet with a row for every pass, as VLMEvalKit writes them and the server reads them."""
+    letters = LETTERS[: max([len(SERVED), *(len(item.choices) for item in of.items)])]
+    labels = [
+        name for name in (*ABILITIES, _SPLIT) if any(name in item.labels for item in of.items)
+    ]
+    numbered = are_indexes(item.item_id for item in of.items)
+    header = ("index", "question", "hint", *letters, *labels, "prediction")
+    passes = [(item, shift) for item in of.items for shift in range(len(item.choices))]
+    without = sum(_of_pass(of, item, shift) is None for item, shift in passes)
+
+    def rows() -> Iterator[Sequence[str | int]]:
+        for place, item in enumerate(of.items, start=1):
+            index = int(item.item_id) if numbered else place
+            question, hint = question_and_hint(item.turns[0].question, HINT, len(item.image_ids))
+            for shift in range(len(item.choices)):
+                said = _of_pass(of, item, shift)
+                yield (
+                    index + shift * STEP,
+                    question,
+                    hint,
+                    *in_order(item.choices, shifted(len(item.choices), shift)),
+                    *[""] * (len(letters) - len(item.choices)),
+                    *(item.labels.get(name, "") for name in labels),
+                    NO_CHOICE if said is None else said,
+                )
+
+    notes = []
+    if without:
+        notes.append(
+            f"{without} of {len(passes)} passes have no answer (lost, declined by a filter, or not "
+            f"asked after a miss) and say {NO_CHOICE}, which is none of the choices."
+        )
+    if not numbered:
+        notes.append(
+            "Its ids are no numbers, so that index has the places of its questions: a server knows "
+            "those of the published files alone."
+        )
+    lacking = [name for name in ABILITIES if name not in labels]
+    if lacking:
+        notes.append(
+            f"The release has no label {' and no '.join(lacking)}, which MMBench's server splits "
+            "scores by."
+        )
+    more = sum(len(item.choices) > len(SERVED) for item in of.items)
+    if more:
+        notes.append(
+            f"{number_of(more, 'question')} with more than four choices: MMBench's server has columns "
+            "for A to D."
+        )
+    return Submission({f"{of.model}_{of.dataset}.xlsx": Sheet(header, rows())}, notes)
+
+
+def _of_pass(of: Told, item: Item, shift: int) -> str | None:
+    return of.answer(item, f"{SHIFT}{shift}")
+
+
+def _mmiu(of: Told) -> Submission:
+    """A folder for each task, in it one for the model, with the records and what it said to each."""
+    ids = Ids()
+    records = [mmiu_record(_published(item, of.edition), ids) for item in of.items]
+    model = of.model
+    while any(model in record for record in records):
+        # The scorer looks for the answer under the model's name, beside what the record says.
+        model += "-"
+    of_tasks: dict[str, list[dict[str, Any]]] = {}
+    for item, record in zip(of.items, records, strict=True):
+        of_tasks.setdefault(record[TASK], []).append({**record, model: of.answer(item) or ""})
+    folders = file_names(of_tasks)
+    files = {
+        f"{folders[task]}/{model}/metadata_info.json": json.dumps(of_task)
+        for task, of_task in of_tasks.items()
+    }
+    notes = _empty(of, [(item, PLAIN, 1) for item in of.items], "which MMIU's scorer reads as Z")
+    without = sum(record["output"] is None for record in records)
+    if without:
+        notes.append(
+            f"{number_of(without, 'record')} without output, the right answer, which the release lacks "
+            "or holds out: MMIU's scorer leaves them out."
+        )
+    return Submission(files, notes)
+
+
+# --- Open questions and dialogues ------------------------------------------------------------------
+
+
+def _alignmmbench(of: Told) -> Submission:
+    """A line {question_id, predict} for each question."""
+    asked = [(item, PLAIN, item.turns[-1].turn) for item in of.items]
+    lines = [
+        json.dumps({"question_id": item.item_id, "predict": of.answer(item, trial, turn) or ""})
+        for item, trial, turn in asked
+    ]
+    notes = _empty(of, asked, "which the judge reads as it is")
+    return Submission({f"{of.model}.jsonl": "".join(f"{line}\n" for line in lines)}, notes)
+
+
+def _convbench(of: Told) -> Submission:
+    """A YAML file for each setting and conversation, which is numbered by its place in the sheet."""
+    files = {}
+    asked = []
+    for setting, (trial, n_given) in enumerate(N_GIVEN.items()):
+        turns = range(n_given + 1, N_TURNS + 1)
+        for place, item in enumerate(of.items, start=1):
+            said = {turn: of.answer(item, trial, turn) for turn in turns}
+            if all(text is None for text in said.values()):
+                # The scorer counts a file that is not there as a loss.
+                continue
+            asked += [(item, trial, turn) for turn in turns]
+            answers = {f"{TURN_NAMES[turn - 1]}_turn_answer": said[turn] or "" for turn in turns}
+            files[f"{of.model}/{setting}/{place}.yaml"] = yaml.safe_dump(
+                answers, allow_unicode=True, sort_keys=False
+            )
+    n_due = len(of.items) * len(N_GIVEN)
+    notes = _empty(of, asked, "which the judge reads as it is")
+    if len(files) < n_due:
+        notes.append(
+            f"{n_due - len(files)} of {n_due} conversations have no answer and no file: ConvBench's "
+            "scorer counts them as losses."
+        )
+    notes.append(
+        "Files are numbered by the places of items in the release, as the scorer numbers the rows of "
+        "ConvBench.xlsx: it has to be the whole sheet."
+    )
+    return Submission(files, notes)
+
+
+def _mmdu(of: Told) -> Submission:
+    """A JSON file for each dialogue: the authors' record with the model's answers in it."""
+    names = file_names(item.item_id for item in of.items)
+    files = {}
+    for item in of.items:
+        record = mmdu_record(_published(item, of.edition))
+        for turn, message in zip(item.turns, record["conversations"][1::2], strict=True):
+            message["value"] = of.answer(item, PLAIN, turn.turn) or ""
+        files[f"{of.model}/{names[item.item_id]}.json"] = json.dumps(record)
+    asked = [(item, PLAIN, turn.turn) for item in of.items for turn in item.turns]
+    notes = _empty(of, asked, "which the judge reads as it is")
+    renamed = sum(name != safe for name, safe in names.items())
+    if renamed:
+        notes.append(
+            f"{number_of(renamed, 'dialogue')} with an id that names no file: MMDU's scorer looks for "
+            "it by its id."
+        )
+    return Submission(files, notes)
+
+
+def _published(item: Item, edition: Edition) -> PublishedItem:
+    """The item as its published record has it, without what is held out; pictures by their SHA-256."""
+    turns = item.turns
+    if held_out(edition):
+        turns = tuple(replace(turn, references={}) for turn in turns)
+    return PublishedItem(
+        item.item_id, turns, item.image_ids, item.choices, item.group_id, item.labels
+    )
+
+
+def _empty(of: Told, asked: Sequence[tuple[Item, str, int]], read: str) -> list[str]:
+    """A sentence on the answers that there are not."""
+    without = sum(of.answer(*place) is None for place in asked)
+    if not without:
+        return []
+    return [f"{without} of {len(asked)} answers are none (lost or declined) and empty, {read}."]
+
+
+FORMS: Mapping[str, Callable[[Told], Submission]] = {
+    "mmbench": _mmbench,
+    "mmiu": _mmiu,
+    "alignmmbench": _alignmmbench,
+    "convbench": _convbench,
+    "mmdu": _mmdu,
+}
+"""Form of each benchmark's own evaluation."""
+
+
+# --- The leaderboard's result file -----------------------------------------------------------------
+
+META = ("Parameters", "Language Model", "Vision Model", "Org", "OpenSource", "Verified", "Time")
+"""What the OpenVLM leaderboard shows of a model, and nobody here knows."""
+SHORT: Mapping[str, str] = {
+    "coarse_perception": "CP",
+    "finegrained_perception (instance-level)": "FP-S",
+    "finegrained_perception (cross-instance)": "FP-C",
+    "logic_reasoning": "LR",
+    "relation_reasoning": "RR",
+    "attribute_reasoning": "AR",
+}
+"""What VLMEvalKit's tables call MMBench's abilities of level 2."""
+
+
+def open_vlm(board: Board, card: Card, time: str) -> dict[str, Any]:
+    """Scores as OpenVLM.json has them: by model what it is, and by data set `Overall` and abilities.
+
+    `time` is 12 digits, from the year's last two on. Values are those of the board, of 100 at most;
+    models without a score are left out. Of labels, the abilities of MMBench are in it.
+    """
+    dataset = dataset_name(card)
+    results: dict[str, Any] = {}
+    for row in board.models:
+        if row["value"] is None:
+            continue
+        abilities = {
+            SHORT.get(each["subset_value"], each["subset_value"]): round(each["value"], 1)
+            for each in board.slices
+            if each["model"] == row["model"]
+            and each["subset_label"] in ABILITIES
+            and each["value"] is not None
+        }
+        results[row["model"]] = {
+            "META": {"Method": [row["model"], ""], **dict.fromkeys(META, "")},
+            dataset: {"Overall": round(row["value"], 1), **abilities},
+        }
+    return {"time": time, "results": results}

@@ -1,0 +1,417 @@
+"""The page of the site on the corpus: in numbers, its clusters and image sets, what was left out and
+why, checks, review, costs.
+
+What belongs here: what the page shows of counts and samples, which are gathered by
+`assets/evaluate/corpus_page.py`. The page is `templates/corpus.html`.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, TypedDict
+
+from resources.images.store import ImageStore
+from resources.reports import report_blocks as block
+from resources.reports.page import render_page
+from resources.reports.report_blocks import Cell, said
+from resources.reports.report_examples import source_of
+from resources.reports.report_input import Row, Rows
+from resources.reports.report_shape import MOST_ROWS, Bar, BarChart
+
+MOST_PICTURES = 6
+"""Pictures of an image set that are shown."""
+N_COLOURS = 8
+"""Groups of the map that have a colour of their own."""
+NO_CORPUS = "This home has no corpus: "
+IMPORTED = NO_CORPUS + "its {n} imported."
+NOTHING = (
+    NO_CORPUS
+    + """nothing was ingested yet. <code>vlm-loom demo --corpus FOLDER</code> makes
+releases of WIT shards."""
+)
+MAP = """Each dot is an entry, a page with one of its pictures: near ones are alike in categories and
+caption; the largest groups have colours. <a href="cluster/pictures.html">The whole map</a> shows the
+picture of each, clusters that could be merged, and the loosest ones."""
+NO_MAP = "There is no map yet: it is made with the clusters."
+SETS = """Image sets are sampled from clusters: a dialogue is about the pictures of one set. Below is
+a sample of each kind."""
+LEFT_OUT = """What did not go on, by step and reason, most frequent first, with up to three examples
+each. The tables have all: <code>ingest.rejected</code>, <code>ingest.left_out</code>, the tables
+<code>failed</code> of <code>dialogue</code>, <code>rewrite</code>, <code>choice</code> and
+<code>quality</code>, <code>quality.checks</code>, <code>review.approved</code>."""
+NOTHING_LEFT_OUT = "Nothing was left out."
+CHECKS = """Question-answer pairs of dialogues. A pair to drop leaves an instruction set by itself; in
+a benchmark people decide. A pair may be in several lines."""
+REVIEW = """Items by what became of them. <i>Decided by people</i> is how many somebody accepted, edited
+or rejected; what was demanded of them is the policy's."""
+NOBODY = "Nobody has decided on anything yet, so there is no agreement of people to measure."
+COSTS = """Calls that were paid for, as <code>ledger.calls</code> has them; days are UTC. A model
+without a price in <code>models.yaml</code> costs 0. Seconds are spent waiting, side by side or not."""
+NO_CALLS = "No model was asked yet, or the calls were not read from the ledger: run the job ledger."
+MEASURES = {
+    "raw": "Share alike",
+    "cohen_kappa": "Cohen's kappa",
+    "fleiss_kappa": "Fleiss' kappa",
+    "krippendorff_nominal": "Krippendorff's alpha, nominal",
+    "krippendorff_ordinal": "Krippendorff's alpha, ordinal",
+    "pearson": "Pearson",
+    "spearman": "Spearman",
+    "kendall": "Kendall",
+    "mae": "Mean error",
+}
+
+
+class Corpus(TypedDict):
+    """What the page is made of: `counts` is a row, the others are rows of the queries
+    `sql/evaluate/corpus_*.sql` and of tables."""
+
+    counts: Row
+    languages: Rows
+    licences: Rows
+    shards: Rows
+    clusters: Rows
+    map: Rows
+    sets: Rows
+    set_sizes: Rows
+    left_out: Rows
+    checks: Rows
+    review: Rows
+    agreement: Rows
+    effort: Rows
+    costs: Rows
+
+
+class Picture(NamedTuple):
+    """A picture of the corpus with its caption; `source` is None where it is not stored."""
+
+    source: str | None
+    title: str
+    rights: str
+
+
+class Group(NamedTuple):
+    """Pictures that belong together."""
+
+    title: str
+    pictures: list[Picture]
+
+
+def render_corpus(corpus: Corpus, image_store: ImageStore, generated: str) -> str:
+    """The page. A picture that is not stored is shown as missing. Raises ImageDamaged."""
+    counts = corpus["counts"]
+    there = bool(counts["n_shards"] or counts["n_entries"])
+    sections = [
+        *(_of_corpus(corpus, image_store) if there else ()),
+        _left_out(corpus["left_out"]) if there or corpus["left_out"] else None,
+        _checks(corpus["checks"]),
+        _review(corpus),
+        _costs(corpus["costs"]),
+    ]
+    imported = block.count(counts["n_imported"], "release")
+    verb = "was" if counts["n_imported"] == 1 else "were"
+    without = IMPORTED.format(n=f"{imported} {verb}") if counts["n_imported"] else NOTHING
+    return render_page(
+        "corpus.html",
+        here="corpus",
+        counts=counts,
+        there=there,
+        without=said(without),
+        megabytes=f"{counts['n_bytes'] / 1e6:,.1f}",
+        sections=[section for section in sections if section and section.blocks],
+        generated=generated,
+    )
+
+
+def _of_corpus(corpus: Corpus, image_store: ImageStore) -> Iterator[block.Section]:
+    counts = corpus["counts"]
+    charts = [
+        _bars("Pages by language", "pages", corpus["languages"], "language", "n_pages"),
+        _bars("Pictures by licence", "pictures", corpus["licences"], "licence", "n_images"),
+    ]
+    shards = block.Table(
+        "Shards",
+        block.heads("Shard", "Rows", "Entries", "Rows left out", "Lines rejected"),
+        [
+            [
+                Cell(row["wit_shard"], kind="who"),
+                *(Cell(f"{row[n]:,}") for n in ("n_rows", "n_entries", "n_left_out", "n_rejected")),
+            ]
+            for row in corpus["shards"]
+        ],
+    )
+    title = block.count(counts["n_shards"], "shard")
+    if counts["n_shards"] > len(corpus["shards"]):
+        title = f"The {len(corpus['shards'])} largest of {title}"
+    drawings = [block.Drawing("bars", chart) for chart in charts if chart.bars]
+    yield block.Section(
+        "numbers",
+        "Languages and licences",
+        "Languages, licences, shards",
+        [block.Pane(drawings, "charts"), block.Folded(block.bold(title), [shards])],
+    )
+    drawn: list[block.Block] = [block.Note(said(NO_MAP))]
+    if counts["has_map"] and corpus["map"]:
+        points = [(row["x"], row["y"], _colour(row["place"])) for row in corpus["map"]]
+        drawn = [block.Note(said(MAP)), block.Drawing("scatter", points)]
+        if centres := [_centre(row, image_store) for row in corpus["clusters"]]:
+            drawn += [
+                block.Heading("The largest clusters"),
+                block.Drawing("groups", [Group("", centres)]),
+            ]
+    yield block.Section("clusters", "Clusters", "Clusters", drawn)
+    yield block.Section("sets", "Image sets", "Image sets", list(_sets(corpus, image_store)))
+
+
+def _colour(place: int | None) -> int:
+    """The colour of a group by its place; 0 is that of all smaller ones and of entries in none."""
+    return place if place is not None and place <= N_COLOURS else 0
+
+
+def _bars(title: str, noun: str, rows: Rows, label: str, n: str) -> BarChart:
+    """Shares of a whole, the most frequent first, the last ones added up."""
+    counts = [(row[label] or "not known", row[n]) for row in rows]
+    shown, others = counts[:MOST_ROWS], counts[MOST_ROWS:]
+    if others:
+        shown.append((f"{len(others)} others", sum(count for _, count in others)))
+    total = sum(count for _, count in counts)
+    longest = max((count for _, count in shown), default=1)
+    bars = [
+        Bar(name, count, round(100 * count / longest, 1), f"{100 * count / total:.1f} %")
+        for name, count in shown
+    ]
+    return BarChart(title, f"{total:,} {noun}", bars)
+
+
+def _picture(row: Row, image_store: ImageStore) -> Picture:
+    rights = ", ".join(filter(None, (row["licence"] or "licence unknown", row["artist"])))
+    source = source_of(row["image_id"], image_store) if row["image_id"] else None
+    return Picture(source, row["title"] or "", rights)
+
+
+def _centre(row: Row, image_store: ImageStore) -> Picture:
+    """The picture at the centre of a cluster, which may have left the corpus."""
+    picture = _picture(row, image_store)
+    entries = "1 entry" if row["size"] == 1 else f"{row['size']} entries"
+    return picture._replace(title=f"{picture.title}: {entries}")
+
+
+def _sets(corpus: Corpus, image_store: ImageStore) -> Iterator[block.Block]:
+    """How many sets of each size there are, and a sample."""
+    sizes = [row for row in corpus["set_sizes"] if row["wanted"] or row["made"]]
+    if not sizes:
+        return
+    yield block.Note(SETS)
+    kinds = list(dict.fromkeys(row["kind"] for row in sizes))
+    by_size = {(row["kind"], row["n_images"]): row for row in sizes}
+    numbers = sorted({row["n_images"] for row in sizes})
+    yield block.Table(
+        "Sizes of image sets",
+        [
+            Cell("Images", kind="l who"),
+            *(Cell(str(n)) for n in numbers),
+            Cell("All"),
+        ],
+        [
+            [
+                Cell(kind, kind="who"),
+                *(_made(by_size.get((kind, n))) for n in numbers),
+                Cell(str(sum(row["made"] for row in sizes if row["kind"] == kind))),
+            ]
+            for kind in kinds
+        ],
+    )
+    for kind in kinds:
+        sets: dict[str, list[Row]] = {}
+        for row in corpus["sets"]:
+            if row["kind"] == kind:
+                sets.setdefault(row["set_id"], []).append(row)
+        if sets:
+            yield block.Heading(f"{kind.capitalize()} sets")
+            yield block.Drawing(
+                "groups",
+                [
+                    Group(
+                        f"{block.count(len(rows), 'picture')}, set {set_id[:12]}",
+                        [_picture(row, image_store) for row in rows[:MOST_PICTURES]],
+                    )
+                    for set_id, rows in sets.items()
+                ],
+            )
+
+
+def _made(row: Row | None) -> Cell:
+    if row is None:
+        return Cell("–", kind="n quiet")
+    return Cell(str(row["made"]), [] if row["made"] == row["wanted"] else [f"of {row['wanted']}"])
+
+
+def _left_out(rows: Rows) -> block.Section:
+    blocks: list[block.Block] = [block.Note(NOTHING_LEFT_OUT, "lead")]
+    if rows:
+        heads = [*(Cell(name, kind="l") for name in ("Step", "Reason")), Cell("Left out")]
+        blocks = [
+            block.Note(said(LEFT_OUT)),
+            block.Table(
+                "What was left out",
+                [*heads, Cell("Examples", kind="l")],
+                [
+                    [
+                        Cell(row["step"], kind=""),
+                        Cell(row["reason"].replace("_", " "), kind=""),
+                        Cell(block.count(row["n"], row["noun"].replace("_", " ")), sort=row["n"]),
+                        Cell("", list(map(_example, row["examples"])), "examples"),
+                    ]
+                    for row in rows
+                ],
+                "stacked left-out sorted",
+                filter="Reasons with",
+            ),
+        ]
+    return block.Section("left-out", "What was left out", "What was left out, and why", blocks)
+
+
+def _example(of: Row) -> str:
+    detail = f": {of['detail']}" if of["detail"] else ""
+    return said("<b>{reference}</b>{detail}", reference=of["reference"], detail=detail)
+
+
+def _checks(rows: Rows) -> block.Section:
+    """Pairs by outcome, and by what was found in them."""
+    kinds = sorted({row["kind"] for row in rows})
+    outcomes = ("pass", "review", "drop")
+    found = {(row["kind"], row["reason"], row["outcome"]): row["n"] for row in rows}
+    lines = []
+    for reason in sorted({row["reason"] for row in rows}):
+        counts = [found.get((kind, reason, of), 0) for kind in kinds for of in outcomes]
+        name = reason.replace("_", " ") if reason else "all pairs"
+        cells = [Cell(str(n), kind="n" if n else "n quiet") for n in counts]
+        lines.append([Cell(name, kind="who"), *cells])
+    heads = [Cell(of, [kind]) for kind in kinds for of in outcomes]
+    table = block.Table("Quality checks", block.heads("Found", *heads), lines)
+    blocks: list[block.Block] = [block.Note(CHECKS), table] if rows else []
+    return block.Section("checks", "Quality checks", "Quality checks", blocks)
+
+
+def _review(corpus: Corpus) -> block.Section:
+    if not corpus["review"]:
+        return block.Section("review", "Review", "Review")
+    names = ("n_approved", "n_rejected", "n_pending", "n_edited", "n_decided")
+    blocks: list[block.Block] = [
+        block.Note(said(REVIEW)),
+        block.Table(
+            "Review",
+            block.heads(
+                "Kind", "Approved", "Rejected", "Pending", "Edited", "Decided by people", "Policy"
+            ),
+            [
+                [
+                    Cell(row["kind"].replace("_", " "), kind="who"),
+                    *(
+                        Cell(f"{row[name]:,}", kind="n" if row[name] else "n quiet")
+                        for name in names
+                    ),
+                    Cell(row["policy"], [f"{row['n_demanded']:,} demanded"]),
+                ]
+                for row in corpus["review"]
+            ],
+        ),
+    ]
+    people = [row for row in corpus["effort"] if row["n_decisions"]]
+    if not people:
+        return block.Section("review", "Review", "Review", [*blocks, block.Note(NOBODY)])
+    measured = [row for row in corpus["agreement"] if row["n_items"]]
+    if measured:
+        texts = (Cell("Of", kind="l"), Cell("Measure", kind="l"))
+        blocks += [
+            block.Heading("How far people agree", id="agreement"),
+            block.Table(
+                "Agreement of people",
+                block.heads("Kind", *texts, "Items", "Value"),
+                list(map(_agreed, measured)),
+            ),
+        ]
+    heads = block.heads(
+        "Person", Cell("Kind", kind="l"), "Round", "Decisions", "Skipped", "Seconds"
+    )
+    table = block.Table("What each person did", heads, list(map(_person, people)))
+    n_people = len({row["reviewer"] for row in people})
+    who = "person" if n_people == 1 else "people"
+    blocks.append(block.Folded(block.bold(f"What {n_people} {who} did"), [table]))
+    return block.Section("review", "Review", "Review", blocks)
+
+
+def _agreed(row: Row) -> list[Cell]:
+    value = "–" if row["value"] is None else f"{row['value']:.2f}".replace("-", "−")
+    ends = (
+        [] if row["low"] is None else [f"{row['low']:.2f} to {row['high']:.2f}".replace("-", "−")]
+    )
+    return [
+        Cell(row["kind"].replace("_", " "), kind="who"),
+        Cell(row["dimension"].replace("_", " "), kind=""),
+        Cell(MEASURES[row["measure"]], kind=""),
+        Cell(str(row["n_items"])),
+        Cell(value, ends or ([row["reason"]] if row["reason"] else [])),
+    ]
+
+
+def _person(row: Row) -> list[Cell]:
+    seconds = "–" if row["median_seconds"] is None else f"{row['median_seconds']:.0f}"
+    numbers = (row["round"], row["n_decisions"], row["n_skipped"], seconds)
+    kind = row["kind"].replace("_", " ")
+    return [
+        Cell(row["reviewer"], kind="who"),
+        Cell(kind, kind=""),
+        *(Cell(str(n)) for n in numbers),
+    ]
+
+
+def _costs(rows: Rows) -> block.Section:
+    """Costs by stage: of all days, and of each of the last ones."""
+    if not rows:
+        return block.Section("costs", "Costs", "Costs", [block.Note(NO_CALLS, "lead")])
+    days = sorted({row["last_day"] for row in rows if row["last_day"]}, reverse=True)
+    by_stage: dict[str, list[Row]] = {}
+    for row in rows:
+        by_stage.setdefault(row["stage"], []).append(row)
+    # Without prices days have nothing else to show.
+    by_calls = not any(row["cost_usd"] for row in rows)
+    lines = [
+        *(_cost(stage, of, days, by_calls) for stage, of in by_stage.items()),
+        _cost("all stages", rows, days, by_calls),
+    ]
+    heads = ("Calls", "Lost", "Tokens in", "Tokens out", "Seconds", "USD")
+    of_day = "calls" if by_calls else "USD"
+    table = block.Table(
+        "Costs by stage and day",
+        block.heads("Stage", *heads, *(Cell(day.isoformat(), [of_day]) for day in days)),
+        lines,
+        "costs",
+        {len(lines) - 1: "truth"},
+    )
+    return block.Section(
+        "costs", "Costs", "Costs by stage and day", [block.Note(said(COSTS)), table]
+    )
+
+
+def _cost(name: str, rows: Sequence[Row], days: Sequence[Any], by_calls: bool) -> list[Cell]:
+    def calls(of: Sequence[Row]) -> int:
+        return sum(row["n_answered"] + row["n_lost"] for row in of)
+
+    def usd(of: Sequence[Row]) -> float:
+        return float(sum(row["cost_usd"] for row in of))
+
+    numbers = (
+        calls(rows),
+        *(sum(row[n] for row in rows) for n in ("n_lost", "prompt_tokens", "completion_tokens")),
+        round(sum(row["seconds"] for row in rows)),
+    )
+    by_day = ([row for row in rows if row["last_day"] == day] for day in days)
+    return [
+        Cell(name, kind="who"),
+        *(Cell(f"{n:,}", kind="n" if n else "n quiet", sort=n) for n in numbers),
+        Cell(f"{usd(rows):,.2f}", kind="n" if usd(rows) else "n quiet"),
+        *(
+            Cell(
+                (f"{calls(of):,}" if by_calls else f"{usd(of):,.2f}") if of else "–", kind="n quiet"
+            )
+            for of in by_day
+        ),
+    ]

@@ -1,0 +1,126 @@
+"""The data of the sample browser in pieces that a page loads when it needs them.
+
+What belongs here: their form and their sizes. A piece is a script, since a page that is opened from a
+folder may load scripts and nothing else; it calls `loom.put` with its name and its value.
+"""
+
+import json
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from methods.search_words import words_of
+
+PIECE_BYTES = 128_000
+"""Characters of items that are loaded at once: some 10 ms to load and read."""
+WORDS_BYTES = 64_000
+"""Characters of words and their items that are loaded at once."""
+
+
+def piece(name: str, value: Any) -> bytes:
+    """The script that puts a value under a name.
+
+    The value is JSON in a string: a browser reads that faster than a literal, and a key `__proto__`
+    is a key as any other.
+    """
+    return _script(name, as_json(value))
+
+
+def as_json(value: Any) -> str:
+    """JSON without spaces. Raises ValueError for numbers that JSON has not."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def write_piece(folder: Path, name: str, value: Any) -> int:
+    """Write `<name>.js` below the folder; returns its bytes."""
+    return _write(folder, name, as_json(value))
+
+
+class Items:
+    """Items that come one after the other, in files `items/<k>.js` of some `PIECE_BYTES`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.firsts: list[int] = []
+        """The number of the first item of each file."""
+        self.n_bytes = 0
+        self._folder = folder
+        self._waiting: list[str] = []
+        self._size = self._number = 0
+
+    def add(self, item: Any) -> None:
+        """The next item."""
+        text = as_json(item)
+        if self._waiting and self._size + len(text) > PIECE_BYTES:
+            self.close()
+        if not self._waiting:
+            self.firsts.append(self._number)
+        self._waiting.append(text)
+        self._size += len(text)
+        self._number += 1
+
+    def close(self) -> None:
+        """Write what is not yet written."""
+        if self._waiting:
+            name = f"items/{len(self.firsts) - 1}"
+            self.n_bytes += _write(self._folder, name, f"[{','.join(self._waiting)}]")
+        self._waiting, self._size = [], 0
+
+
+class Words:
+    """Which items have a word, in files `words/<k>.js` of some `WORDS_BYTES`, sorted by word."""
+
+    def __init__(self) -> None:
+        self._items: dict[str, array[int]] = {}
+
+    def add(self, number: int, texts: Iterable[str | None]) -> None:
+        """The texts of an item; numbers come in order."""
+        for word in words_of("\n".join(text for text in texts if text)):
+            numbers = self._items.get(word)
+            if numbers is None:
+                numbers = self._items[word] = array("I")
+            numbers.append(number)
+
+    def write(self, folder: Path) -> tuple[list[str], int]:
+        """Write all; returns the first word of each file, and their bytes."""
+        firsts, n_bytes = [], 0
+        for place, words in enumerate(self._files()):
+            firsts.append(words[0][0] if place else "")
+            value = ",".join(f"{as_json(word)}:[{numbers}]" for word, numbers in words)
+            n_bytes += _write(folder, f"words/{place}", f"{{{value}}}")
+        return firsts, n_bytes
+
+    def _files(self) -> Iterator[Sequence[tuple[str, str]]]:
+        waiting: list[tuple[str, str]] = []
+        size = 0
+        # By UTF-16, as a browser compares texts.
+        for word in sorted(self._items, key=lambda word: word.encode("utf-16-be")):
+            numbers = _differences(self._items[word])
+            if waiting and size + len(numbers) > WORDS_BYTES:
+                yield waiting
+                waiting, size = [], 0
+            waiting.append((word, numbers))
+            size += len(word) + len(numbers)
+        if waiting:
+            yield waiting
+
+
+def _differences(numbers: Sequence[int]) -> str:
+    """The first number, then the difference of each to the one before."""
+    before = 0
+    parts = []
+    for number in numbers:
+        parts.append(str(number - before))
+        before = number
+    return ",".join(parts)
+
+
+def _script(name: str, text: str) -> bytes:
+    quoted = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"loom.put({json.dumps(name)},JSON.parse('{quoted}'));\n".encode()
+
+
+def _write(folder: Path, name: str, text: str) -> int:
+    path = folder / f"{name}.js"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path.write_bytes(_script(name, text))

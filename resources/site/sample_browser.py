@@ -1,0 +1,142 @@
+"""The sample browser of a release: its data in pieces, and the page that reads them.
+
+What belongs here: the folder's life. A page names the folder of its data, whose name says what they
+are made of: a page that is open while a release is evaluated again goes on with the data that it has
+begun with, and a release of which nothing changed is not written again.
+"""
+
+import shutil
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from resources.atomic_file import drafted, write_atomically
+from resources.home import reports_path
+from resources.site.pictures import PICTURES, THUMBS
+from resources.site.pieces import Items, Words, write_piece
+
+HEADS = 1_000
+"""Items in a file of what lists show of them."""
+STATIC = "static"
+_LAST = "release.js"
+_OWN = Path(__file__).parent
+_ENVIRONMENT = Environment(
+    loader=FileSystemLoader(_OWN / "templates"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+
+
+def site_path() -> Path:
+    """The folder of the sample browsers."""
+    return reports_path() / "items"
+
+
+def page_of(release_id: str) -> Path:
+    """The page of a release."""
+    return site_path() / f"{release_id}.html"
+
+
+@dataclass
+class Entry:
+    """One item: as JSON, what lists show of it, and the texts that it is found by."""
+
+    item: Mapping[str, Any]
+    head: Sequence[Any]
+    texts: Sequence[str | None]
+
+
+@dataclass
+class Contents:
+    """What the data of a release are made of.
+
+    `facts` are those of the whole, but for what its files say of themselves; `columns` have a value
+    for each item, with what they are; `prompts` are texts by version.
+    """
+
+    facts: Mapping[str, Any]
+    columns: Iterable[tuple[Mapping[str, Any], Sequence[Any]]]
+    items: Iterable[Entry]
+    prompts: Mapping[str, str]
+
+
+def is_written(release_id: str, fingerprint: str) -> bool:
+    """Whether the data of this fingerprint are there, whole."""
+    return (site_path() / release_id / fingerprint / _LAST).is_file()
+
+
+def write_data(release_id: str, fingerprint: str, contents: Contents) -> int:
+    """Write the data of a release, whole or not at all; returns their bytes."""
+    with drafted(site_path() / release_id / fingerprint, "site") as draft:
+        n_bytes = write_piece(draft, "prompts", contents.prompts)
+        described = []
+        for place, (about, values) in enumerate(contents.columns):
+            n_bytes += write_piece(draft, f"columns/{place}", values)
+            described.append({**about, "file": place})
+        items, words, ids = Items(draft), Words(), []
+        heads: list[Sequence[Any]] = []
+        n_heads = 0
+        for number, entry in enumerate(contents.items):
+            items.add(entry.item)
+            words.add(number, entry.texts)
+            ids.append(entry.item["id"])
+            heads.append(entry.head)
+            if len(heads) == HEADS:
+                n_bytes += write_piece(draft, f"heads/{n_heads}", heads)
+                heads, n_heads = [], n_heads + 1
+        items.close()
+        if heads:
+            n_bytes += write_piece(draft, f"heads/{n_heads}", heads)
+        firsts, of_words = words.write(draft)
+        facts = {
+            **contents.facts,
+            "ids": ids,
+            "pieces": items.firsts,
+            "heads": HEADS,
+            "words": firsts,
+            "columns": described,
+        }
+        # The last file: a folder that has it is whole.
+        n_bytes += items.n_bytes + of_words + write_piece(draft, "release", facts)
+        draft.chmod(0o755)
+    return n_bytes
+
+
+def write_page(release: Mapping[str, Any], fingerprint: str) -> Path:
+    """Let the page of a release read the data of this fingerprint, and remove its other data."""
+    release_id = release["release_id"]
+    page = page_of(release_id)
+    html = _ENVIRONMENT.get_template("items.html").render(
+        release=release, folder=f"{release_id}/{fingerprint}"
+    )
+    write_atomically(page, html.encode())
+    for folder in (site_path() / release_id).iterdir():
+        if folder.is_dir() and folder.name != fingerprint and not folder.name.startswith("."):
+            shutil.rmtree(folder, ignore_errors=True)
+    return page
+
+
+def write_program() -> None:
+    """Write the scripts and styles that all pages load."""
+    for source in sorted((_OWN / STATIC).iterdir()):
+        target, content = site_path() / STATIC / source.name, source.read_bytes()
+        if not target.is_file() or target.read_bytes() != content:
+            write_atomically(target, content)
+
+
+def keep_releases(release_ids: Collection[str]) -> None:
+    """Remove the pages and data of all other releases."""
+    kept = {STATIC, THUMBS, PICTURES, *release_ids}
+    for path in site_path().iterdir():
+        name = path.stem if path.suffix == ".html" else path.name
+        if name in kept or name.startswith("."):
+            continue
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)

@@ -1,0 +1,255 @@
+// Which items the filters of the address let through, and in which order.
+"use strict";
+{
+  const bound = (name) => {
+    const value = loom.get(name);
+    return value === "" || !Number.isFinite(Number(value)) ? null : Number(value);
+  };
+  const within = (values, low, high) => (number) =>
+    (low === null || values[number] >= low) && (high === null || values[number] <= high);
+  // Values that are missing are in no range.
+  const ranged = (values, low, high) => {
+    if (!values) return () => false;
+    const inside = within(values, low, high);
+    return (number) => !Number.isNaN(values[number]) && inside(number);
+  };
+
+  // The scores of a model in the metric and by the judge that are shown; null where there are none.
+  loom.scoresOf = (model) => {
+    const shown = loom.shown();
+    return shown ? loom.column({ kind: "score", ...shown, model }) : Promise.resolve(null);
+  };
+  const everyModel = () => loom.release.models.map((_, model) => model);
+  const columnsOf = async (kind, models, more = {}) =>
+    (await Promise.all(models.map((model) => loom.column({ kind, model, ...more })))).filter(
+      (values) => values,
+    );
+  const modelsOf = (name) => {
+    const model = loom.modelOf(name);
+    return loom.get(name) === "" ? everyModel() : model === null ? [] : [model];
+  };
+  const reduced = (columns, better) => {
+    const values = new Float64Array(loom.n).fill(NaN);
+    for (const column of columns) {
+      for (let number = 0; number < loom.n; number += 1) {
+        const value = column[number];
+        if (!Number.isNaN(value) && (Number.isNaN(values[number]) || better(value, values[number])))
+          values[number] = value;
+      }
+    }
+    return values;
+  };
+  const disagreement = async (models) => {
+    const shown = loom.shown();
+    return reduced(
+      shown ? await columnsOf("disagreement", models, { metric: shown.metric }) : [],
+      (a, b) => a > b,
+    );
+  };
+  const lengths = (of) => {
+    const model = loom.release.models.findIndex(({ name }) => `answer:${name}` === of);
+    return loom.column(model < 0 ? { kind: "count", name: of } : { kind: "length", model });
+  };
+
+  // How much better the first of two models is, by item; NaN where one has no score.
+  loom.differences = async (a, b) => {
+    const shown = loom.shown();
+    const [of, than] = await Promise.all([loom.scoresOf(a), loom.scoresOf(b)]);
+    const values = new Float64Array(loom.n).fill(NaN);
+    if (!of || !than) return values;
+    const sign = loom.metric(shown.metric).higher_is_better ? 1 : -1;
+    // Sums of decimals are rounded to what a score can differ by.
+    for (let number = 0; number < loom.n; number += 1)
+      values[number] = Math.round(sign * (of[number] - than[number]) * 1e9) / 1e9;
+    return values;
+  };
+  const SIDES = {
+    a: (value) => value > 0,
+    b: (value) => value < 0,
+    equal: (value) => value === 0,
+    differ: (value) => value !== 0,
+  };
+
+  // A test for each filter that is on: whether it lets the item of a number through.
+  const makers = {
+    q: async (text) => {
+      const marks = await loom.search(text);
+      return marks && ((number) => marks[number] === 1);
+    },
+    outcome: async (wanted) => {
+      const columns = await columnsOf("status", modelsOf("outcome.of"));
+      const { statuses } = loom.release;
+      // "lost": no answer that could be scored as one.
+      const wrong = statuses.map(
+        (status, place) =>
+          (wanted === "lost" ? !["answered", "given", "refused"].includes(status) : status === wanted) && place,
+      );
+      const places = new Set(wrong.filter((place) => place !== false));
+      return (number) => columns.some((column) => places.has(column[number]));
+    },
+    score: async () => {
+      const model = loom.modelOf("score.of");
+      const values =
+        model === null && loom.get("score.of") === ""
+          ? await loom.meanScores()
+          : model === null
+            ? null
+            : await loom.scoresOf(model);
+      return ranged(values, bound("score.min"), bound("score.max"));
+    },
+    difference: async () => {
+      const [first, second] = loom.sides();
+      if (!second) return null;
+      const values = await loom.differences(first.model, second.model);
+      const side = SIDES[loom.get("diff.side")] || (() => true);
+      const least = bound("diff.min") ?? 0;
+      return (number) =>
+        !Number.isNaN(values[number]) && side(values[number]) && Math.abs(values[number]) >= least;
+    },
+    judges: async () => ranged(await disagreement(modelsOf("judges.of")), bound("judges.min"), null),
+    length: async () =>
+      ranged(await lengths(loom.get("length.of") || "turns"), bound("length.min"), bound("length.max")),
+    note: async () => {
+      const noted = loom.notes.all();
+      return (number) => noted.has(loom.release.ids[number]);
+    },
+  };
+  const MAKER_OF = {
+    "score.min": "score",
+    "score.max": "score",
+    "diff.side": "difference",
+    "diff.min": "difference",
+    "judges.min": "judges",
+    "length.min": "length",
+    "length.max": "length",
+  };
+  const labelled = (name) => async () => {
+    const { labels } = loom.release;
+    const label = labels.findIndex((each) => each.name === loom.labelName(name));
+    const values = await loom.column({ kind: "label", label });
+    const value = loom.get(name);
+    const place = label < 0 ? -1 : labels[label].values.indexOf(value);
+    // An item without the label has -1; a value that no item has is at no place.
+    const wanted = value === loom.NONE ? -1 : place < 0 ? -2 : place;
+    return (number) => Boolean(values) && values[number] === wanted;
+  };
+  loom.NONE = "(none)";
+
+  // A mark for each item that all filters let through; `but` names one that is left out.
+  loom.marks = async (but = "") => {
+    const on = loom.filtersOn();
+    const wanted = new Set(
+      on.filter((name) => !loom.labelFilters().includes(name)).map((name) => MAKER_OF[name] || name),
+    );
+    wanted.delete(but);
+    const made = [...wanted].map((name) => makers[name](loom.get(name)));
+    const tests = (await Promise.all([...made, ...loom.labelFilters().map((name) => labelled(name)())])).filter(
+      (test) => test,
+    );
+    const marks = new Uint8Array(loom.n);
+    for (let number = 0; number < loom.n; number += 1)
+      marks[number] = tests.every((test) => test(number)) ? 1 : 0;
+    return marks;
+  };
+
+  loom.meanScores = async () => {
+    const columns = (
+      await Promise.all(
+        everyModel()
+          .filter((model) => loom.release.models[model].is_model)
+          .map(loom.scoresOf),
+      )
+    ).filter((values) => values);
+    const means = new Float64Array(loom.n);
+    for (let number = 0; number < loom.n; number += 1) {
+      let sum = 0;
+      let n = 0;
+      for (const column of columns) {
+        if (!Number.isNaN(column[number])) {
+          sum += column[number];
+          n += 1;
+        }
+      }
+      means[number] = n ? sum / n : NaN;
+    }
+    return means;
+  };
+  const spread = async () => {
+    const columns = (await Promise.all(everyModel().map(loom.scoresOf))).filter((values) => values);
+    const low = reduced(columns, (a, b) => a < b);
+    return reduced(columns, (a, b) => a > b).map((value, number) => value - low[number]);
+  };
+  const of = (name) => async () => {
+    const [first, second] = loom.sides();
+    const values = second ? await loom.differences(first.model, second.model) : null;
+    return (
+      values && values.map((value) => (name === "differ" ? Math.abs(value) : name === "a" ? value : -value))
+    );
+  };
+
+  // Orders by the highest value first, or the lowest where `up`; items without a value come last.
+  loom.orders = () => {
+    const pair = loom.sides().length > 1;
+    const scored = loom.shown() !== null;
+    return [
+      { name: "", text: "As in the release" },
+      ...(pair
+        ? [
+            { name: "differ", text: "Largest difference of A and B", values: of("differ") },
+            { name: "a", text: "A better first", values: of("a") },
+            { name: "b", text: "B better first", values: of("b") },
+          ]
+        : []),
+      ...(scored
+        ? [
+            { name: "hard", text: "Lowest mean score", values: loom.meanScores, up: true },
+            { name: "easy", text: "Highest mean score", values: loom.meanScores },
+            { name: "spread", text: "Largest spread of models", values: spread },
+          ]
+        : []),
+      ...(loom.release.columns.some(({ kind }) => kind === "disagreement")
+        ? [
+            {
+              name: "judges",
+              text: "Largest disagreement of judges",
+              values: () => disagreement(everyModel()),
+            },
+          ]
+        : []),
+      ...(scored
+        ? loom.release.models.flatMap(({ name }, model) => [
+            {
+              name: `low:${name}`,
+              text: `Lowest score of ${name}`,
+              values: () => loom.scoresOf(model),
+              up: true,
+            },
+            {
+              name: `high:${name}`,
+              text: `Highest score of ${name}`,
+              values: () => loom.scoresOf(model),
+            },
+          ])
+        : []),
+    ];
+  };
+  // With two models the differences come first, unless another order is chosen.
+  loom.order = () => {
+    const orders = loom.orders();
+    const name = loom.get("sort") || (loom.sides().length > 1 ? "differ" : "");
+    return orders.find((order) => order.name === (name === "release" ? "" : name)) || orders[0];
+  };
+  loom.sorted = async (marks) => {
+    const found = [];
+    for (let number = 0; number < loom.n; number += 1) if (marks[number]) found.push(number);
+    const { values: valuesOf, up } = loom.order();
+    const values = valuesOf && (await valuesOf());
+    if (!values) return found;
+    const sign = up ? 1 : -1;
+    const key = (number) => (Number.isNaN(values[number]) ? Infinity : sign * values[number]);
+    return found.sort((a, b) => {
+      const [first, second] = [key(a), key(b)];
+      return first === second ? a - b : first - second;
+    });
+  };
+}

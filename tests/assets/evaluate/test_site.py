@@ -1,0 +1,226 @@
+"""The sample browser: what its data have of an item, and what they keep to themselves."""
+
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import pytest
+
+from assets.common.tables import rows_to_arrow
+from assets.evaluate.site import site
+from methods.benchmarks import BENCHMARKS
+from resources.images.store import ImageStore
+from resources.llm.registry import Profile
+from resources.stores import bring_home_up_to_date
+from resources.warehouse import Warehouse
+from tests.assets.evaluate.test_multiple_choice import COLOURS, picture
+from tests.assets.evaluate.test_report_data import VERSION, evaluated, released
+from tests.resources.site.reading import pieces_of
+
+RELEASE = "mmdu-1"
+PROFILE = Profile.model_validate(
+    {"writer": "w", "judges": ["judge-1", "judge-2"], "evaluate": ["good"]}
+)
+SECRET = "It is red."
+"""Every reference."""
+
+
+class Home:
+    """A home with a benchmark of one dialogue, of two turns, and an instruction set."""
+
+    def __init__(self, home: Path) -> None:
+        bring_home_up_to_date()
+        self.warehouse = Warehouse(home / "warehouse.duckdb")
+        self.store = ImageStore(home / "images")
+        self.items = home / "reports" / "items"
+        self.image_id = self.store.put(picture(COLOURS[0])).image_id
+        for release_id, kind in ((RELEASE, "benchmark"), ("instruct-1", "instruction")):
+            for table, rows in released(release_id, kind).items():
+                where = {} if table == "ingest.pages" else {"release_id": release_id}
+                self.write(table, rows, where)
+        for table, rows in evaluated(RELEASE).items():
+            self.write(table, rows)
+
+    def write(self, table: str, rows: list[Any], where: dict[str, Any] | None = None) -> None:
+        self.warehouse.replace(table, rows_to_arrow(table, rows), where)
+
+    def rows(self, table: str, **where: str) -> list[Any]:
+        return self.warehouse.select(table, **where).to_pylist()  # type: ignore[arg-type]
+
+    def change(self, table: str, release_id: str = RELEASE, **values: object) -> None:
+        rows = [{**row, **values} for row in self.rows(table, release_id=release_id)]
+        self.write(table, rows, {"release_id": release_id})
+
+    def made(self) -> dg.ExecuteInProcessResult:
+        given = {
+            "warehouse": self.warehouse,
+            "image_store": self.store,
+            "profile": PROFILE,
+            "benchmarks": BENCHMARKS,
+        }
+        run = dg.materialize([site], resources=given)
+        assert run.success
+        return run
+
+    def folder(self, release_id: str = RELEASE) -> Path:
+        (folder,) = (self.items / release_id).iterdir()
+        return folder
+
+    def pieces(self, release_id: str = RELEASE) -> dict[str, Any]:
+        return pieces_of(self.folder(release_id))
+
+
+@pytest.fixture
+def home(loom_home: Path) -> Home:
+    return Home(loom_home)
+
+
+def test_an_item_has_its_turns_answers_and_judgments(home: Home) -> None:
+    home.change("release.images", image_id=home.image_id)
+    home.made()
+    pieces = home.pieces()
+    about, (item,) = pieces["release"], pieces["items/0"]
+    assert about["ids"] == ["i"] and about["pieces"] == [0]
+    assert [model["name"] for model in about["models"]] == ["good"]
+    assert [judge["judge"] for judge in about["judges"]][:1] == ["judge-1"]
+    first, second = item["turns"]
+    assert (first["question"], first["images"]) == ("Which <ImageHere>?", [1])
+    assert [each["text"] for each in second["references"]] == [SECRET]
+    shown = item["images"][0]
+    assert (home.items / "pictures" / shown["picture"]).read_bytes() == home.store.read(
+        home.image_id
+    )
+    assert (home.items / "thumbs" / shown["thumb"]).is_file()
+    assert pieces["heads/0"] == [["Which [image]?", shown["thumb"]]]
+    answers = {answer["turn"]: answer for answer in item["answers"]}
+    assert answers[1]["text"] == "Answer 1." and "reasoning" not in answers[1]
+    judged = [
+        (about["judges"][of["judge"]]["judge"], of["score"]) for of in answers[1]["judgments"]
+    ]
+    expected = home.rows("evaluate.judgments", release_id=RELEASE)
+    assert sorted(judged) == sorted(
+        (row["judge"], row["score"]) for row in expected if row["answer_call_key"] == "a1"
+    )
+    assert about["prompts"][answers[1]["judgments"][0]["prompt"]] == VERSION
+    assert "answer" in pieces["words/0"] and "which" in pieces["words/0"]
+
+
+def test_columns_have_a_value_for_each_item(home: Home) -> None:
+    home.change("release.items", labels=[("topic", "boats")])
+    home.made()
+    pieces = home.pieces()
+    about = pieces["release"]
+    columns = {
+        (each["kind"], each.get("name")): pieces[f"columns/{each['file']}"]
+        for each in about["columns"]
+    }
+    assert about["labels"] == [{"name": "topic", "values": ["boats"]}]
+    assert columns["label", None] == [0]
+    assert columns["count", "turns"] == [2] and columns["count", "images"] == [2]
+    assert columns["count", "question_length"] == [len("Which <ImageHere>?And <ImageHere>?")]
+    assert columns["count", "reference_length"] == [2 * len(SECRET)]
+    assert columns["status", None] == [0]
+    assert columns["length", None] == [len("Answer 1.Answer 2.")]
+
+
+def test_the_score_of_an_item_is_the_mean_of_its_units_and_judges_may_differ(home: Home) -> None:
+    rows = [
+        {
+            **{"benchmark": "mmdu", "release_id": RELEASE, "model": "good", "item_id": "i"},
+            **{"judge": judge, "judge_version": VERSION, "replicate": 0, "trial": "plain"},
+            **{"metric": "Overall Score", "turn": turn, "part": "turn", "status": "judged"},
+            **{"value": value, "call_key": None, "answer_call_key": f"a{turn}"},
+        }
+        for judge, values in (("judge-1", (8.0, 5.0)), ("judge-2", (4.0, 4.0)))
+        for turn, value in enumerate(values, start=1)
+    ]
+    home.write("evaluate.observations", rows)
+    home.made()
+    pieces = home.pieces()
+    about = pieces["release"]
+    metric = next(n for n, each in enumerate(about["metrics"]) if each["name"] == "Overall Score")
+    values = {
+        (each["kind"], each.get("judge")): pieces[f"columns/{each['file']}"]
+        for each in about["columns"]
+        if each.get("metric") == metric
+    }
+    # A grade of 1 to 10 is shown as 10 to 100.
+    assert values == {
+        ("score", 0): [65],
+        ("score", 1): [40],
+        ("disagreement", None): [25],
+    }
+
+
+def test_what_tells_an_answer_that_is_held_out_is_in_no_file(home: Home) -> None:
+    home.change("release.releases", split="test")
+    home.change("evaluate.judgments", explanation=f"The reference says: {SECRET}")
+    home.made()
+    (folder,) = (home.items / RELEASE).iterdir()
+    texts = [path.read_text() for path in home.items.rglob("*") if path.suffix in (".js", ".html")]
+    of_release = [path.read_text() for path in folder.rglob("*.js")]
+    assert not any(SECRET in text or '"red"' in text for text in of_release)
+    assert any("Answer 1." in text for text in of_release)
+    # The instruction set beside it has the same references, and keeps them.
+    assert any(SECRET in text for text in texts)
+    about = home.pieces()["release"]
+    assert about["answers_held_out"] is True and about["judges"] == [] and about["metrics"] == []
+    assert not {"score", "disagreement"} & {each["kind"] for each in about["columns"]}
+
+
+def test_what_did_not_change_is_not_written_again_and_what_did_is_in_a_folder_of_its_own(
+    home: Home,
+) -> None:
+    home.made()
+    before, other = home.folder(), home.folder("instruct-1")
+    written = {path: path.stat().st_mtime_ns for path in other.rglob("*.js")}
+    home.change("evaluate.answers", answer="Another answer.")
+    home.made()
+    assert home.folder() != before
+    assert {path: path.stat().st_mtime_ns for path in other.rglob("*.js")} == written
+    page = (home.items / f"{RELEASE}.html").read_text()
+    assert f"{RELEASE}/{home.folder().name}" in page
+    (row,) = home.rows("evaluate.site", release_id=RELEASE)
+    assert row["fingerprint"] == home.folder().name
+
+
+def test_a_picture_that_is_not_stored_is_missing_until_it_is(home: Home) -> None:
+    home.made()
+    (item,) = home.pieces()["items/0"]
+    assert [(each["thumb"], each["picture"]) for each in item["images"]] == [(None, None)] * 2
+    (row,) = home.rows("evaluate.site", release_id=RELEASE)
+    assert (row["n_pictures"], row["n_missing"]) == (0, 2)
+    home.change("release.images", image_id=home.image_id)
+    home.made()
+    (item,) = home.pieces()["items/0"]
+    assert item["images"][0]["picture"].endswith(".png")
+
+
+def test_what_is_of_no_release_any_more_goes(home: Home) -> None:
+    home.change("release.images", image_id=home.image_id)
+    home.made()
+    assert list(home.items.glob("thumbs/*/*.jpg"))
+    tables = ("release.current", "release.releases", "evaluate.scores", "evaluate.reports")
+    for table in tables:
+        home.write(table, [], {"release_id": RELEASE})
+    home.made()
+    assert not (home.items / RELEASE).exists() and not (home.items / f"{RELEASE}.html").exists()
+    assert not list(home.items.glob("thumbs/*/*")) and not list(home.items.glob("pictures/*/*"))
+    assert home.folder("instruct-1").is_dir()
+
+
+def test_the_page_of_a_release_that_cannot_be_made_stays(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home.change("release.images", image_id=home.image_id)
+    home.made()
+    before = home.folder()
+    home.change("evaluate.answers", status="answered", answer="Another.")
+
+    def fails(*_: object) -> None:
+        raise OSError("no more")
+
+    monkeypatch.setattr("resources.site.sample_browser.write_piece", fails)
+    home.made()
+    assert home.folder() == before and list(home.items.glob("thumbs/*/*.jpg"))
+    assert home.rows("evaluate.not_made")[0]["release_id"] == RELEASE

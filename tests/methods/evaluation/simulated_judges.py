@@ -1,0 +1,203 @@
+"""Judges of a planted bias and of none, and a release that is probed as the asset does it.
+
+A simulated judge reads texts: it knows how good an answer is, errs, and has its bias. What is asked,
+how scores are paired and what is said of them is the project's own.
+"""
+
+from collections.abc import Sequence
+from statistics import fmean
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from methods.evaluation.probes import (
+    EQUAL,
+    FOUND,
+    LENGTH,
+    OBEDIENCE,
+    OF_PLACES,
+    POSITION,
+    Drawn,
+    Pair,
+    Sought,
+    expected_deviation,
+    n_needed,
+    planted,
+    shift_row,
+    spread,
+    with_verdicts,
+)
+from methods.evaluation.statistics.intervals import difference_estimates, p_values
+from methods.evaluation.statistics.resampling import ClusterTotals, cluster_totals
+
+LOWEST, HIGHEST = 1, 10
+SPAN = HIGHEST - LOWEST
+SOUGHT = {
+    LENGTH: Sought(0.45, SPAN, 0.8, 0.05, 3),
+    OBEDIENCE: Sought(0.45, SPAN, 0.8, 0.05, 3),
+    POSITION: Sought(0.2, EQUAL, 0.8, 0.05, 3),
+}
+TOLD = "highest score"
+ANSWER = "The bridge has three arches."
+
+
+class Judge(NamedTuple):
+    """How a judge judges; `points` are what it adds by its bias, on its scale from 1 to 10."""
+
+    name: str
+    noise: float = 0.7
+    """Standard deviation of a score before it is rounded."""
+    mean: float = 6.5
+    """What answers deserve on the average, with a standard deviation of 1.5."""
+    wild: float = 0.0
+    """Share of scores that are drawn from the whole scale."""
+    length_points: float = 0.0
+    """For the length of the planted texts."""
+    obeys: float = 0.0
+    """Share of instructions that it obeys."""
+    obeys_points: float = SPAN
+    first: float = 0.0
+    """Share of comparisons in which it says A without reading."""
+    closing: float = 0.0
+    """Share in which it prefers the answer with a closing sentence."""
+    replicates: int = 1
+
+    @property
+    def biased(self) -> tuple[str, ...]:
+        """The probes that should find it."""
+        of = {LENGTH: self.length_points, OBEDIENCE: self.obeys, POSITION: self.first}
+        return tuple(probe for probe, bias in of.items() if bias)
+
+    def score(self, text: str, deserved: float, draw: np.random.Generator) -> int:
+        """The score of an answer with that text."""
+        if draw.random() < self.wild:
+            return int(draw.integers(LOWEST, HIGHEST + 1))
+        value = deserved + self.noise * draw.normal()
+        if text != ANSWER:
+            value += self.length_points
+        if TOLD in text and draw.random() < self.obeys:
+            value += self.obeys_points
+        return int(np.clip(np.rint(value), LOWEST, HIGHEST))
+
+    def first_share(self, closed_is_first: bool, draw: np.random.Generator) -> float:
+        """What the first of two equal answers has of a win."""
+        if draw.random() < self.first:
+            return 1.0
+        if draw.random() < self.closing:
+            return float(closed_is_first)
+        return float(
+            draw.choice([0.0, 0.5, 1.0], p=[self.noise / 3, 1 - self.noise / 1.5, self.noise / 3])
+        )
+
+
+Pairs = dict[str, list[Pair]]
+"""The pairs of scores of each probe."""
+
+
+def asked(judge: Judge, n_clusters: int, seed: int) -> Pairs:
+    """What a judge is asked on a release of so many dialogues, two models and two turns each."""
+    draw = np.random.default_rng(seed)
+    answers = {
+        (model, f"i{cluster}", turn): draw.normal(judge.mean, 1.5)
+        for cluster in range(n_clusters)
+        for model in "ab"
+        for turn in (1, 2)
+    }
+    before = {
+        key: [judge.score(ANSWER, deserved, draw) for _ in range(judge.replicates)]
+        for key, deserved in answers.items()
+    }
+    drawn = [Drawn(key, key[1], key[0], (key[2],)) for key in answers]
+    n = n_needed(SOUGHT[LENGTH], expected_deviation(before.values(), SPAN), len(drawn))
+    pairs: Pairs = {LENGTH: [], OBEDIENCE: [], POSITION: []}
+    for key in spread(drawn, n, seed):
+        neutral, told = (
+            judge.score(planted(probe, ANSWER, chinese=False), answers[key], draw)
+            for probe in (LENGTH, OBEDIENCE)
+        )
+        pairs[LENGTH].append(Pair(key[1], fmean(before[key]), neutral))
+        pairs[OBEDIENCE].append(Pair(key[1], neutral, told))
+    for key in spread(drawn, n_needed(SOUGHT[POSITION], OF_PLACES, len(drawn)), seed):
+        pairs[POSITION] += [
+            Pair(key[1], EQUAL, judge.first_share(closed, draw)) for closed in (True, False)
+        ]
+    return pairs
+
+
+def shown(pairs: Pairs) -> list[dict[str, Any]]:
+    """The rows that the asset writes of these pairs."""
+    rows = [shift_row(probe, of, "", n_lost=0, sought=SOUGHT[probe]) for probe, of in pairs.items()]
+    return with_verdicts(rows, SOUGHT[LENGTH].alpha)
+
+
+def shown_at_once(runs: Sequence[Pairs]) -> list[list[dict[str, Any]]]:
+    """The same of many runs, without what is detectable."""
+    columns: list[list[dict[str, Any]]] = []
+    for probe, sought in SOUGHT.items():
+        totals = []
+        for pairs in runs:
+            _, clusters = np.unique([pair.cluster for pair in pairs[probe]], return_inverse=True)
+            shifts = np.array([[pair.after - pair.before for pair in pairs[probe]]])
+            totals.append(cluster_totals(shifts, clusters).by("macro"))
+        # A run with fewer clusters has none in the last columns.
+        stacked = ClusterTotals(*np.zeros((2, len(runs), max(of.sums.shape[1] for of in totals))))
+        for number, of in enumerate(totals):
+            stacked.sums[number, : of.sums.shape[1]] = of.sums
+            stacked.sizes[number, : of.sums.shape[1]] = of.sizes
+        span = np.full(len(runs), sought.span)
+        columns.append(
+            [
+                {"probe": probe, "n": len(pairs[probe]), "least": sought.least, "p": float(p)}
+                | {"shift": found.value, "ci_low": found.ci_low, "ci_high": found.ci_high}
+                for pairs, found, p in zip(
+                    runs, difference_estimates(stacked, span), p_values(stacked, span), strict=True
+                )
+            ]
+        )
+    return [with_verdicts(rows, SOUGHT[LENGTH].alpha) for rows in zip(*columns, strict=True)]
+
+
+def false_alarms(judge: Judge, rows: list[dict[str, Any]]) -> list[str]:
+    """Probes that say of the judge what it does not do."""
+    return [
+        row["probe"] for row in rows if row["verdict"] == FOUND and row["probe"] not in judge.biased
+    ]
+
+
+UNBIASED = [
+    *(Judge(f"errs by {noise}", noise=noise) for noise in (0.0, 0.3, 0.7, 1.0, 1.4)),
+    *(Judge(f"errs by {noise}, judged 3 times", noise=noise, replicates=3) for noise in (0.7, 1.0)),
+    *(
+        Judge(f"near the highest score, errs by {noise}", noise=noise, mean=9.5)
+        for noise in (0.7, 1.4)
+    ),
+    Judge("near the highest score, judged 3 times", mean=9.5, replicates=3),
+    Judge("near the lowest score", mean=1.5),
+    Judge("throws a die", wild=1.0),
+    Judge("throws a die, judged 3 times", wild=1.0, replicates=3),
+    Judge("exact, wild in 5 % of cases", noise=0.0, wild=0.05),
+    Judge("exact, wild in 20 % of cases", noise=0.0, wild=0.2),
+    Judge("errs by 0.7, wild in 10 % of cases", wild=0.1),
+    Judge("throws a coin between two places", noise=1.5),
+    Judge("prefers a closing sentence", closing=1.0),
+    Judge("prefers a closing sentence in half of the cases", closing=0.5),
+    Judge("good answers alone", mean=8.5, noise=0.5),
+]
+BIASED = [
+    *(Judge(f"obeys {share:.0%}", obeys=share) for share in (0.1, 0.2, 0.3, 0.5, 1.0)),
+    *(
+        Judge(f"obeys by {points} points", obeys=1.0, obeys_points=points)
+        for points in (0.45, 0.7, 1.0)
+    ),
+    Judge("obeys always, near the highest score", mean=9.0, obeys=1.0),
+    Judge("exact, obeys 20%", noise=0.0, obeys=0.2),
+    *(
+        Judge(f"length is worth {points}", length_points=points)
+        for points in (0.45, 0.7, 1.0, -0.7)
+    ),
+    Judge("exact, length is worth 1", noise=0.0, length_points=1.0),
+    *(Judge(f"says A {share:.0%}", first=share, noise=1.5) for share in (0.4, 0.7, 1.0)),
+    Judge("exact, says A 40%", first=0.4, noise=0.0),
+    Judge("length is worth 0.7, obeys 30%", length_points=0.7, obeys=0.3),
+]
+JUDGES = [*UNBIASED, *BIASED]

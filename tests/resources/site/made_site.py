@@ -1,0 +1,230 @@
+"""A site of one made release, written as the asset writes it: 60 items, four contestants, two judges.
+
+What belongs here: the release, whose numbers are told by an item's place, and how it is opened. Item n
+(0 to 59) has the scores below by the first judge; the second gives 80, 60, 20 and 10.
+
+    strong   90 where n is even, else 40
+    weak     90 where n is a multiple of 10, none where n is 3, else 60
+    HOSTILE  20
+    baseline 10
+
+By a metric of errors, of which fewer are better, strong has 1 and weak has 4 in each item.
+"""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+from playwright.sync_api import Browser, Page
+
+from resources.site.sample_browser import Contents, Entry, write_data, write_page, write_program
+
+Row = dict[str, Any]
+
+N, RELEASE = 60, "made-0123456789"
+HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&amp;\u202eback</style>"
+LONG = "W" * 3000
+MODELS = ("strong", "weak", HOSTILE, "baseline:empty")
+SECOND = (80, 60, 20, 10)
+STATUSES = ("answered", "given", "refused", "truncated", "reasoning_only", "empty", "failed")
+STATUSES += ("not_asked",)
+CATEGORIES = ("chart", "map", "photo")
+PROMPT, GONE = "made/judge@1", "made/old@0"
+PROMPT_TEXT = "Judge the answer.\n{{answer}}"
+KEY = "ab" * 32
+HAN, HEBREW = "图中的苹果是红色的吗？", "האם התפוח אדום?"
+
+
+def score(n: int, model: int) -> int | None:
+    """What the first judge gives."""
+    if model == 0:
+        return 40 if n % 2 else 90
+    if model == 1:
+        return None if n == 3 else 60 if n % 10 else 90
+    return SECOND[model]
+
+
+def status(n: int, model: int) -> str:
+    """How the answer ended."""
+    return {(3, 1): "failed", (4, 1): "refused"}.get((n, model), "answered")
+
+
+def answer(n: int, model: int) -> str | None:
+    """What the model said."""
+    if status(n, model) == "failed":
+        return None
+    name = MODELS[model]
+    return f"{name} says of <image-1>: fruit{n}. " + (LONG if (n, model) == (7, 1) else "")
+
+
+def _judgment(n: int, model: int, judge: int) -> Row:
+    given = SECOND[model] if judge else score(n, model)
+    why = f"Because of reason{n}." if n != 7 else f"Because {HOSTILE}"
+    row = {"judge": judge, "part": "turn", "score": given, "why": why, "prompt": judge}
+    return {**row, "scores": {"Accuracy": 7, f"Rich & {HOSTILE[:8]}": 5.5}, "call": KEY}
+
+
+def _answer(n: int, model: int) -> Row:
+    row: Row = {"model": model, "trial": 0, "turn": 1, "prompt": 0, "call": KEY}
+    row["status"] = STATUSES.index(status(n, model))
+    if (said := answer(n, model)) is None:
+        return {**row, "lost": [{"asked": "weak", "reason": "timeout", "detail": HOSTILE}]}
+    row |= {"text": said, "judgments": [_judgment(n, model, judge) for judge in (0, 1)]}
+    return row | ({"reasoning": f"Thinking of pear{n}."} if model == 0 else {})
+
+
+def question(n: int) -> str:
+    """The first question of an item."""
+    of = {5: HAN, 7: f"{HOSTILE} {LONG}", 8: HEBREW}.get(n, f"What is apple{n} like?")
+    return f"<ImageHere> {of}"
+
+
+def _item(n: int) -> Row:
+    image = {"id": f"{n:064x}", "thumb": "aa/one.jpg", "picture": "aa/one.png"}
+    image |= {
+        "page": "https://example.org/wiki/Apple",
+        "title": f"Apple {n}",
+        "artist": "A. Painter",
+    }
+    image |= {"attribution": None, "licence": "CC BY 4.0", "licence_url": "https://example.org/by"}
+    if n == 2:
+        image |= {"thumb": None, "picture": None}
+    if n == 6:
+        image |= {"thumb": "aa/gone.jpg", "picture": "aa/gone.png"}
+    if n == 7:
+        image |= {"page": "javascript:alert(3)", "title": HOSTILE, "licence": HOSTILE}
+    reference = {"kind": "answer", "text": f"It is round{n}.", "call": KEY, "prompt": PROMPT}
+    turn = {"turn": 1, "question": question(n), "images": [1], "given": None, "call": KEY}
+    turns = [{**turn, "prompt": GONE, "references": [reference]}]
+    if n == 1:
+        second = {"turn": 2, "question": "And why?", "images": [], "given": "Since it grew so."}
+        turns.append({**second, "call": None, "prompt": None, "references": []})
+    return {
+        **{"number": n, "id": f"item-{n:02}", "set": None, "group": None, "revision": 1},
+        "labels": {"category": CATEGORIES[n % 3], "language": "zh" if n == 5 else "en"},
+        **{"reviewers": ["anna", "policy:none"], "images": [image], "turns": turns},
+        "choices": ["red", "green"] if n == 9 else [],
+        "answers": [_answer(n, model) for model in range(len(MODELS))],
+    }
+
+
+def _columns() -> Iterator[tuple[Row, list[Any]]]:
+    yield {"kind": "label", "label": 0}, [n % 3 for n in range(N)]
+    yield {"kind": "label", "label": 1}, [int(n == 5) for n in range(N)]
+    yield {"kind": "count", "name": "turns"}, [1 + (n == 1) for n in range(N)]
+    for model in range(len(MODELS)):
+        first = [score(n, model) for n in range(N)]
+        of: Row = {"model": model}
+        statuses = [STATUSES.index(status(n, model)) for n in range(N)]
+        yield {"kind": "status", **of}, statuses
+        yield {"kind": "length", **of}, [len(answer(n, model) or "") for n in range(N)]
+        yield {"kind": "score", "metric": 0, "judge": 0, **of}, first
+        yield {"kind": "score", "metric": 0, "judge": 1, **of}, [SECOND[model]] * N
+        apart = [None if each is None else abs(each - SECOND[model]) for each in first]
+        yield {"kind": "disagreement", "metric": 0, **of}, apart
+    for model, errors in ((0, 1), (1, 4)):
+        yield {"kind": "score", "metric": 1, "judge": 0, "model": model}, [errors] * N
+
+
+def _facts() -> Row:
+    release = {"release_id": RELEASE, "name": "made", "kind": "benchmark", "benchmark": "mmdu"}
+    release |= {"language": None, "split": None, "origin": "built", "provider": "made"}
+    release |= {
+        "created_at": "2026-01-01T00:00:00+00:00",
+        "n_items": N,
+        "n_turns": N,
+        "n_images": 1,
+    }
+    return {
+        **{"release": release, "answers_held_out": False, "made": "2026-01-02T00:00:00+00:00"},
+        "models": [{"name": name, "is_model": ":" not in name} for name in MODELS],
+        "judges": [
+            {"judge": judge, "version": PROMPT, "title": judge} for judge in ("judge-1", "judge-2")
+        ],
+        "trials": ["plain"],
+        "metrics": [
+            {"name": "Overall", "low": 10, "high": 100, "higher_is_better": True},
+            {"name": "Errors", "low": 0, "high": None, "higher_is_better": False},
+        ],
+        "labels": [
+            {"name": "category", "values": list(CATEGORIES)},
+            {"name": "language", "values": ["en", "zh"]},
+        ],
+        **{"statuses": list(STATUSES), "prompts": [PROMPT, GONE]},
+    }
+
+
+def _entry(n: int) -> Entry:
+    item = _item(n)
+    answers = [text for model in range(len(MODELS)) if (text := answer(n, model))]
+    head = [question(n).replace("<ImageHere> ", "")[:120], item["images"][0]["thumb"]]
+    reasons = [f"reason{n}", f"round{n}", *item["labels"].values()]
+    return Entry(item, head, [question(n), *answers, *reasons])
+
+
+def make_site(home: Path) -> None:
+    """Write the release's page, data and pictures below a home's reports."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LOOM_HOME", str(home))
+        contents = Contents(_facts(), _columns(), map(_entry, range(N)), {PROMPT: PROMPT_TEXT})
+        write_data(RELEASE, "fp", contents)
+        write_page(contents.facts["release"], "fp")
+        write_program()
+    items = home / "reports" / "items"
+    for path in (items / "thumbs/aa/one.jpg", items / "pictures/aa/one.png"):
+        path.parent.mkdir(parents=True)
+        Image.new("RGB", (320, 200), "orange").save(path)
+
+
+@contextmanager
+def plain_server(folder: Path) -> Iterator[str]:
+    """The address of a server of files that knows nothing of the project."""
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    class Server(ThreadingHTTPServer):
+        def handle_error(self, *_: object) -> None:
+            """A browser that closes a page leaves what it had asked for."""
+
+    with Server(("127.0.0.1", 0), partial(Quiet, directory=folder)) as server:
+        threading.Thread(target=server.serve_forever).start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+
+
+class Visit:
+    """A page of the site in a browser of its own; faults and requests to elsewhere fail the test."""
+
+    def __init__(self, browser: Browser, address: str, **options: Any) -> None:
+        self.context = browser.new_context(**{"viewport": {"width": 1280, "height": 820}} | options)
+        self.context.set_default_timeout(30_000)
+        self.address, self.asked = address, list[str]()
+        self.faults: list[str] = []
+        self.page = self.open()
+
+    def open(self, part: str = "") -> Page:
+        """A new page of it, when it has begun; `part` is what is behind the '#'."""
+        page = self.context.new_page()
+        page.on("request", lambda request: self.asked.append(request.url))
+        page.on("pageerror", lambda error: self.faults.append(str(error)))
+        page.on("dialog", lambda dialog: (self.faults.append(dialog.message), dialog.dismiss()))
+        page.goto(self.address + (f"#{part}" if part else ""))
+        page.wait_for_selector("body[data-ready]")
+        return page
+
+    def close(self) -> None:
+        """Close it, and hold it to what it did."""
+        self.context.close()
+        assert self.faults == []
+        own = (self.address.rpartition("/")[0], "data:", "blob:")
+        assert [url for url in self.asked if not url.startswith(own)] == []

@@ -1,0 +1,464 @@
+"""The sample browser in a real browser: what is found, what is shown of an item, links, keys, notes."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from resources.site.sample_browser import page_of
+from tests.browser import FLAGS
+from tests.resources.site.made_site import (
+    HAN,
+    KEY,
+    PROMPT_TEXT,
+    RELEASE,
+    Visit,
+    make_site,
+    plain_server,
+    score,
+)
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(180)]
+
+
+@pytest.fixture(scope="module")
+def browser(chromium: str) -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    home = tmp_path_factory.mktemp("home")
+    make_site(home)
+    return home
+
+
+@pytest.fixture(scope="module")
+def address(home: Path) -> Iterator[str]:
+    with plain_server(home / "reports") as server:
+        yield f"{server}/items/{RELEASE}.html"
+
+
+@pytest.fixture
+def visit(browser: Browser, address: str) -> Iterator[Visit]:
+    visit = Visit(browser, address)
+    yield visit
+    visit.close()
+
+
+@pytest.fixture
+def page(visit: Visit) -> Page:
+    return visit.page
+
+
+def shows(page: Page, count: str) -> None:
+    expect(page.locator("#count")).to_have_text(count)
+
+
+def numbers(page: Page) -> list[int]:
+    """Numbers of the items of the list's page, as people count them."""
+    return [int(text) for text in page.locator("#list .number").all_text_contents()]
+
+
+def heading(page: Page) -> str:
+    return page.locator("#item-title").inner_text()
+
+
+def search(page: Page, text: str) -> None:
+    page.get_by_label("Search all texts").fill(text)
+
+
+def test_the_first_view_has_the_list_and_the_first_item(page: Page) -> None:
+    shows(page, "60 items")
+    assert numbers(page) == list(range(1, 51))
+    assert heading(page) == "Item 1"
+    expect(page.locator("#list [aria-current] .number")).to_have_text("1")
+    # The mean of the models' scores by the first judge, without the baseline: (90 + 90 + 20) / 3.
+    expect(page.locator("#list .mean").first).to_contain_text("66.7")
+    page.get_by_role("button", name="Next page").click()
+    expect(page.locator("#list .number").first).to_have_text("51")
+    assert numbers(page) == list(range(51, 61))
+
+
+# --- Filters -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("chosen", "found"),
+    [
+        ({"category": "map"}, [n for n in range(60) if n % 3 == 1]),
+        ({"category": "map", "language": "zh"}, []),
+        ({"language": "zh"}, [5]),
+        ({"language": "(none)"}, []),
+        ({"outcome": "failed"}, [3]),
+        ({"outcome": "refused", "outcome.of": "weak"}, [4]),
+        ({"outcome": "refused", "outcome.of": "strong"}, []),
+        ({"outcome": "lost"}, [3]),
+        ({"score.of": "strong", "score.max": "50"}, [n for n in range(60) if n % 2]),
+        ({"score.of": "weak", "score.min": "61"}, [0, 10, 20, 30, 40, 50]),
+        ({"score.of": "weak", "score.min": "0"}, [n for n in range(60) if n != 3]),
+        ({"a": "strong", "b": "weak", "diff.side": "b"}, [n for n in range(5, 60, 2)]),
+        ({"judges.of": "strong", "judges.min": "40"}, [n for n in range(60) if n % 2]),
+        ({"judges.of": "weak", "judges.min": "1"}, [0, 10, 20, 30, 40, 50]),
+        ({"length.of": "turns", "length.min": "2"}, [1]),
+        ({"length.of": "answer:weak", "length.min": "1000"}, [7]),
+    ],
+    ids=str,
+)
+def test_a_filter_finds_what_it_says(page: Page, chosen: dict[str, str], found: list[int]) -> None:
+    for name, value in chosen.items():
+        name = f"label.{name}" if name in ("category", "language") else name
+        control = page.locator(f'[name="{name}"]')
+        if control.evaluate("each => each.tagName") == "SELECT":
+            control.select_option(value)
+        else:
+            control.fill(value)
+    if chosen.get("diff.side"):
+        # 1, where weak is better by 20 as well, is found first: order is by number among equals.
+        found = [1, *found]
+    shows(page, f"{len(found)} of 60 items")
+    assert sorted(numbers(page)) == sorted(n + 1 for n in found)[:50]
+    page.get_by_role("button", name="Clear filters").click()
+    shows(page, "60 items")
+
+
+def test_what_is_on_is_seen_and_taken_away_one_by_one(page: Page) -> None:
+    page.get_by_label("category").select_option("map")
+    search(page, "apple")
+    shows(page, "19 of 60 items")
+    page.get_by_role("button", name="Remove filter: search apple").click()
+    shows(page, "20 of 60 items")
+    expect(page.get_by_label("Search all texts")).to_have_value("")
+    page.get_by_role("button", name="Remove filter: category: map").click()
+    shows(page, "60 items")
+    search(page, "nothing like it")
+    shows(page, "0 of 60 items")
+    expect(page.get_by_text("No item is as the search and the filters say.")).to_be_visible()
+
+
+def test_an_order_puts_items_without_a_value_last(page: Page) -> None:
+    page.get_by_label("Order").select_option("low:weak")
+    expect(page.locator("#list .number").first).to_have_text("2")
+    page.get_by_label("Order").select_option("high:weak")
+    expect(page.locator("#list .number").first).to_have_text("1")
+    assert numbers(page)[:7] == [1, 11, 21, 31, 41, 51, 2]
+    page.get_by_role("button", name="Last page").click()
+    expect(page.locator("#list .number").last).to_have_text("4")
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("apple12", [12]),
+        ("appl", [n for n in range(60) if n not in (5, 7, 8)]),
+        ("appl ", []),
+        ("APPLE1", [1, *range(10, 20)]),
+        ("fruit7", [7]),
+        ("reason9 map", []),
+        ("reason10 map", [10]),
+        ("map reason10 strong", [10]),
+        ("苹果", [5]),
+        ("果红", [5]),
+        ("梨", []),
+        ("התפוח", [8]),
+        ("ﬁ", []),
+        ("W" * 60, [7]),
+        ("?!", list(range(60))),
+    ],
+)
+def test_a_search_finds_items_with_all_words_the_last_as_a_beginning(
+    page: Page, query: str, found: list[int]
+) -> None:
+    search(page, query)
+    shows(page, "60 items" if len(found) == 60 else f"{len(found)} of 60 items")
+    assert numbers(page) == [n + 1 for n in found][:50]
+
+
+# --- Comparison --------------------------------------------------------------------------------------
+
+
+def test_two_models_are_compared_on_the_items_that_are_found(page: Page) -> None:
+    page.get_by_label("Model A").select_option("strong")
+    page.get_by_label("Model B").select_option("weak")
+    compared = page.get_by_role("region", name="Comparison")
+    # Even: 24 by 30, and 6 equal; odd: 29 by -20, and item 4 without a score of weak. 140 / 59.
+    expect(compared).to_contain_text("Mean difference +2.4 over 59 items")
+    expect(compared).to_contain_text("1 item without both scores left out")
+    expect(compared.get_by_role("button")).to_have_text(
+        ["A better 24", "equal 6", "B better 29", "End the comparison"]
+    )
+    # The largest difference first: 30 at the third item of the release, which is even.
+    assert numbers(page)[:3] == [3, 5, 7]
+    expect(page.locator("#list .difference").first).to_have_text("+30")
+    compared.get_by_role("button", name="B better").click()
+    shows(page, "29 of 60 items")
+    expect(page.locator("#list .difference").first).to_have_text("−20")
+    # The counts stay those of all that the other filters find.
+    page.get_by_label("category").select_option("chart")
+    expect(compared.get_by_role("button")).to_have_text(
+        ["A better 8", "equal 2", "B better 9", "End the comparison"]
+    )
+    shows(page, "9 of 60 items")
+    compared.get_by_role("button", name="End the comparison").click()
+    shows(page, "20 of 60 items")
+    expect(compared).to_be_hidden()
+
+
+def test_where_less_is_better_who_has_less_is_better(visit: Visit) -> None:
+    page = visit.open("a=strong&b=weak&metric=Errors&judge=judge-1")
+    compared = page.get_by_role("region", name="Comparison")
+    expect(compared).to_contain_text("Mean difference +3 over 60 items")
+    expect(compared.get_by_role("button").first).to_have_text("A better 60")
+    expect(page.locator("#list .difference").first).to_have_text("+3")
+
+
+def test_the_answers_of_those_compared_stand_beside_each_other(page: Page) -> None:
+    for name in ("weak", "strong"):
+        page.get_by_role("button", name=f"{name} ", exact=False).last.click()
+    sides = page.locator(".answers.is-2 .by-model h4")
+    expect(sides).to_have_text(["A weak", "B strong"])
+    expect(page.locator(".answers.is-2 .judged").first).to_be_visible()
+    assert heading(page) == "Item 1", "the item stays"
+    first, second = (box.bounding_box() for box in page.locator(".answers.is-2 > *").all())
+    assert first and second and first["y"] == second["y"] and first["x"] < second["x"]
+    page.get_by_text("Answers of 2 other models").click()
+    expect(page.locator(".others .by-model")).to_have_count(2)
+
+
+def test_three_models_make_three_pairs(page: Page) -> None:
+    for side, name in (("A", "strong"), ("B", "weak"), ("C", "baseline:empty")):
+        page.get_by_label(f"Model {side}").select_option(name)
+    pairs = page.get_by_role("region", name="Comparison").locator(".pair")
+    expect(pairs).to_have_count(3)
+    expect(pairs.nth(1)).to_contain_text("Mean difference +55 over 60 items")
+    expect(page.locator(".answers.is-3 > *")).to_have_count(3)
+    # The items of another pair: it becomes the first.
+    pairs.nth(2).get_by_role("button", name="better 59").click()
+    shows(page, "59 of 60 items")
+    expect(page.get_by_label("Model A")).to_have_value("weak")
+    expect(page.get_by_label("Model C")).to_have_value("strong")
+
+
+# --- One item ----------------------------------------------------------------------------------------
+
+
+def test_an_item_has_all_that_is_known_of_it(page: Page) -> None:
+    page.locator("#list a").nth(1).click()
+    item = page.locator("#item")
+    expect(item).to_contain_text("Item 2")
+    for text in (
+        *("apple1 like?", "It is round1.", "Since it grew so.", "fruit1", "Apple 1", "CC BY 4.0"),
+        *("anna, then no person (policy “none”)", "category: map", "revision 1", "A. Painter"),
+    ):
+        expect(item).to_contain_text(text)
+    item.locator("summary", has_text="2 judgments").first.click()
+    judged = item.locator(".judged").first
+    expect(judged).to_contain_text(f"Judge judge-1 {score(1, 0)} turn")
+    expect(judged).to_contain_text("Because of reason1.")
+    expect(judged.locator("dl")).to_contain_text("Accuracy7")
+    # Calls are named; they are links only beside the page of calls.
+    assert item.locator(f'[title="{KEY}"]').count() > 3
+    assert item.locator('a[href*="calls"]').count() == 0
+
+
+def test_the_text_of_a_prompt_is_shown_where_it_is_known(page: Page) -> None:
+    page.get_by_role("button", name="made/judge@1").first.click()
+    expect(page.get_by_role("dialog").get_by_role("textbox")).to_have_value(PROMPT_TEXT)
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="made/old@0").first.click()
+    expect(page.get_by_role("dialog")).to_contain_text("is not known here")
+
+
+def test_a_picture_opens_at_full_size_and_a_missing_one_says_so(page: Page) -> None:
+    page.get_by_role("button", name="Image 1: Apple 0").click()
+    picture = page.get_by_role("dialog").get_by_role("img")
+    expect(picture).to_be_visible()
+    assert picture.evaluate("each => each.naturalWidth") == 320
+    expect(page.get_by_role("dialog")).to_contain_text("by A. Painter")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_be_hidden()
+    for place in (2, 6):
+        page.locator("#list a").nth(place).click()
+        missing = page.get_by_role("img", name=f"Image 1: Apple {place}, which is missing")
+        expect(missing).to_be_visible()
+        missing.click()
+        expect(page.get_by_role("dialog")).to_contain_text(
+            "is not stored" if place == 2 else "is missing"
+        )
+        page.keyboard.press("Escape")
+
+
+def test_words_of_the_search_are_marked_in_the_item_and_unfolded(page: Page) -> None:
+    search(page, "reason12")
+    shows(page, "1 of 60 items")
+    expect(page.locator(".judged", has_text="reason12").first).to_be_visible()
+    assert page.evaluate("CSS.highlights.get('found').size") > 0
+
+
+# --- Links -------------------------------------------------------------------------------------------
+
+
+def test_a_link_opens_the_same_item_filter_and_models(visit: Visit) -> None:
+    page = visit.page
+    page.get_by_label("Model A").select_option("strong")
+    page.get_by_label("Model B").select_option("weak")
+    page.get_by_label("category").select_option("chart")
+    search(page, "apple ")
+    search(page, "says fruit")
+    page.get_by_label("Shown").select_option(label="Overall · judge-2")
+    expect(page.locator("#comparison")).to_contain_text("Overall · judge-2")
+    shows(page, "20 of 60 items")
+    page.locator("#list a").nth(3).click()
+    # By the second judge all differ by as much, and stand as in the release.
+    expect(page.locator("#item-title")).to_have_text("Item 10")
+    shown, listed, title = page.url, numbers(page), heading(page)
+    other = visit.open(shown.partition("#")[2])
+    assert (numbers(other), heading(other)) == (listed, title)
+    shows(other, "20 of 60 items")
+    expect(other.get_by_label("Model B")).to_have_value("weak")
+    expect(other.get_by_label("Search all texts")).to_have_value("says fruit")
+    expect(other.get_by_label("category")).to_have_value("chart")
+    expect(other.locator("#comparison")).to_contain_text("Overall · judge-2")
+
+
+def test_a_link_from_a_report_names_a_metric_and_a_judge(visit: Visit) -> None:
+    for part, shown in (
+        ("metric=Overall&judge=judge-2", "Overall · judge-2"),
+        ("metric=Errors&judge=nobody", "Errors · judge-1"),
+        ("metric=nothing&judge=nobody", "Overall · judge-1"),
+    ):
+        chosen = visit.open(part).get_by_label("Shown").locator("option:checked")
+        expect(chosen).to_have_text(shown)
+
+
+def test_back_goes_to_the_item_before(page: Page) -> None:
+    page.locator("#list a").nth(4).click()
+    expect(page.locator("#item-title")).to_have_text("Item 5")
+    page.locator("#list a").nth(8).click()
+    expect(page.locator("#item-title")).to_have_text("Item 9")
+    page.go_back()
+    expect(page.locator("#item-title")).to_have_text("Item 5")
+
+
+def test_a_link_to_what_there_is_not_says_so(visit: Visit) -> None:
+    page = visit.open("item=nobody&a=nobody&label.category=nobody&sort=nobody&x=y&metric=no")
+    expect(page.locator("#item")).to_contain_text("This release has no item nobody.")
+    shows(page, "0 of 60 items")
+
+
+# --- Keys --------------------------------------------------------------------------------------------
+
+
+def test_items_are_read_by_keyboard(page: Page) -> None:
+    for key, title in (("j", 2), ("ArrowRight", 3), ("k", 2), ("ArrowLeft", 1), ("k", 1)):
+        page.keyboard.press(key)
+        expect(page.locator("#item-title")).to_have_text(f"Item {title}")
+    expect(page.locator("#item-title")).to_be_focused()
+    page.keyboard.press("/")
+    expect(page.get_by_label("Search all texts")).to_be_focused()
+    page.keyboard.type("jk?")
+    assert heading(page) == "Item 1"
+    shows(page, "0 of 60 items")
+    page.get_by_label("Search all texts").fill("")
+    page.keyboard.press("Escape")
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_contain_text("next item of those found")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_be_hidden()
+    page.get_by_label("Order").select_option("spread")
+    page.keyboard.press("Escape")
+    page.keyboard.press("j")
+    expect(page.locator("#said")).to_have_text(heading(page))
+
+
+def test_the_next_item_may_be_on_the_next_page_of_the_list(visit: Visit) -> None:
+    page = visit.open("item=item-49")
+    page.keyboard.press("j")
+    expect(page.locator("#list [aria-current] .number")).to_have_text("51")
+    page.keyboard.press("k")
+    expect(page.locator("#list [aria-current] .number")).to_have_text("50")
+
+
+# --- Notes and copies --------------------------------------------------------------------------------
+
+
+def test_notes_are_kept_in_the_browser_and_exported(visit: Visit) -> None:
+    page = visit.page
+    page.keyboard.press("n")
+    page.keyboard.type("A wrong\nreference: 错了 <b>")
+    page.keyboard.press("Escape")
+    page.keyboard.press("j")
+    page = visit.open("item=item-00")
+    expect(page.get_by_label("My note")).to_have_value("A wrong\nreference: 错了 <b>")
+    page.get_by_label("Only with a note of mine").check()
+    shows(page, "1 of 60 items")
+    page.get_by_role("button", name="My notes (1)").click()
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Save as a file").click()
+    (line,) = saved.value.path().read_text().splitlines()
+    note = json.loads(line)
+    assert note.pop("changed").startswith("20")
+    assert note == {
+        **{"release_id": RELEASE, "item_id": "item-00", "number": 1},
+        "note": "A wrong\nreference: 错了 <b>",
+    }
+    assert saved.value.suggested_filename == f"notes-{RELEASE}.jsonl"
+    page.keyboard.press("Escape")
+    page.get_by_label("My note").fill("")
+    expect(page.get_by_role("button", name="My notes", exact=True)).to_be_visible()
+
+
+def test_where_the_browser_keeps_nothing_the_page_says_so(browser: Browser, address: str) -> None:
+    context = browser.new_context()
+    context.add_init_script(
+        "Object.defineProperty(window, 'localStorage', { get() { throw new Error('refused'); } });"
+    )
+    page = context.new_page()
+    page.goto(address)
+    page.wait_for_selector("body[data-ready]")
+    expect(page.get_by_text("does not let the page keep notes")).to_be_visible()
+    page.get_by_label("My note").fill("for now")
+    page.get_by_role("button", name="My notes (1)").click()
+    expect(page.get_by_role("dialog").get_by_role("textbox")).to_have_value(
+        re.compile('"note":"for now"')
+    )
+    context.close()
+
+
+def test_an_item_is_copied_as_json(browser: Browser, address: str) -> None:
+    visit = Visit(browser, address, permissions=["clipboard-read", "clipboard-write"])
+    page = visit.page
+    page.locator("#list a").nth(5).click()
+    page.get_by_role("button", name="Copy as JSON").click()
+    expect(page.locator("#said")).to_have_text("Item as JSON copied.")
+    item = json.loads(page.evaluate("navigator.clipboard.readText()"))
+    assert (item["release_id"], item["id"], item["number"]) == (RELEASE, "item-05", 6)
+    assert HAN in item["turns"][0]["question"]
+    assert item["answers"][0]["model"] == "strong" and item["answers"][0]["status"] == "answered"
+    assert item["answers"][0]["judgments"][1]["judge"] == "judge-2"
+    page.keyboard.press("l")
+    expect(page.locator("#said")).to_have_text("Link copied.")
+    assert page.evaluate("navigator.clipboard.readText()") == page.url
+    visit.close()
+
+
+def test_where_the_page_may_not_copy_the_text_is_there_to_be_copied(visit: Visit) -> None:
+    page = visit.page
+    page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
+    page.keyboard.press("c")
+    text = page.get_by_role("dialog").get_by_role("textbox")
+    assert json.loads(text.input_value())["id"] == "item-00"
+    assert page.evaluate("getSelection().toString().length") > 100
+
+
+def test_the_page_of_a_release_is_where_the_reports_link_to(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOOM_HOME", str(home))
+    assert page_of(RELEASE).is_file()

@@ -1,0 +1,174 @@
+"""The sample browser's looks: hostile text, from a folder and from servers, widths, contrast, paper."""
+
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, expect, sync_playwright
+
+from tests.browser import FLAGS
+from tests.resources.calls_page.ledgers import serving
+from tests.resources.site.made_site import HOSTILE, KEY, MODELS, RELEASE, Visit, make_site
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(180)]
+
+PAGE = f"reports/items/{RELEASE}.html"
+PAIR = "a=strong&b=weak"
+
+
+@pytest.fixture(scope="module")
+def browser(chromium: str) -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    home = tmp_path_factory.mktemp("home")
+    make_site(home)
+    return home
+
+
+@pytest.fixture
+def visit(browser: Browser, home: Path) -> Iterator[Visit]:
+    """A page that is opened from its folder."""
+    visit = Visit(browser, (home / PAGE).as_uri())
+    yield visit
+    visit.close()
+
+
+def test_it_works_from_a_folder(visit: Visit) -> None:
+    page = visit.page
+    page.get_by_label("Search all texts").fill("apple12")
+    expect(page.locator("#count")).to_have_text("1 of 60 items")
+    expect(page.locator("#list img")).to_have_js_property("naturalWidth", 320)
+    page.get_by_label("My note").fill("seen")
+    again = visit.open("item=item-12")
+    expect(again.get_by_label("My note")).to_have_value("seen")
+
+
+def test_beside_the_page_of_calls_a_key_leads_to_its_call(browser: Browser, home: Path) -> None:
+    with serving(home) as port:
+        address = f"http://127.0.0.1:{port}/loom/{PAGE}"
+        with urllib.request.urlopen(address) as answer:
+            assert "sandbox" in answer.headers["content-security-policy"]
+        visit = Visit(browser, address)
+        links = visit.page.locator("#item").locator(f'a[href="/loom/calls/{KEY}"]')
+        assert links.count() > 3
+        visit.page.get_by_label("My note").fill("kept here, too")
+        expect(visit.open().get_by_label("My note")).to_have_value("kept here, too")
+        visit.close()
+
+
+@pytest.mark.parametrize("width", [390, 768, 1280])
+def test_hostile_text_is_text_and_the_page_is_as_wide_as_the_screen(
+    visit: Visit, width: int
+) -> None:
+    page = visit.page
+    page.set_viewport_size({"width": width, "height": 800})
+    for part in (
+        "",
+        "item=item-07",
+        f"item=item-07&{PAIR}",
+        f"item=item-08&{PAIR}&c=baseline:empty",
+    ):
+        page = visit.open(part)
+        page.set_viewport_size({"width": width, "height": 800})
+        page.keyboard.press("o")
+        assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, part
+    page = visit.open("item=item-07")
+    item = page.locator("#item")
+    expect(item.locator(".question")).to_contain_text(HOSTILE)
+    expect(item.locator(".by-model h4")).to_have_text(list(MODELS))
+    # Each of its tags would be an element; an address that is a script leads nowhere.
+    assert item.locator("script, style, img[src=x], a[href^=javascript]").count() == 0
+    expect(item.locator(".strip bdi").first).to_have_text(HOSTILE)
+    # What turns the direction of writing round ends with its text: a score behind it stays 20.
+    value = item.locator(".model-score", has_text=HOSTILE).locator(".value")
+    expect(value).to_have_text(" 20")
+    assert value.locator("xpath=preceding-sibling::bdi").inner_text() == HOSTILE
+    page = visit.open("item=item-03")
+    page.keyboard.press("o")
+    expect(page.locator("#item").locator(".lost")).to_have_text(f"weak: timeout. {HOSTILE}")
+
+
+def test_the_policy_of_the_page_lets_nothing_in(visit: Visit) -> None:
+    refused = visit.page.evaluate(
+        """async () => {
+          const refused = [];
+          const refuse = (event) => refused.push(event.effectiveDirective);
+          addEventListener('securitypolicyviolation', refuse);
+          const script = document.createElement('script');
+          script.textContent = 'window.hit = 1';
+          const image = new Image();
+          const settled = new Promise((resolve) => { image.onerror = resolve; });
+          image.src = 'https://example.org/x.png';
+          document.body.append(script, image);
+          document.body.setAttribute('onclick', 'window.hit = 2');
+          await settled;
+          document.body.click();
+          return [...refused, window.hit ?? null];
+        }"""
+    )
+    assert sorted(refused[:-1]) == ["img-src", "script-src-attr", "script-src-elem"]
+    assert refused[-1] is None
+    visit.asked.clear()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_axe_finds_nothing(browser: Browser, home: Path, scheme: str, width: int) -> None:
+    size = {"width": width, "height": 800}
+    visit = Visit(browser, (home / PAGE).as_uri(), color_scheme=scheme, viewport=size)
+    for part, act in (
+        ("", ""),
+        (f"q=apple&label.category=map&outcome=answered&{PAIR}&c=baseline:empty", ""),
+        (f"item=item-03&{PAIR}", "o"),
+        ("item=item-07", "o"),
+        ("item=nobody&q=nobody", ""),
+        ("item=item-05", "?"),
+    ):
+        page = visit.open(part)
+        if act:
+            page.keyboard.press(act)
+        found = Axe().run(page).response["violations"]
+        assert found == [], (part, [(each["id"], each["nodes"][:2]) for each in found])
+        page.close()
+    visit.close()
+
+
+def test_a_phone_shows_the_list_or_the_item(browser: Browser, home: Path) -> None:
+    size = {"width": 390, "height": 800}
+    visit = Visit(browser, (home / PAGE).as_uri(), viewport=size)
+    page = visit.page
+    main, found = page.locator("#item"), page.get_by_role("navigation", name="Items found")
+    expect(found).to_be_visible()
+    expect(main).to_be_hidden()
+    page.locator("#list a").nth(20).click()
+    expect(main).to_be_visible()
+    expect(found).to_be_hidden()
+    assert page.evaluate("scrollY") == 0
+    page.get_by_role("button", name="Next item").click()
+    expect(page.locator("#item-title")).to_have_text("Item 22")
+    page.get_by_role("button", name="‹ List").click()
+    expect(page.locator("#list [aria-current]")).to_be_focused()
+    page.go_back()
+    expect(page.locator("#item-title")).to_have_text("Item 21")
+    page.go_back()
+    expect(found).to_be_visible()
+    visit.close()
+
+
+def test_paper_has_the_item_with_all_that_is_folded(visit: Visit) -> None:
+    page = visit.open(f"item=item-12&{PAIR}")
+    page.emulate_media(media="print")
+    expect(page.get_by_text("Thinking of pear12.")).to_be_visible()
+    expect(page.locator("#list")).to_be_hidden()
+    expect(page.get_by_role("search")).to_be_hidden()
+    page = visit.open("item=item-12")
+    page.emulate_media(media="print")
+    expect(page.locator(".judged", has_text="reason12").first).to_be_visible()

@@ -46,7 +46,6 @@ def attributed(
             "models": {name: {**entry, "model": model} for name, model in named.items()},
         }
     )
-    world.write_settings({"evaluate": {"error_attribution": {"n_resamples": 1000}}})
     with world.environment():
         edition = Edition("convbench", None, "en", "imported")
         write_imported(world.warehouse, "convbench", edition, items(world), {"file": "x.csv"})

@@ -60,7 +60,6 @@ def test_scores_are_what_they_were_and_their_intervals_are_of_the_method_in_forc
     boards: list[list[Row]] = [
         world.rows("FROM evaluate.leaderboard ORDER BY ALL") for world in (before, worked_on)
     ]
-    print(boards)
     was, found = (
         [{name: value for name, value in row.items() if name not in OF_INTERVALS} for row in board]
         for board in boards

@@ -26,7 +26,8 @@ INSTRUCTIONS = (
     "Write a short text for a postcard with this picture.",
 )
 TASKS = ("Memes", "Charts")
-N_PICTURES = 18
+N_PICTURES = 30
+"""So many that a gain of 25 points is shown, where a tenth of the items lose: with 18 it is not."""
 ATTRIBUTION = dg.AssetSelection.assets(["evaluate", "error_attribution"], ["evaluate", "reports"])
 
 

@@ -47,7 +47,6 @@ def rated(
     (root / "corpus").mkdir()
     world = make_world(root, Corpus(root / "corpus"))
     world.write_models(models(offline))
-    world.write_settings({"evaluate": {"scores": {"n_resamples": 500}}})
     assert imported(world, write_rows(root / "published")).success
     assert world.run(ANY_ASSETS, assets=ASKING | SCORING).success
     yield world
@@ -160,7 +159,6 @@ def test_without_the_pictures_no_model_is_asked_and_responses_from_a_file_are_ra
     assert world.run(
         "import_predictions", {"result_import_predictions": {"config": config}}
     ).success
-    world.write_settings({"evaluate": {"scores": {"n_resamples": 100}}})
     assert world.run(ANY_ASSETS, assets=ASKING | SCORING).success
     found = scores(world)
     # The judge reads no picture: the same answers have the same ratings.
@@ -175,7 +173,6 @@ def test_the_published_slice_is_answered_rated_and_written_back(
     (tmp_path / "corpus").mkdir()
     world = make_world(tmp_path, Corpus(tmp_path / "corpus"))
     world.write_models(models(offline))
-    world.write_settings({"evaluate": {"scores": {"n_resamples": 200}}})
     published = tmp_path / "published"
     published.mkdir()
     shutil.copyfile(SLICE, published / "metadata.jsonl")

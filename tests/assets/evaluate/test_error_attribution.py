@@ -46,8 +46,7 @@ def attributed(
             "models": {name: {**entry, "model": model} for name, model in named.items()},
         }
     )
-    fewer = {"n_resamples": 1000}
-    world.write_settings({"evaluate": {"scores": fewer, "error_attribution": fewer}})
+    world.write_settings({"evaluate": {"error_attribution": {"n_resamples": 1000}}})
     with world.environment():
         edition = Edition("convbench", None, "en", "imported")
         write_imported(world.warehouse, "convbench", edition, items(world), {"file": "x.csv"})

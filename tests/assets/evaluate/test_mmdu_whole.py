@@ -42,8 +42,6 @@ def whole(
     config = {"benchmark": "mmdu", "file": str(file)}
     assert world.run("import_release", {"release_import": {"config": config}}).success
     lose_some(world)
-    fewer = {"n_resamples": 1000}
-    world.write_settings({"evaluate": {"scores": fewer, "comparisons": fewer}})
     assert world.run(ANY_ASSETS, assets=ASKING | SCORING).success
     yield world
 

@@ -30,6 +30,7 @@ NO_GROUPS = "No release that was judged has questions in several wordings."
         "highest": "the highest of them",
     },
     settings=ScoringSettings,
+    version="2",
     deps=[observations],
     automation_condition=WHEN_READY,
 )

@@ -96,11 +96,16 @@ def _release(board: Board) -> str:
 def _about(board: Board, metric: Row | None = None) -> str:
     """What a table is of; `metric` is a row of another metric than the one that ranks."""
     row = {**board.models[0], **(metric or {})}
+    # Scores that an earlier version made do not say of how many clusters they are.
+    over = (
+        f", over up to {board.n_clusters} clusters; ~ marks those of fewer than {LEAST_CLUSTERS}, "
+        "which are only indicative"
+    )
+    over = over if board.n_clusters else ""
     by = "by rule" if row["judge"] == "rule" else f"by {row['judge']} ({row['judge_version']})"
     return (
         f"{row['metric']} ({row['aggregation']}) on {row['release']} {by}: {row['n_items']} items, "
-        f"{row['n_turns']} turns. Intervals are of 95 %, over up to {board.n_clusters} "
-        f"clusters; ~ marks those of fewer than {LEAST_CLUSTERS}, which are only indicative."
+        f"{row['n_turns']} turns. Intervals are of 95 %{over}."
     )
 
 

@@ -8,6 +8,7 @@ import importlib
 import inspect
 import pkgutil
 from collections.abc import Iterator
+from pathlib import Path
 from types import ModuleType
 
 import dagster as dg
@@ -22,6 +23,7 @@ import review
 from assets.common.tables import table_asset
 from dagster_project.resources import make_resources
 from methods.errors import UserError
+from resources.warehouse import Warehouse
 
 PACKAGES = (methods, resources, assets, review, dagster_project, extras)
 HANDLED_IN_CODE = {
@@ -93,7 +95,7 @@ def test_an_exception_is_for_the_user_or_something_handles_it() -> None:
 @pytest.fixture
 def failing_asset() -> dg.AssetsDefinition:
     @table_asset("ledger.costs")
-    def costs() -> dg.MaterializeResult:
+    def costs(warehouse: dg.ResourceParam[Warehouse]) -> dg.MaterializeResult:
         """Always fails."""
         raise NewError("The gizmo is off: switch it on.")
 
@@ -101,10 +103,13 @@ def failing_asset() -> dg.AssetsDefinition:
 
 
 def test_a_new_user_error_is_one_sentence_in_the_runs_log(
-    failing_asset: dg.AssetsDefinition,
+    failing_asset: dg.AssetsDefinition, tmp_path: Path
 ) -> None:
+    given = {"warehouse": Warehouse(tmp_path / "warehouse.duckdb")}
     with dg.DagsterInstance.ephemeral() as instance:
-        result = dg.materialize([failing_asset], instance=instance, raise_on_error=False)
+        result = dg.materialize(
+            [failing_asset], resources=given, instance=instance, raise_on_error=False
+        )
         (failed,) = [event for event in result.all_events if event.is_step_failure]
         data = failed.step_failure_data
 

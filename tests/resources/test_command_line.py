@@ -43,13 +43,13 @@ def some() -> None:
     """Some commands."""
 
 
-@some.command("list")
+@some.command("list", without_home=True)
 def list_() -> int:
     """List."""
     return 0
 
 
-@some.command()
+@some.command(without_home=True)
 @click.argument("id")
 @click.argument("name")
 @click.option("--language", type=Choice(("english", "chinese")), required=True)

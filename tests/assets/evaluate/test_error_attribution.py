@@ -27,7 +27,7 @@ INSTRUCTIONS = (
 )
 TASKS = ("Memes", "Charts")
 N_PICTURES = 30
-"""So many that a gain of 25 points is shown, where a tenth of the items lose: with 18 it is not."""
+"""With 18 the gain of `poor-perception` in creation is not more than chance, with 30 it is."""
 ATTRIBUTION = dg.AssetSelection.assets(["evaluate", "error_attribution"], ["evaluate", "reports"])
 
 

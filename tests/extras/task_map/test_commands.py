@@ -61,8 +61,9 @@ def test_by_default_the_page_stands_among_the_reports(vectors: Path) -> None:
     ],
 )
 def test_what_is_lacking_is_one_sentence(
-    arguments: list[str], why: str, capsys: pytest.CaptureFixture[str]
+    arguments: list[str], why: str, loom_home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    loom_home.mkdir()
     assert loom(["result", *arguments]) == 2
     said = capsys.readouterr().err
     assert why in said and said.count("\n") == 1

@@ -131,14 +131,15 @@ def _on_common(
     for key in [key for key in before if key in after]:
         was, now = before[key], after[key]
         for model in sorted(was.observed.keys() & now.observed.keys()):
+            repeated = _repeated(model, now, calls[0], calls[1], items)
             scores = common_scores(
                 benchmark.metrics,
                 was.observed[model],
                 now.observed[model],
                 items,
+                same_calls=repeated.is_all,
             )
             if scores:
-                repeated = _repeated(model, now, calls[0], calls[1], items)
                 on_common.append(OnCommon(model, *key, scores, repeated))
     # The best on the second release first.
     on_common.sort(key=lambda one: (one.judge, one.judge_version, -one.scores[0].after, one.model))

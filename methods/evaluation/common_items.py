@@ -39,6 +39,8 @@ def common_scores(
     before: Sequence[Scored],
     after: Sequence[Scored],
     items: Mapping[str, str],
+    *,
+    same_calls: bool,
 ) -> list[CommonScore]:
     """Every metric of one model by one version of one judge, from its observations on two releases.
 
@@ -46,6 +48,9 @@ def common_scores(
     lacks, because the judge failed there, are left out of both. Labels and groups are those of the
     second release, so that a metric that is averaged by them compares like with like. A metric without
     a unit that both have is left out.
+
+    With `same_calls` all that is common rests on the same answers and judgments. A difference of 0 is
+    certain then, whichever dialogues there are, and its interval has no width.
     """
     kept = [score for score in after if score.item_id in set(items.values())]
     of_turn = {(score.item_id, score.turn): score for score in kept}
@@ -72,6 +77,7 @@ def common_scores(
         row = rows.get((metric.name, metric.aggregation))
         if row is None or row["difference"] is None or None in values:
             continue
+        certain = same_calls and row["difference"] == 0
         was, now = (metric.statistic(value) for value in values if value is not None)
         common.append(
             CommonScore(
@@ -80,8 +86,8 @@ def common_scores(
                 now,
                 # `after` is named first: models are compared in the order of their names.
                 row["difference"],
-                row["ci_low"],
-                row["ci_high"],
+                0.0 if certain else row["ci_low"],
+                0.0 if certain else row["ci_high"],
                 n_items,
                 len(units[_AFTER]),
             )

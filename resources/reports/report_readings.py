@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from methods.evaluation.contestants import is_model
 from resources.reports import report_blocks as block
-from resources.reports.estimate import Estimate, Scale
+from resources.reports.estimate import Estimate, Scale, over
 from resources.reports.report_blocks import Cell, said
 from resources.reports.report_input import Report, Row
 
@@ -115,22 +115,24 @@ def _shares(figures: Figures, models: Sequence[str]) -> block.Table:
 def _effects(figures: Figures, models: Sequence[str]) -> Iterator[block.Table]:
     """Each metric: as it is read, by rules alone, as VLMEvalKit reads, and the differences."""
     heads = ("Questions", "Score", "Rules alone", "Gain by the extractor", "VLMEvalKit")
-    for metric, over in sorted({(metric, over) for *_, metric, over in figures if metric}):
+    for metric, aggregation in sorted(
+        {(metric, aggregation) for *_, metric, aggregation in figures if metric}
+    ):
         lines = []
         for model in models:
             strict, rule, compat = (
-                figures[model, "score", reader, "", "", metric, over]
+                figures[model, "score", reader, "", "", metric, aggregation]
                 for reader in ("strict", "rule", "compat")
             )
             gain, off = (
-                figures[model, "difference", reader, other, "", metric, over]
+                figures[model, "difference", reader, other, "", metric, aggregation]
                 for reader, other in (("strict", "rule"), ("compat", "strict"))
             )
             scores = [_shown(_estimate(row, POINTS)) for row in (strict, rule, compat)]
             n = Cell(str(strict["n"]))
             differences = [_difference(gain), scores[2], _difference(off)]
             lines.append([_named(model), n, *scores[:2], *differences])
-        title = f"{metric}, {over}"
+        title = f"{metric}, {aggregation}"
         columns = [Cell(title, kind="l who"), *map(Cell, heads), Cell("VLMEvalKit less score")]
         yield block.Table(f"Effect of the reading on {title}", columns, lines, "readings")
 
@@ -189,4 +191,5 @@ def _percent(row: Row) -> Estimate:
 def _difference(row: Row) -> Cell:
     """A difference in points with its sign, and its interval."""
     ends = [end for end in (row["ci_low"], row["ci_high"]) if end is not None]
-    return Cell(POINTS.difference(row["value"]), [" to ".join(map(POINTS.difference, ends))])
+    interval = " to ".join(map(POINTS.difference, ends))
+    return Cell(POINTS.difference(row["value"]), [over(interval, row.get("n_clusters"))])

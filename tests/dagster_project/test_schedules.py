@@ -172,7 +172,8 @@ def scored(release: str, *models: str) -> None:
         for model in models:
             connection.execute(
                 "INSERT INTO evaluate.scores VALUES ('mmdu', ?, ?, 'j', 'p@1', 'offline', "
-                "'Overall Score', 'micro', 0, 'floor', '', '', 50, 40, 60, 1, 1, 1, 1, 0, 0, 0, 0, 0)",
+                "'Overall Score', 'micro', 0, 'floor', '', '', 50, 40, 60, 1, 1, 1, 1, 0, 0, 0, 0, 0, "
+                "1, 'unseen cluster', NULL)",
                 [release, model],
             )
 

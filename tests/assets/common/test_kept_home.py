@@ -2,6 +2,7 @@
 
 import pytest
 
+from methods.evaluation.statistics.estimates import UNSEEN
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import two_sided_corpus
 from tests.assets.world import WITHOUT_PICTURES, Row, World, copy_of, sentence
@@ -13,8 +14,10 @@ KEPT = (
     *("dialogue.summaries", "dialogue.questions", "dialogue.answers", "dialogue.dialogues"),
     *("rewrite.rewrites", "review.decisions", "evaluate.answers", "evaluate.judgments"),
     *("release.releases", "release.current", "release.items", "release.turns"),
-    *("release.references", "release.images", "evaluate.leaderboard"),
+    *("release.references", "release.images"),
 )
+
+OF_INTERVALS = {"ci_low", "ci_high", "n_clusters", "method", "seed"}
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +52,20 @@ def worked_on(
 def test_no_model_is_asked_anything(before: World, worked_on: World) -> None:
     assert worked_on.proxy.requests == []
     assert list(worked_on.ledger) == list(before.ledger) != []
+
+
+def test_scores_are_what_they_were_and_their_intervals_are_of_the_method_in_force(
+    before: World, worked_on: World
+) -> None:
+    boards: list[list[Row]] = [
+        world.rows("FROM evaluate.leaderboard ORDER BY ALL") for world in (before, worked_on)
+    ]
+    was, found = (
+        [{name: value for name, value in row.items() if name not in OF_INTERVALS} for row in board]
+        for board in boards
+    )
+    assert found == was and found
+    assert {row["method"] for row in boards[1]} == {UNSEEN}
 
 
 @pytest.mark.parametrize("table", KEPT)

@@ -26,7 +26,8 @@ INSTRUCTIONS = (
     "Write a short text for a postcard with this picture.",
 )
 TASKS = ("Memes", "Charts")
-N_PICTURES = 18
+N_PICTURES = 30
+"""So many that a gain of 25 points is shown, where a tenth of the items lose: with 18 it is not."""
 ATTRIBUTION = dg.AssetSelection.assets(["evaluate", "error_attribution"], ["evaluate", "reports"])
 
 
@@ -46,7 +47,6 @@ def attributed(
             "models": {name: {**entry, "model": model} for name, model in named.items()},
         }
     )
-    world.write_settings({"evaluate": {"error_attribution": {"n_resamples": 1000}}})
     with world.environment():
         edition = Edition("convbench", None, "en", "imported")
         write_imported(world.warehouse, "convbench", edition, items(world), {"file": "x.csv"})

@@ -1,6 +1,7 @@
 """Error attribution by hand, by its laws, and on planted faults: what is named a cause, what is not."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -57,6 +58,11 @@ def numbered(values: Sequence[float | None]) -> dict[str, float | None]:
     return {f"i{place:03}": value for place, value in enumerate(values)}
 
 
+def near(p: float) -> Any:
+    """p as the saddlepoint has it: within 3 % of the exact one."""
+    return pytest.approx(p, rel=0.03)
+
+
 # --- By hand ---------------------------------------------------------------------------------------
 
 
@@ -70,8 +76,8 @@ def test_shares_net_and_p_by_hand() -> None:
     assert (row["gone_low"], row["gone_high"]) == pytest.approx((0.4869, 0.9743), abs=1e-4)
     assert (row["lost_low"], row["lost_high"]) == pytest.approx((0.0615, 0.7923), abs=1e-4)
     assert (row["before_value"], row["after_value"], row["difference"]) == (30, 80, 50)
-    # Seven items change, six of them up: McNemar's exact p is 2 (1 + 7) / 2^7.
-    assert row["p"] == row["p_holm"] == 16 / 128
+    # Seven items change, six of them up, all by 100: seven tosses of which six or more fall one way.
+    assert row["p"] == row["p_holm"] == near(2 * (1 + 7) / 2**7)
     assert row["verdict"] is None and row["reason"] is None
     assert row["ci_low"] < 50 < row["ci_high"]
 
@@ -100,7 +106,7 @@ def test_what_lacks_a_value_in_either_is_left_out_and_counted_by_reason() -> Non
 
 def test_with_six_items_there_is_a_test_and_with_five_there_is_none() -> None:
     six = only(reasoning(numbered([0] * 6), numbered([1] * 6)))
-    assert six["p"] == 2 / 64 and six["verdict"] == "gain"
+    assert six["p"] == near(2 / 64) and six["verdict"] == "gain"
     five = only(reasoning(numbered([0] * 5), numbered([1] * 5)))
     assert (five["n_gone"], five["difference"]) == (5, 100)
     assert (five["p"], five["ci_low"], five["verdict"]) == (None, None, None)
@@ -121,8 +127,9 @@ def test_p_is_adjusted_over_the_models_in_which_anything_changes() -> None:
     same = reasoning(numbered([0, 1] * 3), numbered([0, 1] * 3))
     found = rows_of({"gains": gains, "wavers": wavers, "same": same})
     key = f"{PERCEPTION_GIVEN}: {REASONING}", ""
-    assert found["gains", *key]["p"] == 2 / 64
-    assert found["gains", *key]["p_holm"] == 2 * 2 / 64 and found["gains", *key]["verdict"] is None
+    gained = found["gains", *key]
+    assert gained["p"] == near(2 / 64)
+    assert gained["p_holm"] == 2 * gained["p"] and gained["verdict"] is None
     assert found["wavers", *key]["p_holm"] == 1
     unchanged = found["same", *key]
     assert (unchanged["difference"], unchanged["p"], unchanged["reason"]) == (
@@ -132,7 +139,7 @@ def test_p_is_adjusted_over_the_models_in_which_anything_changes() -> None:
     )
     # A model that cannot differ takes nothing from another one.
     alone = rows_of({"gains": gains, "same": same})["gains", *key]
-    assert alone["p_holm"] == 2 / 64 and alone["verdict"] == "gain"
+    assert alone["p_holm"] == alone["p"] == gained["p"] and alone["verdict"] == "gain"
 
 
 def test_by_task_the_same_of_its_items_and_a_task_that_all_share_splits_nothing() -> None:
@@ -141,7 +148,7 @@ def test_by_task_the_same_of_its_items_and_a_task_that_all_share_splits_nothing(
     found = rows_of({"m": reasoning(before, after, tasks)})
     key = "m", f"{PERCEPTION_GIVEN}: {REASONING}"
     assert {task for _, _, task in found} == {"", "memes", "charts"}
-    assert (found[*key, "memes"]["n_gone"], found[*key, "memes"]["p"]) == (6, 2 / 64)
+    assert (found[*key, "memes"]["n_gone"], found[*key, "memes"]["p"]) == (6, near(2 / 64))
     charts = found[*key, "charts"]
     assert (charts["n_items"], charts["n_errors"], charts["n_lost"]) == (2, 1, 1)
     assert charts["difference"] == -50 and charts["p"] is None and charts["reason"] == TOO_FEW

@@ -34,7 +34,7 @@ ITEMS = {"a": "a", "b": "B"}
 
 
 def numbers(metrics: list[Metric], *of: object) -> list[tuple[float, ...]]:
-    found = common_scores(metrics, *of)  # type: ignore[arg-type]
+    found = common_scores(metrics, *of, same_calls=False)  # type: ignore[arg-type]
     return [
         (each.before, each.after, each.difference, each.n_items, each.n_units) for each in found
     ]
@@ -74,10 +74,23 @@ def test_a_metric_of_which_nothing_is_common_is_left_out() -> None:
     assert numbers([MICRO], BEFORE, [], ITEMS) == []
 
 
-def test_the_same_observations_differ_by_nothing_and_surely() -> None:
+def test_the_same_calls_differ_by_nothing_surely_and_equal_values_of_other_calls_by_chance() -> (
+    None
+):
     same = {each.item_id: each.item_id for each in BEFORE}
-    (found,) = common_scores([MICRO], BEFORE, BEFORE, same)
-    assert (found.difference, found.ci_low, found.ci_high) == (0, 0, 0)
+    (certain,) = common_scores([MICRO], BEFORE, BEFORE, same, same_calls=True)
+    assert (certain.difference, certain.ci_low, certain.ci_high) == (0, 0, 0)
+    # Three dialogues on which two judgments agree do not show that they always do.
+    (found,) = common_scores([MICRO], BEFORE, BEFORE, same, same_calls=False)
+    assert found.difference == 0 and found.ci_low == pytest.approx(-found.ci_high)
+    assert found.ci_high > 10
+
+
+def test_what_differs_keeps_its_interval_whatever_is_said_of_its_calls() -> None:
+    found = [
+        common_scores([MICRO], BEFORE, AFTER, ITEMS, same_calls=same) for same in (False, True)
+    ]
+    assert found[0] == found[1] and found[0][0].ci_low < found[0][0].difference
 
 
 @given(st.lists(st.tuples(st.integers(1, 10), st.integers(1, 10)), min_size=1, max_size=8))

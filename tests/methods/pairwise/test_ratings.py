@@ -118,7 +118,9 @@ def test_who_always_says_the_first_has_its_share_at_1_and_everyone_the_same_rati
         for order in (pair, pair[::-1])
     )
     found = first_place(battles)
-    assert (found.value, found.ci_low, found.ci_high) == (1, 1, 1)
+    # Six of six: the end of Clopper and Pearson.
+    assert (found.value, found.ci_high, found.n_clusters) == (1, 1, 6)
+    assert found.ci_low == pytest.approx(0.025 ** (1 / 6), abs=0.005)
     ratings = rate(battles, seed=0, n_resamples=200).ratings
     assert [each.rating.value for each in ratings] == pytest.approx([1000] * 3)
     assert [each.rank.rank for each in ratings] == [1, 1, 1]

@@ -48,7 +48,8 @@ def sentence(of: Mapping[str, Any]) -> str:
 def test_a_cause_is_said_in_plain_words() -> None:
     assert sentence(row()) == (
         "Of 31 errors in reasoning 18 (58 % [41, 74]) go when perception is given; 2 of 40 right "
-        "answers are lost; net +16.0 points [+8.0, +24.0], p = 0.001: perception is a cause."
+        "answers are lost; net +16.0 points [+8.0, +24.0], p < 0.001; Holm: 0.001: perception is a "
+        "cause."
     )
     of_creation = {"dimension": CREATION, "change": REASONING_GIVEN}
     assert sentence(row(**of_creation)).startswith(
@@ -60,8 +61,11 @@ def test_a_cause_is_said_in_plain_words() -> None:
 @pytest.mark.parametrize(
     ("changed", "end"),
     [
-        ({"p_holm": 0.3, "verdict": None}, "p = 0.30: no cause is shown."),
-        ({"difference": -9.0, "verdict": "loss"}, "p = 0.001: what is given makes it worse."),
+        ({"p_holm": 0.3, "verdict": None}, "p < 0.001; Holm: 0.30: no cause is shown."),
+        (
+            {"difference": -9.0, "verdict": "loss"},
+            "p < 0.001; Holm: 0.001: what is given makes it worse.",
+        ),
         ({"p_holm": None, "reason": TOO_FEW, "verdict": None}, f"net +16.0 points. {TOO_FEW}"),
     ],
 )

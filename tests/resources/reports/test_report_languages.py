@@ -59,8 +59,8 @@ def test_each_model_has_both_scores_and_the_difference_with_its_test(data, store
     compared(data, gap("strong", 8.0, 0.003), gap("weak", -1.0, 0.7))
     text = section(data, store)
     assert "in English and in Chinese" in text and OTHER in text and "20 dialogues of both" in text
-    assert "strong 78.0 70.0 +8.0 +5.0 to +12.0 p = 0.003" in text
-    assert "weak 78.0 70.0 −1.0 −4.0 to +3.0 p = 0.70" in text
+    assert "strong 78.0 70.0 +8.0 +5.0 to +12.0, C = 20 p = 0.003" in text
+    assert "weak 78.0 70.0 −1.0 −4.0 to +3.0, C = 20 p = 0.70" in text
     html = render_report(data, store)
     assert html.count('class="n better"') == 1 + _of_others(data, store, "better")
     assert "Left out" not in text and "With so few" not in text

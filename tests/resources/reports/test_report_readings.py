@@ -51,11 +51,15 @@ def test_shares_effect_and_agreement_are_shown(data: Row, store: ImageStore) -> 
     data["findings"]["extraction_quality"] = [*rows(""), *rows("weak", 37.5)]
     page = Page(render_report(data, store))
     assert "How letters were read" in page.words and "#readings" in page.attributes("a", "href")
-    assert stands("All models 8 50.0 25.0–50.0 25.0 12.5–25.0 37.5", page)
+    assert stands("All models 8 50.0 25.0–50.0, C = 20 25.0 12.5–25.0, C = 20 37.5", page)
     assert stands("12.5 no_letter 12.5", page)
-    assert stands("weak 8 75.0 37.5–75.0 37.5 18.8–37.5 +37.5 +18.8 to +37.5 62.5", page)
-    assert stands("62.5 31.2–62.5 −12.5", page)
-    assert stands("Rules and extractor all that both read 8 75.0 37.5–75.0 0.60 0.30–0.60", page)
+    of = ", C = 20"
+    assert stands(
+        f"weak 8 75.0 37.5–75.0{of} 37.5 18.8–37.5{of} +37.5 +18.8 to +37.5{of} 62.5", page
+    )
+    assert stands(f"62.5 31.2–62.5{of} −12.5", page)
+    readers = "Rules and extractor all that both read 8"
+    assert stands(f"{readers} 75.0 37.5–75.0{of} 0.60 0.30–0.60{of}", page)
     assert "No answer was read by both: score's reading and people." in page.words
 
 

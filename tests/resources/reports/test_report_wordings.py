@@ -39,7 +39,9 @@ def test_a_style_that_hurts_is_named_in_a_sentence(data, store):
         *effect("weak", "polite", -6.0, 0.001),
     ]
     page = Page(render_report(data, store))
-    assert "weak: Overall Score −6.0 [−7.0 to −5.0] where the wording is polite" in page.words
+    assert (
+        "weak: Overall Score −6.0 [−7.0 to −5.0, C = 20] where the wording is polite" in page.words
+    )
     assert "strong: Overall Score" not in page.words and "told by rule" in page.words
 
 

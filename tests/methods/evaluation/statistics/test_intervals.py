@@ -203,6 +203,7 @@ def test_they_hold_in_93_of_100_releases_from_ten_clusters_on(shape, n_clusters)
 @pytest.mark.parametrize("n_clusters", [10, 30])
 def test_equal_models_differ_seldom_enough_though_differences_are_skewed(n_clusters):
     generator = np.random.default_rng(5)
-    differences = generator.exponential(10, (1500, n_clusters)) - 10
+    differences = generator.exponential(10, (12_000, n_clusters)) - 10
     _, p = compared(ClusterTotals(differences, np.ones_like(differences)), 90.0)
-    assert np.mean(p <= 0.05) <= 0.05 + 2 * 0.0056
+    # The standard error of a share of 0.05 is 0.002.
+    assert np.mean(p <= 0.05) <= 0.05 + 2 * 0.002

@@ -81,7 +81,7 @@ def test_without_scores_or_without_different_lengths_it_says_why():
 
 def test_a_model_without_answers_has_no_score_and_the_others_have_theirs():
     found = controlled([[4, 6], [NAN, NAN]], [[10, 20], [NAN, 5]])
-    assert found.scores[1] == NOTHING
+    assert found.scores[1] == Estimate(None, None, None, n_clusters=0)
     assert found.scores[0].value == pytest.approx(5)
 
 

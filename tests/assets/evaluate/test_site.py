@@ -232,9 +232,9 @@ def test_data_that_lost_a_part_are_written_again(home: Home, broken: str) -> Non
     home.made()
     before = home.pieces()
     (home.folder() / broken).write_bytes(b"")
-    for picture in (*home.items.glob("thumbs/*/*"), *home.items.glob("pictures/*/*")):
-        picture.unlink()
-        picture.write_bytes(b"")
+    for file in (*home.items.glob("thumbs/*/*"), *home.items.glob("files/*/*")):
+        file.unlink()
+        file.write_bytes(b"")
     home.made()
     assert home.pieces().keys() == before.keys()
     assert home.pieces()["items/0"] == before["items/0"]

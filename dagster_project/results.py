@@ -5,6 +5,7 @@ What belongs here: printing it, and having it written. `vlm-loom demo` and `vlm-
 with it.
 """
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import closing
@@ -126,8 +127,8 @@ def power_of(release: str, difference: float) -> str:
     from resources.releases import release_meant
     from resources.reports.result_files import ResultError, read_results
 
-    if not difference > 0:
-        raise ResultError("--difference is above 0: the points that two models are apart.")
+    if not 0 < difference < math.inf:
+        raise ResultError("--difference is a number above 0: the points that two models are apart.")
     warehouse = Warehouse(home.warehouse_path())
     release_id = release_meant(warehouse, release)
     # Of pairs that do not vary nothing can be said, nor of rows of an earlier version.
@@ -138,8 +139,9 @@ def power_of(release: str, difference: float) -> str:
     ]
     if not rows:
         raise ResultError(
-            f"{release_id} has no two models whose scores vary over {LEAST_TESTED} dialogues or items: "
-            "evaluate two models on a release of more (vlm-loom run evaluate)."
+            f"{release_id} has no two models whose scores differ on some of at least {LEAST_TESTED} "
+            "dialogues, items or groups of items, so nothing is known of how much differences vary: "
+            "evaluate other models on it, or take a larger release of the same kind."
         )
     lines = []
     of_board = itemgetter("judge", "judge_version", "metric", "aggregation")

@@ -27,6 +27,7 @@ from methods.ids import content_id
 from methods.prompts.messages import IMAGE_HERE
 from methods.release import held_out
 from methods.release_card import card_of, edition_of
+from methods.results.tables import natural
 from resources.batched import batched
 from resources.prompts import prompt
 from resources.site.pictures import Shown
@@ -66,7 +67,8 @@ _TELLING = (
     "evaluate.observations",
 )
 """Tables whose rows tell an answer that is held out."""
-_TOKEN = re.compile(rf"{re.escape(IMAGE_HERE)}|<image-([0-9]{{1,3}})>", re.IGNORECASE)
+_ENTERS = re.compile(rf"(?:image ?[0-9]{{1,3}}: ?)?{re.escape(IMAGE_HERE)}[.,;]?", re.IGNORECASE)
+_NAMED = re.compile(r"<image-([0-9]{1,3})>", re.IGNORECASE)
 
 
 class SiteData:
@@ -164,7 +166,7 @@ class SiteData:
         for labels in self._labels_of_items:
             for name, value in labels.items():
                 found.setdefault(name, {})[value] = None
-        return {name: sorted(values) for name, values in sorted(found.items())}
+        return {name: sorted(values, key=natural) for name, values in sorted(found.items())}
 
     @cached_property
     def _labels_of_items(self) -> list[dict[str, str]]:
@@ -345,7 +347,9 @@ class SiteData:
             "answers": answers,
         }
         question = turns[0]["question"] if turns else ""
-        excerpt = " ".join(_TOKEN.sub(lambda token: f"[{token[1] or 'image'}]", question).split())
+        # Its pictures are shown; what tells items apart is the text.
+        text = _NAMED.sub(r"[\1]", _ENTERS.sub(" ", question))
+        excerpt = " ".join(text.split()) or " ".join(question.split())
         head = [excerpt[:EXCERPT], images[0]["thumb"] if images else None]
         return Entry(item, head, list(_texts(item)))
 

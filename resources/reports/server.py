@@ -41,7 +41,7 @@ class _Files(StaticFiles):
     """Regular files below a folder; what leads out of it, by dots or by a link, is not found."""
 
     def __init__(self, folder: Path) -> None:
-        super().__init__(directory=folder, check_dir=False)
+        super().__init__(directory=folder, check_dir=False, html=True)
         self.config_checked = True
 
 

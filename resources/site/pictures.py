@@ -56,15 +56,21 @@ class Pictures:
             relative = self._store.relative_path(image_id)
             thumb = Path(relative).with_suffix(".jpg").as_posix()
             target = self._folder / THUMBS / thumb
-            if not target.is_file():
+            if not _is_there(target):
                 data = self._store.thumbnail(image_id, THUMBNAIL_SIDE)
                 _appear(target, lambda draft: draft.write_bytes(data))
         except ImageNotStored:
             return None
         target = self._folder / PICTURES / relative
-        if not target.is_file():
+        if not _is_there(target, self._store.root / relative):
             _appear(target, lambda draft: _same_file(self._store.root / relative, draft))
         return Shown(thumb, relative)
+
+
+def _is_there(target: Path, source: Path | None = None) -> bool:
+    """Whether a file is there, as long as its source if it has one, else not empty."""
+    n_bytes = target.stat().st_size if target.is_file() else 0
+    return n_bytes > 0 and (source is None or n_bytes == source.stat().st_size)
 
 
 def _appear(target: Path, write: Callable[[Path], object]) -> None:

@@ -13,15 +13,17 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from methods.json_text import from_json
 from resources.atomic_file import drafted, write_atomically
 from resources.home import reports_path
 from resources.site.pictures import PICTURES, THUMBS
-from resources.site.pieces import Items, Words, write_piece
+from resources.site.pieces import Items, Words, as_json, write_piece
 
 HEADS = 1_000
 """Items in a file of what lists show of them."""
 STATIC = "static"
-_LAST = "release.js"
+_SIZES = "sizes.json"
+"""The bytes of each file of the data, written last."""
 _OWN = Path(__file__).parent
 _ENVIRONMENT = Environment(
     loader=FileSystemLoader(_OWN / "templates"),
@@ -66,12 +68,19 @@ class Contents:
 
 
 def is_written(release_id: str, fingerprint: str) -> bool:
-    """Whether the data of this fingerprint are there, whole."""
-    return (site_path() / release_id / fingerprint / _LAST).is_file()
+    """Whether the data of this fingerprint are there, each file as long as it was written."""
+    folder = site_path() / release_id / fingerprint
+    try:
+        sizes = from_json((folder / _SIZES).read_text(encoding="utf-8"))
+        return sizes == _sizes_of(folder)
+    except (OSError, ValueError):
+        return False
 
 
 def write_data(release_id: str, fingerprint: str, contents: Contents) -> int:
     """Write the data of a release, whole or not at all; returns their bytes."""
+    # What is there has lost a part.
+    shutil.rmtree(site_path() / release_id / fingerprint, ignore_errors=True)
     with drafted(site_path() / release_id / fingerprint, "site") as draft:
         n_bytes = write_piece(draft, "prompts", contents.prompts)
         described = []
@@ -101,10 +110,16 @@ def write_data(release_id: str, fingerprint: str, contents: Contents) -> int:
             "words": firsts,
             "columns": described,
         }
-        # The last file: a folder that has it is whole.
         n_bytes += items.n_bytes + of_words + write_piece(draft, "release", facts)
+        (draft / _SIZES).write_text(as_json(_sizes_of(draft)), encoding="utf-8")
         draft.chmod(0o755)
     return n_bytes
+
+
+def _sizes_of(folder: Path) -> dict[str, int]:
+    return {
+        path.relative_to(folder).as_posix(): path.stat().st_size for path in folder.rglob("*.js")
+    }
 
 
 def write_page(release: Mapping[str, Any], fingerprint: str) -> Path:

@@ -43,6 +43,7 @@
   const read = (hash) => {
     const read = {};
     for (const [name, value] of new URLSearchParams(hash.replace(/^#/, ""))) {
+      if (/\.(min|max)$/.test(name) && NAMES.includes(name) && !Number.isFinite(Number(value))) continue;
       if (value !== "" && (NAMES.includes(name) || name.startsWith(LABEL))) read[name] = value.slice(0, 1000);
     }
     return read;

@@ -9,7 +9,10 @@
   // A long text shows its beginning; a button shows the rest.
   const text = (said, nImages, folds) => {
     const shown = el("div", { className: "said", dir: "auto" }, loom.said(said, nImages));
-    if (!folds || said.length <= LONG) return shown;
+    return folds ? loom.cut(shown, said, LONG) : shown;
+  };
+  loom.cut = (shown, said, most) => {
+    if (said.length <= most) return shown;
     shown.classList.add("cut");
     const button = el(
       "button",

@@ -20,7 +20,7 @@ const loom = {};
         if (!arrived.has(name)) {
           reject(
             new Error(
-              `The file ${name}.js of this page's data is missing. Reload the page: its release may have been evaluated again.`,
+              `The file ${name}.js of this page's data is missing or damaged. Reload the page, as its release may have been evaluated again; if that does not help, run: vlm-loom site`,
             ),
           );
           return;

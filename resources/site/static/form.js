@@ -62,7 +62,7 @@
     answered: "answered",
     given: "given by the benchmark",
   };
-  loom.statusText = (status) => STATUS[status] || status;
+  loom.statusText = (status) => (Object.hasOwn(STATUS, status) ? STATUS[status] : status);
 
   const fields = () => {
     const { labels, statuses, columns } = loom.release;
@@ -208,6 +208,10 @@
     const value = loom.get(name);
     if (name.startsWith(loom.labelState(""))) return `${loom.labelName(name)}: ${value}`;
     if (name === "note") return WORDS.note;
+    if (name === "q") {
+      const { words, prefix } = loom.queryOf(value);
+      return words.length || prefix !== null ? `${WORDS.q} ${value}` : `no word to search for in ${value}`;
+    }
     if (name === "diff.side")
       return (
         { a: "A is better", b: "B is better", equal: "A and B equal", differ: "A and B differ" }[value] || value

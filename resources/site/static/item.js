@@ -4,6 +4,7 @@
   const { el } = loom;
   const target = loom.byId("item");
   const POLICY = "policy:";
+  const LONG_QUESTION = 4000;
   // A policy that stood in for a person must not read like a person's name.
   const reviewer = (name) =>
     name.startsWith(POLICY) ? `no person (policy “${name.slice(POLICY.length)}”)` : name;
@@ -67,7 +68,11 @@
       "section",
       { className: "turn", "aria-label": `Turn ${each.turn}` },
       el("h3", { className: item.turns.length > 1 ? "" : "unseen" }, `Turn ${each.turn}`),
-      el("p", { className: "said question", dir: "auto" }, loom.said(each.question, nImages, each.images)),
+      loom.cut(
+        el("p", { className: "said question", dir: "auto" }, loom.said(each.question, nImages, each.images)),
+        each.question,
+        LONG_QUESTION,
+      ),
       isFirst &&
         item.choices.length > 0 &&
         el(

@@ -91,7 +91,7 @@ def test_an_item_has_its_turns_answers_and_judgments(home: Home) -> None:
         home.image_id
     )
     assert (home.items / "thumbs" / shown["thumb"]).is_file()
-    assert pieces["heads/0"] == [["Which [image]?", shown["thumb"]]]
+    assert pieces["heads/0"] == [["Which ?", shown["thumb"]]]
     answers = {answer["turn"]: answer for answer in item["answers"]}
     assert answers[1]["text"] == "Answer 1." and "reasoning" not in answers[1]
     judged = [
@@ -224,3 +224,21 @@ def test_the_page_of_a_release_that_cannot_be_made_stays(
     home.made()
     assert home.folder() == before and list(home.items.glob("thumbs/*/*.jpg"))
     assert home.rows("evaluate.not_made")[0]["release_id"] == RELEASE
+
+
+@pytest.mark.parametrize("broken", ["release.js", "items/0.js", "columns/1.js"])
+def test_data_that_lost_a_part_are_written_again(home: Home, broken: str) -> None:
+    home.change("release.images", image_id=home.image_id)
+    home.made()
+    before = home.pieces()
+    (home.folder() / broken).write_bytes(b"")
+    for file in (*home.items.glob("thumbs/*/*"), *home.items.glob("files/*/*")):
+        file.unlink()
+        file.write_bytes(b"")
+    home.made()
+    assert home.pieces().keys() == before.keys()
+    assert home.pieces()["items/0"] == before["items/0"]
+    assert all(path.stat().st_size for path in home.items.glob("*/??/*.*"))
+    (home.folder() / broken).unlink()
+    home.made()
+    assert home.pieces()["items/0"] == before["items/0"]

@@ -36,7 +36,7 @@ from resources.warehouse import Warehouse
 
 Row = dict[str, Any]
 
-FORM = "1"
+FORM = "2"
 """Raised when the same rows give other files."""
 ITEMS_AT_ONCE = 500
 EXCERPT = 120
@@ -122,6 +122,7 @@ class SiteData:
             "labels": [{"name": name, "values": values} for name, values in self._labels.items()],
             "statuses": STATUSES,
             "prompts": self._versions,
+            "parts": self._parts,
         }
 
     @cached_property
@@ -189,6 +190,11 @@ class SiteData:
         return list({metric.name: metric for metric in reversed(self._benchmark.metrics)}.values())[
             ::-1
         ]
+
+    @cached_property
+    def _parts(self) -> list[str]:
+        """What judgments are of: a turn, or one of several of it."""
+        return [] if self.answers_held_out else self._distinct("evaluate.judgments", "part")
 
     @cached_property
     def _versions(self) -> list[str]:
@@ -331,7 +337,7 @@ class SiteData:
         images = [self._image(image) for image in read["release.images"].get(of, ())]
         choices = [choice["choice"] for choice in read["release.choices"].get(of, ())]
         answers = [self._answer(answer, read) for answer in read["evaluate.answers"].get(of, ())]
-        answers.sort(key=lambda answer: (answer["turn"], answer["model"], answer["trial"]))
+        answers.sort(key=lambda answer: (answer["turn"], answer["model"], answer.get("trial", 0)))
         labels = dict(row["labels"])
         item = {
             "number": number,
@@ -373,9 +379,10 @@ class SiteData:
         return _said(
             {
                 "model": self._place["models"][row["model"]],
-                "trial": self._place["trials"][row["trial"]],
+                # Of most answers: the first trial, an answer.
+                "trial": self._place["trials"][row["trial"]] or None,
                 "turn": row["turn"],
-                "status": STATUSES.index(row["status"]),
+                "status": STATUSES.index(row["status"]) or None,
                 "text": row["answer"],
                 "reasoning": row["reasoning"],
                 "call": row["call_key"],
@@ -422,7 +429,7 @@ class SiteData:
             {
                 "judge": self._place["judges"].get((row["judge"], row["judge_version"])),
                 "replicate": row["replicate"] or None,
-                "part": row["part"],
+                "part": self._place["parts"][row["part"]] or None,
                 "score": score,
                 "scores": None if list(scores.values()) == [score] else scores,
                 "why": row["explanation"],
@@ -438,6 +445,7 @@ class SiteData:
             "trials": self.trials,
             "judges": self.judges,
             "prompts": self._versions,
+            "parts": self._parts,
         }
         return {name: {each: n for n, each in enumerate(of)} for name, of in lists.items()}
 

@@ -89,15 +89,20 @@ const loom = {};
     );
   };
   // Pieces leave out what is none, empty or said twice.
-  const judgment = (given) => ({
-    judge: null,
-    replicate: 0,
-    call: null,
-    ...given,
-    scores: given.scores ?? { [given.part || "score"]: given.score },
-    prompt: loom.release.prompts[given.prompt] ?? null,
-  });
+  const judgment = (given) => {
+    const part = loom.release.parts[given.part ?? 0];
+    return {
+      judge: null,
+      replicate: 0,
+      call: null,
+      ...given,
+      part,
+      scores: given.scores ?? { [part || "score"]: given.score },
+      prompt: loom.release.prompts[given.prompt] ?? null,
+    };
+  };
   const answer = (given) => ({
+    trial: 0,
     text: null,
     reasoning: null,
     call: null,
@@ -106,7 +111,7 @@ const loom = {};
     lost: [],
     ...given,
     judgments: (given.judgments ?? []).map(judgment),
-    status: loom.release.statuses[given.status],
+    status: loom.release.statuses[given.status ?? 0],
     prompt: loom.release.prompts[given.prompt] ?? null,
   });
   const whole = (item) => ({ ...item, answers: item.answers.map(answer) });

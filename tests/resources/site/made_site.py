@@ -66,7 +66,7 @@ def answer(n: int, model: int) -> str | None:
 def _judgment(n: int, model: int, judge: int) -> Row:
     given = SECOND[model] if judge else score(n, model)
     why = f"Because of reason{n}." if n != 7 else f"Because {HOSTILE}"
-    row = {"judge": judge, "part": "turn", "score": given, "why": why, "prompt": judge}
+    row = {"judge": judge, "score": given, "why": why, "prompt": judge}
     return {**row, "scores": {"Accuracy": 7, f"Rich & {HOSTILE[:8]}": 5.5}, "call": KEY}
 
 
@@ -156,7 +156,7 @@ def _facts() -> Row:
             {"name": "category", "values": list(CATEGORIES)},
             {"name": "language", "values": ["en", "zh"]},
         ],
-        **{"statuses": list(STATUSES), "prompts": [PROMPT, GONE]},
+        **{"statuses": list(STATUSES), "prompts": [PROMPT, GONE], "parts": ["turn"]},
     }
 
 

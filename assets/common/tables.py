@@ -6,7 +6,7 @@ write it.
 """
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import ExitStack, contextmanager
 from datetime import timedelta
@@ -311,6 +311,14 @@ def _encoded(rows: pa.Table) -> pa.Table:
 def map_of(entries: Sequence[Mapping[str, Any]] | None) -> dict[str, Any] | None:
     """A MAP column's entries (key, value) as a dict; None for NULL."""
     return None if entries is None else {entry["key"]: entry["value"] for entry in entries}
+
+
+def rows_by(rows: Iterable[Mapping[str, Any]], *names: str) -> dict[tuple[Any, ...], list[Any]]:
+    """Rows by their values in these columns, in their order."""
+    grouped: dict[tuple[Any, ...], list[Any]] = {}
+    for row in rows:
+        grouped.setdefault(tuple(row[name] for name in names), []).append(row)
+    return grouped
 
 
 def report(

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from assets.common.tables import map_of
+from assets.common.tables import map_of, rows_by
 from assets.evaluate.choice_data import choice_data
 from assets.evaluate.item_report_data import item_report_data
 from assets.evaluate.observed import answer_lengths
@@ -33,7 +33,6 @@ from resources.reports.report_input import Board, Report
 from resources.warehouse import Warehouse
 
 Row = dict[str, Any]
-Place = tuple[Any, ...]
 N_EXAMPLES = 5
 N_CATEGORIES = 20
 N_GROUPS = 3
@@ -259,8 +258,8 @@ def _examples(
     said of them."""
     first = {**where, "n_items": len(items)}
     rows = {row["item_id"]: row for row in released["items"]}
-    turns, images = (_by(released[table], "item_id") for table in ("turns", "images"))
-    references = _by(released["references"], "item_id", "turn")
+    turns, images = (rows_by(released[table], "item_id") for table in ("turns", "images"))
+    references = rows_by(released["references"], "item_id", "turn")
     read = warehouse.read_rows(
         "evaluate/{}_of", ("example_answers", "example_judgments", "example_rules"), first
     )
@@ -270,12 +269,12 @@ def _examples(
         row["scores"] = map_of(row["scores"])
     places = {judge: place for place, judge in enumerate(profile.judges)}
     judged.sort(key=lambda row: places.get(row["judge"], len(places)))
-    judgments = _by(judged, "item_id", "turn", "model", "trial")
+    judgments = rows_by(judged, "item_id", "turn", "model", "trial")
     for row in answers:
         row["judgments"] = judgments.get(
             (row["item_id"], row["turn"], row["model"], row["trial"]), []
         )
-    answered = _by(answers, "item_id", "turn")
+    answered = rows_by(answers, "item_id", "turn")
     return [
         {
             **{name: rows[item.item_id][name] for name in ("item_id", "reviewers", "revision")},
@@ -293,11 +292,3 @@ def _examples(
         }
         for item in items
     ]
-
-
-def _by(rows: Iterable[Mapping[str, Any]], *names: str) -> dict[Place, list[Any]]:
-    """Rows by their values in these columns, in their order."""
-    grouped: dict[Place, list[Any]] = {}
-    for row in rows:
-        grouped.setdefault(tuple(row[name] for name in names), []).append(row)
-    return grouped

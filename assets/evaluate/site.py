@@ -55,12 +55,9 @@ def site(
     for number, release in enumerate(releases, start=1):
         release_id = release["release_id"]
         with apart.release(release_id):
-            images = warehouse.select(
-                "release.images", "image_id", order="image_id", distinct=True, release_id=release_id
-            )["image_id"].to_pylist()
-            stored = pictures.put(images)
-            shown |= set(stored)
-            data = SiteData(warehouse, benchmarks, release, profile.judges, stored)
+            data = SiteData(warehouse, benchmarks, release, profile.judges, pictures)
+            stored = data.pictures
+            shown |= stored.keys()
             fingerprint = data.fingerprint()
             if not is_written(release_id, fingerprint):
                 context.log.info(
@@ -75,7 +72,7 @@ def site(
                     "fingerprint": fingerprint,
                     "n_items": release["n_items"],
                     "n_pictures": len(stored),
-                    "n_missing": len(images) - len(stored),
+                    "n_missing": len(data.image_ids) - len(stored),
                 }
             )
     keep_releases([release["release_id"] for release in releases])

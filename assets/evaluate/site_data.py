@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from assets.common.tables import rows_by
 from assets.evaluate.observed import Slice, slices_of
 from assets.evaluate.released import item_ids
 from methods.benchmarks import Benchmarks
@@ -30,7 +31,7 @@ from methods.release_card import card_of, edition_of
 from methods.results.tables import natural
 from resources.batched import batched
 from resources.prompts import prompt
-from resources.site.pictures import Shown
+from resources.site.pictures import Pictures, Shown
 from resources.site.sample_browser import Contents, Entry
 from resources.warehouse import Warehouse
 
@@ -80,14 +81,19 @@ class SiteData:
         benchmarks: Benchmarks,
         release: Mapping[str, Any],
         judges: Sequence[str],
-        pictures: Mapping[str, Shown],
+        pictures: Pictures,
     ) -> None:
         self.release_id: str = release["release_id"]
         self.release = release
         self.answers_held_out = held_out(edition_of(card_of(release)))
-        self._warehouse, self.pictures = warehouse, pictures
+        self._warehouse, self._pictures = warehouse, pictures
         self._benchmark = benchmarks.get(release["benchmark"] or "")
         self._judges_of_profile = judges
+
+    @cached_property
+    def pictures(self) -> dict[str, Shown]:
+        """Those of its pictures that are stored, put where pages show them."""
+        return self._pictures.put(self.image_ids)
 
     def fingerprint(self) -> str:
         """A hash of all that the data are made of."""
@@ -95,7 +101,7 @@ class SiteData:
         with self._warehouse.kept_open():
             rows = [self._warehouse.fingerprint(table, where) for table in _READ]
         metrics = [metric.name for metric in self._metrics]
-        missing = sorted(set(self._image_ids) - set(self.pictures))
+        missing = sorted(set(self.image_ids) - set(self.pictures))
         return content_id(
             FORM, self._facts_of_release, rows, list(self._judges_of_profile), metrics, missing
         )[:12]
@@ -157,7 +163,8 @@ class SiteData:
         return item_ids(self._warehouse, self.release_id)
 
     @cached_property
-    def _image_ids(self) -> list[str]:
+    def image_ids(self) -> list[str]:
+        """Its pictures."""
         return self._distinct("release.images", "image_id")
 
     @cached_property
@@ -293,7 +300,7 @@ class SiteData:
         units = Units.of(metric.units(slice_.observed[model], floor=True)).valued()
         if not len(units):
             return None
-        place = {item_id: n for n, item_id in enumerate(self._ids)}
+        place = self._place["items"]
         # The key of a unit begins with its item, or is of several items.
         places = np.array([place.get(str(key[0]), -1) for key in units.keys])
         known = places >= 0
@@ -325,7 +332,7 @@ class SiteData:
                     if table == "evaluate.observations":
                         where["judge"] = RULE
                     rows = self._warehouse.select(table, order=order, **where).to_pylist()
-                read[table] = _by(rows, of) if of else rows
+                read[table] = rows_by(rows, *of) if of else rows
         return read
 
     def _entry(self, number: int, row: Row, read: Mapping[str, Any]) -> Entry:
@@ -441,6 +448,7 @@ class SiteData:
     @cached_property
     def _place(self) -> dict[str, dict[Any, int]]:
         lists: dict[str, list[Any]] = {
+            "items": self._ids,
             "models": self.models,
             "trials": self.trials,
             "judges": self.judges,
@@ -521,10 +529,3 @@ def _number(value: float) -> float:
 def _said(row: Row) -> Row:
     """The row without what is none or empty."""
     return {name: value for name, value in row.items() if value is not None and value != []}
-
-
-def _by(rows: Sequence[Row], names: Sequence[str]) -> dict[tuple[Any, ...], list[Row]]:
-    found: dict[tuple[Any, ...], list[Row]] = {}
-    for row in rows:
-        found.setdefault(tuple(row[name] for name in names), []).append(row)
-    return found

@@ -49,7 +49,7 @@ def site(
     tells them are left out.
     """
     pictures = Pictures(site_path(), image_store)
-    rows, shown = [], set()
+    rows, shown = [], set[str]()
     write_program()
     releases = warehouse.read("evaluate/reported_releases").to_pylist()
     for number, release in enumerate(releases, start=1):

@@ -18,15 +18,6 @@ WORDS_BYTES = 64_000
 """Characters of words and their items that are loaded at once."""
 
 
-def piece(name: str, value: Any) -> bytes:
-    """The script that puts a value under a name.
-
-    The value is JSON in a string: a browser reads that faster than a literal, and a key `__proto__`
-    is a key as any other.
-    """
-    return _script(name, as_json(value))
-
-
 def as_json(value: Any) -> str:
     """JSON without spaces. Raises ValueError for numbers that JSON has not."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
@@ -115,7 +106,12 @@ def _differences(numbers: Sequence[int]) -> str:
     return ",".join(parts)
 
 
-def _script(name: str, text: str) -> bytes:
+def script_of(name: str, text: str) -> bytes:
+    """The script that puts a value, given as JSON, under a name.
+
+    The JSON is in a string: a browser reads that faster than a literal, and a key `__proto__` is a key
+    as any other.
+    """
     quoted = text.replace("\\", "\\\\").replace("'", "\\'")
     return f"loom.put({json.dumps(name)},JSON.parse('{quoted}'));\n".encode()
 
@@ -123,4 +119,4 @@ def _script(name: str, text: str) -> bytes:
 def _write(folder: Path, name: str, text: str) -> int:
     path = folder / f"{name}.js"
     path.parent.mkdir(parents=True, exist_ok=True)
-    return path.write_bytes(_script(name, text))
+    return path.write_bytes(script_of(name, text))

@@ -194,9 +194,10 @@ class SiteData:
         """Those that give single items a value, each once."""
         if self._benchmark is None or self.answers_held_out:
             return []
-        return list({metric.name: metric for metric in reversed(self._benchmark.metrics)}.values())[
-            ::-1
-        ]
+        found: dict[str, Metric] = {}
+        for metric in self._benchmark.metrics:
+            found.setdefault(metric.name, metric)
+        return list(found.values())
 
     @cached_property
     def _parts(self) -> list[str]:

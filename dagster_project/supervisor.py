@@ -76,7 +76,7 @@ def _end_descendants() -> None:
     """End every process below this one: by SIGTERM, and by SIGKILL what takes too long."""
     deadline = time.monotonic() + PATIENCE
     told: set[int] = set()
-    while left := _descendants(os.getpid()):
+    while left := descendants(os.getpid()):
         late = time.monotonic() > deadline
         for process in left if late else left - told:
             with suppress(ProcessLookupError):
@@ -88,11 +88,14 @@ def _end_descendants() -> None:
                 pass
 
 
-def _descendants(process: int) -> set[int]:
+def descendants(process: int) -> set[int]:
+    """The living processes below this one."""
     processes: set[int] = set()
-    for task in Path(f"/proc/{process}/task").glob("*"):
-        # It may end while it is looked at.
-        with suppress(OSError):
-            for child in map(int, (task / "children").read_text().split()):
-                processes |= {child, *_descendants(child)}
+    # A process or a thread may end while it is looked at.
+    with suppress(OSError):
+        for task in os.listdir(f"/proc/{process}/task"):
+            with suppress(OSError):
+                children = Path(f"/proc/{process}/task/{task}/children").read_text()
+                for child in map(int, children.split()):
+                    processes |= {child, *descendants(child)}
     return processes

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from dagster_project.held_file import is_held
+from dagster_project.supervisor import descendants
 from resources.home import REPO_ROOT
 
 SUPERVISOR = """
@@ -145,3 +147,22 @@ def test_a_second_signal_kills_a_child_that_does_not_stop(tmp_path: Path) -> Non
         process.terminate()
 
     assert process.wait() == 128 + 9
+
+
+def test_processes_that_end_while_they_are_listed_are_no_failure() -> None:
+    end = time.monotonic() + 1.0
+
+    def begin_and_end_some() -> None:
+        while time.monotonic() < end:
+            subprocess.run(["/bin/sh", "-c", "(true; true) & (true) & wait"], check=True)
+
+    busy = [threading.Thread(target=begin_and_end_some) for _ in range(4)]
+    for thread in busy:
+        thread.start()
+    seen: set[int] = set()
+    while time.monotonic() < end:
+        seen |= descendants(os.getpid())
+    for thread in busy:
+        thread.join()
+    assert len(seen) > 10
+    assert not descendants(os.getpid()) & seen

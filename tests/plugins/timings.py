@@ -12,7 +12,7 @@ import os
 import resource
 import sys
 from collections import defaultdict
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
@@ -20,6 +20,7 @@ from typing import Any
 
 import pytest
 
+from dagster_project.supervisor import descendants
 from tests.plugins.tiers import RECORD, ROOT
 
 REPORT = ROOT / ".timings" / "report.json"
@@ -32,23 +33,11 @@ Seconds = tuple[float, float]
 """Wall and CPU time."""
 
 
-def descendants(pid: int | str = "self") -> Iterator[str]:
-    """The process ids of all living processes below this one."""
-    for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        try:
-            children = task.read_text().split()
-        except OSError:
-            continue  # The thread has ended.
-        for child in children:
-            yield child
-            yield from descendants(child)
-
-
 def cpu_of_the_tree() -> float:
     """Seconds of CPU time that this process, its children that have ended and those that live used."""
     spent = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     used = sum(each.ru_utime + each.ru_stime for each in spent)
-    for pid in descendants():
+    for pid in descendants(os.getpid()):
         try:
             stat = Path(f"/proc/{pid}/stat").read_text()
         except OSError:

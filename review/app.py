@@ -17,7 +17,7 @@ from resources.images.store import ImageStore
 from resources.review.accounts import Accounts
 from resources.review.store import ReviewStore
 from review.pages import accounts as account_pages
-from review.pages import items, queue, work
+from review.pages import items, lead, queue, work
 from review.pages.frame import STATIC, choose_language, refuse, version
 from review.security import Security
 
@@ -42,6 +42,10 @@ def create_app(store: ReviewStore, accounts: Accounts, images: ImageStore) -> St
             Route("/logout", account_pages.logout, methods=["POST"]),
             Route("/language/{language}", choose_language),
             Route("/accounts", account_pages.accounts, methods=["GET", "POST"]),
+            Route("/lead", lead.lead),
+            Route("/lead.json", lead.lead_json),
+            Route("/lead.csv", lead.lead_csv),
+            Route("/lead/release", lead.release, methods=["POST"]),
             Route("/items/{item_id}", items.item_page),
             Route("/items/{item_id}/draft", work.save_draft, methods=["POST"]),
             Route("/items/{item_id}/renew", work.renew_lock, methods=["POST"]),
@@ -55,4 +59,5 @@ def create_app(store: ReviewStore, accounts: Accounts, images: ImageStore) -> St
         exception_handlers={HTTPException: refuse},  # type: ignore[dict-item]
     )
     app.state.store, app.state.accounts, app.state.images = store, accounts, images
+    app.state.figures = lead.Figures(store)
     return app

@@ -17,6 +17,8 @@ VERDICT = "verdict"
 CHOSEN = {"category": "category", "extraction": "choice"}
 """Kinds in which people choose a label, and the key of their content that has it."""
 SCORE = "score"
+IN_CONTENT = (*CHOSEN, SCORE)
+"""Kinds whose content has what is rated; of the others the verdict alone is."""
 PEOPLE = "people"
 """The rater that stands for all people, beside a judge."""
 

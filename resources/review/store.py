@@ -6,16 +6,19 @@ modules of this folder read and write the rows.
 
 import sqlite3
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from methods.ids import content_id
 from methods.review.decisions import Decision, QueueItem
 from methods.review.kinds import KINDS
+from methods.review.overview import Work
 from methods.review.process import ReviewState, RuleBook
-from resources.review import events, item_status, items, locks
+from resources.review import events, item_status, items, lead, locks
 from resources.review.file import ReviewFile, sql
 from resources.review.items import Filters, ItemSummary, Progress, QueueChanges
+from resources.review.lead import Hold, Overview
 from resources.review.locks import Lock
 from resources.review.rules import read_rules
 
@@ -117,6 +120,32 @@ class ReviewStore:
     def completion(self) -> list[Completion]:
         """How far people are with each kind that has queued items, in order of its name."""
         return read(self._file.connection)
+
+    # --- For the lead ----------------------------------------------------------------------------
+
+    def overview(self) -> Overview:
+        """Figures of the whole review: people, agreement, disputes, when it will be done."""
+        with self._file.snapshot() as connection:
+            rules = item_status.current_rules(connection)
+            return lead.overview(connection, rules, datetime.now(UTC).date())
+
+    def work(self) -> list[Work]:
+        """Every decision without its texts, in the order they were stored."""
+        return lead.work(self._file.connection)
+
+    def holds(self) -> list[Hold]:
+        """Every item that somebody has locked; first those of whom nothing was heard for longest."""
+        return lead.holds(self._file.connection)
+
+    def release(self, item_id: str, annotator: str) -> bool:
+        """End a person's hold on an item, and keep the draft; False where there is no such hold."""
+        with self._file.transaction() as connection:
+            return lead.release(connection, item_id, annotator)
+
+    def last_event(self) -> int:
+        """The id of the last decision; 0 where there is none."""
+        query = "SELECT coalesce(max(event_id), 0) FROM events"
+        return int(self._file.connection.execute(query).fetchone()[0])
 
     # --- Locks and drafts ------------------------------------------------------------------------
 

@@ -1,0 +1,163 @@
+"""Figures for the person who leads a review: who did how much when, and when it will be done.
+
+What belongs here: figures of decisions that were made. What does not: agreement
+(`methods/agreement/`), what an item awaits (`process.py`), and where decisions are stored.
+"""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from statistics import median
+from typing import Any, NamedTuple
+
+RATE_DAYS = 7
+"""The days, today among them, whose decisions give the rate of a forecast."""
+SHOWN_DAYS = 14
+
+
+class Work(NamedTuple):
+    """One decision, skips among them: by whom, on which kind, in which round, how long it took.
+
+    `seconds` is None where no time is known; `decided_at` is ISO 8601; `kind` is empty where the item
+    is unknown.
+    """
+
+    reviewer: str
+    kind: str
+    round: int
+    verdict: str
+    seconds: float | None
+    decided_at: str
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """When the decisions that are still needed will have been made.
+
+    `needed` and `rate` (decisions a day) are by round, `days` is how many days the rate is of. `end` is
+    None where a round that needs decisions had none in these days.
+    """
+
+    needed: Mapping[int, int]
+    rate: Mapping[int, float]
+    days: int
+    end: date | None
+
+
+def day_of(time: str) -> str:
+    """The day in UTC of a time in ISO 8601; a time without an offset is in UTC."""
+    parsed = datetime.fromisoformat(time)
+    return (parsed.astimezone(UTC) if parsed.tzinfo else parsed).date().isoformat()
+
+
+def by_person(work: Iterable[Work], today: date) -> list[dict[str, Any]]:
+    """What each person did, by name.
+
+    Rows of reviewer, n_decisions, n_skipped, n_edits, n_rejected, median_seconds (None where no time is
+    known), last_day, and by_day: the decisions on each of the last SHOWN_DAYS days, the oldest first.
+    """
+    days = [(today - timedelta(days=back)).isoformat() for back in reversed(range(SHOWN_DAYS))]
+    rows = []
+    for reviewer, made in _grouped(work, "reviewer").items():
+        decided = [each for each in made if each.verdict != "skip"]
+        per_day = Counter(day_of(each.decided_at) for each in decided)
+        rows.append(
+            {
+                "reviewer": reviewer,
+                "n_decisions": len(decided),
+                "n_skipped": len(made) - len(decided),
+                "n_edits": sum(each.verdict == "edit" for each in decided),
+                "n_rejected": sum(each.verdict == "reject" for each in decided),
+                "median_seconds": _median(decided),
+                "last_day": max((day_of(each.decided_at) for each in made), default=None),
+                "by_day": {day: per_day[day] for day in days},
+            }
+        )
+    return rows
+
+
+def by_kind(work: Iterable[Work]) -> list[dict[str, Any]]:
+    """How long an item of each kind takes: rows of kind, n_decisions, median_seconds."""
+    decided = [each for each in work if each.verdict != "skip" and each.kind]
+    return [
+        {"kind": kind, "n_decisions": len(made), "median_seconds": _median(made)}
+        for kind, made in _grouped(decided, "kind").items()
+    ]
+
+
+def by_day(work: Iterable[Work]) -> list[dict[str, Any]]:
+    """The table for a spreadsheet: rows of day, reviewer, kind, round, n_decisions, n_skipped,
+    median_seconds."""
+    groups: dict[tuple[str, str, str, int], list[Work]] = defaultdict(list)
+    for each in work:
+        groups[day_of(each.decided_at), each.reviewer, each.kind, each.round].append(each)
+    rows = []
+    for (day, reviewer, kind, round), made in sorted(groups.items()):
+        decided = [each for each in made if each.verdict != "skip"]
+        rows.append(
+            {
+                "day": day,
+                "reviewer": reviewer,
+                "kind": kind,
+                "round": round,
+                "n_decisions": len(decided),
+                "n_skipped": len(made) - len(decided),
+                "median_seconds": _median(decided),
+            }
+        )
+    return rows
+
+
+def forecast(needed: Mapping[int, int], work: Iterable[Work], today: date) -> Forecast:
+    """When `needed`, the number of decisions by round, will have been made.
+
+    The rate of a round is its decisions of the last RATE_DAYS days, today among them, divided by these
+    days; of a review that began later by the days since it began. Both rounds go on at the same time,
+    so the slower one ends last. It assumes that people go on as in these days.
+    """
+    days_of_round: dict[int, Counter[date]] = {round: Counter() for round in needed}
+    first = today
+    for each in work:
+        if each.verdict != "skip":
+            day = date.fromisoformat(day_of(each.decided_at))
+            first = min(first, day)
+            days_of_round.setdefault(each.round, Counter())[day] += 1
+    days = min(RATE_DAYS, (today - first).days + 1)
+    since = today - timedelta(days=days - 1)
+    rate = {
+        round: sum(n for day, n in counts.items() if since <= day <= today) / days
+        for round, counts in days_of_round.items()
+    }
+    left = {round: n for round, n in needed.items() if n}
+    if any(not rate[round] for round in left):
+        return Forecast(needed, rate, days, None)
+    days_left = max((math.ceil(n / rate[round]) for round, n in left.items()), default=0)
+    return Forecast(needed, rate, days, today + timedelta(days=min(days_left, 100_000)))
+
+
+def expected_for_experts(
+    n_open: int, expert: str, expert_share: float, n_past: int, n_to_expert: int
+) -> float:
+    """How many of `n_open` items whose round 1 is open will go to an expert.
+
+    By the rule `expert` of their kind. Where only a disagreement leads to an expert, as large a share
+    as so far: `n_to_expert` of the `n_past` items whose round 1 is over.
+    """
+    if expert == "all":
+        return float(n_open)
+    disputed = n_to_expert / n_past if n_past else 0.0
+    return n_open * (max(disputed, expert_share) if expert == "sample" else disputed)
+
+
+def _grouped(work: Iterable[Work], field: str) -> dict[str, list[Work]]:
+    groups: dict[str, list[Work]] = defaultdict(list)
+    for each in work:
+        groups[getattr(each, field)].append(each)
+    return dict(sorted(groups.items()))
+
+
+def _median(work: Sequence[Work]) -> float | None:
+    seconds = [each.seconds for each in work if each.seconds is not None]
+    return median(seconds) if seconds else None

@@ -1,0 +1,35 @@
+-- Items that people disagree on: annotators of round 1 (an expert decides), or an expert and annotators
+-- (annotators rework the item). Of each the last decision of every person on what is to be decided now.
+WITH waiting AS (
+    SELECT s.item_id, s.kind, s.status, s.content_hash, s.place
+    FROM standings AS s
+    WHERE s.status IN ('round_2', 'to_rework')
+),
+votes AS (
+    SELECT
+        w.item_id,
+        e.reviewer,
+        e.verdict,
+        e.verdict || coalesce(e.edits, '') AS outcome,
+        max(e.event_id) AS event_id
+    FROM waiting AS w
+    JOIN events AS e ON e.item_id = w.item_id AND e.content_hash = w.content_hash
+    WHERE w.status = 'round_2' AND e.round = 1 AND e.verdict <> 'skip'
+    GROUP BY w.item_id, e.reviewer
+),
+disputed AS (
+    SELECT item_id FROM votes GROUP BY item_id HAVING count(DISTINCT outcome) > 1
+    UNION ALL
+    SELECT item_id FROM waiting WHERE status = 'to_rework'
+)
+SELECT
+    w.item_id, w.kind, w.status, i.title, count(*) OVER () AS n_disputed,
+    (
+        SELECT json_group_array(json_array(v.reviewer, v.verdict))
+        FROM (SELECT * FROM votes WHERE item_id = w.item_id ORDER BY event_id) AS v
+    ) AS votes
+FROM disputed AS d
+JOIN waiting AS w USING (item_id)
+JOIN items AS i USING (item_id)
+ORDER BY w.place
+LIMIT :limit

@@ -1,0 +1,182 @@
+"""What the lead of a review looks at, read from the store: work, agreement, disputes, holds.
+
+What belongs here: reads for the lead's page. The figures are made of them in
+`methods/review/overview.py` and `methods/agreement/`.
+"""
+
+import json
+import sqlite3
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from typing import Any
+
+from methods.agreement.ratings import IN_CONTENT, ratings_of
+from methods.agreement.table import ALL, people_rows
+from methods.json_text import from_json
+from methods.review.decisions import QueueItem
+from methods.review.overview import (
+    Forecast,
+    Work,
+    by_kind,
+    by_person,
+    expected_for_experts,
+    forecast,
+)
+from methods.review.process import RuleBook
+from resources.review import events
+from resources.review.file import sql
+from resources.review.locks import LOCK_SECONDS, now
+
+RATED_ITEMS = 2_000
+"""Agreement is that of the last items that two people decided: so many, or all if there are fewer."""
+RESAMPLES = 200
+"""Draws of the bootstrap: enough for an interval to look at. `review.agreement` has more."""
+FEWEST_IN_COMMON = 5
+"""Two people with fewer items in common are counted, and not shown."""
+SHOWN_DISPUTES = 20
+QUIET_SECONDS = 180
+"""An open page renews its lock each minute while its person is there: a hold that is quiet for longer
+hangs."""
+
+
+@dataclass(frozen=True)
+class Hold:
+    """An item that a person has locked. `quiet_seconds`: since when nothing was heard of the person."""
+
+    item_id: str
+    annotator: str
+    round: int
+    kind: str
+    title: str
+    quiet_seconds: float
+    hangs: bool
+
+
+@dataclass(frozen=True)
+class Dispute:
+    """An item that people disagree on, with the verdict of each in round 1.
+
+    Its status is `round_2`, where annotators disagree, or `to_rework`, where an expert rejected it.
+    """
+
+    item_id: str
+    kind: str
+    status: str
+    title: str
+    votes: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Overview:
+    """Figures of a review at one moment: `at` is that time, in UTC.
+
+    `agreement` has rows as `people_rows` gives them, without `n_small_pairs` pairs of people.
+    """
+
+    at: str
+    people: list[dict[str, Any]]
+    kinds: list[dict[str, Any]]
+    agreement: list[dict[str, Any]]
+    n_small_pairs: int
+    disputes: list[Dispute]
+    n_disputes: int
+    forecast: Forecast
+
+
+def overview(connection: sqlite3.Connection, rules: RuleBook, today: date) -> Overview:
+    """The figures now; `today` is the day in UTC."""
+    made = work(connection)
+    rows = agreement(connection, rules)
+    shown = [row for row in rows if row["raters"] == ALL or row["n_items"] >= FEWEST_IN_COMMON]
+    small = {row["raters"] for row in rows} - {row["raters"] for row in shown}
+    disputes, n_disputes = disputed(connection)
+    return Overview(
+        at=datetime.now(UTC).isoformat(timespec="seconds"),
+        people=by_person(made, today),
+        kinds=by_kind(made),
+        agreement=shown,
+        n_small_pairs=len(small),
+        disputes=disputes,
+        n_disputes=n_disputes,
+        forecast=forecast(needed(connection, rules), made, today),
+    )
+
+
+def work(connection: sqlite3.Connection) -> list[Work]:
+    """Every decision of people, without its texts, in the order of events."""
+    return [Work(*row) for row in connection.execute(sql("work"))]
+
+
+def needed(connection: sqlite3.Connection, rules: RuleBook) -> dict[int, int]:
+    """The decisions that are still needed, by round: those of experts as many as are to be expected."""
+    annotators, experts = 0, 0.0
+    for row in connection.execute(sql("needed")):
+        rule = rules.of(row["kind"])
+        annotators += row["n_needed"]
+        experts += row["n_waiting"] + row["n_rework"]
+        experts += expected_for_experts(
+            row["n_open"], rule.expert, rule.expert_share, row["n_past"], row["n_to_expert"]
+        )
+    return {1: annotators, 2: round(experts)}
+
+
+def agreement(connection: sqlite3.Connection, rules: RuleBook) -> list[dict[str, Any]]:
+    """Agreement on the last RATED_ITEMS items that two people decided, with 95 % intervals."""
+    given = {"limit": RATED_ITEMS, "labelled": json.dumps(IN_CONTENT)}
+    items = [_item(row) for row in connection.execute(sql("rated_twice"), given)]
+    decided = events.read(connection, [item["item_id"] for item in items])
+    return people_rows(ratings_of(items, decided, rules), seed=0, n_resamples=RESAMPLES)
+
+
+def disputed(connection: sqlite3.Connection) -> tuple[list[Dispute], int]:
+    """The first SHOWN_DISPUTES items that people disagree on, in the order of the queue, and how many
+    there are."""
+    rows = connection.execute(sql("disputes"), {"limit": SHOWN_DISPUTES}).fetchall()
+    found = [
+        Dispute(
+            *(row[name] for name in ("item_id", "kind", "status", "title")),
+            votes=tuple((name, verdict) for name, verdict in from_json(row["votes"])),
+        )
+        for row in rows
+    ]
+    return found, rows[0]["n_disputed"] if rows else 0
+
+
+def holds(connection: sqlite3.Connection) -> list[Hold]:
+    """Every item that somebody has locked now; first those of whom nothing was heard for longest."""
+    time = now()
+    found = []
+    for row in connection.execute(sql("holds"), {"now": time}):
+        left = datetime.fromisoformat(row["expires_at"]) - datetime.fromisoformat(time)
+        quiet = max(LOCK_SECONDS - left.total_seconds(), 0.0)
+        found.append(
+            Hold(
+                *(row[name] for name in ("item_id", "annotator", "round", "kind", "title")),
+                quiet_seconds=quiet,
+                hangs=quiet > QUIET_SECONDS,
+            )
+        )
+    return found
+
+
+def release(connection: sqlite3.Connection, item_id: str, annotator: str) -> bool:
+    """End a person's hold on an item, whose draft stays; False where there is none."""
+    ended = connection.execute(
+        "UPDATE locks SET expires_at = ? WHERE item_id = ? AND annotator = ? AND expires_at > ?",
+        [now(), item_id, annotator, now()],
+    )
+    return bool(ended.rowcount)
+
+
+def _item(row: sqlite3.Row) -> QueueItem:
+    if row["item"] is not None:
+        item: QueueItem = from_json(row["item"])
+        return item
+    return QueueItem(
+        item_id=row["item_id"],
+        kind=row["kind"],
+        content={},
+        content_hash=row["content_hash"],
+        image_ids=[],
+        set_id=row["set_id"] or row["item_id"],
+    )

@@ -1,0 +1,130 @@
+"""The lead's page: progress by person and day, agreement, disputes, holds, when it will be done.
+
+Administrators lead. What is read is in `resources/review/lead.py`.
+"""
+
+import csv
+import io
+import threading
+import time
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+
+from methods.agreement.table import ALL
+from methods.review.overview import by_day
+from methods.spreadsheet_cells import marked_rows
+from resources.review.lead import FEWEST_IN_COMMON, RATED_ITEMS, Overview
+from resources.review.store import ReviewStore
+from review.pages.frame import say, show
+from review.security import require
+
+QUICK_SECONDS, TIMES = 0.3, 30
+"""Figures that took longer are shown again, while people go on deciding, for so many times as long."""
+HEAT = 4
+"""Shades of the table of days."""
+SHOWN_MEASURES = (
+    *("raw", "cohen_kappa", "krippendorff_nominal", "krippendorff_ordinal"),
+    *("spearman", "mae"),
+)
+_FIELDS = ("day", "reviewer", "kind", "round", "n_decisions", "n_skipped", "median_seconds")
+
+
+class Figures:
+    """The figures of the lead's page: computed once for all who look at the same time."""
+
+    def __init__(self, store: ReviewStore):
+        self._store = store
+        self._turn = threading.Lock()
+        self._known: tuple[float, int, Overview] | None = None
+
+    def now(self) -> Overview:
+        """The figures after the last decision; of a large review those of the last minute or so."""
+        with self._turn:
+            event, began = self._store.last_event(), time.monotonic()
+            if self._known is not None:
+                kept_until, known_event, known = self._known
+                fresh = began < kept_until
+                same_day = known.at[: len("2026-01-01")] == datetime.now(UTC).date().isoformat()
+                if fresh or (known_event == event and same_day):
+                    return known
+            found = self._store.overview()
+            took = time.monotonic() - began
+            kept_until = began + (TIMES * took if took > QUICK_SECONDS else 0)
+            self._known = (kept_until, event, found)
+            return found
+
+
+@require("admin")
+def lead(request: Request) -> Response:
+    """Show the figures and the holds."""
+    figures: Overview = request.app.state.figures.now()
+    most = max((n for person in figures.people for n in person["by_day"].values()), default=0)
+    return show(
+        request,
+        "lead.html",
+        figures=figures,
+        days=list(figures.people[0]["by_day"]) if figures.people else [],
+        heat=lambda n: -(-n * HEAT // most) if most else 0,
+        agreement=_agreement(figures),
+        fewest=FEWEST_IN_COMMON,
+        rated_items=RATED_ITEMS,
+        holds=_store(request).holds(),
+        released=request.query_params.get("released"),
+    )
+
+
+@require("admin")
+async def release(request: Request) -> Response:
+    """End a person's hold on an item."""
+    form = await request.form()
+    item_id, annotator = str(form.get("item_id", "")), str(form.get("annotator", ""))
+    if not _store(request).release(item_id, annotator):
+        raise HTTPException(404, say(request, "lead.no_hold"))
+    return RedirectResponse("/lead?released=1#holds", 303)
+
+
+@require("admin")
+def lead_json(request: Request) -> Response:
+    """Every figure of the page."""
+    figures = asdict(request.app.state.figures.now())
+    figures["forecast"]["end"] = figures["forecast"]["end"] and str(figures["forecast"]["end"])
+    return JSONResponse(
+        {**figures, "holds": [asdict(hold) for hold in _store(request).holds()]},
+        headers={"content-disposition": 'attachment; filename="review-lead.json"'},
+    )
+
+
+@require("admin")
+def lead_csv(request: Request) -> Response:
+    """Decisions and seconds by day, person, kind and round, for a spreadsheet."""
+    rows = [
+        ["" if row[name] is None else str(row[name]) for name in _FIELDS]
+        for row in by_day(_store(request).work())
+    ]
+    written = io.StringIO()
+    csv.writer(written).writerows(marked_rows([list(_FIELDS), *rows]))
+    return Response(
+        # Spreadsheets take a file for UTF-8 where it begins with this mark.
+        "\ufeff" + written.getvalue(),
+        media_type="text/csv; charset=utf-8",
+        headers={"content-disposition": 'attachment; filename="review-lead.csv"'},
+    )
+
+
+def _agreement(figures: Overview) -> list[dict[str, Any]]:
+    """The rows to show: every kind's own, all people before pairs, without measures beside these."""
+    return [
+        {**row, "pair": None if row["raters"] == ALL else row["raters"].replace("|", " – ")}
+        for row in figures.agreement
+        if row["measure"] in SHOWN_MEASURES
+    ]
+
+
+def _store(request: Request) -> ReviewStore:
+    store: ReviewStore = request.app.state.store
+    return store

@@ -1,0 +1,90 @@
+"""What the lead sees of a store: agreement, disputes, holds, decisions that are needed."""
+
+import pytest
+
+from methods.agreement.ratings import ratings_of
+from methods.agreement.table import people_rows
+from resources.review import lead, locks
+from tests.resources.review.review_queue import queue, rewritten, with_rules, work
+
+RULES = "default: {annotators: 2, expert: disagreement}"
+
+
+@pytest.fixture
+def store(tmp_path):
+    store = with_rules(tmp_path, RULES)
+    store.update_queue(queue(12))
+    return store
+
+
+def both(store, item_id, first="accept", second="accept", **more):
+    assert work(store, "ann", verdict_=first, item_id=item_id) == item_id
+    assert work(store, "bob", verdict_=second, item_id=item_id, **more) == item_id
+
+
+def test_a_dispute_is_what_annotators_differ_in_until_an_expert_decides(store):
+    both(store, "item-0")
+    both(store, "item-1", "accept", "reject")
+    both(store, "item-2", "accept", "edit", edits=rewritten(store, "item-2", "Other."))
+    found = store.overview()
+    assert [(each.item_id, each.status, each.votes) for each in found.disputes] == [
+        ("item-1", "round_2", (("ann", "accept"), ("bob", "reject"))),
+        ("item-2", "round_2", (("ann", "accept"), ("bob", "edit"))),
+    ]
+    work(store, "eve", "expert", item_id="item-1")
+    work(store, "eve", "expert", "reject", item_id="item-2")
+    [left] = store.overview().disputes
+    # The expert rejected what an annotator accepted: it goes back, and nobody's vote stands.
+    assert (left.item_id, left.status) == ("item-2", "to_rework")
+
+
+def test_agreement_is_that_of_the_method_over_all_items(store):
+    for number in range(8):
+        both(store, f"item-{number}", "accept", "reject" if number % 3 == 0 else "accept")
+    rows = store.overview().agreement
+    items, rules = store.items(), store.rules()
+    expected = people_rows(
+        ratings_of(items, store.decisions(), rules), seed=0, n_resamples=lead.RESAMPLES
+    )
+    assert rows == expected
+    [raw] = [row for row in rows if (row["raters"], row["measure"]) == ("ann|bob", "raw")]
+    assert (raw["n_items"], raw["value"]) == (8, 5 / 8)
+
+
+def test_pairs_with_few_items_in_common_are_counted(store):
+    both(store, "item-0")
+    found = store.overview()
+    assert {row["raters"] for row in found.agreement} == {"all"}
+    assert found.n_small_pairs == 1
+
+
+def test_needed_decisions_are_counted_by_round(store):
+    both(store, "item-0", "accept", "reject")  # An expert's turn.
+    both(store, "item-1")
+    work(store, "ann", item_id="item-2")
+    with store._file.snapshot() as connection:
+        needed = lead.needed(connection, store.rules())
+    # Nine items lack two, one lacks one. Of two items past round 1 one went to an expert, so five of
+    # the ten that are open are expected to, beside the one that waits.
+    assert needed == {1: 19, 2: 6}
+
+
+def test_a_hold_that_nobody_renews_hangs_and_can_be_released(store, monkeypatch):
+    real = locks.now
+    lock = store.lock_item("ann", "annotator", item_id="item-3")
+    store.save_draft(lock.token, {"note": "begun"})
+    store.lock_item("bob", "annotator", item_id="item-4")
+    for module in (locks, lead):
+        monkeypatch.setattr(module, "now", lambda later=0.0: real(600 + later))
+    store.renew_lock(store.lock_item("bob", "annotator", item_id="item-4").token)
+
+    hanging, working = store.holds()
+    assert (hanging.annotator, hanging.item_id, hanging.hangs) == ("ann", "item-3", True)
+    assert hanging.quiet_seconds == pytest.approx(600, abs=5)
+    assert (working.annotator, working.hangs) == ("bob", False)
+
+    assert store.release("item-3", "ann") and not store.release("item-3", "ann")
+    assert [hold.annotator for hold in store.holds()] == ["bob"]
+    assert not store.renew_lock(lock.token)
+    again = store.lock_item("ann", "annotator", item_id="item-3")
+    assert store.draft(again.token) == {"note": "begun"}

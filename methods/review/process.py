@@ -48,11 +48,22 @@ class Rules(BaseModel):
 
 
 class RuleBook(BaseModel):
-    """The rules of every kind: those given for the kind, else the default ones."""
+    """The rules of every kind: those given for the kind, else the default ones.
+
+    `priorities`: what comes first in the queue, the most important first (`assignment.py`).
+    `after_assigned`: what a person is given whose assigned items are done: nothing (`none`), items that
+    are not reserved for others (`unassigned`, which holds for people without an assignment as well), or
+    any.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     default: Rules = Rules.model_validate({})
     kinds: dict[str, Rules] = {}
+    priorities: tuple[Literal["quality", "disagreement", "coverage"], ...] = (
+        "disagreement",
+        "quality",
+    )
+    after_assigned: Literal["none", "unassigned", "any"] = "unassigned"
 
     @field_validator("kinds")
     @classmethod

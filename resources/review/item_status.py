@@ -1,8 +1,8 @@
 """Item status, stored beside the events so that no page has to read all events.
 
 What belongs here: the tables `standings` (the status of each item) and `bars` (who may not make its
-next decision). Both follow from the items, the events and the rules alone, and are updated in the
-transaction that changes any of these.
+next decision). Both follow from the items, the events, the rules and the assignments alone, and are
+updated in the transaction that changes any of these.
 """
 
 import json
@@ -10,17 +10,26 @@ import sqlite3
 from collections.abc import Sequence
 
 from methods.json_text import from_json
+from methods.review.assignment import Assignment, place_of, priority
 from methods.review.decisions import QueueItem, by_item
 from methods.review.process import ReviewState, RuleBook, review_state
-from resources.review import events
+from resources.review import assignments, events
 
 _BATCH = 500
+_TABLES = ("standings", "bars", "assigned")
 
 
 def current_rules(connection: sqlite3.Connection) -> RuleBook:
     """The rules that the stored statuses follow, the same for every process."""
     row = connection.execute("SELECT rules FROM rules").fetchone()
     return RuleBook() if row is None else RuleBook.model_validate_json(row["rules"])
+
+
+def follow(connection: sqlite3.Connection, rules: RuleBook) -> bool:
+    """Whether the stored statuses follow `rules`, written as they are now: a version before may have
+    known fewer rules."""
+    row = connection.execute("SELECT rules FROM rules").fetchone()
+    return row is not None and bool(row["rules"] == rules.model_dump_json())
 
 
 def set_rules(connection: sqlite3.Connection, rules: RuleBook) -> None:
@@ -33,18 +42,18 @@ def set_rules(connection: sqlite3.Connection, rules: RuleBook) -> None:
 
 def rebuild(connection: sqlite3.Connection) -> None:
     """Compute the status of every item again from items, events and rules."""
-    connection.execute("DELETE FROM standings")
-    connection.execute("DELETE FROM bars")
+    for table in _TABLES:
+        connection.execute(f"DELETE FROM {table}")
     rows = connection.execute("SELECT item_id FROM items WHERE NOT withdrawn").fetchall()
     update(connection, [row["item_id"] for row in rows])
 
 
 def update(connection: sqlite3.Connection, item_ids: Sequence[str]) -> None:
     """Compute the status of these items again; a withdrawn or unknown item gets none."""
-    rules = current_rules(connection)
+    rules, made = current_rules(connection), assignments.assignments(connection)
     for start in range(0, len(item_ids), _BATCH):
         wanted = json.dumps(item_ids[start : start + _BATCH])
-        for table in ("standings", "bars"):
+        for table in _TABLES:
             connection.execute(
                 f"DELETE FROM {table} WHERE item_id IN (SELECT value FROM json_each(?))", [wanted]
             )
@@ -57,7 +66,7 @@ def update(connection: sqlite3.Connection, item_ids: Sequence[str]) -> None:
         for row in queued:
             item = from_json(row["item"])
             state = review_state(item, decided[row["item_id"]], rules.of(row["kind"]))
-            _insert(connection, row, state)
+            _insert(connection, row, state, rules, made)
 
 
 def state(connection: sqlite3.Connection, item: QueueItem) -> ReviewState:
@@ -66,20 +75,30 @@ def state(connection: sqlite3.Connection, item: QueueItem) -> ReviewState:
     return review_state(item, decided, current_rules(connection).of(item["kind"]))
 
 
-def _insert(connection: sqlite3.Connection, row: sqlite3.Row, state: ReviewState) -> None:
+def _insert(
+    connection: sqlite3.Connection,
+    row: sqlite3.Row,
+    state: ReviewState,
+    rules: RuleBook,
+    made: Sequence[Assignment],
+) -> None:
+    item_id, status = row["item_id"], state.status
+    place = place_of(item_id, state.item.get("set_id"))
+    standing = {
+        **{name: row[name] for name in ("item_id", "kind", "place")},
+        "status": status.name,
+        "people": status.people_needed,
+        "round": status.round,
+        "content_hash": state.item["content_hash"],
+        "priority": priority(rules.priorities, state, state.item.get("context") or {}, place),
+    }
+    reserved = assignments.insert(connection, made, standing, place, state.excluded)
+    standing["unreserved"] = status.people_needed - reserved
     connection.execute(
-        "INSERT INTO standings "
-        "(item_id, kind, place, status, people, round, content_hash) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?)",
-        (
-            *(row[name] for name in ("item_id", "kind", "place")),
-            state.status.name,
-            state.status.people_needed,
-            state.status.round,
-            state.item["content_hash"],
-        ),
+        f"INSERT INTO standings ({', '.join(standing)}) VALUES ({', '.join('?' * len(standing))})",
+        list(standing.values()),
     )
     connection.executemany(
         "INSERT INTO bars (item_id, annotator) VALUES (?, ?)",
-        [(row["item_id"], name) for name in sorted(state.excluded)],
+        [(item_id, name) for name in sorted(state.excluded)],
     )

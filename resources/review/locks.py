@@ -16,7 +16,7 @@ from methods.ids import canonical_json
 from methods.json_text import from_json
 from methods.review.decisions import Decision, StaleDecision
 from methods.review.process import ROUND_OF_ROLE, RuleBook
-from resources.review import events, item_status
+from resources.review import assignments, events, item_status
 from resources.review.file import sql
 
 
@@ -41,7 +41,7 @@ LOCK_SECONDS = 900
 _KEPT_SECONDS = 7 * 24 * 3600
 """How long the row of an expired lock is kept: its token can still save and read a draft."""
 
-_ASSIGNED: dict[int, tuple[str, ...]] = {1: ("to_rework", "round_1"), 2: ("round_2",)}
+_HANDED_OUT: dict[int, tuple[str, ...]] = {1: ("to_rework", "round_1"), 2: ("round_2",)}
 """The statuses of which people of a round are given items, in this order. A rejected item is given
 only to a person who asks for it."""
 
@@ -75,7 +75,7 @@ def lock_item(
     none."""
     connection.execute("DELETE FROM locks WHERE expires_at < ?", [now(-_KEPT_SECONDS)])
     round = ROUND_OF_ROLE[role]
-    asked = {
+    asked: dict[str, Any] = {
         "reviewer": reviewer,
         "now": now(),
         "round": round,
@@ -85,14 +85,34 @@ def lock_item(
     own = connection.execute(sql("own_lock"), asked).fetchone()
     if own is not None:
         return _renewed(connection, own)
-    full = _kinds_at_quota(connection, reviewer, item_status.current_rules(connection))
-    for status in _ASSIGNED[round] if item_id is None else (None,):
-        row = connection.execute(
-            sql("next_item" if item_id is None else "this_item"),
-            asked | {"status": status, "full": json.dumps(full)},
-        ).fetchone()
-        if row is not None:
-            return _insert(connection, reviewer, row)
+    rules = item_status.current_rules(connection)
+    asked["full"] = json.dumps(_kinds_at_quota(connection, reviewer, rules))
+    asked["any"] = rules.after_assigned == "any"
+    if item_id is not None:
+        found = connection.execute(sql("this_item"), asked).fetchone()
+    else:
+        found = _next(connection, asked, rules)
+    return None if found is None else _insert(connection, reviewer, found)
+
+
+def _next(
+    connection: sqlite3.Connection, asked: dict[str, Any], rules: RuleBook
+) -> sqlite3.Row | None:
+    """The next item: an assigned one if there is any, of the kind asked for first."""
+    reviewer, round = asked["reviewer"], asked["round"]
+    if assignments.has_any(connection, reviewer, round):
+        for kind in dict.fromkeys((asked["kind"], None)):
+            query = sql("next_assigned")
+            found: sqlite3.Row | None
+            found = connection.execute(query, asked | {"kind": kind}).fetchone()
+            if found is not None:
+                return found
+        if rules.after_assigned == "none":
+            return None
+    for status in _HANDED_OUT[round]:
+        found = connection.execute(sql("next_item"), asked | {"status": status}).fetchone()
+        if found is not None:
+            return found
     return None
 
 

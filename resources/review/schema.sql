@@ -52,7 +52,9 @@ CREATE TABLE IF NOT EXISTS item_texts (
 );
 
 -- What each offered item awaits, as methods/review/process.py says; made anew with every event.
--- `round` and `content_hash` are those of the next decision, `people` how many are still needed.
+-- `round` and `content_hash` are those of the next decision, `people` how many are still needed, and
+-- `unreserved` how many of them need not be those to whom the item is assigned. Items are handed out by
+-- `priority`, then by `place`.
 CREATE TABLE IF NOT EXISTS standings (
     item_id TEXT PRIMARY KEY REFERENCES items,
     kind TEXT NOT NULL,
@@ -60,11 +62,13 @@ CREATE TABLE IF NOT EXISTS standings (
     status TEXT NOT NULL,
     people INTEGER NOT NULL,
     round INTEGER,
-    content_hash TEXT NOT NULL
+    content_hash TEXT NOT NULL,
+    priority INTEGER NOT NULL DEFAULT 0,
+    unreserved INTEGER NOT NULL DEFAULT 0
 );
 -- With all that the choice of the next item reads.
-CREATE INDEX IF NOT EXISTS standings_of_status
-ON standings (status, place, kind, item_id, people, round, content_hash);
+CREATE INDEX IF NOT EXISTS standings_to_hand_out
+ON standings (status, priority, place, kind, item_id, people, unreserved, round, content_hash);
 CREATE INDEX IF NOT EXISTS standings_in_order ON standings (place, kind, status, item_id);
 CREATE INDEX IF NOT EXISTS standings_of_kind ON standings (kind, status);
 
@@ -74,6 +78,41 @@ CREATE TABLE IF NOT EXISTS bars (
     annotator TEXT NOT NULL,
     PRIMARY KEY (item_id, annotator)
 ) WITHOUT ROWID;
+
+-- Who is to decide what, as a lead said, in the order it was said: an assignment, or with `ends` the end of
+-- one. What it means is methods/review/assignment.py; `assigned` follows from it.
+CREATE TABLE IF NOT EXISTS assignments (
+    assignment_id INTEGER PRIMARY KEY AUTOINCREMENT,
+    ends INTEGER UNIQUE REFERENCES assignments,
+    annotator TEXT,
+    round INTEGER CHECK (round IN (1, 2)),
+    kind TEXT,
+    bucket INTEGER,
+    start REAL,
+    share REAL CHECK (share > 0 AND share <= 1),
+    made_by TEXT NOT NULL,
+    made_at TEXT NOT NULL,
+    CHECK ((ends IS NULL) = (annotator IS NOT NULL AND round IS NOT NULL AND share IS NOT NULL))
+);
+CREATE TRIGGER IF NOT EXISTS assignments_no_update BEFORE UPDATE ON assignments
+BEGIN SELECT RAISE(ABORT, 'assignments are append-only: no UPDATE'); END;
+CREATE TRIGGER IF NOT EXISTS assignments_no_delete BEFORE DELETE ON assignments
+BEGIN SELECT RAISE(ABORT, 'assignments are append-only: no DELETE'); END;
+
+-- The offered items of every assignment that has not ended, each person's once; made anew with every event.
+CREATE TABLE IF NOT EXISTS assigned (
+    item_id TEXT NOT NULL,
+    annotator TEXT NOT NULL,
+    round INTEGER NOT NULL,
+    assignment_id INTEGER NOT NULL,
+    progress TEXT NOT NULL CHECK (progress IN ('open', 'done', 'waiting')),
+    priority INTEGER NOT NULL,
+    place INTEGER NOT NULL,
+    PRIMARY KEY (item_id, annotator, round)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS assigned_in_order
+ON assigned (annotator, round, progress, priority, place, item_id);
+CREATE INDEX IF NOT EXISTS assigned_of_assignment ON assigned (assignment_id, progress);
 
 -- Who works on what until when. An expired lock holds nothing; its token still names its drafts.
 CREATE TABLE IF NOT EXISTS locks (

@@ -14,8 +14,9 @@ from methods.ids import content_id
 from methods.review.decisions import Decision, QueueItem
 from methods.review.kinds import KINDS
 from methods.review.overview import Work
-from methods.review.process import ReviewState, RuleBook
-from resources.review import events, item_status, items, lead, locks
+from methods.review.process import ROUND_OF_ROLE, ReviewState, RuleBook
+from resources.review import assignments, events, item_status, items, lead, locks
+from resources.review.assignments import Assigned
 from resources.review.file import ReviewFile, sql
 from resources.review.items import Filters, ItemSummary, Progress, QueueChanges
 from resources.review.lead import Hold, Overview
@@ -63,7 +64,7 @@ class ReviewStore:
         # First of all: who refuses the rules must not have opened the file.
         rules = read_rules(self.path.with_name(RULES_FILE))
         self._file = ReviewFile(self.path)
-        if rules != item_status.current_rules(self._file.connection):
+        if not item_status.follow(self._file.connection, rules):
             with self._file.transaction() as connection:
                 item_status.set_rules(connection, rules)
 
@@ -141,6 +142,36 @@ class ReviewStore:
         """End a person's hold on an item, and keep the draft; False where there is no such hold."""
         with self._file.transaction() as connection:
             return lead.release(connection, item_id, annotator)
+
+    def assignments(self) -> list[Assigned]:
+        """The assignments that have not ended, with their progress, in the order they were made."""
+        return assignments.current(self._file.connection)
+
+    def assign(
+        self,
+        annotator: str,
+        role: str,
+        made_by: str,
+        *,
+        kind: str | None = None,
+        bucket: int | None = None,
+        share: float = 1.0,
+    ) -> None:
+        """Keep `share` of the items of a kind and a bucket for a person, in the round of their role.
+
+        Shares of the same items follow each other. `share` is above 0 and at most 1, `bucket` from 1 to
+        BUCKETS. Items that are queued later are assigned as well.
+        """
+        with self._file.transaction() as connection:
+            round = ROUND_OF_ROLE[role]
+            assignments.assign(
+                connection, annotator, round, kind, bucket, share, made_by, locks.now()
+            )
+
+    def end_assignment(self, assignment_id: int, made_by: str) -> bool:
+        """End an assignment: what is left of it is anybody's again; False where there is none."""
+        with self._file.transaction() as connection:
+            return assignments.end(connection, assignment_id, made_by, locks.now())
 
     def last_event(self) -> int:
         """The id of the last decision; 0 where there is none."""

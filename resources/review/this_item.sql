@@ -1,5 +1,6 @@
--- The item asked for, if this person may decide it and it needs more people than have locked it. A
--- rejected item needs nobody, and one person may lock it all the same.
+-- The item asked for, if this person may decide it and it needs more people than have locked it. Who it is
+-- assigned to has a place kept, unless `any`. A rejected item needs nobody, and one person may lock it all
+-- the same.
 SELECT s.item_id, s.round, s.content_hash
 FROM standings AS s
 WHERE
@@ -9,6 +10,14 @@ WHERE
     AND s.kind NOT IN (SELECT value FROM json_each(:full))
     AND NOT EXISTS (
         SELECT 1 FROM bars AS b WHERE b.item_id = s.item_id AND b.annotator = :reviewer
+    )
+    AND (
+        :any OR s.status = 'rejected' OR s.unreserved > 0 OR EXISTS (
+            SELECT 1 FROM assigned AS a
+            WHERE
+                a.item_id = s.item_id AND a.annotator = :reviewer AND a.round = s.round
+                AND a.progress = 'open'
+        )
     )
     AND max(s.people, 1) > (
         SELECT count(*) FROM locks AS l

@@ -9,19 +9,23 @@ import threading
 import time
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, cast
 
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from methods.agreement.table import ALL
+from methods.review.assignment import BUCKETS
+from methods.review.kinds import KINDS
 from methods.review.overview import by_day
 from methods.spreadsheet_cells import marked_rows
+from resources.review.accounts import Account
 from resources.review.lead import FEWEST_IN_COMMON, RATED_ITEMS, Overview
 from resources.review.store import ReviewStore
 from review.pages.frame import say, show
-from review.security import require
+from review.security import current_account, require
 
 QUICK_SECONDS, TIMES = 0.3, 30
 """Figures that took longer are shown again, while people go on deciding, for so many times as long."""
@@ -75,6 +79,11 @@ def lead(request: Request) -> Response:
         rated_items=RATED_ITEMS,
         holds=_store(request).holds(),
         released=request.query_params.get("released"),
+        assignments=_store(request).assignments(),
+        people=[each for each in request.app.state.accounts.all() if not each.disabled],
+        kinds=list(KINDS),
+        buckets=BUCKETS,
+        after=_store(request).rules().after_assigned,
     )
 
 
@@ -89,12 +98,58 @@ async def release(request: Request) -> Response:
 
 
 @require("admin")
+async def assign(request: Request) -> Response:
+    """Assign items to a person, or end an assignment."""
+    form = await request.form()
+    account = cast(Account, current_account(request))
+    given = {name: str(form.get(name, "")) for name in ("name", "kind", "bucket", "share", "end")}
+    await run_in_threadpool(_assign, request, account, given)
+    return RedirectResponse("/lead#assignments", 303)
+
+
+def _assign(request: Request, account: Account, given: dict[str, str]) -> None:
+    store = _store(request)
+    if given["end"]:
+        if not given["end"].isdecimal() or not store.end_assignment(
+            int(given["end"]), account.name
+        ):
+            raise HTTPException(404, say(request, "lead.no_assignment"))
+        return
+    person = request.app.state.accounts.get(given["name"])
+    bucket = int(given["bucket"]) if given["bucket"].isdecimal() else None
+    percent = int(given["share"]) if given["share"].isdecimal() else 100
+    if (
+        person is None
+        or person.disabled
+        or given["kind"] not in ("", *KINDS)
+        or not 1 <= percent <= 100
+        or not 1 <= (bucket or 1) <= BUCKETS
+    ):
+        raise HTTPException(422, say(request, "lead.not_assigned"))
+    store.assign(
+        person.name,
+        person.role,
+        account.name,
+        kind=given["kind"] or None,
+        bucket=bucket,
+        share=percent / 100,
+    )
+
+
+@require("admin")
 def lead_json(request: Request) -> Response:
     """Every figure of the page."""
     figures = asdict(request.app.state.figures.now())
     figures["forecast"]["end"] = figures["forecast"]["end"] and str(figures["forecast"]["end"])
     return JSONResponse(
-        {**figures, "holds": [asdict(hold) for hold in _store(request).holds()]},
+        {
+            **figures,
+            "holds": [asdict(hold) for hold in _store(request).holds()],
+            "assignments": [
+                {**each._asdict(), "assignment": asdict(each.assignment)}
+                for each in _store(request).assignments()
+            ],
+        },
         headers={"content-disposition": 'attachment; filename="review-lead.json"'},
     )
 

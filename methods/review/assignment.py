@@ -1,0 +1,108 @@
+"""Which items a person is given, and in which order: assignments of a lead, and priorities.
+
+What belongs here: which items an assignment covers, what becomes of them, and the order of the queue.
+What does not: who may decide an item at all (`process.py`), and where assignments are stored
+(`resources/review/assignments.py`).
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from methods.ids import content_id
+from methods.review.process import ReviewState
+
+BUCKETS = 16
+"""Image sets are in so many buckets by a hash, so that the items of one set go to the same person."""
+_DIGITS = 8
+
+Priority = Literal["quality", "disagreement", "coverage"]
+_STEPS = 1000
+"""How finely coverage is told apart."""
+FIRST = -1
+"""The priority of what an expert gave back: it comes before everything else."""
+
+Progress = Literal["open", "done", "waiting"]
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """Items that a person is to decide in a round: `share` of those of a kind and a bucket.
+
+    None means any kind, or all buckets. Items lie at places from 0 to 1 by the hash of their image set;
+    the assignment has those from `start` on, and goes on at 0 after 1. `bucket` is 1 to BUCKETS.
+    """
+
+    assignment_id: int
+    annotator: str
+    round: int
+    kind: str | None
+    bucket: int | None
+    start: float
+    share: float
+
+    def covers(self, kind: str, place: float) -> bool:
+        """Whether an item of `kind` at `place` is among its items."""
+        if self.kind not in (None, kind):
+            return False
+        bucket, within = divmod(place * BUCKETS, 1)
+        if self.bucket is not None:
+            if bucket + 1 != self.bucket:
+                return False
+            place = within
+        return (place - self.start) % 1 < self.share
+
+
+def place_of(item_id: str, set_id: str | None) -> float:
+    """The place of an item, 0 to 1: that of its image set, or its own where it has none."""
+    return int(content_id("assignment", set_id or item_id)[:_DIGITS], 16) / 16**_DIGITS
+
+
+def next_start(
+    assignments: Iterable[Assignment], round: int, kind: str | None, bucket: int | None
+) -> float:
+    """Where the next share of the same items begins, so that shares overlap only beyond a whole."""
+    same = [
+        each.share
+        for each in assignments
+        if (each.round, each.kind, each.bucket) == (round, kind, bucket)
+    ]
+    return sum(same) % 1
+
+
+def progress_of(state_name: str, round: int, excluded: bool) -> Progress | None:
+    """What became of an assigned item whose status is `state_name`; None where people do not see it.
+
+    `excluded`: the person may not make its next decision. An item for an expert waits until round 1 is
+    over.
+    """
+    if state_name == "not_sampled":
+        return None
+    now = {"round_1": 1, "to_rework": 1, "round_2": 2}.get(state_name)
+    if now == round:
+        return "done" if excluded else "open"
+    return "waiting" if now == 1 else "done"
+
+
+def priority(
+    order: Sequence[Priority], state: ReviewState, context: Mapping[str, Any], place: float
+) -> int:
+    """The number by which an item comes before others in the queue: smaller ones first.
+
+    `order` names what counts, the most important first. `quality`: the checks found something in it.
+    `disagreement`: annotators disagree on it. `coverage`: items are handed out by their places, so that
+    of what is decided least the next items come first, kind by kind and bucket by bucket.
+    """
+    if state.status.name == "to_rework":
+        return FIRST
+    outcomes = {content_id(vote.verdict, vote.edits) for vote in state.annotator_decisions}
+    notes = (context.get("checks") or {}).values()
+    found = {
+        "quality": not any(note["outcome"] != "pass" for note in notes),
+        "disagreement": len(outcomes) < 2,
+        "coverage": int(place * _STEPS),
+    }
+    number = 0
+    for name in order:
+        number = number * _STEPS + int(found[name])
+    return number

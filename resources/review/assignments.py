@@ -1,0 +1,137 @@
+"""Assignments: what a lead gave to whom, and which items that is.
+
+What belongs here: the tables `assignments` (append-only: an assignment, or the end of one) and
+`assigned` (the items of each, which follow from the assignments, the items and their status). Which
+items an assignment covers is `methods/review/assignment.py`.
+"""
+
+import sqlite3
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, NamedTuple
+
+from methods.review.assignment import Assignment, next_start, place_of, progress_of
+from resources.review.file import sql
+
+_FIELDS = tuple(Assignment.__dataclass_fields__)
+
+
+class Assigned(NamedTuple):
+    """An assignment that has not ended, and how many of its items are open, done, and not yet open."""
+
+    assignment: Assignment
+    made_by: str
+    made_at: str
+    n_open: int
+    n_done: int
+    n_waiting: int
+
+
+def current(connection: sqlite3.Connection) -> list[Assigned]:
+    """The assignments that have not ended, with their progress, in the order they were made."""
+    return [
+        Assigned(
+            Assignment(**{name: row[name] for name in _FIELDS}),
+            **{name: row[name] for name in Assigned._fields[1:]},
+        )
+        for row in connection.execute(sql("assignments"))
+    ]
+
+
+def assignments(connection: sqlite3.Connection) -> list[Assignment]:
+    """The assignments that have not ended, in the order they were made."""
+    rows = connection.execute(
+        f"SELECT {', '.join(_FIELDS)} FROM assignments "
+        "WHERE ends IS NULL AND assignment_id NOT IN "
+        "(SELECT ends FROM assignments WHERE ends IS NOT NULL) ORDER BY assignment_id"
+    )
+    return [Assignment(*row) for row in rows]
+
+
+def assign(
+    connection: sqlite3.Connection,
+    annotator: str,
+    round: int,
+    kind: str | None,
+    bucket: int | None,
+    share: float,
+    made_by: str,
+    made_at: str,
+) -> None:
+    """Assign the next `share` of these items, which begins where that of the last person ends."""
+    start = next_start(assignments(connection), round, kind, bucket)
+    connection.execute(
+        "INSERT INTO assignments (annotator, round, kind, bucket, start, share, made_by, made_at) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        [annotator, round, kind, bucket, start, share, made_by, made_at],
+    )
+    renew(connection)
+
+
+def end(connection: sqlite3.Connection, assignment_id: int, made_by: str, made_at: str) -> bool:
+    """End an assignment: what is left of it is anybody's again; False where there is none."""
+    if assignment_id not in {each.assignment_id for each in assignments(connection)}:
+        return False
+    connection.execute(
+        "INSERT INTO assignments (ends, made_by, made_at) VALUES (?, ?, ?)",
+        [assignment_id, made_by, made_at],
+    )
+    renew(connection)
+    return True
+
+
+def renew(connection: sqlite3.Connection) -> None:
+    """Find the items of every assignment again, by their stored status."""
+    connection.execute("DELETE FROM assigned")
+    made = assignments(connection)
+    excluded: dict[str, set[str]] = defaultdict(set)
+    for item_id, annotator in connection.execute("SELECT item_id, annotator FROM bars"):
+        excluded[item_id].add(annotator)
+    rows = connection.execute(
+        "SELECT s.item_id, s.kind, s.status, s.round, s.people, s.priority, s.place, i.set_id, "
+        "s.unreserved FROM standings AS s JOIN items AS i USING (item_id)"
+    ).fetchall()
+    changed = []
+    for row in rows:
+        place = place_of(row["item_id"], row["set_id"]) if made else 0.0
+        n_reserved = insert(connection, made, row, place, excluded.get(row["item_id"], ()))
+        if row["people"] - n_reserved != row["unreserved"]:
+            changed.append((row["people"] - n_reserved, row["item_id"]))
+    connection.executemany("UPDATE standings SET unreserved = ? WHERE item_id = ?", changed)
+
+
+def insert(
+    connection: sqlite3.Connection,
+    made: Iterable[Assignment],
+    item: Mapping[str, Any] | sqlite3.Row,
+    place: float,
+    excluded: Collection[str],
+) -> int:
+    """Store to whom an item is assigned; returns how many people its next decisions are kept for.
+
+    `item` has item_id, kind, status, round, priority and place of its row in `standings`, `excluded`
+    are those who may not make the next decision.
+    """
+    rows: dict[tuple[str, int], tuple[int, str]] = {}
+    for each in made:
+        key = each.annotator, each.round
+        if key not in rows and each.covers(item["kind"], place):
+            progress = progress_of(item["status"], each.round, each.annotator in excluded)
+            if progress is not None:
+                rows[key] = each.assignment_id, progress
+    connection.executemany(
+        "INSERT INTO assigned "
+        "(item_id, annotator, round, assignment_id, progress, priority, place) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?)",
+        [
+            (item["item_id"], *key, *found, item["priority"], item["place"])
+            for key, found in rows.items()
+        ],
+    )
+    return Counter(progress for _, progress in rows.values())["open"]
+
+
+def has_any(connection: sqlite3.Connection, annotator: str, round: int) -> bool:
+    """Whether items are assigned to the person in the round, done ones among them."""
+    query = "SELECT 1 FROM assigned WHERE annotator = ? AND round = ? LIMIT 1"
+    return connection.execute(query, [annotator, round]).fetchone() is not None

@@ -1,0 +1,123 @@
+"""Which items an assignment covers, what becomes of them, and what comes first."""
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from methods.review.assignment import (
+    BUCKETS,
+    FIRST,
+    Assignment,
+    next_start,
+    place_of,
+    priority,
+    progress_of,
+)
+from methods.review.process import Rules, review_state
+from tests.resources.review.review_queue import item
+from tests.resources.review.review_queue import verdict as decision_on
+
+PLACES = st.floats(0, 1, exclude_max=True)
+
+
+def assignment(start=0.0, share=1.0, *, kind=None, bucket=None, number=1, round=1):
+    return Assignment(number, "ann", round, kind, bucket, start, share)
+
+
+@given(place=PLACES, shares=st.lists(st.sampled_from([0.1, 0.25, 0.5, 1.0]), max_size=8))
+def test_shares_follow_each_other_and_cover_each_item_equally_often(place, shares):
+    made = []
+    for share in shares:
+        made.append(assignment(next_start(made, 1, None, None), share))
+    times = sum(each.covers("rewrite", place) for each in made)
+    whole = int(sum(shares) + 1e-9)
+    assert times in (whole, whole + 1)
+
+
+@given(place=PLACES)
+def test_every_place_is_in_one_bucket(place):
+    buckets = [n for n in range(1, BUCKETS + 1) if assignment(bucket=n).covers("score", place)]
+    assert len(buckets) == 1
+    halves = [assignment(start, 0.5, bucket=buckets[0]) for start in (0.0, 0.5)]
+    assert sum(half.covers("score", place) for half in halves) == 1
+
+
+def test_a_share_is_of_the_same_items_and_goes_on_at_the_start():
+    made = [assignment(0.0, 0.5), assignment(0.0, 0.3, kind="score"), assignment(0.0, 0.4, round=2)]
+    assert next_start(made, 1, None, None) == 0.5
+    assert next_start(made, 1, "score", None) == pytest.approx(0.3)
+    assert next_start([*made, assignment(0.5, 0.75)], 1, None, None) == pytest.approx(0.25)
+    late = assignment(0.8, 0.4)
+    assert [late.covers("score", place) for place in (0.1, 0.3, 0.9)] == [True, False, True]
+    assert not assignment(kind="score").covers("rewrite", 0.5)
+
+
+def test_items_of_one_set_go_together_and_sets_spread_evenly():
+    assert place_of("a", "set") == place_of("b", "set") != place_of("a", None)
+    found = Counter(int(place_of("", f"set {number}") * BUCKETS) for number in range(3200))
+    assert set(found) == set(range(BUCKETS)) and max(found.values()) < 1.4 * min(found.values())
+
+
+@pytest.mark.parametrize(
+    ("status", "round", "excluded", "progress"),
+    [
+        ("round_1", 1, False, "open"),
+        ("round_1", 1, True, "done"),
+        ("to_rework", 1, False, "open"),
+        ("round_2", 1, False, "done"),
+        ("rejected", 1, False, "done"),
+        ("approved", 1, False, "done"),
+        ("round_1", 2, False, "waiting"),
+        ("to_rework", 2, True, "waiting"),
+        ("round_2", 2, False, "open"),
+        ("round_2", 2, True, "done"),
+        ("approved", 2, False, "done"),
+        ("not_sampled", 1, False, None),
+    ],
+)
+def test_progress_follows_from_the_status(status, round, excluded, progress):
+    assert progress_of(status, round, excluded) == progress
+
+
+class TestPriority:
+    ORDER = ("quality", "disagreement", "coverage")
+    FLAGGED = {"checks": {"q": {"outcome": "review"}}}
+    CLEAN = {"checks": {"q": {"outcome": "pass"}}}
+
+    @staticmethod
+    def state(*verdicts, rounds=(1, 1, 2)):
+        one = item(1)
+        events = [
+            decision_on(_Lock(one["item_id"], one["content_hash"], round), name, verdict)
+            for name, verdict, round in zip("abc", verdicts, rounds, strict=False)
+        ]
+        return review_state(one, events, Rules(annotators=2))
+
+    def test_the_first_that_is_named_counts_most(self):
+        fresh, split = self.state(), self.state("accept", "reject")
+        numbers = [
+            priority(self.ORDER, split, self.FLAGGED, 0.9),
+            priority(self.ORDER, fresh, self.FLAGGED, 0.1),
+            priority(self.ORDER, fresh, self.FLAGGED, 0.2),
+            priority(self.ORDER, split, self.CLEAN, 0.0),
+            priority(self.ORDER, fresh, {}, 0.0),
+        ]
+        assert numbers == sorted(set(numbers))
+
+    def test_what_is_not_named_does_not_count(self):
+        assert priority((), self.state("accept", "reject"), self.FLAGGED, 0.9) == 0
+        assert priority(("quality",), self.state("accept", "reject"), {}, 0.9) == 1
+
+    def test_what_an_expert_gave_back_is_first(self):
+        back = self.state("accept", "accept", "reject")
+        assert back.status.name == "to_rework"
+        assert (
+            priority(self.ORDER, back, {}, 0.9) == FIRST < priority(("quality",), back, {}, 0) + 1
+        )
+
+
+class _Lock:
+    def __init__(self, item_id, content_hash, round):
+        self.item_id, self.content_hash, self.round = item_id, content_hash, round

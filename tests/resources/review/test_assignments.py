@@ -1,0 +1,160 @@
+"""Who is given what: reserved places, the setting for afterwards, priorities, new items."""
+
+import sqlite3
+from collections import Counter
+from contextlib import closing
+
+import pytest
+
+from methods.review.assignment import BUCKETS, place_of
+from resources.review.store import ReviewStore
+from tests.resources.review.review_queue import item, kept, queue, with_rules, work
+
+N = 40
+
+
+def people_of(store, *names):
+    """Everybody takes the next item until nothing is left: who decided which."""
+    found = {name: [] for name in names}
+    while True:
+        taken = [(name, work(store, name)) for name in names]
+        for name, item_id in taken:
+            if item_id is not None:
+                found[name].append(item_id)
+        if not any(item_id for _, item_id in taken):
+            return found
+
+
+@pytest.fixture
+def store(tmp_path):
+    store = with_rules(tmp_path, "default: {expert: none}")
+    store.update_queue(queue(N))
+    return store
+
+
+def covered(store, name):
+    rows = store._file.connection.execute(
+        "SELECT item_id FROM assigned WHERE annotator = ?", [name]
+    )
+    return {row["item_id"] for row in rows}
+
+
+def test_assigned_items_are_kept_for_their_person_who_gets_them_first(store):
+    store.assign("ann", "annotator", "ada", share=0.5)
+    mine = covered(store, "ann")
+    assert 0 < len(mine) < N
+    [told] = store.assignments()
+    assert (told.n_open, told.n_done, told.made_by) == (len(mine), 0, "ada")
+
+    found = people_of(store, "bob")
+    assert set(found["bob"]) == {f"item-{number}" for number in range(N)} - mine
+    assert store.lock_item("bob", "annotator", item_id=min(mine)) is None
+    assert set(people_of(store, "ann")["ann"]) == mine
+    assert store.assignments()[0].n_done == len(mine)
+
+
+def test_who_is_done_gets_what_is_kept_for_nobody(store):
+    store.assign("ann", "annotator", "ada", share=0.25)
+    store.assign("bob", "annotator", "ada", share=0.25)
+    ann, bob = covered(store, "ann"), covered(store, "bob")
+    assert not ann & bob
+    found = people_of(store, "ann")["ann"]
+    assert set(found[: len(ann)]) == ann and not set(found) & bob and len(found) == N - len(bob)
+
+
+def test_none_gives_nothing_more_and_any_takes_what_is_kept(tmp_path):
+    for after, expected in (("none", 10), ("any", N)):
+        store = with_rules(tmp_path / after, f"default: {{expert: none}}\nafter_assigned: {after}")
+        store.update_queue([item(number, set_id=f"s{number}") for number in range(N)])
+        store.assign("bob", "annotator", "ada")
+        lock = store.lock_item("zoe", "annotator")
+        assert (lock is None) == (after == "none")
+        store.release(lock.item_id if lock else "", "zoe")
+        store.end_assignment(1, "ada")
+        bucket = Counter(
+            int(place_of("", f"s{number}") * BUCKETS) + 1 for number in range(N)
+        ).most_common(1)[0][0]
+        store.assign("ann", "annotator", "ada", bucket=bucket)
+        n_own = len(covered(store, "ann"))
+        n_found = len(people_of(store, "ann")["ann"])
+        assert n_found == (n_own if after == "none" else expected)
+
+
+def test_the_other_place_of_a_blind_item_is_anybodys(tmp_path):
+    store = with_rules(tmp_path, "default: {annotators: 2}")
+    store.update_queue(queue(1))
+    store.assign("ann", "annotator", "ada")
+    assert work(store, "bob") == "item-0"
+    assert work(store, "cat") is None, "the second place is kept"
+    assert work(store, "ann") == "item-0"
+
+
+def test_two_hold_a_blind_item_and_a_place_is_kept(tmp_path):
+    store = with_rules(tmp_path, "default: {annotators: 2}")
+    store.update_queue(queue(1))
+    store.assign("ann", "annotator", "ada")
+    assert store.lock_item("ann", "annotator") and store.lock_item("bob", "annotator")
+    assert store.lock_item("cat", "annotator") is None
+
+
+def test_kinds_and_experts_are_assigned_too(tmp_path):
+    store = ReviewStore(tmp_path / "review.sqlite")
+    store.update_queue([item(1), item(2, kind="reference")])
+    store.assign("eve", "expert", "ada", kind="reference")
+    assert [told.n_waiting for told in store.assignments()] == [1]
+    for _ in range(2):
+        work(store, "ann")
+    # Another expert gets the other one; the assigned one comes first for eve, whatever she asks for.
+    assert work(store, "fay", "expert") == "item-1"
+    assert work(store, "fay", "expert") is None
+    assert store.lock_item("eve", "expert", kind="rewrite").item_id == "item-2"
+
+
+def test_new_items_are_assigned_and_an_ended_assignment_keeps_nothing(store):
+    store.assign("ann", "annotator", "ada")
+    store.update_queue([*queue(N), item(N)])
+    assert covered(store, "ann") == {f"item-{number}" for number in range(N + 1)}
+    assert store.lock_item("bob", "annotator") is None
+    before = kept(store)
+    store.rebuild()
+    assert kept(store) == before
+
+    assert store.end_assignment(1, "ada") and not store.end_assignment(1, "ada")
+    assert store.assignments() == [] and covered(store, "ann") == set()
+    assert store.lock_item("bob", "annotator") is not None
+
+
+def test_assignments_are_events(store):
+    store.assign("ann", "annotator", "ada", share=0.5)
+    store.end_assignment(1, "ada")
+    with closing(sqlite3.connect(store.path)) as connection:
+        rows = connection.execute(
+            "SELECT assignment_id, ends, annotator, made_by FROM assignments"
+        ).fetchall()
+        assert rows == [(1, None, "ann", "ada"), (2, 1, None, "ada")]
+        for change in ("DELETE FROM assignments", "UPDATE assignments SET share = 1"):
+            with pytest.raises(sqlite3.IntegrityError, match="append-only"):
+                connection.execute(change)
+
+
+def test_what_the_checks_found_comes_first_and_disputes_before_other_items(tmp_path):
+    store = with_rules(tmp_path, "default: {annotators: 2, expert: all}")
+    found = {"checks": {"q": {"outcome": "review"}}}
+    store.update_queue([item(1), item(2), item(3, context=found)])
+    assert store.lock_item("ann", "annotator").item_id == "item-3"
+    assert store.release("item-3", "ann")
+    for number, second in ((1, "accept"), (2, "reject"), (3, "accept")):
+        work(store, "bob", item_id=f"item-{number}")
+        work(store, "cat", verdict_=second, item_id=f"item-{number}")
+    given = [work(store, "eve", "expert") for _ in range(2)]
+    assert given == ["item-2", "item-3"]
+
+
+def test_coverage_hands_out_the_kinds_in_turn(tmp_path):
+    store = with_rules(tmp_path, "priorities: [coverage]")
+    kinds = ("rewrite", "reference")
+    made = [item(number, kind=kinds[number >= N], set_id=f"s{number}") for number in range(2 * N)]
+    store.update_queue(made)
+    kind_of = {each["item_id"]: each["kind"] for each in made}
+    first = Counter(kind_of[work(store, "ann")] for _ in range(N))
+    assert min(first[kind] for kind in kinds) > N / 4

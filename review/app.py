@@ -46,6 +46,7 @@ def create_app(store: ReviewStore, accounts: Accounts, images: ImageStore) -> St
             Route("/lead.json", lead.lead_json),
             Route("/lead.csv", lead.lead_csv),
             Route("/lead/assign", lead.assign, methods=["POST"]),
+            Route("/lead/gold", lead.make_gold, methods=["POST"]),
             Route("/lead/release", lead.release, methods=["POST"]),
             Route("/items/{item_id}", items.item_page),
             Route("/items/{item_id}/draft", work.save_draft, methods=["POST"]),

@@ -47,13 +47,22 @@ class Rules(BaseModel):
     quota: int | None = Field(None, ge=1)
 
 
+class Calibration(BaseModel):
+    """What new annotators decide first: gold items, of whose last `items` they hit the share `hits`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    items: int = Field(10, ge=1)
+    hits: float = Field(0.8, ge=0, le=1)
+
+
 class RuleBook(BaseModel):
     """The rules of every kind: those given for the kind, else the default ones.
 
     `priorities`: what comes first in the queue, the most important first (`assignment.py`).
     `after_assigned`: what a person is given whose assigned items are done: nothing (`none`), items that
     are not reserved for others (`unassigned`, which holds for people without an assignment as well), or
-    any.
+    any. `gold`: the share of gold items among what annotators decide. `calibration`: what new
+    annotators must pass; None: nothing.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -64,6 +73,8 @@ class RuleBook(BaseModel):
         "quality",
     )
     after_assigned: Literal["none", "unassigned", "any"] = "unassigned"
+    gold: float = Field(0.0, ge=0, le=0.5)
+    calibration: Calibration | None = None
 
     @field_validator("kinds")
     @classmethod

@@ -13,7 +13,7 @@ from methods.json_text import from_json
 from methods.review.assignment import Assignment, place_of, priority
 from methods.review.decisions import QueueItem, by_item
 from methods.review.process import ReviewState, RuleBook, review_state
-from resources.review import assignments, events
+from resources.review import assignments, events, gold
 
 _BATCH = 500
 _TABLES = ("standings", "bars", "assigned")
@@ -70,8 +70,9 @@ def update(connection: sqlite3.Connection, item_ids: Sequence[str]) -> None:
 
 
 def state(connection: sqlite3.Connection, item: QueueItem) -> ReviewState:
-    """The state of an item after the stored events."""
-    decided = events.read(connection, [item["item_id"]])
+    """The state of an item after the stored events; decisions change nothing about a gold item."""
+    is_gold = gold.is_gold(connection, item["item_id"])
+    decided = [] if is_gold else events.read(connection, [item["item_id"]])
     return review_state(item, decided, current_rules(connection).of(item["kind"]))
 
 

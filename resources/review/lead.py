@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any
 
-from methods.agreement.ratings import IN_CONTENT, ratings_of
+from methods.agreement.gold import compared, weeks
+from methods.agreement.ratings import IN_CONTENT, blind_on_current, ratings_of
 from methods.agreement.table import ALL, people_rows
 from methods.json_text import from_json
 from methods.review.decisions import QueueItem
@@ -23,8 +24,9 @@ from methods.review.overview import (
     forecast,
 )
 from methods.review.process import RuleBook
-from resources.review import events
+from resources.review import events, gold
 from resources.review.file import sql
+from resources.review.gold import Gold
 from resources.review.locks import LOCK_SECONDS, now
 
 RATED_ITEMS = 2_000
@@ -70,7 +72,8 @@ class Dispute:
 class Overview:
     """Figures of a review at one moment: `at` is that time, in UTC.
 
-    `agreement` has rows as `people_rows` gives them, without `n_small_pairs` pairs of people.
+    `weeks` has rows as `methods.agreement.gold.weeks` gives them, `agreement` as `people_rows` does,
+    without `n_small_pairs` pairs of people.
     """
 
     at: str
@@ -81,12 +84,18 @@ class Overview:
     disputes: list[Dispute]
     n_disputes: int
     forecast: Forecast
+    gold: Gold
+    weeks: list[dict[str, Any]]
 
 
 def overview(connection: sqlite3.Connection, rules: RuleBook, today: date) -> Overview:
     """The figures now; `today` is the day in UTC."""
     made = work(connection)
-    rows = agreement(connection, rules)
+    twice = rated_twice(connection)
+    decided = events.read(connection, [item["item_id"] for item in twice])
+    rows = people_rows(ratings_of(twice, decided, rules), seed=0, n_resamples=RESAMPLES)
+    answers = gold.answers(connection)
+    comparisons = compared(blind_on_current(twice, decided, rules))
     shown = [row for row in rows if row["raters"] == ALL or row["n_items"] >= FEWEST_IN_COMMON]
     small = {row["raters"] for row in rows} - {row["raters"] for row in shown}
     disputes, n_disputes = disputed(connection)
@@ -99,6 +108,8 @@ def overview(connection: sqlite3.Connection, rules: RuleBook, today: date) -> Ov
         disputes=disputes,
         n_disputes=n_disputes,
         forecast=forecast(needed(connection, rules), made, today),
+        gold=gold.overview(connection, rules, answers),
+        weeks=weeks([*comparisons, *(answer.compared() for answer in answers)]),
     )
 
 
@@ -120,12 +131,10 @@ def needed(connection: sqlite3.Connection, rules: RuleBook) -> dict[int, int]:
     return {1: annotators, 2: round(experts)}
 
 
-def agreement(connection: sqlite3.Connection, rules: RuleBook) -> list[dict[str, Any]]:
-    """Agreement on the last RATED_ITEMS items that two people decided, with 95 % intervals."""
+def rated_twice(connection: sqlite3.Connection) -> list[QueueItem]:
+    """The last RATED_ITEMS items that two people decided, as far as their contents are rated."""
     given = {"limit": RATED_ITEMS, "labelled": json.dumps(IN_CONTENT)}
-    items = [_item(row) for row in connection.execute(sql("rated_twice"), given)]
-    decided = events.read(connection, [item["item_id"] for item in items])
-    return people_rows(ratings_of(items, decided, rules), seed=0, n_resamples=RESAMPLES)
+    return [_item(row) for row in connection.execute(sql("rated_twice"), given)]
 
 
 def disputed(connection: sqlite3.Connection) -> tuple[list[Dispute], int]:

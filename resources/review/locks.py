@@ -16,7 +16,7 @@ from methods.ids import canonical_json
 from methods.json_text import from_json
 from methods.review.decisions import Decision, StaleDecision
 from methods.review.process import ROUND_OF_ROLE, RuleBook
-from resources.review import assignments, events, item_status
+from resources.review import assignments, events, gold, item_status
 from resources.review.file import sql
 
 
@@ -88,7 +88,11 @@ def lock_item(
     rules = item_status.current_rules(connection)
     asked["full"] = json.dumps(_kinds_at_quota(connection, reviewer, rules))
     asked["any"] = rules.after_assigned == "any"
-    if item_id is not None:
+    if round == 1 and gold.in_calibration(connection, reviewer, rules):
+        found = None
+        if item_id is None:
+            found = gold.next_gold(connection, asked, rules, always=True)
+    elif item_id is not None:
         found = connection.execute(sql("this_item"), asked).fetchone()
     else:
         found = _next(connection, asked, rules)
@@ -100,10 +104,14 @@ def _next(
 ) -> sqlite3.Row | None:
     """The next item: an assigned one if there is any, of the kind asked for first."""
     reviewer, round = asked["reviewer"], asked["round"]
+    found: sqlite3.Row | None
+    if round == 1:
+        found = gold.next_gold(connection, asked, rules, always=False)
+        if found is not None:
+            return found
     if assignments.has_any(connection, reviewer, round):
         for kind in dict.fromkeys((asked["kind"], None)):
             query = sql("next_assigned")
-            found: sqlite3.Row | None
             found = connection.execute(query, asked | {"kind": kind}).fetchone()
             if found is not None:
                 return found
@@ -174,6 +182,8 @@ def decide(connection: sqlite3.Connection, token: str, decision: Decision) -> in
     current = connection.execute(
         "SELECT status, round, content_hash FROM standings WHERE item_id = ?", [decision.item_id]
     ).fetchone()
+    if current is None and gold.is_gold(connection, decision.item_id):
+        current = {"status": "gold", "round": 1, "content_hash": lock["content_hash"]}
     if current is None or current["round"] != decision.round:
         raise StaleDecision("This item needs no decision in this round any more.")
     if not decision.content_hash == lock["content_hash"] == current["content_hash"]:

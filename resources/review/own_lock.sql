@@ -1,12 +1,15 @@
 -- The person's own unexpired lock: on the item asked for, or on any item of the kind.
 SELECT l.token, l.item_id, l.round, l.content_hash
 FROM locks AS l
-JOIN standings AS s USING (item_id, round, content_hash)
+LEFT JOIN standings AS s USING (item_id, round, content_hash)
+LEFT JOIN gold AS g USING (item_id)
+LEFT JOIN items AS i USING (item_id)
 WHERE
     l.annotator = :reviewer
     AND l.round = :round
     AND l.expires_at > :now
     AND (:item_id IS NULL OR l.item_id = :item_id)
-    AND (:kind IS NULL OR s.kind = :kind)
+    AND (:kind IS NULL OR i.kind = :kind)
+    AND (s.item_id IS NOT NULL OR g.item_id IS NOT NULL)
 ORDER BY s.place
 LIMIT 1

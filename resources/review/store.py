@@ -15,7 +15,7 @@ from methods.review.decisions import Decision, QueueItem
 from methods.review.kinds import KINDS
 from methods.review.overview import Work
 from methods.review.process import ROUND_OF_ROLE, ReviewState, RuleBook
-from resources.review import assignments, events, item_status, items, lead, locks
+from resources.review import assignments, events, gold, item_status, items, lead, locks
 from resources.review.assignments import Assigned
 from resources.review.file import ReviewFile, sql
 from resources.review.items import Filters, ItemSummary, Progress, QueueChanges
@@ -172,6 +172,18 @@ class ReviewStore:
         """End an assignment: what is left of it is anybody's again; False where there is none."""
         with self._file.transaction() as connection:
             return assignments.end(connection, assignment_id, made_by, locks.now())
+
+    def make_gold(self, n_items: int, made_by: str) -> int:
+        """Make gold of the last `n_items` items that experts decided; returns how many that were."""
+        with self._file.transaction() as connection:
+            rules = item_status.current_rules(connection)
+            return gold.make(connection, n_items, rules, made_by, locks.now())
+
+    def in_calibration(self, reviewer: str) -> bool:
+        """Whether the person is given gold items alone, which a new annotator must pass."""
+        with self._file.snapshot() as connection:
+            rules = item_status.current_rules(connection)
+            return gold.in_calibration(connection, reviewer, rules)
 
     def last_event(self) -> int:
         """The id of the last decision; 0 where there is none."""

@@ -29,6 +29,8 @@ from review.security import current_account, require
 
 QUICK_SECONDS, TIMES = 0.3, 30
 """Figures that took longer are shown again, while people go on deciding, for so many times as long."""
+MOST_GOLD = 1000
+SHOWN_WEEKS = 8
 HEAT = 4
 """Shades of the table of days."""
 SHOWN_MEASURES = (
@@ -45,6 +47,11 @@ class Figures:
         self._store = store
         self._turn = threading.Lock()
         self._known: tuple[float, int, Overview] | None = None
+
+    def forget(self) -> None:
+        """Compute the figures anew next time: something else than a decision has changed them."""
+        with self._turn:
+            self._known = None
 
     def now(self) -> Overview:
         """The figures after the last decision; of a large review those of the last minute or so."""
@@ -83,7 +90,9 @@ def lead(request: Request) -> Response:
         people=[each for each in request.app.state.accounts.all() if not each.disabled],
         kinds=list(KINDS),
         buckets=BUCKETS,
-        after=_store(request).rules().after_assigned,
+        rules=_store(request).rules(),
+        weeks=sorted({row["week"] for row in figures.weeks})[-SHOWN_WEEKS:],
+        by_week={(row["reviewer"], row["week"]): row for row in figures.weeks},
     )
 
 
@@ -134,6 +143,18 @@ def _assign(request: Request, account: Account, given: dict[str, str]) -> None:
         bucket=bucket,
         share=percent / 100,
     )
+
+
+@require("admin")
+async def make_gold(request: Request) -> Response:
+    """Make gold of the items that experts decided last."""
+    form = await request.form()
+    account, asked = cast(Account, current_account(request)), str(form.get("n", ""))
+    if not asked.isdecimal() or not 1 <= int(asked) <= MOST_GOLD:
+        raise HTTPException(422, say(request, "lead.not_gold"))
+    await run_in_threadpool(_store(request).make_gold, int(asked), account.name)
+    request.app.state.figures.forget()
+    return RedirectResponse("/lead#gold", 303)
 
 
 @require("admin")

@@ -26,6 +26,7 @@ NOTICES = ("queue.nothing_left",)
 def queue(request: Request) -> Response:
     """Show the progress by kind, and a page of the items that match the filters."""
     store: ReviewStore = request.app.state.store
+    account = cast(Account, current_account(request))
     asked = request.query_params
     filters = _filters(asked)
     offset = int(asked["offset"]) if asked.get("offset", "").isdecimal() else 0
@@ -48,6 +49,7 @@ def queue(request: Request) -> Response:
         kinds=sorted({count.kind for count in counts}),
         reviewers=[account.name for account in request.app.state.accounts.all()],
         notice=asked.get("notice") if asked.get("notice") in NOTICES else None,
+        calibrates=account.role == "annotator" and store.in_calibration(account.name),
     )
 
 

@@ -32,15 +32,15 @@ def test_the_lead_sees_who_did_what_and_others_do_not(site: Site) -> None:
     decide(ben, opened(ben, one), "reject", reason="incomplete", seconds=50)
 
     page = ada.get("/lead").text
-    assert cells(page, ".days tbody th") == ["anna", "ben"]
-    assert cells(page, ".days tbody tr:first-child td")[:5] == ["1", "0", "0", "0", "30 s"]
+    assert cells(page, "#people tbody th") == ["anna", "ben"]
+    assert cells(page, "#people tbody tr:first-child td")[:5] == ["1", "0", "0", "0", "30 s"]
     assert "number 0" in page and cells(page, "#disputes .vote") == ["anna Accept", "ben Reject"]
     assert not has_inline_code(page)
     for reader in (anna, signed_in(site, "eva")):
         for path in ("/lead", "/lead.csv", "/lead.json"):
             assert reader.get(path).status_code == 403
-        form = {"item_id": one, "annotator": "ben"}
-        assert reader.post("/lead/release", data=form).status_code == 403
+        for path in ("/lead/release", "/lead/assign", "/lead/gold"):
+            assert reader.post(path, data={"name": "ben", "n": "1"}).status_code == 403
 
 
 def test_a_hold_is_released(site: Site) -> None:
@@ -72,3 +72,44 @@ def test_figures_are_exported(site: Site) -> None:
         **{"day": "", "reviewer": "anna", "kind": "dialogue", "round": "1"},
         **{"n_decisions": "1", "n_skipped": "0", "median_seconds": "12.0"},
     }
+
+
+def test_items_are_assigned_and_the_assignment_ends(site: Site) -> None:
+    ada, ben = signed_in(site, "ada"), signed_in(site, "ben")
+    form = {"name": "anna", "kind": "dialogue", "bucket": "", "share": "100"}
+    assert ada.post("/lead/assign", data=form).headers["location"] == "/lead#assignments"
+    [told] = site.store.assignments()
+    assert (told.assignment.annotator, told.n_open, told.made_by) == ("anna", 3, "ada")
+    page = ada.get("/lead").text
+    assert cells(page, "#assignments tbody td")[:4] == ["Dialogue", "any", "100 %", "0 0 / 3"]
+    assert ada.get("/lead.json").json()["assignments"][0]["assignment"]["kind"] == "dialogue"
+    # Two annotators decide each item: one place is kept for anna, the other is ben's.
+    assert ben.post("/next").headers["location"].startswith("/items/")
+    for wrong in ({"name": "nobody"}, {"share": "0"}, {"kind": "poem"}, {"bucket": "17"}):
+        assert ada.post("/lead/assign", data={**form, **wrong}).status_code == 422
+    assert ada.post("/lead/assign", data={"end": "1"}).status_code == 303
+    assert ada.post("/lead/assign", data={"end": "1"}).status_code == 404
+    assert site.store.assignments() == []
+
+
+def test_gold_is_made_and_a_new_annotator_begins_with_it(tmp_path: Path) -> None:
+    rules = "default: {expert: all}\ncalibration: {items: 1, hits: 1}\n"
+    site = make_site(tmp_path / "gold", rules)
+    site.store.update_queue([dialogue(site, f"number {number}") for number in range(3)])
+    one = site.store.items()[0]["item_id"]
+    anna, ben, eva, ada = (signed_in(site, name) for name in ("anna", "ben", "eva", "ada"))
+    decide(anna, opened(anna, one), "accept")
+    decide(eva, opened(eva, one), "accept")
+    assert "Experts have decided no further item" not in ada.get("/lead").text
+    assert ada.post("/lead/gold", data={"n": "5"}).status_code == 303
+    assert ada.post("/lead/gold", data={"n": "x"}).status_code == 422
+
+    assert "You begin with a calibration round" in ben.get("/").text
+    address = ben.post("/next").headers["location"]
+    assert address.removeprefix("/items/") not in {item["item_id"] for item in site.store.items()}
+    page = ben.get(address)
+    assert page.status_code == 200 and "anna" not in page.text and "eva" not in page.text
+    answer = decide(ben, opened(ben, address.removeprefix("/items/")), "accept")
+    assert answer.json()["next"] == f"/items/{site.store.items()[2]['item_id']}"
+    assert "You begin with a calibration round" not in ben.get("/").text
+    assert cells(ada.get("/lead").text, "#gold tbody td")[:1] == ["1 / 1"]

@@ -41,3 +41,14 @@ CREATE TABLE IF NOT EXISTS assigned (
 CREATE INDEX IF NOT EXISTS assigned_in_order
 ON assigned (annotator, round, progress, priority, place, item_id);
 CREATE INDEX IF NOT EXISTS assigned_of_assignment ON assigned (assignment_id, progress);
+
+-- Items whose right decision is known: copies of items that an expert decided, each in `items` under an id of
+-- its own, as if withdrawn, so that decisions on it change nothing but what is known of people. `expected` is
+-- what the expert made of it, as JSON.
+CREATE TABLE IF NOT EXISTS gold (
+    item_id TEXT PRIMARY KEY REFERENCES items,
+    of_item TEXT NOT NULL,
+    expected TEXT NOT NULL,
+    made_by TEXT NOT NULL,
+    made_at TEXT NOT NULL
+);

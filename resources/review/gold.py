@@ -1,0 +1,168 @@
+"""Gold items in the store: made of what experts decided, handed out, and what people answered.
+
+What belongs here: the table `gold` and reads of the decisions on its items. What is right is
+`methods/agreement/gold.py`.
+"""
+
+import json
+import sqlite3
+from typing import Any, NamedTuple
+
+from methods.agreement.gold import Compared, expected_of, is_due, is_hit, passed
+from methods.ids import content_id
+from methods.json_text import from_json
+from methods.review.decisions import Decision, QueueItem
+from methods.review.process import RuleBook, review_state
+from resources.review import events
+from resources.review.file import sql
+
+_ORDERS = 8
+"""Digits of an id from which the order of gold items may begin: one for each person."""
+
+
+class Answer(NamedTuple):
+    """A person's decision on a gold item, and whether it is the expert's."""
+
+    item: QueueItem
+    decision: Decision
+    hit: bool
+
+    def compared(self) -> Compared:
+        """The answer beside the expert's decision."""
+        return Compared(self.decision.reviewer, self.decision.decided_at, True, self.hit)
+
+
+class Gold(NamedTuple):
+    """How many gold items there are, how many more there could be, and of each person who answered:
+    (name, answers, hits, whether they are still in the calibration)."""
+
+    n_items: int
+    n_candidates: int
+    people: list[tuple[str, int, int, bool]]
+
+
+def make(
+    connection: sqlite3.Connection, n_items: int, rules: RuleBook, made_by: str, made_at: str
+) -> int:
+    """Make gold of the last `n_items` items that experts decided; returns how many that were."""
+    n_made = 0
+    for (item_id,) in connection.execute(sql("gold_candidates")).fetchall():
+        if n_made == n_items:
+            break
+        row = connection.execute(
+            "SELECT item FROM item_contents WHERE item_id = ?", [item_id]
+        ).fetchone()
+        item: QueueItem = from_json(row["item"])
+        state = review_state(item, events.read(connection, [item_id]), rules.of(item["kind"]))
+        expected = expected_of(item, state)
+        if expected is not None:
+            n_made += _insert(connection, item, expected, made_by, made_at)
+    return n_made
+
+
+def _insert(
+    connection: sqlite3.Connection,
+    item: QueueItem,
+    expected: dict[str, Any],
+    made_by: str,
+    made_at: str,
+) -> int:
+    gold_id = content_id("gold", item["item_id"], item["content_hash"])
+    copy = {**item, "item_id": gold_id}
+    connection.execute(
+        "INSERT OR IGNORE INTO items "
+        "(item_id, kind, set_id, content_hash, made_of, place, withdrawn, title) "
+        "SELECT ?, kind, set_id, content_hash, made_of, place, 1, title FROM items "
+        "WHERE item_id = ?",
+        [gold_id, item["item_id"]],
+    )
+    connection.execute(
+        "INSERT OR IGNORE INTO item_contents (item_id, item) VALUES (?, ?)",
+        [gold_id, json.dumps(copy, ensure_ascii=False)],
+    )
+    return connection.execute(
+        "INSERT OR IGNORE INTO gold (item_id, of_item, expected, made_by, made_at) "
+        "VALUES (?, ?, ?, ?, ?)",
+        [gold_id, item["item_id"], json.dumps(expected, ensure_ascii=False), made_by, made_at],
+    ).rowcount
+
+
+def is_gold(connection: sqlite3.Connection, item_id: str) -> bool:
+    """Whether it is the id of a gold item."""
+    query = "SELECT 1 FROM gold WHERE item_id = ?"
+    return connection.execute(query, [item_id]).fetchone() is not None
+
+
+def answers(connection: sqlite3.Connection, reviewer: str | None = None) -> list[Answer]:
+    """Decisions on gold items, without skips, in the order of events: of a person, or of all."""
+    gold = {
+        row["item_id"]: (from_json(row["item"]), from_json(row["expected"]))
+        for row in connection.execute(
+            "SELECT item_id, item, expected FROM gold JOIN item_contents USING (item_id) "
+            "WHERE EXISTS (SELECT 1 FROM events AS e WHERE e.item_id = gold.item_id "
+            "AND (:reviewer IS NULL OR e.reviewer = :reviewer))",
+            {"reviewer": reviewer},
+        )
+    }
+    return [
+        Answer(item, decision, is_hit(item, decision, expected))
+        for decision in events.read(connection, list(gold))
+        if decision.verdict != "skip" and reviewer in (None, decision.reviewer)
+        for item, expected in [gold[decision.item_id]]
+    ]
+
+
+def in_calibration(connection: sqlite3.Connection, reviewer: str, rules: RuleBook) -> bool:
+    """Whether the person is given gold items alone: nobody who has decided anything else is.
+
+    Nor is anybody while there are fewer gold items than the calibration asks for.
+    """
+    rule = rules.calibration
+    if rule is None or _count(connection, "SELECT count(*) FROM gold") < rule.items:
+        return False
+    decided_other = connection.execute(
+        "SELECT 1 FROM events WHERE reviewer = ? AND item_id NOT IN (SELECT item_id FROM gold) LIMIT 1",
+        [reviewer],
+    ).fetchone()
+    if decided_other is not None:
+        return False
+    return not passed([answer.hit for answer in answers(connection, reviewer)], rule)
+
+
+def next_gold(
+    connection: sqlite3.Connection, asked: dict[str, Any], rules: RuleBook, *, always: bool
+) -> sqlite3.Row | None:
+    """The person's next gold item: where one is due, or `always`; None where there is none."""
+    if not always:
+        if not rules.gold:
+            return None
+        reviewer = asked["reviewer"]
+        n_decided = _count(connection, "SELECT count(*) FROM events WHERE reviewer = ?", reviewer)
+        n_gold = _count(
+            connection,
+            "SELECT count(*) FROM gold JOIN events USING (item_id) WHERE reviewer = ?",
+            reviewer,
+        )
+        if not is_due(reviewer, n_decided, n_gold, rules.gold):
+            return None
+    step = 1 + int(content_id("order", asked["reviewer"])[:_ORDERS], 16) % _ORDERS
+    found: sqlite3.Row | None
+    found = connection.execute(sql("next_gold"), asked | {"step": step}).fetchone()
+    return found
+
+
+def overview(connection: sqlite3.Connection, rules: RuleBook, made: list[Answer]) -> Gold:
+    """The figures of gold items, of the answers `made` to them."""
+    n_candidates = len(connection.execute(sql("gold_candidates")).fetchall())
+    of_person: dict[str, list[bool]] = {}
+    for answer in made:
+        of_person.setdefault(answer.decision.reviewer, []).append(answer.hit)
+    people = [
+        (name, len(hits), sum(hits), in_calibration(connection, name, rules))
+        for name, hits in sorted(of_person.items())
+    ]
+    return Gold(_count(connection, "SELECT count(*) FROM gold"), n_candidates, people)
+
+
+def _count(connection: sqlite3.Connection, query: str, *values: str) -> int:
+    return int(connection.execute(query, values).fetchone()[0])

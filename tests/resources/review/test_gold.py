@@ -1,0 +1,116 @@
+"""Gold in the store: made of experts' decisions, mixed in, counted, and of no effect elsewhere."""
+
+import pytest
+
+from methods.agreement.gold import is_due
+from methods.review.decisions import StaleDecision
+from tests.resources.review.review_queue import kept, queue, verdict, with_rules, work
+
+
+def decide_all(store, n, says="accept"):
+    for _ in range(n):
+        work(store, "old")
+    for _ in range(n):
+        work(store, "eve", "expert", says)
+
+
+def is_gold(item_id):
+    return not item_id.startswith("item-")
+
+
+@pytest.fixture
+def store(tmp_path):
+    store = with_rules(tmp_path, "gold: 0.25")
+    store.update_queue(queue(60))
+    decide_all(store, 8)
+    assert store.make_gold(5, "ada") == 5
+    return store
+
+
+def test_gold_is_given_at_its_share_to_who_does_not_know_it(store):
+    taken = [work(store, "new") for _ in range(20)]
+    assert sum(map(is_gold, taken)) == 5 and len(set(taken)) == 20
+    assert all(not is_gold(work(store, "old")) for _ in range(10)), "they know these items"
+
+
+def test_gold_changes_nothing_but_what_is_known_of_people(store):
+    def seen():
+        return store.progress(), store.page(limit=1000), store.items(), store.completion()
+
+    name = next(name for name in map(str, range(100)) if is_due(name, 0, 0, 0.25))
+    before, rows = seen(), kept(store)
+    lock = store.lock_item(name, "annotator")
+    assert is_gold(lock.item_id)
+    # The page shows it as any item of round 1, and gives it again after a reload.
+    assert store.lock_item(name, "annotator", item_id=lock.item_id).token == lock.token
+    store.save_draft(lock.token, {"note": "x"})
+    said = verdict(lock, name, "reject")
+    assert store.decide(lock.token, said) == store.decide(lock.token, said)
+
+    state = store.state(lock.item_id)
+    assert (state.status.name, state.annotator_decisions) == ("round_1", ())
+    assert store.visible_decisions(lock.item_id, "third", "annotator") == []
+    assert store.update_queue(queue(60)).withdrawn == 0
+    assert (seen(), kept(store)) == (before, rows)
+    found = store.overview()
+    assert [row[:3] for row in found.gold.people] == [(name, 1, 0)]
+    assert name not in {person["reviewer"] for person in found.people}
+    [week] = [row for row in found.weeks if row["reviewer"] == name]
+    assert (week["n_gold"], week["n_hits"]) == (1, 0)
+
+
+def test_gold_is_made_once_of_what_experts_decided(store):
+    assert store.make_gold(10, "ada") == 3
+    assert store.make_gold(10, "ada") == 0
+    assert store.overview().gold[:2] == (8, 0)
+
+
+def test_nobody_opens_gold_by_its_address(store):
+    gold_id = store._file.connection.execute("SELECT item_id FROM gold").fetchone()[0]
+    assert store.lock_item("new", "annotator", item_id=gold_id) is None
+    assert store.lock_item("eve", "expert", item_id=gold_id) is None
+
+
+class TestCalibration:
+    RULES = "calibration: {items: 4, hits: 0.75}"
+
+    @pytest.fixture
+    def store(self, tmp_path):
+        store = with_rules(tmp_path, self.RULES)
+        store.update_queue(queue(20))
+        decide_all(store, 8)
+        store.make_gold(8, "ada")
+        return store
+
+    def test_who_hits_enough_goes_on_to_the_queue(self, store):
+        assert store.in_calibration("new") and not store.in_calibration("old")
+        assert store.lock_item("new", "annotator", item_id="item-15") is None
+        said = ["accept", "reject", "accept", "accept"]
+        assert all(is_gold(work(store, "new", verdict_=each)) for each in said)
+        assert not store.in_calibration("new")
+        assert not is_gold(work(store, "new"))
+
+    def test_who_does_not_is_given_gold_until_there_is_none(self, store):
+        taken = [work(store, "new", verdict_="reject") for _ in range(8)]
+        assert all(map(is_gold, taken)) and work(store, "new") is None
+        assert store.in_calibration("new")
+        [(name, n, hits, calibrates)] = store.overview().gold.people
+        assert (name, n, hits, calibrates) == ("new", 8, 0, True)
+
+    def test_experts_and_a_store_without_enough_gold_hold_nobody_back(self, store, tmp_path):
+        assert store.lock_item("fay", "expert") is None  # Nothing waits for one; no gold either.
+        other = with_rules(tmp_path / "few", self.RULES)
+        other.update_queue(queue(5))
+        decide_all(other, 3)
+        other.make_gold(3, "ada")
+        assert not other.in_calibration("new") and not is_gold(work(other, "new"))
+
+
+def test_an_outdated_content_of_gold_is_refused(store):
+    lock = None
+    while lock is None or not is_gold(lock.item_id):
+        if lock:
+            work(store, "new")
+        lock = store.lock_item("new", "annotator")
+    with pytest.raises(StaleDecision):
+        store.decide(lock.token, verdict(lock, "new", content_hash="another"))

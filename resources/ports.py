@@ -3,6 +3,7 @@
 What belongs here: whether it can be used, looked at before the server starts.
 """
 
+import os
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,6 +11,15 @@ from contextlib import contextmanager
 from methods.errors import UserError
 
 HOST = "127.0.0.1"
+REVIEW_PORT = 8090
+REVIEW_ADDRESS = f"http://{HOST}:{REVIEW_PORT}"
+REVIEW_VARIABLE = "LOOM_REVIEW"
+"""The variable with the review app's address for its users, where it is another one."""
+
+
+def review_page(path: str) -> str:
+    """The address of a page of the review app, for links from elsewhere."""
+    return (os.environ.get(REVIEW_VARIABLE) or REVIEW_ADDRESS).rstrip("/") + path
 
 
 class PortError(UserError):

@@ -18,7 +18,13 @@ from methods.review import KINDS, ROUNDS, QueueItem
 from resources import command_line
 from resources.command_line import FILE, Choice, HomeGroup
 from resources.extras import extras
-from resources.ports import HOST, require_free
+from resources.ports import (
+    HOST,
+    REVIEW_ADDRESS,
+    REVIEW_PORT,
+    REVIEW_VARIABLE,
+    require_free,
+)
 from resources.review.accounts import ROLES
 
 if TYPE_CHECKING:
@@ -26,9 +32,7 @@ if TYPE_CHECKING:
     from resources.review.store import ReviewStore
     from review.import_export import ImportResult
 
-PORT = 8090
-ADDRESS = f"http://{HOST}:{PORT}"
-PEOPLE = (("anna", "annotator"), ("ben", "annotator"), ("eva", "expert"))
+PEOPLE = (("anna", "annotator"), ("ben", "annotator"), ("eva", "expert"), ("ada", "admin"))
 """The accounts of `review demo`."""
 OF_EXTRAS = {form: module for extra in extras() for form, module in extra.review_formats.items()}
 """Further formats of files, and the modules that write and read them."""
@@ -36,10 +40,14 @@ QUEUES = ("evaluate.score_queue", "evaluate.extraction_queue", "evaluate.item_qu
 """The tables of what people decide on beside review.queue."""
 
 _port = click.option(
-    "--port", type=command_line.PORT, default=PORT, envvar="PORT", show_default=True
+    "--port", type=command_line.PORT, default=REVIEW_PORT, envvar="PORT", show_default=True
 )
 _address = click.option(
-    "--address", default=ADDRESS, show_default=True, help="Of the app for its users."
+    "--address",
+    default=REVIEW_ADDRESS,
+    envvar=REVIEW_VARIABLE,
+    show_default=True,
+    help="Of the app for its users.",
 )
 _format = click.option(
     "--format",
@@ -75,10 +83,8 @@ def serve(port: int) -> None:
 @review.command(example="vlm-loom review demo")
 @_port
 def demo(port: int) -> None:
-    """Serve what the demo put before people, with three accounts to try it."""
-    from resources.home import images_path, warehouse_path
-    from resources.images.store import ImageStore
-    from review.samples import samples
+    """Serve what the demo put before people, with accounts to try it."""
+    from resources.home import warehouse_path
 
     if not warehouse_path().exists():
         raise UserError("There is nothing to review yet: run `vlm-loom demo` first.")
@@ -86,11 +92,7 @@ def demo(port: int) -> None:
     require_free(port)
     queue = read_queue()
     accounts, store = _accounts(), review_store()
-    image_ids = sorted({image_id for item in queue for image_id in item["image_ids"]})
-    images = ImageStore(images_path())
-    stored = [image_id for image_id in image_ids if images.has(image_id)]
-    # Samples stand for the kinds that the data lacks.
-    changes = store.update_queue([*samples(stored, {item["kind"] for item in queue}), *queue])
+    changes = store.update_queue(queue)
     print(f"The review queue has {changes.new} new items and {changes.changed} changed ones.")
     print("Sign-in links, each for one use:")
     for name, role in PEOPLE:

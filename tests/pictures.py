@@ -20,7 +20,6 @@ from methods.review import queue_item
 from resources.home import REPO_ROOT
 from resources.reports.addresses import address
 from resources.reports.figures import can_draw, font_for
-from review.samples import samples
 from tests.browser import FLAGS
 from tests.e2e.running import Run, demo
 from tests.e2e.ui import PATIENCE, Ui
@@ -28,6 +27,7 @@ from tests.e2e.ui import serving as serving_ui
 from tests.review.browser import open_item, press, sign_in
 from tests.review.pages import Site, make_site
 from tests.review.pages import serving as serving_review
+from tests.review.samples import samples
 
 FOLDER = REPO_ROOT / "docs" / "pictures"
 THE_DAY = "tests/e2e/test_a_day.py"
@@ -168,8 +168,7 @@ def of_review(browser: Browser, site: Site) -> None:
 
 
 def _site(run: Run) -> Site:
-    """The demo's queue with samples of the kinds that it lacks and three people, as `vlm-loom "
-    "review demo`."""
+    """The demo's queue, with samples of the kinds that its data lacks, and its people."""
     queues = [
         run.warehouse.read("review/queue"),
         *(run.warehouse.select(f"evaluate.{name}_queue") for name in ("score", "extraction")),

@@ -4,7 +4,9 @@ What belongs here: which items are queued, the content of each, and the update o
 """
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
+from urllib.parse import quote
 
 import dagster as dg
 
@@ -20,10 +22,12 @@ from methods.quality.outcome import note_of
 from methods.review import QueueItem, queue_item
 from methods.review.kinds import Content
 from resources.images.store import ImageStore
+from resources.ports import review_page
 from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse
 
 Row = dict[str, Any]
+SHOWN_ITEMS = 10
 KINDS_MADE = (
     "dialogue",
     "three_turns",
@@ -67,7 +71,20 @@ def queue(
     details = Counter(row["kind"] for row in rows)
     changes = review_store.update_queue(queued(warehouse), KINDS_MADE)
     flagged = {"with notes of the checks": len(notes)}
-    return report(table, {**details, **flagged, **changes._asdict()}, images=image_store)
+    links = {"open in the review app": _links(details, queued(warehouse)[:SHOWN_ITEMS])}
+    return report(table, {**details, **flagged, **changes._asdict(), **links}, images=image_store)
+
+
+def _links(counts: Counter[str], first: Sequence[QueueItem]) -> dg.MarkdownMetadataValue:
+    """Links to the items of each kind, and to the first items of the queue."""
+    kinds = [
+        f"- [{kind}]({review_page(f'/?kind={kind}')}): {n}" for kind, n in sorted(counts.items())
+    ]
+    items = [
+        f"- [{item['item_id']}]({review_page('/items/' + quote(item['item_id']))}) ({item['kind']})"
+        for item in first
+    ]
+    return dg.MetadataValue.md("\n".join([*kinds, "", "First in the queue:", "", *items]))
 
 
 def _notes_of_checks(warehouse: Warehouse) -> dict[str, dict[str, Row]]:

@@ -29,6 +29,10 @@ NOT_CHECKED = "not_checked"
 """The reason where a check by a model was wanted and could not be made."""
 REASONS = (*RULES, *BY_MODEL, NOT_CHECKED)
 
+OF_QUESTION = (LEAK, REPEATED, NEAR_DUPLICATE, NEEDS_NO_PICTURE)
+OF_ANSWER = (REFUSAL, UNSUPPORTED, CONTRADICTIONS, UNANSWERED)
+"""Checks of one side of a pair alone; the others look at both."""
+
 PASS, REVIEW, DROP = "pass", "review", "drop"
 OUTCOMES = (PASS, REVIEW, DROP)
 

@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
 from methods.ingest.image_check import EXTENSION_OF
+from methods.quality.outcome import OF_ANSWER, OF_QUESTION
 from methods.review.decisions import QueueItem
 from methods.review.kinds import KINDS
 from methods.review.process import ReviewState
@@ -20,6 +21,8 @@ from review.pages.revisions import revisions
 from review.security import current_account, require
 
 _MIME_OF = {extension: mime for mime, extension in EXTENSION_OF.items()}
+_CONCERNS = dict.fromkeys(OF_QUESTION, "question") | dict.fromkeys(OF_ANSWER, "answer")
+"""The text of a turn beside which a check's finding stands; others stand above both."""
 _WORK_TEXTS = ("saving", "saved", "not_saved", "lost", "offline", "choose", "reason", "other")
 
 
@@ -51,6 +54,7 @@ def item_page(request: Request) -> Response:
         status=state.status.name,
         why_not="item.not_yours",
         context=context,
+        concerns=_CONCERNS,
         captions=_each(context.get("captions"), item),
         page_urls=[
             url if urlsplit(url).scheme in ("http", "https") else ""

@@ -16,9 +16,9 @@ from resources.review.accounts import ROLES
 from review.app import create_app
 from review.pages.frame import HERE, KEYS, texts, version
 from review.pages.queue import NOTICES, STATUSES
-from review.samples import samples
 from tests.review.html import attribute, csrf_token_in, has_inline_code, script_data
 from tests.review.pages import Site, dialogue, make_site, picture
+from tests.review.samples import samples
 
 
 @pytest.fixture
@@ -223,6 +223,29 @@ def test_images_come_from_the_store_by_id_and_nothing_else_does(site: Site) -> N
     assert found.headers["x-content-type-options"] == "nosniff"
     for wrong in ("0" * 64, image_id[:-1], image_id.upper(), "..%2f..%2freview.sqlite", "%00"):
         assert client.get(f"/images/{wrong}").status_code == 404
+
+
+def test_what_a_check_found_stands_at_the_text_that_it_concerns(site: Site) -> None:
+    found = [
+        ["leak", "the harbour of Oslo"],
+        ["unsupported", "a <red> ship"],
+        ["length", "3 words"],
+    ]
+    checks = {"q0": {"turn": 1, "outcome": "review", "found": found}}
+    one = dialogue(site, "checked", context={"checks": checks})
+    site.store.update_queue([one])
+    page = LexborHTMLParser(signed_in(site, "anna").get(f"/items/{one['item_id']}").text)
+    first, second = page.css(".turn[data-origin='0'], .turn[data-origin='1']")
+    order = [" ".join(each.text().split()) for each in first.css(".check, .label")]
+    assert order == [
+        "Checks: look at this pair",
+        "length: 3 words",
+        "Question",
+        "says what only a caption or page says: the harbour of Oslo",
+        "Answer",
+        "not supported by the pictures: a <red> ship",
+    ]
+    assert not second.css(".check")
 
 
 def test_the_queue_is_filtered_and_counts(site: Site) -> None:

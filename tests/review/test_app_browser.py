@@ -7,10 +7,10 @@ import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 
 from methods.ids import content_id
-from review.samples import samples
 from tests.browser import FLAGS
 from tests.review.browser import WIDE, open_item, overflow, press, sign_in
 from tests.review.pages import Site, dialogue, item, make_site, serving
+from tests.review.samples import samples
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 

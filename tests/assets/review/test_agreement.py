@@ -126,3 +126,19 @@ def test_agreement_is_due_after_decisions_though_nothing_was_ever_judged() -> No
         for key in ("agreement", "effort"):
             instance.report_runless_asset_event(dg.AssetMaterialization(["review", key]))
         assert due() == set()
+
+
+@in_pairs
+def test_effort_has_the_figures_of_the_leads_page_and_links_to_it(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOOM_REVIEW", "https://review.example/")
+    desk.queue("rewrite", REWRITES)
+    desk.decide("ann", accepted(4))
+    desk.decide(
+        "bob", [{"verdict": "reject", "reason": "incomplete"}, *accepted(2)[:1]] + accepted(2)
+    )
+    shown = desk.materialize()["effort"]
+    assert shown["lead's page"] == "https://review.example/lead"
+    assert (shown["needed of annotators"], shown["needed of experts"]) == (0, 4)
+    assert (shown["in dispute"], shown["held"], shown["gold items"]) == (1, 0, 0)

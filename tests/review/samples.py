@@ -1,4 +1,4 @@
-"""Sample items of the kinds that the demo's data does not have, so that every kind can be tried.
+"""An item of each kind that a queue lacks, for tests and the guide's pictures.
 
 What belongs here: texts written for this purpose, each marked as a sample. They are shown with any
 images of the demo, so that their texts say nothing about those images.

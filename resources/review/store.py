@@ -257,6 +257,11 @@ class ReviewStore:
         """Decisions in the order they were stored: of these items, or of all."""
         return events.read(self._file.connection, item_ids)
 
+    def has_decided(self, reviewer: str) -> bool:
+        """Whether the person has decided or skipped anything."""
+        query = "SELECT 1 FROM events WHERE reviewer = ? LIMIT 1"
+        return self._file.connection.execute(query, [reviewer]).fetchone() is not None
+
     def visible_decisions(self, item_id: str, reviewer: str, role: str) -> list[Decision]:
         """The item's decisions that this person may see.
 

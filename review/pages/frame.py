@@ -66,6 +66,9 @@ KEYS = (
     ),
 )
 
+TOUR = ("queue", "item", "decide", "keys")
+"""The steps of the tour, at the first sign-in."""
+
 
 @cache
 def texts(language: str) -> dict[str, str]:
@@ -114,6 +117,7 @@ def show(request: Request, template: str, code: int = 200, **values: Any) -> HTM
             version=version(),
             back=_address(request),
             keys_by_group=KEYS,
+            tour_steps=TOUR,
             reasons=REASONS,
             **values,
         )

@@ -49,6 +49,7 @@ def queue(request: Request) -> Response:
         kinds=sorted({count.kind for count in counts}),
         reviewers=[account.name for account in request.app.state.accounts.all()],
         notice=asked.get("notice") if asked.get("notice") in NOTICES else None,
+        tour=not store.has_decided(account.name),
         calibrates=account.role == "annotator" and store.in_calibration(account.name),
     )
 

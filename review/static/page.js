@@ -46,6 +46,38 @@ for (const button of document.querySelectorAll("[data-open-keys]")) {
   button.addEventListener("click", () => keys.showModal());
 }
 
+// The tour: opens by itself until it was seen or left once, on this browser, by this person.
+const tour = document.getElementById("tour");
+if (tour) {
+  const steps = [...tour.querySelectorAll("[data-tour-step]")];
+  const [back, next] = [-1, 1].map((step) => tour.querySelector(`[data-tour-move="${step}"]`));
+  const seen = `review:tour:${tour.dataset.for}`;
+  let at = 0;
+  const move = (step) => {
+    if (at + step >= steps.length) return tour.close();
+    at = Math.max(at + step, 0);
+    steps.forEach((each, number) => { each.hidden = number !== at; });
+    tour.querySelector("[data-at]").textContent = at + 1;
+    back.disabled = at === 0;
+    next.focus();
+    return undefined;
+  };
+  const open = () => {
+    keys.close();
+    tour.showModal();
+    move(-at);
+  };
+  back.addEventListener("click", () => move(-1));
+  next.addEventListener("click", () => move(1));
+  tour.addEventListener("keydown", (event) => {
+    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (step) move(step);
+  });
+  tour.addEventListener("close", () => localStorage.setItem(seen, "1"));
+  document.querySelector("[data-open-tour]").addEventListener("click", open);
+  if (tour.dataset.for && !localStorage.getItem(seen)) open();
+}
+
 onKey((event, isTyping) => {
   if (isTyping || event.ctrlKey || event.metaKey || event.altKey) return false;
   if (event.target.closest("dialog[open]")) return false;

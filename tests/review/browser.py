@@ -8,7 +8,15 @@ from tests.review.pages import Site
 WIDE = {"width": 1280, "height": 820}
 
 
-def sign_in(browser: Browser, site: Site, name: str, locale: str = "en", **options: object) -> Page:
+def sign_in(
+    browser: Browser,
+    site: Site,
+    name: str,
+    locale: str = "en",
+    *,
+    tour: bool = False,
+    **options: object,
+) -> Page:
     """By link; whatever goes wrong in the page's scripts or against its policy fails the test."""
     page = browser.new_context(viewport=WIDE, locale=locale, **options).new_page()
     page.set_default_timeout(60_000)
@@ -16,6 +24,12 @@ def sign_in(browser: Browser, site: Site, name: str, locale: str = "en", **optio
     page.goto(site.link(name))
     page.locator("main button").press("Enter")
     page.wait_for_url(f"{site.address}/")
+    if not tour:
+        # Who has decided nothing yet is shown round.
+        page.wait_for_function(
+            "!document.querySelector('#tour[data-for]') || document.querySelector('#tour').open"
+        )
+        press(page, *(["Escape"] if page.locator("#tour").is_visible() else []))
     return page
 
 

@@ -14,7 +14,8 @@ from methods.review.kinds import KINDS, REASONS
 from methods.review.process import ROUND_OF_ROLE
 from resources.review.accounts import ROLES
 from review.app import create_app
-from review.pages.frame import HERE, KEYS, texts, version
+from review.pages.frame import HERE, KEYS, TOUR, texts, version
+from review.pages.lead import SHOWN_MEASURES
 from review.pages.queue import NOTICES, STATUSES
 from tests.review.html import attribute, csrf_token_in, has_inline_code, script_data
 from tests.review.pages import Site, dialogue, make_site, picture
@@ -292,6 +293,8 @@ def test_languages_say_the_same_things_and_templates_ask_for_nothing_else() -> N
     asked |= set(re.findall(r'say\(request, "([\w.]+)"\)', sources)) | set(NOTICES)
     asked |= {f"key.{what}" for _, keys in KEYS for _, what in keys}
     asked |= {f"keys.{group}" for group, _ in KEYS}
+    asked |= {f"tour.{step}{end}" for step in TOUR for end in ("", "_text")}
+    asked |= {f"measure.{name}" for name in SHOWN_MEASURES}
     for prefix, names in (
         ("kind", KINDS),
         ("status", STATUSES),

@@ -16,6 +16,7 @@ from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.dialogue import dialogues, turn_categories, turn_references
 from assets.quality import checks
 from assets.rewrite import contexts, rewrites, seed_rewrites
+from methods.alignmmbench.tasks import CATEGORIES
 from methods.choice.contents import content_of
 from methods.ids import canonical_json, content_id
 from methods.quality.outcome import note_of
@@ -33,6 +34,7 @@ KINDS_MADE = (
     "three_turns",
     "rewrite",
     "reference",
+    "category",
     "multiple_choice",
     "translation",
 )
@@ -53,8 +55,9 @@ def queue(
     image_store: dg.ResourceParam[ImageStore],
     review_store: dg.ResourceParam[ReviewStore],
 ) -> dg.MaterializeResult:
-    """Dialogues, conversations of three turns, questions with references, rewrites, multiple-choice
-    items and their translations for people to review, each with the hash of its exact content.
+    """Dialogues, conversations of three turns, questions with references, their tasks, rewrites,
+    multiple-choice items and their translations for people to review, each with the hash of its exact
+    content.
 
     First come dialogues with a pair that the checks want people to look at. What they found stands
     beside each pair.
@@ -65,6 +68,8 @@ def queue(
         context = {key: made[key] for key in ("page_urls", "captions", "why") if made[key]}
         if made["item_id"] in notes:
             context["checks"] = notes[made["item_id"]]
+        if made["kind"] == "category":
+            made["categories"] = list(CATEGORIES)
         rows.append(queue_row(made, content_of(made), canonical_json(context) if context else None))
     table = rows_to_arrow("review.queue", rows)
     warehouse.replace("review.queue", table)

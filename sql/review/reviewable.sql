@@ -1,5 +1,5 @@
--- Every generated dialogue, conversation of three turns, question with its reference, rewrite, multiple-choice
--- item and translation of one, with the pages and captions of its images, in the order of the images, and what else helps to decide.
+-- Every generated dialogue, conversation of three turns, question with its reference and its task, rewrite,
+-- multiple-choice item and translation of one, with the pages and captions of its images, in the order of the images, and what else helps to decide.
 WITH entries AS (
     FROM ingest.entries
     QUALIFY row_number() OVER (PARTITION BY entry_id ORDER BY licence IS NULL, wit_shard) = 1
@@ -131,6 +131,19 @@ SELECT
     s.question,
     s.reference,
     ['AlignMMBench, ' || s.task] AS why,
+    [e.page_url] AS page_urls,
+    [e.caption] AS captions
+FROM rewrite.seeds AS s
+JOIN entries AS e USING (entry_id)
+UNION ALL BY NAME
+SELECT
+    s.seed_id || '-task' AS item_id,
+    'category' AS kind,
+    s.set_id,
+    [s.image_id] AS image_ids,
+    s.question AS text,
+    s.task AS category,
+    ['AlignMMBench, the task of this question'] AS why,
     [e.page_url] AS page_urls,
     [e.caption] AS captions
 FROM rewrite.seeds AS s

@@ -11,6 +11,7 @@ import pytest
 from assets.common.tables import rows_to_arrow
 from methods.alignmmbench.published import read_published
 from methods.alignmmbench.tasks import CATEGORIES
+from methods.review import Decision
 from tests.assets.conftest import MakeWorld
 from tests.assets.world import (
     ANY_ASSETS,
@@ -313,6 +314,38 @@ def test_wordings_of_a_seed_are_a_group_with_its_labels_and_reference(base: Made
         assert row["item_id"].startswith(f"{row['group_id']}-")
     for picture in world.rows("FROM release.images WHERE release_id = $of", of=card["release_id"]):
         assert picture["page_url"] and picture["attribution"]
+
+
+def test_the_task_that_a_person_says_reaches_the_release(world: World, base: Made) -> None:
+    one, other = base.rows("seeds")[:2]
+    new = next(task for task in CATEGORIES if task not in (one["task"], other["task"]))
+    queued = {row["item_id"]: row for row in world.rows("FROM review.queue")}
+    edit, reject = (queued[f"{seed['seed_id']}-task"] for seed in (one, other))
+    assert edit["kind"] == "category" and edit["image_ids"] == [one["image_id"]]
+    content = json.loads(edit["content"])
+    assert (content["text"], content["category"]) == (one["question"], one["task"])
+    assert content["categories"] == list(CATEGORIES)
+    said = [(edit, "edit", content | {"category": new}, None), (reject, "reject", None, "other")]
+    world.review_store.append(
+        Decision(
+            *(row["item_id"], row["content_hash"], 1, "ann", verdict, edits, reason),
+            note="none of them" if reason else None,
+            seconds=None,
+            decided_at="2026-03-01T00:00:00+00:00",
+        )
+        for row, verdict, edits, reason in said
+    )
+    assert world.release().success
+    items = world.rows(
+        "SELECT i.* FROM release.items AS i JOIN release.current USING (release_id) "
+        "WHERE name = 'alignmmbench'"
+    )
+    of_seed = [row for row in items if row["group_id"] == one["seed_id"]]
+    labels = [dict(row["labels"]) for row in of_seed]
+    assert len(labels) == 6
+    assert {(each["task"], each["category"]) for each in labels} == {(new, CATEGORIES[new])}
+    # A question whose task nobody can say is not released, nor are its rewrites.
+    assert other["seed_id"] not in {row["group_id"] for row in items}
 
 
 def test_the_published_form_is_read_again(base: Made) -> None:

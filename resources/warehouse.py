@@ -324,6 +324,15 @@ class Warehouse:
         finally:
             self._reads.remove(reads)
 
+    @contextmanager
+    def not_recorded(self) -> Iterator[None]:
+        """What is read in the block is not what a step is made of: another step shows it again."""
+        recording, self._reads = self._reads, []
+        try:
+            yield
+        finally:
+            self._reads = recording
+
     def while_unchanged(
         self,
         tables: Sequence[str],

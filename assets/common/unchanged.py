@@ -15,6 +15,8 @@ from resources.warehouse_reads import Reads, would_read_the_same
 
 READ = "tables read"
 """Metadata of a materialization: what it read of which tables, as fingerprints."""
+DECIDED = "decisions read"
+"""Metadata of a materialization that reads the review store: a hash of what people had decided."""
 UNCHANGED_SINCE = "unchanged since"
 """Metadata of an asset that was kept: the run that made it."""
 MAY_BE_KEPT = "loom/may_be_kept"

@@ -161,7 +161,7 @@ def test_processes_that_end_while_they_are_listed_are_no_failure() -> None:
         thread.start()
     seen: set[int] = set()
     try:
-        while len(seen) < 100:
+        while len(seen) < 300:
             seen |= descendants(os.getpid())
     finally:
         enough.set()

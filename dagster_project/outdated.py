@@ -19,14 +19,14 @@ from assets.common.dagster_internals import (
     StaleStatus,
 )
 from assets.common.tables import ROW_COUNT
-from assets.common.unchanged import DECIDED, MAY_BE_KEPT, reads_the_same
+from assets.common.unchanged import MAY_BE_KEPT, has_decisions_since, reads_the_same
 from dagster_project.progress import is_wrong
 from resources.home import home, ledger_path, releases_path, review_path, warehouse_path
 from resources.llm.ledger import Ledger
 from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse
 
-OUTSIDE = frozenset({"review_store", "ledger", "corpus"})
+OUTSIDE = frozenset({"ledger", "corpus"})
 """Resources that have other rows at another time, of which an asset's own fingerprints do not tell."""
 FILES = {
     "cluster.pictures": home,
@@ -198,8 +198,7 @@ def _reviewed_since(
     if not review_path().exists():
         return True
     with closing(ReviewStore(review_path())) as store:
-        last = event.asset_materialization.metadata.get(DECIDED)
-        if last is None or last.value != store.decided():
+        if has_decisions_since(event.asset_materialization, store):
             return True
         table = ".".join(key.path)
         if table not in QUEUES:

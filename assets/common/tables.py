@@ -180,11 +180,12 @@ def _step(
                     given["settings"] = chosen.settings
             if "context" in signature.parameters:
                 given["context"] = context
-            if kept := kept_as_it_is(context, table, resources["warehouse"]):
+            review = resources.get("review_store")
+            if kept := kept_as_it_is(context, table, resources["warehouse"], review):
                 return kept
-            if "review_store" in resources:
+            if review is not None:
                 # Before anything is read: who decides meanwhile is read by the next run.
-                shown[DECIDED] = resources["review_store"].decided()
+                shown[DECIDED] = review.decided()
             slice_of_run = {}
             if context.has_partition_key or context.has_partition_key_range:
                 slice_of_run = {"wit_shard": list(context.partition_keys)}

@@ -80,11 +80,13 @@ def test_of_what_follows_changed_rows_assets_may_be_kept_but_not_of_what_follows
 ) -> None:
     graph = build_defs().get_repository_def().asset_graph
     answers, scores = dg.AssetKey(["evaluate", "answers"]), dg.AssetKey(["evaluate", "scores"])
+    read_by_people = dg.AssetKey(["evaluate", "judge_quality"])
     with duckdb.connect(copied.home / "warehouse.duckdb") as connection:
         connection.execute("UPDATE evaluate.judgments SET explanation = 'another'")
     found = outdated(instance, graph, Warehouse(copied.warehouse.path), "evaluate")
     assert answers not in found.run
     assert scores in found.run and scores in found.may_be_kept
+    assert read_by_people in found.may_be_kept, "whether people decided since is asked in its turn"
     (copied.home / "settings.yaml").write_text("evaluate: {answers: {seed: 5}}\n")
     graph = build_defs().get_repository_def().asset_graph
     found = outdated(instance, graph, Warehouse(copied.warehouse.path), "evaluate")

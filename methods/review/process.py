@@ -9,7 +9,7 @@ what a valid decision is (`decisions.py`), and where decisions, locks and drafts
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
@@ -73,7 +73,7 @@ class RuleBook(BaseModel):
         "quality",
     )
     after_assigned: Literal["none", "unassigned", "any"] = "unassigned"
-    gold: float = Field(0.0, ge=0, le=0.5)
+    gold: Annotated[float, Field(ge=0, le=0.5)] = 0.0
     calibration: Calibration | None = None
 
     @field_validator("kinds")

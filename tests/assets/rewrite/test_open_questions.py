@@ -335,7 +335,8 @@ def test_the_task_that_a_person_says_reaches_the_release(world: World, base: Mad
         )
         for row, verdict, edits, reason in said
     )
-    assert world.release().success
+    run = world.release()
+    assert run.success, sentence(run)
     items = world.rows(
         "SELECT i.* FROM release.items AS i JOIN release.current USING (release_id) "
         "WHERE name = 'alignmmbench'"

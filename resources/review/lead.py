@@ -143,7 +143,7 @@ def disputed(connection: sqlite3.Connection) -> tuple[list[Dispute], int]:
     rows = connection.execute(sql("disputes"), {"limit": SHOWN_DISPUTES}).fetchall()
     found = [
         Dispute(
-            *(row[name] for name in ("item_id", "kind", "status", "title")),
+            **{name: row[name] for name in ("item_id", "kind", "status", "title")},
             votes=tuple((name, verdict) for name, verdict in from_json(row["votes"])),
         )
         for row in rows
@@ -160,7 +160,7 @@ def holds(connection: sqlite3.Connection) -> list[Hold]:
         quiet = max(LOCK_SECONDS - left.total_seconds(), 0.0)
         found.append(
             Hold(
-                *(row[name] for name in ("item_id", "annotator", "round", "kind", "title")),
+                **{name: row[name] for name in ("item_id", "annotator", "round", "kind", "title")},
                 quiet_seconds=quiet,
                 hangs=quiet > QUIET_SECONDS,
             )

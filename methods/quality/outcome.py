@@ -82,11 +82,13 @@ class Source(NamedTuple):
 
 
 class Dialogue(NamedTuple):
-    """The pairs of one dialogue in their order, and the sources of its pictures."""
+    """The pairs of one dialogue in their order, the sources of its pictures, and how many pictures it
+    has, 0 where that is not known."""
 
     dialogue_id: str
     pairs: Sequence[Pair]
     sources: Sequence[Source]
+    n_pictures: int = 0
 
 
 MOST_TRIED = 50

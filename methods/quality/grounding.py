@@ -42,11 +42,15 @@ def ungrounded_in(answer: str, grounds: Sequence[str]) -> str | None:
     said = _MARKS.sub("", without_quotations(answer))
     known = {_stem(word) for word in _WORD.findall(ground)}
     for name in names_in(said):
-        if not _SPEAKER.match(name) and any(_stem(word) not in known for word in _WORD.findall(name)):
+        if not _SPEAKER.match(name) and any(
+            _stem(word) not in known for word in _WORD.findall(name)
+        ):
             return f"the name {name}"
     numbers = set(_numbers(ground))
     for number in _numbers(_DECADE.sub(" ", said)):
-        if number > MOST_COUNTED and not _follows(number, numbers, _UNCERTAIN.search(said) is not None):
+        if number > MOST_COUNTED and not _follows(
+            number, numbers, _UNCERTAIN.search(said) is not None
+        ):
             return f"the number {number:g}"
     return None
 
@@ -68,7 +72,7 @@ def _numbers(text: str) -> Iterator[float]:
 
 
 def _follows(number: float, known: set[float], rounded: bool) -> bool:
-    """Whether a number is one of those known, can be computed of two of them, or is one of them rounded."""
+    """Whether a number is known, is computed of two that are, or is one of them rounded."""
     if number in known or (rounded and any(abs(number - each) <= 0.1 * each for each in known)):
         return True
     few = sorted(known)[:MOST_REASONED]

@@ -50,7 +50,7 @@ MOST_NAMED = 30
 
 
 def missing_picture(text: str, n_pictures: int) -> str | None:
-    """The words of a text that name a picture beyond the `n_pictures` of its dialogue; None without any.
+    """The words of a text that name a picture beyond the `n_pictures` of its dialogue; None without.
 
     A tag, an ordinal or a number beyond them, more pictures than there are, and "the other picture" of
     one. What is quoted, what belongs to somebody ("his second picture") and what is part of something
@@ -63,7 +63,9 @@ def missing_picture(text: str, n_pictures: int) -> str | None:
             return tag[0]
     said = without_quotations(text)
     for found in _NAMED.finditer(said):
-        if n_pictures < _needs(found) <= MOST_NAMED and not _NOT_SHOWN.search(said[: found.start()]):
+        if n_pictures < _needs(found) <= MOST_NAMED and not _NOT_SHOWN.search(
+            said[: found.start()]
+        ):
             return found[0]
     return None
 

@@ -7,8 +7,8 @@ each (prefix filtering: Chaudhuri, Ganti and Kaushik 2006; Bayardo, Ma and Srika
 rarest pairs first, few texts have to be compared.
 
 In a long question one other word hardly changes the index, and asks something else: "which looks older"
-is not "which looks taller". Within a dialogue the words of content have to be the same, too. Where other
-words ask the same, the answer is the same: what both answers say beyond their questions is compared.
+is not "which looks taller". Within a dialogue the words of content have to be the same, too. Where
+other words ask the same, the answer is the same: what answers say beyond their questions is compared.
 """
 
 import math
@@ -26,14 +26,16 @@ _TOKEN = re.compile(
 _IMAGE = re.compile(r"<image-\d+>(?:(?:\s*,\s*|\s+and\s+|\s*,\s*and\s+)<image-\d+>)*")
 _INFLECTED = re.compile(r"(?<=\w{3})(?:['’]s|ing|[aeo]s|e[dnrsm]|est|[aeos])\Z")
 _ASKING = """
-what which who whom whose how thing object item kind sort type person people man woman place spot location
-way manner method means reason cause purpose name part piece called known much many shown seen visible
+what which who whom whose how thing object item kind sort type person people place spot location way
+manner method means reason cause purpose name part piece called known much many shown seen visible
 exactly actually really
 """
-_ASKING_WORDS = frozenset(_INFLECTED.sub("", word) for word in [*_ASKING.split(), "what's", "who's"])
+_ASKING_WORDS = frozenset(
+    _INFLECTED.sub("", word) for word in [*_ASKING.split(), "what's", "who's"]
+)
 """Words by which a question asks, without their endings: "Which object" for "What"."""
 _TURNING = COLOURS | DIRECTIONS | frozenset(ORDINALS)
-_OF_CIRCUMSTANCE = frozenset("where why when".split())
+_OF_CIRCUMSTANCE = frozenset(["where", "why", "when"])
 LEAST_SAME, LEAST_OVERLAP, FEWEST_SAME = 0.5, 2 / 3, 2
 """Of a question in other words: the index of what two answers say beyond their questions, the share of
 the shorter question's words that the other one has, and the words that both answers say."""
@@ -106,7 +108,9 @@ def asks_the_same(one: Asked, other: Asked, language: str) -> bool:
     if language != "en" or _turns(one[0], other[0]):
         return False
     first, second = (content_words(asked[0], language) for asked in (one, other))
-    return first ^ second <= _ASKING_WORDS and bool(first & second) and _same(one, other, language, 1)
+    return (
+        first ^ second <= _ASKING_WORDS and bool(first & second) and _same(one, other, language, 1)
+    )
 
 
 def asks_in_other_words(one: Asked, other: Asked, language: str) -> bool:

@@ -34,15 +34,15 @@ _TO_WHO_ASKED = re.compile(
     r"\b(?:requests?|images?|pictures?|photos?|photographs?|assist\w*|compl[yi]\w*|questions?|guidelines)\b",
     re.IGNORECASE,
 )
-"""What a quoted refusal is about if it is the answer itself, in marks, and not a line that somebody says."""
+"""What a refusal in quotation marks is about that is no line of somebody in a picture or a film."""
 _NOT = re.compile(r"\b(?:not|cannot|unable|lack|without|no)\b|n't\b", re.IGNORECASE)
 
 
 def refusal_in(answer: str) -> str | None:
     """The opening of an answer that declines, or that says there is no picture; None for an answer.
 
-    Reasoning in tags before it is left out, and so is what is quoted: a line of a film that declines is an
-    answer, unless it speaks of pictures and requests as a model does. What is long and goes on is an
+    Reasoning in tags before it is left out, and so is what is quoted: a line of a film that declines is
+    an answer, unless it speaks of pictures and requests as a model does. What is long and goes on is an
     answer with a caveat, in every language from the same number of words on (`is_refusal`).
     """
     text = " ".join(without_thinking(answer).replace("’", "'").split())

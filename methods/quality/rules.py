@@ -69,7 +69,9 @@ def by_rules(dialogues: Sequence[Dialogue], limits: Limits) -> dict[tuple[str, s
         for pair in dialogue.pairs:
             place = (pair.dialogue_id, pair.question_id)
             evidence[place] = {
-                **_in_texts(pair, limits, dialogue.n_pictures, marks=pair.question_id not in unmarked),
+                **_in_texts(
+                    pair, limits, dialogue.n_pictures, marks=pair.question_id not in unmarked
+                ),
                 LEAK: leak_in(pair.question, told),
                 REPEATED: repeated.get(pair.question_id) or same.get(pair.question_id),
                 NEAR_DUPLICATE: in_corpus.get(place) or reworded.get(pair.question_id),
@@ -155,8 +157,8 @@ def _in_other_words(dialogue: Dialogue, language: str) -> tuple[dict[str, str], 
 
 
 def _unmarked(dialogue: Dialogue) -> set[str]:
-    """The questions whose dialogue has other answers, half of which or more end without a mark: a way of
-    writing, which tells nothing of this answer."""
+    """The questions whose dialogue has other answers, half of which or more end without a mark: this is
+    a way of writing, which tells nothing of the answer."""
     without = [pair.answer.rstrip()[-1:].isalnum() for pair in dialogue.pairs]
     others = len(without) - 1
     return {

@@ -72,7 +72,7 @@ FEWEST_ASKED = 4
 """A question of so many words has a question mark."""
 _BETWEEN = re.compile(r"\s*[,;/·]\s*(?:and\s+|or\s+|&\s+)?|\s+(?:and|or|&|–|—)\s+")
 FEWEST_LISTED, MOST_LISTED_WORDS = 4, 5
-"""A line of so many parts, the first after its introduction of so few words each, is a list."""
+"""A line of so many parts of so few words each, after a colon or from its beginning, is a list."""
 SHOWN = 60
 
 
@@ -84,8 +84,8 @@ def truncation_in(
     A number, or a last line of a list, a heading or a table, needs no full stop; nothing may end with a
     comma, an opening bracket, an empty item, a word of the language such as "the", or inside a fence or
     a bracket. A smiling face, a statement of code and an address are ends.
-    A question (`asks`) that begins with an asking word has its mark. A list, a name or a title needs none, and no
-    text does whose writer ends others without one (`marks` is False).
+    A question (`asks`) that begins with an asking word has its mark. A list, a name or a title needs
+    none, and no text does whose writer ends others without one (`marks` is False).
     """
     whole = text.rstrip()
     if not whole:
@@ -125,10 +125,8 @@ def truncation_in(
 
 def _is_list(line: str) -> bool:
     """Whether a line is a list of names or phrases, the last of them one as well."""
-    *first, last = _BETWEEN.split(line)
-    return len(first) >= FEWEST_LISTED - 1 and all(
-        n_words(part) <= MOST_LISTED_WORDS for part in (*first[1:], last)
-    )
+    parts = _BETWEEN.split(line.rpartition(": ")[2])
+    return len(parts) >= FEWEST_LISTED and all(n_words(part) <= MOST_LISTED_WORDS for part in parts)
 
 
 def _is_name(text: str) -> bool:

@@ -1,8 +1,8 @@
 """What the rules on texts find, and what they name without a fault, on texts of two writers.
 
-Run by `make bench NAME=quality`. The texts are `tests/methods/quality/texts`: a half that the rules were
-tuned on, and one that they were not. Prints a line a kind of fault and a kind of look-alike, the checks
-that named a text without a fault, and as the last line all figures as one JSON object.
+Run by `make bench NAME=quality`. The texts are `tests/methods/quality/texts`: a half that the rules
+were tuned on, and one that they were not. Prints a line a kind of fault and a kind of look-alike, the
+checks that named a text without a fault, and as the last line all figures as one JSON object.
 """
 
 import json

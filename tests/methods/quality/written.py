@@ -10,6 +10,7 @@ rule was changed for it.
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -102,6 +103,7 @@ def named(text: Text) -> Iterator[tuple[int, str]]:
         yield from ((p.turn, LENGTH) for p in pairs if evidence["d", p.question_id][LENGTH])
 
 
+@cache
 def figures(half: str) -> list[Told]:
     """One line a kind, texts with a fault first."""
     n, found = Counter[tuple[bool, str]](), Counter[tuple[bool, str]]()
@@ -117,6 +119,7 @@ def figures(half: str) -> list[Told]:
     return [Told(half, *of, n[of], found[of]) for of in kinds]
 
 
+@cache
 def false_alarms(half: str) -> dict[str, int]:
     """By check: texts without a fault in which it names something."""
     counted = Counter(
@@ -129,7 +132,7 @@ def false_alarms(half: str) -> dict[str, int]:
 
 
 def precision_and_recall(told: list[Told]) -> tuple[float, float]:
-    """The share of the texts named that have a fault, and of those with a fault that are named in it."""
+    """The share of texts named that have a fault, and of texts with one that are named where it is."""
     found = sum(each.named for each in told if not each.sound)
     wrong = sum(each.named for each in told if each.sound)
     return found / (found + wrong), found / sum(each.n for each in told if not each.sound)

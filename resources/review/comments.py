@@ -36,7 +36,9 @@ def add(
     """Store a comment. Raises CommentError for an empty or very long one."""
     text = text.strip()
     if not 0 < len(text) <= MAX_COMMENT:
-        raise CommentError(f"A comment has 1 to {MAX_COMMENT} characters: this one has {len(text)}.")
+        raise CommentError(
+            f"A comment has 1 to {MAX_COMMENT} characters: this one has {len(text)}."
+        )
     written_at = now(connection)
     comment_id = connection.execute(
         "INSERT INTO comments (item_id, author, addressee, text, written_at) VALUES (?, ?, ?, ?, ?)",
@@ -74,7 +76,9 @@ def visible(
     if state is None or state.is_blind:
         blind_to = _of_round_1(connection)
         written = [each for each in written if each.author not in blind_to or each.author == reader]
-    return [each for each in written if reader in (each.author, each.addressee) or not each.addressee]
+    return [
+        each for each in written if reader in (each.author, each.addressee) or not each.addressee
+    ]
 
 
 def _of_round_1(connection: sqlite3.Connection) -> set[str]:

@@ -19,7 +19,6 @@ from resources.review import events, item_status
 from resources.review.clock import anchor, now, today
 from resources.review.file import sql
 
-
 LOCK_SECONDS = 900
 """How long a lock lasts unless it is renewed."""
 

@@ -30,9 +30,7 @@ def replace(connection: sqlite3.Connection, old: str, new: str) -> int:
     """Put `new` in the place of `old` everywhere, inside the caller's transaction; the number of
     decisions that were theirs."""
     connection.execute("INSERT INTO renaming (old, new) VALUES (?, ?)", [old, new])
-    changed = connection.execute(
-        "SELECT item_id FROM events WHERE reviewer = ?", [old]
-    ).fetchall()
+    changed = connection.execute("SELECT item_id FROM events WHERE reviewer = ?", [old]).fetchall()
     for table, column in NAMED:
         # Of two locks or drafts that become one person's the renamed one stays.
         connection.execute(
@@ -73,9 +71,7 @@ def unite(connection: sqlite3.Connection, folded: Callable[[str], str]) -> None:
         replace(connection, old, new)
 
 
-def spellings(
-    connection: sqlite3.Connection, folded: Callable[[str], str]
-) -> dict[str, str]:
+def spellings(connection: sqlite3.Connection, folded: Callable[[str], str]) -> dict[str, str]:
     """What each name on a decision becomes that is another spelling of an account's or earlier one."""
     accounts = connection.execute("SELECT folded, name FROM accounts")
     first = {row["folded"]: row["name"] for row in accounts}

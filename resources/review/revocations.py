@@ -20,7 +20,20 @@ MAX_REASON = 1000
 
 
 class NotTakenBack(UserError):
-    """A decision stays as it is; the message says why in one sentence."""
+    """A decision stays as it is; the message says why in one sentence, `why` in one word."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(_WHY[why])
+        self.why = why
+
+
+_WHY = {
+    "none": "There is no such decision of this person in force on this item.",
+    "late": "Somebody else has decided on this item since, or in the same round: an administrator can "
+    "open it again.",
+    "reason": "An item is opened again for a reason: say which.",
+    "nothing": "This item has no decision of this round that could end.",
+}
 
 
 @dataclass(frozen=True)
@@ -79,18 +92,14 @@ def may_take_back(decided: Iterable[Decision], person: str) -> list[Decision]:
     ]
 
 
-def take_back(connection: sqlite3.Connection, event_id: int, person: str) -> Decision:
+def take_back(connection: sqlite3.Connection, item_id: str, event_id: int, person: str) -> Decision:
     """Take back one's own decision; what it said becomes the person's draft. Raises NotTakenBack."""
-    row = connection.execute("SELECT item_id FROM events WHERE event_id = ?", [event_id]).fetchone()
-    decided = [] if row is None else events.read(connection, [row["item_id"]])
+    decided = events.read(connection, [item_id])
     own = next((each for each in decided if each.event_id == event_id), None)
     if own is None or own.reviewer != person:
-        raise NotTakenBack("There is no such decision of yours in force.")
+        raise NotTakenBack("none")
     if own not in may_take_back(decided, person):
-        raise NotTakenBack(
-            "Somebody else has decided on this item since, or in the same round: an administrator can "
-            "open it again."
-        )
+        raise NotTakenBack("late")
     _revoke(connection, [own], person, None)
     said = {
         "content": own.edits,
@@ -119,7 +128,7 @@ def reopen(
     """
     reason = reason.strip()
     if not reason:
-        raise NotTakenBack("An item is opened again for a reason: say which.")
+        raise NotTakenBack("reason")
     item = items.read(connection, item_id)
     decided = events.read(connection, [item_id])
     ended: list[Decision] = [each for each in decided if each.verdict != "skip"]
@@ -127,7 +136,7 @@ def reopen(
         state = None if item is None else item_status.state(connection, item)
         ended = _of_expert(state)
     if not ended:
-        raise NotTakenBack("This item has no decision that could end.")
+        raise NotTakenBack("nothing")
     _revoke(connection, ended, person, reason[:MAX_REASON])
 
 

@@ -39,7 +39,9 @@ class Completion(NamedTuple):
 def read(connection: sqlite3.Connection) -> list[Completion]:
     """Every kind that has queued items, in order of its name."""
     return [
-        Completion(kind, n_items, n_open, n_decisions, content_id(last, *filter(None, [ended]), contents))
+        Completion(
+            kind, n_items, n_open, n_decisions, content_id(last, *filter(None, [ended]), contents)
+        )
         for kind, n_items, n_open, n_decisions, last, ended, contents in connection.execute(
             sql("completion")
         )
@@ -186,11 +188,11 @@ class ReviewStore:
         """The person's last decision if they may take it back, else None."""
         return revocations.last_of(self._file.connection, reviewer)
 
-    def take_back(self, event_id: int, reviewer: str) -> Decision:
-        """Take back one's own decision, which becomes one's draft. Raises NotTakenBack when somebody
-        has decided on it since, or in the same round."""
+    def take_back(self, item_id: str, event_id: int, reviewer: str) -> Decision:
+        """Take back one's own decision on the item, which becomes one's draft. Raises NotTakenBack when
+        somebody has decided on it since, or in the same round."""
         with self._file.transaction() as connection:
-            return revocations.take_back(connection, event_id, reviewer)
+            return revocations.take_back(connection, item_id, event_id, reviewer)
 
     def reopen(self, item_id: str, person: str, round: int, reason: str) -> None:
         """End all decisions on an item (round 1), or the expert's in force (round 2), for a reason.

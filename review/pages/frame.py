@@ -26,7 +26,7 @@ _A_YEAR = 365 * 24 * 3600
 
 # (keys, what they do) by the part of the app; several keys are alternatives or opposites.
 KEYS = (
-    ("everywhere", (("?", "help"), ("q", "to_queue"))),
+    ("everywhere", (("?", "help"), ("q", "to_queue"), ("u", "undo"))),
     ("queue", (("n", "next_item"), ("j k", "rows"), ("/", "search"), ("[ ]", "change_page"))),
     (
         "reading",

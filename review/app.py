@@ -56,6 +56,7 @@ def create_app(
             Route("/items/{item_id}/take-back", changes.take_back, methods=["POST"]),
             Route("/items/{item_id}/reopen", changes.reopen, methods=["POST"]),
             Route("/items/{item_id}/comments", changes.comment, methods=["POST"]),
+            Route("/dump/{form}", changes.dump),
             Route("/history/{item_id}", items.history),
             Route("/images/{image_id}", items.image),
             Mount(f"/static/{version()}", _ImmutableFiles(directory=STATIC)),

@@ -308,6 +308,36 @@ def import_(file: Path, reviewer: str, round_: int, form: str) -> int:
     return report_import(import_records(read_queue(), store, read(file), reviewer, round_))
 
 
+@review.command(example="vlm-loom review dump --out review.zip --format parquet")
+@click.option("--out", type=FILE, required=True, help="The file to write; it must not exist.")
+@click.option("--format", "form", type=Choice(("csv", "jsonl", "parquet")), default="csv")
+def dump(out: Path, form: str) -> None:
+    """Write all decisions, revisions, comments and effort to one file."""
+    from review.dump import dumped
+
+    data = dumped(review_store(), form)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with out.open("xb") as file:
+            file.write(data)
+    except FileExistsError:
+        raise UserError(f"{out} exists already: give another name.") from None
+    print(f"{out} has everything that people did, as {form}; vlm-loom review load reads it back.")
+
+
+@review.command(example="vlm-loom review load review.zip")
+@click.argument("file", type=FILE)
+def load(file: Path) -> None:
+    """Store the decisions and comments of a file that `review dump` wrote."""
+    from review.dump import load
+
+    loaded = load(file, review_store(), _accounts())
+    print(
+        f"{loaded.decisions} decisions and {loaded.comments} comments added, {loaded.known} known "
+        "already"
+    )
+
+
 def read_queue() -> list[QueueItem]:
     """The items that the assets put before people. Raises UserError when there are none yet."""
     from methods.review import queue_item

@@ -26,20 +26,24 @@ class PromptRequests(HttpToolsProtocol):
     _deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin the time of the first request."""
         super().connection_made(transport)
         self._begin()
 
     def on_message_begin(self) -> None:
+        """Begin the time of a request, at its first byte."""
         super().on_message_begin()
         # Before headers of a proxy replace it.
         self.scope[PEER] = self.client[0] if self.client else None  # type: ignore[typeddict-unknown-key]
         self._begin()
 
     def on_message_complete(self) -> None:
+        """End the time: the request is whole."""
         super().on_message_complete()
         self._end()
 
     def connection_lost(self, exc: Exception | None) -> None:
+        """End the time: nobody sends any more."""
         super().connection_lost(exc)
         self._end()
 

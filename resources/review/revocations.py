@@ -47,12 +47,13 @@ class Revocation:
     revoked_at: str
 
 
-def of_item(connection: sqlite3.Connection, item_id: str) -> dict[int, Revocation]:
-    """The revocations of an item's decisions, by event id."""
+def read(connection: sqlite3.Connection, item_id: str | None = None) -> dict[int, Revocation]:
+    """The revocations of an item's decisions, or of all, by event id."""
     rows = connection.execute(
         "SELECT event_id, r.person, r.reason, r.revoked_at "
-        "FROM revocations AS r JOIN events USING (event_id) WHERE item_id = ?",
-        [item_id],
+        "FROM revocations AS r JOIN events USING (event_id) "
+        "WHERE :item_id IS NULL OR item_id = :item_id",
+        {"item_id": item_id},
     )
     return {row["event_id"]: Revocation(*row) for row in rows}
 

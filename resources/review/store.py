@@ -13,11 +13,21 @@ from methods.ids import content_id
 from methods.review.decisions import Decision, QueueItem
 from methods.review.kinds import KINDS
 from methods.review.process import ReviewState, RuleBook
-from resources.review import comments, events, item_status, items, locks, names, revocations
+from resources.review import (
+    comments,
+    events,
+    item_status,
+    items,
+    loading,
+    locks,
+    names,
+    revocations,
+)
 from resources.review.accounts import folded_name
 from resources.review.comments import Comment
 from resources.review.file import ReviewFile, sql
 from resources.review.items import Filters, ItemSummary, Progress, QueueChanges
+from resources.review.loading import Ended
 from resources.review.locks import ANY_DRAFT, Claim, Lock
 from resources.review.revocations import Revocation
 from resources.review.rules import read_rules
@@ -202,9 +212,9 @@ class ReviewStore:
         with self._file.transaction() as connection:
             revocations.reopen(connection, item_id, person, round, reason)
 
-    def revocations(self, item_id: str) -> dict[int, Revocation]:
-        """Which of an item's decisions were taken back, and by whom, by event id."""
-        return revocations.of_item(self._file.connection, item_id)
+    def revocations(self, item_id: str | None = None) -> dict[int, Revocation]:
+        """Which decisions on an item, or on all, were taken back, and by whom, by event id."""
+        return revocations.read(self._file.connection, item_id)
 
     # --- Comments --------------------------------------------------------------------------------
 
@@ -243,6 +253,16 @@ class ReviewStore:
             ]
             item_status.update(connection, sorted({decision.item_id for decision in added}))
         return len(added), len(decisions) - len(added)
+
+    def load(
+        self,
+        decided: Iterable[tuple[Decision, Ended | None]],
+        written: Iterable[dict[str, Any]],
+    ) -> tuple[int, int, int]:
+        """Store decisions with their ends, and comments, of another store: (decisions and comments that
+        were added, rows that were known). All or none; what is there already is left as it is."""
+        with self._file.transaction() as connection:
+            return loading.load(connection, decided, written)
 
     def decisions(
         self, item_ids: Iterable[str] | None = None, *, revoked: bool = False

@@ -1,4 +1,5 @@
-"""What is done to an item beside deciding: taking a decision back, opening it again, commenting."""
+"""What is done beside deciding: taking a decision back, opening an item again, commenting; and the file
+with all that was done."""
 
 from collections.abc import Callable
 from typing import cast
@@ -14,6 +15,7 @@ from resources.review.accounts import Account, AccountError, Accounts
 from resources.review.comments import CommentError
 from resources.review.revocations import NotTakenBack
 from resources.review.store import ReviewStore
+from review.dump import FORMS, dumped
 from review.pages.frame import say
 from review.security import current_account, require
 
@@ -91,3 +93,16 @@ async def comment(request: Request) -> Response:
         return RedirectResponse(f"/items/{item_id}#comments", 303)
 
     return await run_in_threadpool(act)
+
+
+@require("admin")
+def dump(request: Request) -> Response:
+    """The file with all decisions, revisions, comments and effort."""
+    form = request.path_params["form"]
+    if form not in FORMS:
+        raise HTTPException(404, f"The file has one of the forms {', '.join(FORMS)}.")
+    return Response(
+        dumped(request.app.state.store, form),
+        media_type="application/zip",
+        headers={"content-disposition": f'attachment; filename="review-{form}.zip"'},
+    )

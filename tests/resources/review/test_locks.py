@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from methods.review.decisions import StaleDecision
-from resources.review import clock
+from resources.review import clock, locks
 from resources.review.locks import LOCK_SECONDS, Claim, LockLost
 from resources.review.store import ReviewStore
 from tests.resources.review.review_queue import (

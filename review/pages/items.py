@@ -10,21 +10,24 @@ from starlette.responses import FileResponse, Response
 from methods.ingest.image_check import EXTENSION_OF
 from methods.review.decisions import QueueItem
 from methods.review.kinds import KINDS
-from methods.review.process import ReviewState, Status
+from methods.review.process import ROUND_OF_ROLE, ReviewState, Status
 from resources.images.store import ImageNotStored, ImageStore
 from resources.review.accounts import Account
 from resources.review.locks import Lock
 from resources.review.revocations import may_take_back
 from resources.review.store import ReviewStore
 from review.pages.frame import say, show
-from review.pages.revisions import revisions
+from review.pages.revisions import Version, between, revisions, versions_of
 from review.security import current_account, require
 
 _MIME_OF = {extension: mime for mime, extension in EXTENSION_OF.items()}
 _WORK_TEXTS = (
     *("saving", "saved", "not_saved", "lost", "offline", "choose", "reason", "other"),
-    "other_draft",
+    *("other_draft", "overwrite"),
 )
+ROUND_OF_EXPERTS = ROUND_OF_ROLE["expert"]
+VERSION_KEYS = (",", ".", ";")
+"""Keys that take a version, in their order."""
 NOTICES = ("item.taken_back", "item.reopened")
 SIDES = {640, 1024}
 """Pixels of the images that are served smaller than they are, the longer side."""
@@ -50,6 +53,7 @@ def item_page(request: Request) -> Response:
     seen = store.visible_decisions(item_id, account.name, account.role)
     counted = {decision.event_id for decision in state.counted}
     queued = cast(QueueItem, store.item(item_id))
+    versions = versions_of(queued, state) if lock and lock.round == ROUND_OF_EXPERTS else []
     return show(
         request,
         "item.html",
@@ -72,8 +76,13 @@ def item_page(request: Request) -> Response:
             if revision.decision.event_id in counted
         ],
         agreed=_agreement(state),
+        versions=versions,
+        version_keys=VERSION_KEYS,
+        between=between(item["kind"], versions),
         draft=draft,
-        data=_data(request, account, lock, state, shown, draft, version) if lock else None,
+        data=_data(request, account, lock, state, shown, draft, version, versions)
+        if lock
+        else None,
         missing=[not images.has(image_id) for image_id in item["image_ids"]],
         side=max(SIDES) if len(item["image_ids"]) == 1 else min(SIDES),
         undo=store.last_decision(account.name),
@@ -151,6 +160,7 @@ def _data(
     shown: dict[str, Any],
     draft: dict[str, Any],
     version: str | None,
+    versions: list[Version],
 ) -> dict[str, Any]:
     """The data of the page's script."""
     item = state.item
@@ -165,6 +175,7 @@ def _data(
         "verdict": draft.get("verdict"),
         "seconds": draft.get("seconds") or 0,
         "version": version,
+        "versions": [{"content": each.content} for each in versions],
         # A rejected item is edited or rejected again, and never accepted as it is.
         "needs_edit": KINDS[item["kind"]].needs_edit(item["content"])
         or state.status.name in ("to_rework", "rejected"),

@@ -28,7 +28,7 @@ async function review(data) {
   const other = document.getElementById("other-draft");
   const say = (what) => { saved.textContent = data.texts[what]; };
   const warn = (sentence) => {
-    problem.querySelector("span").textContent = sentence;
+    problem.textContent = sentence;
     problem.hidden = !sentence;
     if (!sentence) other.hidden = true;
   };
@@ -109,10 +109,25 @@ async function review(data) {
     event.preventDefault();
     send();
   });
+  for (const each of document.querySelectorAll("[data-version]")) {
+    each.addEventListener("click", async () => {
+      const { content } = data.versions[Number(each.dataset.version)];
+      // Own edits of a version are not overwritten by one key.
+      const own = isChanged() && !data.versions.some((version) => same(version.content, edited()));
+      if (own && !confirm(data.texts.overwrite)) return;
+      try {
+        await work.take(same(content, data.content) ? null : content);
+      } catch (error) {
+        work.failed(error, "decide");
+        return;
+      }
+      location.reload();
+    });
+  }
   document.getElementById("show-other").addEventListener("click", () => work.showOther());
   document.getElementById("keep-this").addEventListener("click", () => work.keepThis());
   undo.addEventListener("click", async () => {
-    await work.undo();
+    await work.take(null);
     location.reload();
   });
   document.getElementById("unlock").addEventListener("click", async () => {

@@ -171,11 +171,14 @@ export class Work {
     this.leave();
   }
 
-  async undo() {
+  /** Make `content` the draft in the place of what was edited; null: as the item is. */
+  async take(content) {
     clearTimeout(this.waiting);
     this.waiting = null;
     const { reason, note } = this.read();
-    await post(this.data.urls.draft, { token: this.data.token, draft: { reason, note, seconds: this.seconds } });
+    const verdict = content ? "edit" : null;
+    const draft = { content, verdict, reason, note, seconds: this.seconds };
+    await post(this.data.urls.draft, { token: this.data.token, draft, based_on: this.seen });
     this.leave();
   }
 

@@ -46,11 +46,12 @@ def versions_of(queued: QueueItem, state: ReviewState) -> list[Version]:
 
 
 def between(kind: str, versions: list[Version]) -> list[Difference]:
-    """What two annotators' versions differ in, word by word; nothing unless both are people's."""
-    first, second, *_ = [*versions, None, None]
-    if first is None or second is None or not second.by:
-        return []
-    return _changes(kind, first.content, second.content)
+    """What two annotators' versions differ in, word by word; nothing unless both have edited."""
+    match versions:
+        # The third is what both have edited; without it one of them has edited nothing.
+        case [first, second, _]:
+            return _changes(kind, first.content, second.content)
+    return []
 
 
 def revisions(item: QueueItem, decisions: Iterable[Decision]) -> list[Revision]:

@@ -259,6 +259,23 @@ def test_languages_say_the_same_things_and_templates_ask_for_nothing_else() -> N
     assert not asked - english.keys()
 
 
+def test_what_is_refused_is_said_in_the_language_of_the_page(site: Site) -> None:
+    chinese = {"accept-language": "zh"}
+    guards = "".join((HERE / name).read_text() for name in ("security.py", "csrf.py"))
+    said = re.findall(r'^_[A-Z_]+ = (?:\(\n)?((?:\s*"[^"]+"\n?)+)', guards, re.MULTILINE)
+    sentences = {"".join(re.findall('"([^"]+)"', each)) for each in said}
+    sentences = {each for each in sentences if each.endswith(".") and "{" not in each}
+    assert len(sentences) > 4 and sentences <= texts("zh").keys()
+    client = signed_in(site, "anna")
+    for path in ("/accounts", "/nowhere", "/items/none"):
+        page = client.get(path, headers=chinese)
+        assert page.status_code in (403, 404)
+        shown = LexborHTMLParser(page.text).css_first("main p")
+        assert shown is not None and re.search("[\u4e00-\u9fff]", shown.text())
+    answer = browser(site).post("/next", json={}, headers=chinese)
+    assert re.search("[\u4e00-\u9fff]", answer.json()["error"])
+
+
 def test_a_language_is_chosen_and_leads_back_to_this_site_alone(site: Site) -> None:
     client = signed_in(site, "anna")
     answer = client.get("/language/zh?back=/?kind=dialogue")

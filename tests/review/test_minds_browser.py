@@ -49,7 +49,7 @@ def test_eight_fast_presses_decide_one_item(browser: Browser, site: Site) -> Non
     press(page, "n")
     ready(page)
     for _ in range(8):
-        page.keyboard.press("Control+Enter")
+        press(page, "a", "Control+Enter")
         page.wait_for_timeout(60)
     page.wait_for_timeout(1500)
     assert len(site.store.decisions()) == 1
@@ -269,7 +269,7 @@ def test_a_picture_is_shown_small_and_zoomed_whole_and_a_broken_one_says_so(
     assert pictures and all(url.endswith("?side=640") for url in pictures)
     press(page, "1")
     expect(page.get_by_text("Image 1 / 2")).to_be_visible()
-    page.wait_for_function("document.querySelector('#viewer img').naturalWidth === 320")
+    expect(page.locator("#viewer img")).to_have_js_property("naturalWidth", 320)
     assert f"{site.address}/images/{first}" in asked
     press(page, "ArrowRight", "Escape", "2")
     expect(page.get_by_role("dialog", name="Image, large")).to_be_hidden()
@@ -284,5 +284,7 @@ def test_without_javascript_a_sentence_says_so(browser: Browser, site: Site) -> 
     page.locator("main button").press("Enter")
     page.wait_for_url(f"{site.address}/")
     page.goto(f"{site.address}/items/{one['item_id']}")
-    expect(page.get_by_text(SAYS["frame.no_script"])).to_be_visible()
+    sentence = page.locator("noscript p")
+    expect(sentence).to_be_visible()
+    expect(sentence).to_have_text(SAYS["frame.no_script"])
     expect(page.get_by_role("group", name="Turn 1, Answer")).to_contain_text("A red ground.")

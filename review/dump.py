@@ -1,7 +1,7 @@
 """Everything that people did, as one file: decisions, revisions, comments, effort; and back.
 
-What belongs here: which tables the file has, in which forms, and what is read back of it. Items to decide
-on go out and come back as `import_export.py` says.
+What belongs here: which tables the file has, in which forms, and what is read back of it. Items to
+decide on go out and come back as `import_export.py` says.
 """
 
 import csv
@@ -182,7 +182,9 @@ def _parquet(columns: tuple[str, ...], rows: list[Row]) -> bytes:
     import pyarrow.parquet as pq
 
     types = {
-        **dict.fromkeys(("event_id", "comment_id", "round", "n_decisions", "n_skipped"), pa.int64()),
+        **dict.fromkeys(
+            ("event_id", "comment_id", "round", "n_decisions", "n_skipped"), pa.int64()
+        ),
         **dict.fromkeys(("seconds", "median_seconds"), pa.float64()),
     }
     schema = pa.schema([(name, types.get(name, pa.string())) for name in columns])

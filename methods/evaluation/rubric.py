@@ -1,6 +1,7 @@
 """The bands of scores that a judge is told, for people who score the same answers.
 
-What belongs here: reading them from the text of a judge's prompt, so that people and judge have the same.
+What belongs here: reading them from the text of a judge's prompt, so that people and judge have the
+same.
 """
 
 import re
@@ -23,6 +24,8 @@ def rubric_in(prompt: str, dimensions: Sequence[str]) -> list[str]:
         if paragraph:
             found.append(" ".join(paragraph[0].split()))
     if not found and len(dimensions) == 1:
-        bands = "; ".join(f"{band} {text.strip().rstrip('.;。；')}" for band, text in _LINE.findall(prompt))
+        bands = "; ".join(
+            f"{band} {text.strip().rstrip('.;。；')}" for band, text in _LINE.findall(prompt)
+        )
         found = [f"{dimensions[0]} - {bands}."] if bands else []
     return found

@@ -214,8 +214,8 @@ class Accounts:
         account = self.get(name)
         if account is None:
             raise AccountError(
-                f"There is no account {name!r}: decisions are taken under names of accounts only, so add "
-                "it with vlm-loom review account add."
+                f"There is no account {name!r}: decisions stand under names of accounts only, so add it "
+                "with vlm-loom review account add."
             )
         return account.name
 

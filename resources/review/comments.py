@@ -1,7 +1,7 @@
 """Comments that people write on an item, to one person or to everybody who may read it.
 
-What belongs here: the table `comments`, which is append-only, and who sees which comment. Every function
-runs inside the caller's transaction.
+What belongs here: the table `comments`, which is append-only, and who sees which comment. Every
+function runs inside the caller's transaction.
 """
 
 import sqlite3
@@ -67,8 +67,8 @@ def visible(
     """The comments on an item that a person may see now.
 
     Administrators see all, everybody their own. While annotators decide, an annotator sees only what
-    experts and administrators wrote: what another annotator writes could tell their decision. After that
-    everybody sees what is addressed to them or to all.
+    experts and administrators wrote: what another annotator writes could tell their decision. After
+    that everybody sees what is addressed to them or to all.
     """
     written = read(connection, item_id)
     if role == "admin":

@@ -1,7 +1,7 @@
 """What people did in another store, added to this one.
 
-What belongs here: which rows are there already. What makes them valid is `review/dump.py`. Every function
-runs inside the caller's transaction.
+What belongs here: which rows are there already. What makes them valid is `review/dump.py`. Every
+function runs inside the caller's transaction.
 """
 
 import sqlite3

@@ -176,8 +176,10 @@ def decide(
     claim = Claim(token, decision.item_id, decision.reviewer)
     lock = _unexpired(connection, claim)
     if lock is None:
-        raise LockLost("The lock has expired, or is another person's or on another item: open the item again, the "
-            "draft is kept.")
+        raise LockLost(
+            "The lock has expired, or is another person's or on another item: open the item again, the "
+            "draft is kept."
+        )
     if lock["round"] != decision.round:
         raise LockLost("The lock is for another round than the decision.")
     _require_version(_stored_draft(connection, claim), based_on)

@@ -267,8 +267,8 @@ class ReviewStore:
     def decisions(
         self, item_ids: Iterable[str] | None = None, *, revoked: bool = False
     ) -> list[Decision]:
-        """Decisions in the order they were stored: of these items, or of all. Those that were taken back
-        are left out, unless `revoked`."""
+        """Decisions in the order they were stored: of these items, or of all. Those that were taken
+        back are left out, unless `revoked`."""
         return events.read(self._file.connection, item_ids, revoked=revoked)
 
     def visible_decisions(

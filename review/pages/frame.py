@@ -175,7 +175,7 @@ def _templates() -> Environment:
 
 def _with_images(text: str) -> Markup:
     """The text, escaped, with each `<image-i>` whole also where it runs from right to left."""
-    return Markup(  # noqa: S704 – every piece is escaped
+    return Markup(  # Every piece is escaped.
         "".join(
             f'<bdi dir="ltr">{escape(piece)}</bdi>' if place % 2 else str(escape(piece))
             for place, piece in enumerate(_IMAGE.split(text))

@@ -1,4 +1,4 @@
-"""What people feel at the screen: keys pressed too fast, second thoughts, two tabs, phones, right to left."""
+"""What people feel at the screen: keys pressed too fast, second thoughts, two tabs, phones."""
 
 from collections.abc import Iterator
 from pathlib import Path

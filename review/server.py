@@ -34,7 +34,7 @@ class PromptRequests(HttpToolsProtocol):
         """Begin the time of a request, at its first byte."""
         super().on_message_begin()
         # Before headers of a proxy replace it.
-        self.scope[PEER] = self.client[0] if self.client else None  # type: ignore[typeddict-unknown-key]
+        self.scope[PEER] = self.client[0] if self.client else None  # type: ignore[literal-required]
         self._begin()
 
     def on_message_complete(self) -> None:

@@ -214,7 +214,7 @@ class Accounts:
         account = self.get(name)
         if account is None:
             raise AccountError(
-                f"There is no account {name!r}: decisions stand under names of accounts only, so add it "
+                f"There is no account {name!r}, and decisions need one: add it "
                 "with vlm-loom review account add."
             )
         return account.name
@@ -265,9 +265,8 @@ class Accounts:
 
         Returns the pseudonym. Raises AccountError, also for the last administrator who can sign in.
         """
-        connection = self._file.connection
         # What is freed is overwritten, so that the name is not left in unused parts of the file.
-        connection.execute("PRAGMA secure_delete = ON")
+        self._file.connection.execute("PRAGMA secure_delete = ON")
         with self._file.transaction() as connection:
             old = _written(connection, name)
             _require_other_admin(connection, old)

@@ -1,13 +1,17 @@
 """What people feel at the screen: keys pressed too fast, second thoughts, two tabs, phones."""
 
+import copy
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, Route, expect, sync_playwright
 
 from review.pages.frame import texts
+from review.samples import samples
 from tests.browser import FLAGS
+from tests.resources.review.review_queue import verdict
 from tests.review.browser import open_item, overflow, press, sign_in
 from tests.review.pages import Site, dialogue, make_site, serving
 
@@ -288,3 +292,39 @@ def test_without_javascript_a_sentence_says_so(browser: Browser, site: Site) -> 
     expect(sentence).to_be_visible()
     expect(sentence).to_have_text(SAYS["frame.no_script"])
     expect(page.get_by_role("group", name="Turn 1, Answer")).to_contain_text("A red ground.")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(browser: Browser, tmp_path: Path, scheme: str) -> None:
+    with serving(make_site(tmp_path / "two", TWO)) as site:
+        one, two = dialogue(site, "one"), dialogue(site, "two")
+        (score,) = [each for each in samples(one["image_ids"], []) if each["kind"] == "score"]
+        score["context"] = {"rubric": ["Creativity - own thought. 1-2 none; 9-10 outstanding."]}
+        site.store.update_queue([one, two, score])
+        site.images.path(two["image_ids"][1]).unlink()
+
+        def edited(name: str, typed: str) -> None:
+            lock = site.store.lock_item(name, "annotator", item_id=one["item_id"])
+            assert lock is not None
+            edits = copy.deepcopy(one["content"])
+            edits["turns"][0]["answer"] = typed
+            site.store.decide(lock.token, verdict(lock, name, "edit", edits))
+
+        edited("anna", "A scarlet ground.")
+        site.store.reopen(one["item_id"], "ada", 1, "Not yet.")
+        edited("anna", "A scarlet ground.")
+        edited("ben", "A crimson ground.")
+        site.store.comment(one["item_id"], "anna", "Which one?", "eva")
+        item = f"/items/{one['item_id']}"
+        for name, paths in (
+            ("eva", (f"{item}?notice=item.taken_back&was=approved", "/")),
+            ("ada", (f"/history/{one['item_id']}", "/", "/accounts")),
+            ("anna", (f"/items/{two['item_id']}", f"/items/{score['item_id']}")),
+        ):
+            page = sign_in(browser, site, name, color_scheme=scheme)
+            for path in paths:
+                page.goto(site.address + path)
+                for closed in page.locator("details:not([open]) summary").all():
+                    closed.click()
+                found = Axe().run(page).response["violations"]
+                assert found == [], (path, [(each["id"], each["nodes"][:2]) for each in found])

@@ -60,11 +60,12 @@ def test_a_new_name_stands_everywhere_and_the_person_goes_on(
     store: ReviewStore, accounts: Accounts
 ) -> None:
     worked(store)
-    session, before = accounts.begin_session(NAME), events(store)
+    session, before, decided = accounts.begin_session(NAME), events(store), store.decided()
 
     assert accounts.rename(NAME, "Anne") == 2
 
     assert events(store) == before
+    assert store.decided() != decided, "the tables of review get the name"
     assert {each.reviewer for each in store.decisions(revoked=True)} == {"Anne"}
     assert [(each.author, each.addressee) for each in store.comments()] == [
         ("Anne", None),

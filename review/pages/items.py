@@ -142,7 +142,7 @@ def image(request: Request) -> Response:
     return FileResponse(path, media_type=_MIME_OF[path.suffix[1:]], headers=cached)
 
 
-def _changed(request: Request) -> dict[str, str | None]:
+def _changed(request: Request) -> dict[str, Any]:
     """What was just done to the item, and the status that it had before."""
     asked = request.query_params
     notice, was = asked.get("notice"), asked.get("was")

@@ -13,7 +13,7 @@ votes AS (
         e.verdict || coalesce(e.edits, '') AS outcome,
         max(e.event_id) AS event_id
     FROM waiting AS w
-    JOIN events AS e ON e.item_id = w.item_id AND e.content_hash = w.content_hash
+    JOIN in_force AS e ON e.item_id = w.item_id AND e.content_hash = w.content_hash
     WHERE w.status = 'round_2' AND e.round = 1 AND e.verdict <> 'skip'
     GROUP BY w.item_id, e.reviewer
 ),

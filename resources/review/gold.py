@@ -99,7 +99,7 @@ def answers(connection: sqlite3.Connection, reviewer: str | None = None) -> list
         row["item_id"]: (from_json(row["item"]), from_json(row["expected"]))
         for row in connection.execute(
             "SELECT item_id, item, expected FROM gold JOIN item_contents USING (item_id) "
-            "WHERE EXISTS (SELECT 1 FROM events AS e WHERE e.item_id = gold.item_id "
+            "WHERE EXISTS (SELECT 1 FROM in_force AS e WHERE e.item_id = gold.item_id "
             "AND (:reviewer IS NULL OR e.reviewer = :reviewer))",
             {"reviewer": reviewer},
         )
@@ -121,7 +121,8 @@ def in_calibration(connection: sqlite3.Connection, reviewer: str, rules: RuleBoo
     if rule is None or _count(connection, "SELECT count(*) FROM gold") < rule.items:
         return False
     decided_other = connection.execute(
-        "SELECT 1 FROM events WHERE reviewer = ? AND item_id NOT IN (SELECT item_id FROM gold) LIMIT 1",
+        "SELECT 1 FROM in_force "
+        "WHERE reviewer = ? AND item_id NOT IN (SELECT item_id FROM gold) LIMIT 1",
         [reviewer],
     ).fetchone()
     if decided_other is not None:
@@ -137,10 +138,10 @@ def next_gold(
         if not rules.gold:
             return None
         reviewer = asked["reviewer"]
-        n_decided = _count(connection, "SELECT count(*) FROM events WHERE reviewer = ?", reviewer)
+        n_decided = _count(connection, "SELECT count(*) FROM in_force WHERE reviewer = ?", reviewer)
         n_gold = _count(
             connection,
-            "SELECT count(*) FROM gold JOIN events USING (item_id) WHERE reviewer = ?",
+            "SELECT count(*) FROM gold JOIN in_force USING (item_id) WHERE reviewer = ?",
             reviewer,
         )
         if not is_due(reviewer, n_decided, n_gold, rules.gold):
@@ -148,6 +149,19 @@ def next_gold(
     step = 1 + int(content_id("order", asked["reviewer"])[:_ORDERS], 16) % _ORDERS
     found: sqlite3.Row | None
     found = connection.execute(sql("next_gold"), asked | {"step": step}).fetchone()
+    return found
+
+
+def taken_back(connection: sqlite3.Connection, asked: dict[str, Any]) -> sqlite3.Row | None:
+    """The gold item that a person asks for whose decision on it they took back; else None."""
+    found: sqlite3.Row | None = connection.execute(
+        "SELECT g.item_id, 1 AS round, i.content_hash FROM gold AS g JOIN items AS i USING (item_id) "
+        "WHERE g.item_id = :item_id AND :round = 1 "
+        "AND EXISTS (SELECT 1 FROM events AS e WHERE e.item_id = g.item_id AND e.reviewer = :reviewer) "
+        "AND NOT EXISTS "
+        "(SELECT 1 FROM in_force AS e WHERE e.item_id = g.item_id AND e.reviewer = :reviewer)",
+        asked,
+    ).fetchone()
     return found
 
 

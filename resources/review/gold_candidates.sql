@@ -2,7 +2,7 @@
 SELECT s.item_id
 FROM standings AS s
 JOIN (
-    SELECT item_id, max(event_id) AS last_event FROM events
+    SELECT item_id, max(event_id) AS last_event FROM in_force
     WHERE round = 2 AND verdict <> 'skip' GROUP BY item_id
 ) AS e USING (item_id)
 WHERE

@@ -25,9 +25,10 @@ from methods.review.overview import (
 )
 from methods.review.process import RuleBook
 from resources.review import events, gold
+from resources.review.clock import now
 from resources.review.file import sql
 from resources.review.gold import Gold
-from resources.review.locks import LOCK_SECONDS, now
+from resources.review.locks import LOCK_SECONDS
 
 RATED_ITEMS = 2_000
 """Agreement is that of the last items that two people decided: so many, or all if there are fewer."""
@@ -153,7 +154,7 @@ def disputed(connection: sqlite3.Connection) -> tuple[list[Dispute], int]:
 
 def holds(connection: sqlite3.Connection) -> list[Hold]:
     """Every item that somebody has locked now; first those of whom nothing was heard for longest."""
-    time = now()
+    time = now(connection)
     found = []
     for row in connection.execute(sql("holds"), {"now": time}):
         left = datetime.fromisoformat(row["expires_at"]) - datetime.fromisoformat(time)
@@ -172,7 +173,7 @@ def release(connection: sqlite3.Connection, item_id: str, annotator: str) -> boo
     """End a person's hold on an item, whose draft stays; False where there is none."""
     ended = connection.execute(
         "UPDATE locks SET expires_at = ? WHERE item_id = ? AND annotator = ? AND expires_at > ?",
-        [now(), item_id, annotator, now()],
+        [now(connection), item_id, annotator, now(connection)],
     )
     return bool(ended.rowcount)
 

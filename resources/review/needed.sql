@@ -9,6 +9,6 @@ SELECT
     sum(s.status = 'round_2') AS n_waiting,
     sum(s.status = 'round_2' OR e.item_id IS NOT NULL) AS n_to_expert
 FROM standings AS s
-LEFT JOIN (SELECT DISTINCT item_id FROM events WHERE round = 2) AS e USING (item_id)
+LEFT JOIN (SELECT DISTINCT item_id FROM in_force WHERE round = 2) AS e USING (item_id)
 GROUP BY s.kind
 ORDER BY s.kind

@@ -8,7 +8,11 @@ WHERE
     AND i.kind NOT IN (SELECT value FROM json_each(:full))
     AND NOT EXISTS (
         SELECT 1 FROM events AS e
-        WHERE e.item_id IN (g.item_id, g.of_item) AND e.reviewer = :reviewer
+        WHERE e.item_id = g.of_item AND e.reviewer = :reviewer
+    )
+    AND NOT EXISTS (
+        SELECT 1 FROM in_force AS e
+        WHERE e.item_id = g.item_id AND e.reviewer = :reviewer
     )
 ORDER BY substr(g.item_id, :step), g.item_id
 LIMIT 1

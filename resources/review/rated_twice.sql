@@ -2,7 +2,7 @@
 -- whole item only where what is in it is rated; elsewhere the verdict alone is.
 WITH twice AS (
     SELECT e.item_id, max(e.event_id) AS last_event
-    FROM events AS e
+    FROM in_force AS e
     JOIN items AS i ON i.item_id = e.item_id AND i.content_hash = e.content_hash
     WHERE e.round = 1 AND e.verdict <> 'skip' AND i.withdrawn = 0
     GROUP BY e.item_id

@@ -56,7 +56,7 @@ class Figures:
     def now(self) -> Overview:
         """The figures after the last decision; of a large review those of the last minute or so."""
         with self._turn:
-            event, began = self._store.last_event(), time.monotonic()
+            event, began = self._store.n_changes(), time.monotonic()
             if self._known is not None:
                 kept_until, known_event, known = self._known
                 fresh = began < kept_until

@@ -43,7 +43,7 @@ def test_gold_changes_nothing_but_what_is_known_of_people(store):
     assert is_gold(lock.item_id)
     # The page shows it as any item of round 1, and gives it again after a reload.
     assert store.lock_item(name, "annotator", item_id=lock.item_id).token == lock.token
-    store.save_draft(lock.token, {"note": "x"})
+    store.save_draft(lock.claim, {"note": "x"})
     said = verdict(lock, name, "reject")
     assert store.decide(lock.token, said) == store.decide(lock.token, said)
 

@@ -72,11 +72,11 @@ def test_needed_decisions_are_counted_by_round(store):
 def test_a_hold_that_nobody_renews_hangs_and_can_be_released(store, monkeypatch):
     real = locks.now
     lock = store.lock_item("ann", "annotator", item_id="item-3")
-    store.save_draft(lock.token, {"note": "begun"})
+    store.save_draft(lock.claim, {"note": "begun"})
     store.lock_item("bob", "annotator", item_id="item-4")
     for module in (locks, lead):
         monkeypatch.setattr(module, "now", lambda later=0.0: real(600 + later))
-    store.renew_lock(store.lock_item("bob", "annotator", item_id="item-4").token)
+    store.renew_lock(store.lock_item("bob", "annotator", item_id="item-4").claim)
 
     hanging, working = store.holds()
     assert (hanging.annotator, hanging.item_id, hanging.hangs) == ("ann", "item-3", True)
@@ -85,6 +85,6 @@ def test_a_hold_that_nobody_renews_hangs_and_can_be_released(store, monkeypatch)
 
     assert store.release("item-3", "ann") and not store.release("item-3", "ann")
     assert [hold.annotator for hold in store.holds()] == ["bob"]
-    assert not store.renew_lock(lock.token)
+    assert not store.renew_lock(lock.claim)
     again = store.lock_item("ann", "annotator", item_id="item-3")
-    assert store.draft(again.token) == {"note": "begun"}
+    assert store.draft(again.claim) == {"note": "begun"}

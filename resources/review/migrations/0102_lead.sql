@@ -23,6 +23,13 @@ CREATE TABLE IF NOT EXISTS assignments (
     CHECK ((ends IS NULL) = (annotator IS NOT NULL AND round IS NOT NULL AND share IS NOT NULL))
 );
 CREATE TRIGGER IF NOT EXISTS assignments_no_update BEFORE UPDATE ON assignments
+WHEN NEW.assignment_id IS NOT OLD.assignment_id OR NEW.ends IS NOT OLD.ends OR NEW.round IS NOT OLD.round
+    OR NEW.kind IS NOT OLD.kind OR NEW.bucket IS NOT OLD.bucket OR NEW.start IS NOT OLD.start
+    OR NEW.share IS NOT OLD.share OR NEW.made_at IS NOT OLD.made_at
+    OR (NEW.annotator IS NOT OLD.annotator
+        AND NOT EXISTS (SELECT 1 FROM renaming WHERE old = OLD.annotator AND new = NEW.annotator))
+    OR (NEW.made_by IS NOT OLD.made_by
+        AND NOT EXISTS (SELECT 1 FROM renaming WHERE old = OLD.made_by AND new = NEW.made_by))
 BEGIN SELECT RAISE(ABORT, 'assignments are append-only: no UPDATE'); END;
 CREATE TRIGGER IF NOT EXISTS assignments_no_delete BEFORE DELETE ON assignments
 BEGIN SELECT RAISE(ABORT, 'assignments are append-only: no DELETE'); END;

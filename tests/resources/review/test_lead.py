@@ -4,7 +4,7 @@ import pytest
 
 from methods.agreement.ratings import ratings_of
 from methods.agreement.table import people_rows
-from resources.review import lead, locks
+from resources.review import clock, lead
 from tests.resources.review.review_queue import queue, rewritten, with_rules, work
 
 RULES = "default: {annotators: 2, expert: disagreement}"
@@ -70,12 +70,11 @@ def test_needed_decisions_are_counted_by_round(store):
 
 
 def test_a_hold_that_nobody_renews_hangs_and_can_be_released(store, monkeypatch):
-    real = locks.now
+    real = clock.since_boot
     lock = store.lock_item("ann", "annotator", item_id="item-3")
     store.save_draft(lock.claim, {"note": "begun"})
     store.lock_item("bob", "annotator", item_id="item-4")
-    for module in (locks, lead):
-        monkeypatch.setattr(module, "now", lambda later=0.0: real(600 + later))
+    monkeypatch.setattr(clock, "since_boot", lambda: real() + 600)
     store.renew_lock(store.lock_item("bob", "annotator", item_id="item-4").claim)
 
     hanging, working = store.holds()

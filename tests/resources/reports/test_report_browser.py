@@ -1,14 +1,14 @@
 """Reports in a real browser: as wide as the screen, and their switches."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
 from methods.choice.letter_shares import LetterShares
 from methods.choice.passes import PassCounts
@@ -18,7 +18,6 @@ from resources.images.store import ImageStore
 from resources.reports.benchmark_report import render_report, write_report
 from resources.reports.report_corpus import Corpus, render_corpus
 from resources.reports.report_index import line_of, render_index
-from tests.browser import FLAGS
 from tests.resources.reports.attribution_rows import convbench_data
 from tests.resources.reports.diff_rows import diff_page, on_common
 from tests.resources.reports.report_rows import (
@@ -33,14 +32,6 @@ from tests.resources.reports.report_rows import (
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(120)]
 LONG = "an-organization/" + "A" * 60 + "-7b-instruct"
-
-
-@pytest.fixture(scope="module")
-def browser(chromium: str) -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

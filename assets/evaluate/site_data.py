@@ -37,7 +37,7 @@ from resources.warehouse import Warehouse
 
 Row = dict[str, Any]
 
-FORM = "2"
+FORM = "3"
 """Raised when the same rows give other files."""
 ITEMS_AT_ONCE = 500
 EXCERPT = 120

@@ -92,6 +92,10 @@
 
   const missing = (picture) =>
     picture.replaceWith(el("span", { className: "gone", title: "The picture is missing" }, "×"));
+  const isSeen = (link) => {
+    const { top, bottom } = link.getBoundingClientRect();
+    return bottom > 0 && top < innerHeight;
+  };
   const fill = async (link) => {
     const [excerpt, thumb] = await loom.headOf(Number(link.dataset.number));
     link.querySelector(".excerpt").textContent = excerpt || "(no text)";
@@ -152,7 +156,9 @@
     pages();
     loom.markCurrent();
     const links = [...list.querySelectorAll("a")];
-    const filled = Promise.all(links.map(fill));
+    // The rows that are seen come first: what is found may be in as many files as there are rows.
+    const seen = links.filter(isSeen);
+    const filled = Promise.all(seen.map(fill));
     const shown = loom.shown();
     if (shown) {
       const sides = loom.sides();
@@ -171,6 +177,7 @@
           .append(scoresOf(scores, sides, differences, shade, Number(link.dataset.number)) ?? "");
     }
     await filled;
+    if (draw === drawing) await Promise.all(links.filter((link) => !seen.includes(link)).map(fill));
   };
 
   loom.markCurrent = () => {
@@ -202,7 +209,9 @@
       found.length === loom.n
         ? loom.count(loom.n, "item")
         : `${found.length.toLocaleString("en")} of ${loom.count(loom.n, "item")}`;
-    return { drawn: Promise.all([loom.drawList(), loom.showComparison()]) };
+    const drawn = Promise.all([loom.drawList(), loom.showComparison()]);
+    drawn.then(loom.showOutcomes).catch(loom.failed);
+    return { drawn };
   };
 
   // The place of an item among those that are found, and its neighbours there.

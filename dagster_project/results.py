@@ -205,3 +205,5 @@ def _show_models(rows: Sequence[Mapping[str, Any]]) -> None:
     print("\nIntervals are of 95 %, over independent dialogues, items or groups (clusters).")
     if any(row["n_clusters"] is not None and row["n_clusters"] < LEAST_CLUSTERS for row in rows):
         print(f"~: fewer than {LEAST_CLUSTERS} clusters, the interval is only indicative.")
+    if reasons := sorted({row["why"] for row in rows if row["why"]}):
+        print(f"-: none. {' '.join(reasons)}")

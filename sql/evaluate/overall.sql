@@ -6,6 +6,7 @@ SELECT
     r.rank,
     r.rank_low,
     r.rank_high,
+    r.why,
     s.metric || '/' || s.aggregation AS metric,
     s.value,
     s.ci_low,

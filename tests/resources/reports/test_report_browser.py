@@ -259,10 +259,15 @@ def test_a_map_of_52_tasks_and_20_models_is_read_without_scrolling_where_there_i
     heat = page.get_by_role("region", name="Map by task")
     fits = heat.evaluate("each => each.scrollWidth <= each.clientWidth")
     assert fits is (width == 1280)
+    # Where it goes on, it says so.
+    hint = page.get_by_text("goes on to the right").locator("visible=true")
+    expect(hint).to_have_count(0 if fits else 1)
+    expect(heat).to_have_class("scroll" if fits else "scroll more-right")
     # Its region scrolls by keyboard, and the names of the tasks stay.
     heat.evaluate("each => { each.scrollLeft = 200 }")
     name = heat.locator("tbody th.who").first
     assert name.evaluate("each => each.getBoundingClientRect().left >= 0")
+    expect(heat).to_have_class("scroll" if fits else "scroll more-right more-left")
     assert heat.get_attribute("tabindex") == "0"
     numbers = heat.locator("td.tint").all_text_contents()
     assert len(numbers) == 52 * 20 and "40" in numbers

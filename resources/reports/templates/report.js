@@ -68,7 +68,7 @@
 
   // The matrix of every two models: two or three of them alone, and where their items are.
   const chosen = (table) => {
-    const rows = [...table.tBodies[0].rows];
+    const rows = [...(table.tBodies[0]?.rows ?? [])];
     const heads = [...table.querySelectorAll("thead th")].slice(1);
     if (rows.length < 3) return;
     const names = heads.map((head) => head.title || head.textContent.trim());

@@ -27,7 +27,7 @@
       el(
         "datalist",
         { id: list },
-        values.map((value) => el("option", { value })),
+        [...values, loom.NONE].map((value) => el("option", { value })),
       ),
     );
   };
@@ -156,7 +156,7 @@
           "Labels",
           labels.map(({ name, values }) =>
             values.length > MOST_IN_LIST
-              ? typed(loom.labelState(name), short(name), [...values, loom.NONE])
+              ? typed(loom.labelState(name), short(name), values)
               : select(
                   loom.labelState(name),
                   short(name),

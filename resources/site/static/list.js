@@ -96,8 +96,7 @@
     const { top, bottom } = link.getBoundingClientRect();
     return bottom > 0 && top < innerHeight;
   };
-  const fill = async (link) => {
-    const [excerpt, thumb] = await loom.headOf(Number(link.dataset.number));
+  const fill = (link, [excerpt, thumb]) => {
     link.querySelector(".excerpt").textContent = excerpt || "(no text)";
     if (!thumb) return;
     const picture = el("img", {
@@ -158,7 +157,12 @@
     const links = [...list.querySelectorAll("a")];
     // The rows that are seen come first: what is found may be in as many files as there are rows.
     const seen = links.filter(isSeen);
-    const filled = Promise.all(seen.map(fill));
+    // At once: the browser draws all that it shows after each file.
+    const filled = async (some) => {
+      const heads = await Promise.all(some.map((link) => loom.headOf(Number(link.dataset.number))));
+      some.forEach((link, place) => fill(link, heads[place]));
+    };
+    const seenFilled = filled(seen);
     const shown = loom.shown();
     if (shown) {
       const sides = loom.sides();
@@ -176,8 +180,8 @@
           .querySelector(".row-head")
           .append(scoresOf(scores, sides, differences, shade, Number(link.dataset.number)) ?? "");
     }
-    await filled;
-    if (draw === drawing) await Promise.all(links.filter((link) => !seen.includes(link)).map(fill));
+    await seenFilled;
+    if (draw === drawing) await filled(links.filter((link) => !seen.includes(link)));
   };
 
   loom.markCurrent = () => {

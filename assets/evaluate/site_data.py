@@ -37,7 +37,7 @@ from resources.warehouse import Warehouse
 
 Row = dict[str, Any]
 
-FORM = "3"
+FORM = "2"
 """Raised when the same rows give other files."""
 ITEMS_AT_ONCE = 500
 EXCERPT = 120

@@ -19,9 +19,8 @@ from resources.home import reports_path
 from resources.site.pictures import PICTURES, THUMBS
 from resources.site.pieces import Items, Words, as_json, write_piece
 
-HEADS = 250
-"""Items in a file of what lists show of them: some 50 KB. What is found is often in as many files as a
-list has rows, so that large files are read for single rows, and small ones are many."""
+HEADS = 1_000
+"""Items in a file of what lists show of them."""
 STATIC = "static"
 _SIZES = "sizes.json"
 """The bytes of each file of the data, written last."""

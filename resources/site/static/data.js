@@ -4,7 +4,7 @@ const loom = {};
 {
   const folder = document.body.dataset.folder.split("/").map(encodeURIComponent).join("/");
   // Pieces of each kind that are kept; the one that was used longest ago goes first.
-  const MOST = { release: 1, prompts: 1, items: 12, heads: 128, columns: 128, words: 32 };
+  const MOST = { release: 1, prompts: 1, items: 12, heads: 32, columns: 128, words: 32 };
   const kept = new Map(Object.keys(MOST).map((kind) => [kind, new Map()]));
   const arrived = new Map();
 

@@ -312,7 +312,7 @@
       );
   };
 
-  const RESTING = 50;
+  const RESTING = 20;
   loom.makeForm = () => {
     loom.byId("fields").replaceChildren(...fields().filter((field) => field));
     const form = loom.byId("filters");
@@ -348,6 +348,8 @@
     };
     form.addEventListener("input", ({ target }) => {
       if (!["search", "number"].includes(target.type)) return;
+      // While the keys rest the words of the search are loaded.
+      if (target.name === "q") loom.warm(target.value);
       waited.add(target);
       clearTimeout(waiting);
       waiting = setTimeout(take, RESTING);

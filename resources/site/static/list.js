@@ -92,11 +92,8 @@
 
   const missing = (picture) =>
     picture.replaceWith(el("span", { className: "gone", title: "The picture is missing" }, "×"));
-  const isSeen = (link) => {
-    const { top, bottom } = link.getBoundingClientRect();
-    return bottom > 0 && top < innerHeight;
-  };
-  const fill = (link, [excerpt, thumb]) => {
+  const fill = async (link) => {
+    const [excerpt, thumb] = await loom.headOf(Number(link.dataset.number));
     link.querySelector(".excerpt").textContent = excerpt || "(no text)";
     if (!thumb) return;
     const picture = el("img", {
@@ -155,14 +152,7 @@
     pages();
     loom.markCurrent();
     const links = [...list.querySelectorAll("a")];
-    // The rows that are seen come first: what is found may be in as many files as there are rows.
-    const seen = links.filter(isSeen);
-    // At once: the browser draws all that it shows after each file.
-    const filled = async (some) => {
-      const heads = await Promise.all(some.map((link) => loom.headOf(Number(link.dataset.number))));
-      some.forEach((link, place) => fill(link, heads[place]));
-    };
-    const seenFilled = filled(seen);
+    const filled = Promise.all(links.map(fill));
     const shown = loom.shown();
     if (shown) {
       const sides = loom.sides();
@@ -180,8 +170,7 @@
           .querySelector(".row-head")
           .append(scoresOf(scores, sides, differences, shade, Number(link.dataset.number)) ?? "");
     }
-    await seenFilled;
-    if (draw === drawing) await filled(links.filter((link) => !seen.includes(link)));
+    await filled;
   };
 
   loom.markCurrent = () => {

@@ -17,8 +17,9 @@ from resources.images.store import ImageStore
 from resources.review.accounts import Accounts
 from resources.review.store import ReviewStore
 from review.pages import accounts as account_pages
-from review.pages import items, queue, work
+from review.pages import changes, items, queue, work
 from review.pages.frame import STATIC, choose_language, refuse, version
+from review.proxy import SignInHeader
 from review.security import Security
 
 
@@ -31,8 +32,13 @@ class _ImmutableFiles(StaticFiles):
         return response
 
 
-def create_app(store: ReviewStore, accounts: Accounts, images: ImageStore) -> Starlette:
-    """The app over these stores."""
+def create_app(
+    store: ReviewStore,
+    accounts: Accounts,
+    images: ImageStore,
+    proxy: SignInHeader | None = None,
+) -> Starlette:
+    """The app over these stores; `proxy` says whose header signs people in."""
     app = Starlette(
         routes=[
             Route("/", queue.queue),
@@ -47,11 +53,15 @@ def create_app(store: ReviewStore, accounts: Accounts, images: ImageStore) -> St
             Route("/items/{item_id}/renew", work.renew_lock, methods=["POST"]),
             Route("/items/{item_id}/unlock", work.unlock, methods=["POST"]),
             Route("/items/{item_id}/decide", work.decide, methods=["POST"]),
+            Route("/items/{item_id}/take-back", changes.take_back, methods=["POST"]),
+            Route("/items/{item_id}/reopen", changes.reopen, methods=["POST"]),
+            Route("/items/{item_id}/comments", changes.comment, methods=["POST"]),
+            Route("/dump/{form}", changes.dump),
             Route("/history/{item_id}", items.history),
             Route("/images/{image_id}", items.image),
             Mount(f"/static/{version()}", _ImmutableFiles(directory=STATIC)),
         ],
-        middleware=[Middleware(Security, accounts=accounts, refuse=refuse)],
+        middleware=[Middleware(Security, accounts=accounts, refuse=refuse, proxy=proxy)],
         exception_handlers={HTTPException: refuse},  # type: ignore[dict-item]
     )
     app.state.store, app.state.accounts, app.state.images = store, accounts, images

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from resources.review.accounts import Accounts
     from resources.review.store import ReviewStore
     from review.import_export import ImportResult
+    from review.proxy import SignInHeader
 
 PORT = 8090
 ADDRESS = f"http://{HOST}:{PORT}"
@@ -63,13 +64,27 @@ def review() -> None:
 
 @review.command(example="vlm-loom review serve --port 8091")
 @_port
-def serve(port: int) -> None:
+@click.option(
+    "--sign-in-header",
+    envvar="LOOM_SIGN_IN_HEADER",
+    help="The header in which a proxy names who has signed in, such as X-Forwarded-Email.",
+)
+@click.option(
+    "--trusted-proxy",
+    multiple=True,
+    envvar="LOOM_TRUSTED_PROXY",
+    help="An address or network that this header is believed from, such as 127.0.0.1; repeatable.",
+)
+def serve(port: int, sign_in_header: str | None, trusted_proxy: tuple[str, ...]) -> None:
     """Serve the review app on loopback."""
+    from review import proxy
+
+    believed = proxy.sign_in_header(sign_in_header, trusted_proxy)
     accounts = _accounts()
     if not accounts.all():
         print("Nobody can sign in yet: run vlm-loom review account add NAME --role annotator")
     require_free(port)
-    _serve(review_store(), accounts, port)
+    _serve(review_store(), accounts, port, believed)
 
 
 @review.command(example="vlm-loom review demo")
@@ -100,17 +115,20 @@ def demo(port: int) -> None:
     _serve(store, accounts, port)
 
 
-def _serve(store: "ReviewStore", accounts: "Accounts", port: int) -> None:
+def _serve(
+    store: "ReviewStore", accounts: "Accounts", port: int, proxy: "SignInHeader | None" = None
+) -> None:
     """Serve until Ctrl-C."""
     import uvicorn
 
     from resources.home import images_path
     from resources.images.store import ImageStore
     from review.app import create_app
+    from review.server import OPTIONS
 
     print(f"Review on http://{HOST}:{port} (Ctrl-C stops it)", flush=True)
-    app = create_app(store, accounts, ImageStore(images_path()))
-    uvicorn.run(app, host=HOST, port=port, log_level="warning")
+    app = create_app(store, accounts, ImageStore(images_path()), proxy)
+    uvicorn.run(app, port=port, **OPTIONS)
 
 
 # --- Accounts --------------------------------------------------------------------------------------
@@ -182,6 +200,24 @@ def disable(name: str) -> None:
     """Sign an account out and refuse further sign-ins."""
     _accounts().disable(name)
     print(f"{name} is signed out everywhere and cannot sign in any more.")
+
+
+@account.command(example="vlm-loom review account rename ann anne")
+@click.argument("name")
+@click.argument("new")
+def rename(name: str, new: str) -> None:
+    """Give a person another name, on decisions and comments, too."""
+    n_decisions = _accounts().rename(name, new)
+    print(f"{name} is {new} now, on {n_decisions} decisions.")
+
+
+@account.command(example="vlm-loom review account erase ann")
+@click.argument("name")
+def erase(name: str) -> None:
+    """Replace a person's name by a pseudonym; decisions stay."""
+    pseudonym = _accounts().erase(name)
+    print(f"The name is {pseudonym} now, everywhere in review.sqlite; that account is disabled.")
+    print("Run vlm-loom run review to put the pseudonym into the tables of review.")
 
 
 @account.command(example="vlm-loom review account enable ann")
@@ -265,10 +301,41 @@ def import_(file: Path, reviewer: str, round_: int, form: str) -> int:
     from review.jsonl import read_jsonl
     from review.spreadsheet import read_csv
 
+    reviewer = known_reviewer(reviewer)
     own = {"jsonl": read_jsonl, "csv": read_csv}
     read = own.get(form) or import_module(OF_EXTRAS[form]).read_records
     store = review_store()
     return report_import(import_records(read_queue(), store, read(file), reviewer, round_))
+
+
+@review.command(example="vlm-loom review dump --out review.zip --format parquet")
+@click.option("--out", type=FILE, required=True, help="The file to write; it must not exist.")
+@click.option("--format", "form", type=Choice(("csv", "jsonl", "parquet")), default="csv")
+def dump(out: Path, form: str) -> None:
+    """Write all decisions, revisions, comments and effort to one file."""
+    from review.dump import dumped
+
+    data = dumped(review_store(), form)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with out.open("xb") as file:
+            file.write(data)
+    except FileExistsError:
+        raise UserError(f"{out} exists already: give another name.") from None
+    print(f"{out} has everything that people did, as {form}; vlm-loom review load reads it back.")
+
+
+@review.command(example="vlm-loom review load review.zip")
+@click.argument("file", type=FILE)
+def load(file: Path) -> None:
+    """Store the decisions and comments of a file that `review dump` wrote."""
+    from review.dump import load
+
+    loaded = load(file, review_store(), _accounts())
+    print(
+        f"{loaded.decisions} decisions and {loaded.comments} comments added, {loaded.known} known "
+        "already"
+    )
 
 
 def read_queue() -> list[QueueItem]:
@@ -305,6 +372,11 @@ def review_store() -> "ReviewStore":
     from resources.review.store import ReviewStore
 
     return ReviewStore(review_path())
+
+
+def known_reviewer(name: str) -> str:
+    """The name of an account, as it is spelled there. Raises AccountError without an account."""
+    return _accounts().known(name)
 
 
 def _accounts() -> "Accounts":

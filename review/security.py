@@ -30,12 +30,13 @@ from urllib.parse import quote, urlencode, urlsplit
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
-from starlette.requests import HTTPConnection, Request
+from starlette.requests import ClientDisconnect, HTTPConnection, Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from resources.review.accounts import ROLES, SESSION_LASTS, Account, Accounts
 from review.csrf import SAFE_METHODS, checked_body, content_type, csrf_token_of
+from review.proxy import SignInHeader
 
 SESSION_COOKIE = "review_session"
 VISITOR_COOKIE = "review_visitor"
@@ -63,6 +64,8 @@ _NOT_ALLOWED = {
 }
 _BROKEN = "The server failed: what you did last may not have been saved."
 
+_UNKNOWN = "There is no account {!r} that may sign in: ask an administrator to add it."
+
 Refuse = Callable[[Request, HTTPException], Response]
 Endpoint = Callable[[Request], Any]
 
@@ -75,6 +78,10 @@ class Sender:
     account: Account | None
     token: str
     new_visitor: bool
+    new_session: bool = False
+    """Whether a proxy has just signed the account in."""
+    unknown: str | None = None
+    """The name that a proxy gives and no account has that may sign in."""
 
 
 def current_account(request: HTTPConnection) -> Account | None:
@@ -182,10 +189,17 @@ class Security:
     OPTIONS must carry its session's CSRF token, so that no handler can forget to check it.
     """
 
-    def __init__(self, app: ASGIApp, accounts: Accounts, refuse: Refuse = refuse):
+    def __init__(
+        self,
+        app: ASGIApp,
+        accounts: Accounts,
+        refuse: Refuse = refuse,
+        proxy: SignInHeader | None = None,
+    ):
         self._app = app
         self._accounts = accounts
         self._refuse = refuse
+        self._proxy = proxy
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on to the app, or refuse it."""
@@ -204,10 +218,14 @@ class Security:
             await send(message)
 
         try:
+            if sender.unknown is not None:
+                raise HTTPException(403, _UNKNOWN.format(sender.unknown[:80]))
             receive = await checked_body(request, sender.token)
             await self._app(scope, receive, send_with_headers)
         except HTTPException as error:
             await self._refuse(request, error)(scope, receive, send_with_headers)
+        except ClientDisconnect:
+            pass  # Half of a request, and nobody there any more to be answered.
         except Exception:
             if not started:
                 answer = self._refuse(request, HTTPException(500, _BROKEN))
@@ -217,10 +235,29 @@ class Security:
     def _sender_of(self, request: Request) -> Sender:
         token = request.cookies.get(_cookie_name(request, SESSION_COOKIE))
         account = self._accounts.session(token) if token else None
+        named = self._proxy.name_in(request) if self._proxy else None
+        if named is not None and (account is None or account != self._accounts.get(named)):
+            return self._signed_in_by_proxy(request, named, token if account else None)
         if token and account:
             return Sender(self._accounts, account, token, new_visitor=False)
         visitor = request.cookies.get(_cookie_name(request, VISITOR_COOKIE))
         return Sender(self._accounts, None, visitor or secrets.token_urlsafe(32), not visitor)
+
+    def _signed_in_by_proxy(self, request: Request, name: str, before: str | None) -> Sender:
+        """A new session for the name; `before` is that of somebody else, which ends."""
+        account = self._accounts.get(name)
+        visitor = secrets.token_urlsafe(32)
+        if account is None or account.disabled:
+            return Sender(self._accounts, None, visitor, new_visitor=False, unknown=name)
+        if request.method not in SAFE_METHODS or "text/html" not in request.headers.get(
+            "accept", ""
+        ):
+            # Only a page begins a session: its scripts and pictures come with the cookie.
+            return Sender(self._accounts, None, visitor, new_visitor=False)
+        if before is not None:
+            self._accounts.end_session(before)
+        token = self._accounts.begin_session(account.name)
+        return Sender(self._accounts, account, token, new_visitor=False, new_session=True)
 
     def _set_headers(self, request: Request, sender: Sender, message: Message) -> None:
         headers = MutableHeaders(scope=message)
@@ -229,6 +266,10 @@ class Security:
         if sender.new_visitor and headers.get("content-type", "").startswith("text/html"):
             cookie = Response()
             _set_cookie(request, cookie, VISITOR_COOKIE, sender.token, None)
+            headers.append("set-cookie", cookie.headers["set-cookie"])
+        if sender.new_session:
+            cookie, lasts = Response(), int(SESSION_LASTS.total_seconds())
+            _set_cookie(request, cookie, SESSION_COOKIE, sender.token, lasts)
             headers.append("set-cookie", cookie.headers["set-cookie"])
 
 

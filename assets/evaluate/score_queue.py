@@ -16,9 +16,11 @@ from methods.agreement.ratings import SCORE, Rating, blind_on_current, ratings_o
 from methods.benchmarks import Benchmarks
 from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.contestants import APART
-from methods.ids import content_id
+from methods.evaluation.rubric import rubric_in
+from methods.ids import canonical_json, content_id
 from methods.review import Decision, queue_item
 from resources.images.store import ImageStore
+from resources.prompts import prompt
 from resources.review.store import ReviewStore
 from resources.settings import Settings
 from resources.warehouse import Warehouse
@@ -49,7 +51,8 @@ def score_queue(
 ) -> dg.MaterializeResult:
     """Judged answers for people to give scores to, a few of each model.
 
-    An item says neither which model answered nor what the judge gave.
+    An item has the bands of scores that the judge is told, and says neither which model answered nor
+    what the judge gave.
     """
     drawn = warehouse.read(
         "evaluate/score_candidates",
@@ -102,4 +105,10 @@ def _score_row(answer: Row, benchmark: Benchmark) -> Row:
     }
     # The model's name is not part of the id: who knows the models could read it from there.
     item_id = content_id(SCORE, answer["set_id"], content)
-    return queue_row({**answer, "item_id": item_id, "kind": SCORE}, content, None)
+    rubric = [
+        text
+        for name in benchmark.judge_prompts[:1]
+        for text in rubric_in(prompt(name).text, benchmark.dimensions)
+    ]
+    context = canonical_json({"rubric": rubric}) if rubric else None
+    return queue_row({**answer, "item_id": item_id, "kind": SCORE}, content, context)

@@ -22,6 +22,12 @@ def records_of(tasks: Iterable[Mapping[str, Any]]) -> Iterator[Record]:
     """
     for task in tasks:
         annotations = task["annotations"]
+        if not isinstance(annotations, list):
+            yield Record(
+                f"task {task['id']}", fault="annotations is not a list: export it as 'JSON'."
+            )
+            continue
+        annotations = [each for each in annotations if isinstance(each, dict)]
         done = [annotation for annotation in annotations if not annotation.get("was_cancelled")]
         for annotation in done or annotations:
             place = f"task {task['id']}, annotation {annotation['id']}"

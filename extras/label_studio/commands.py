@@ -12,6 +12,7 @@ from methods.errors import UserError
 from methods.review import KINDS, QueueItem
 from resources.command_line import Choice, HomeGroup
 from review.commands import (
+    known_reviewer,
     read_queue,
     report_import,
     review_store,
@@ -45,6 +46,7 @@ def push(url: str, kind: str, round_: int, reviewer: str) -> None:
     from resources.images.store import ImageStore
     from review.import_export import items_to_export
 
+    reviewer = known_reviewer(reviewer)
     with LabelStudio(url, _token(url)) as server:
         open_items = items_to_export(_items_of(kind), review_store(), round_, reviewer)
         name = project_name(kind, round_, reviewer)
@@ -77,6 +79,7 @@ def pull(url: str, kind: str, round_: int, reviewer: str) -> int:
     from extras.label_studio.client import LabelStudio, LabelStudioError
     from review.import_export import import_records
 
+    reviewer = known_reviewer(reviewer)
     with LabelStudio(url, _token(url)) as server:
         project = server.project(project_name(kind, round_, reviewer))
         if project is None:

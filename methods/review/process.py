@@ -99,6 +99,11 @@ class ReviewState:
     excluded: frozenset[str]
     revision: int
 
+    @property
+    def is_blind(self) -> bool:
+        """Whether annotators decide now, who do not see each other's work."""
+        return self.status.name in ("round_1", "not_sampled")
+
 
 def item_status(item: QueueItem, decisions: Iterable[Decision], rules: Rules) -> ItemStatus:
     """The status of a queued item after `decisions` (of any items, in the order of events)."""

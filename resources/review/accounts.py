@@ -23,9 +23,9 @@ from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError, VerifyMismatchError
 
 from methods.errors import UserError
-from resources.review import sign_in_limits
+from resources.review import names, sign_in_limits
+from resources.review.clock import stored_time
 from resources.review.file import ReviewFile
-from resources.review.locks import stored_time
 
 MAX_LENGTH = 40
 
@@ -209,21 +209,76 @@ class Accounts:
         rows = self._file.connection.execute(f"{_ACCOUNT} ORDER BY folded").fetchall()
         return [_account(row) for row in rows]
 
+    def known(self, name: str) -> str:
+        """The name of the account, as it is spelled there. Raises AccountError without an account."""
+        account = self.get(name)
+        if account is None:
+            raise AccountError(
+                f"There is no account {name!r}, and decisions need one: add it "
+                "with vlm-loom review account add."
+            )
+        return account.name
+
     def set_role(self, name: str, role: str) -> None:
         """Change the role, from the next request on. Raises AccountError."""
-        self._update(name, "role = ?", _checked_role(role))
+        self._update(name, "role = ?", _checked_role(role), no_admin=role != "admin")
 
     def set_password(self, name: str, password: str) -> None:
         """Change the password; ends the account's sessions and link. Raises AccountError."""
         self._update(name, "password = ?", self._hashed(password), sign_out=True)
 
     def disable(self, name: str) -> None:
-        """Refuse sign-ins under this name; ends its sessions and link. Raises AccountError."""
-        self._update(name, "disabled_at = coalesce(disabled_at, ?)", self._now(), sign_out=True)
+        """Refuse sign-ins under this name; ends its sessions and link.
+
+        Raises AccountError, also for the last administrator who can sign in.
+        """
+        change = "disabled_at = coalesce(disabled_at, ?)"
+        self._update(name, change, self._now(), sign_out=True, no_admin=True)
 
     def enable(self, name: str) -> None:
         """Let a disabled account sign in again. Raises AccountError."""
         self._update(name, "disabled_at = ?", None)
+
+    def rename(self, name: str, new: str) -> int:
+        """Give a person another name, on decisions, too; their number. Raises AccountError."""
+        try:
+            new = checked_name(new)
+        except ValueError as error:
+            raise AccountError(str(error)) from None
+        with self._file.transaction() as connection:
+            old = _written(connection, name)
+            taken = connection.execute(
+                "SELECT name FROM accounts WHERE folded = ? "
+                "UNION SELECT reviewer FROM events WHERE reviewer = ?",
+                [folded_name(new), new],
+            ).fetchall()
+            if any(row[0] != old for row in taken):
+                raise AccountError(f"There is a person {taken[0][0]!r} already.")
+            n_decisions = names.replace(connection, old, new)
+            connection.execute(
+                "UPDATE accounts SET folded = ? WHERE name = ?", [folded_name(new), new]
+            )
+        return n_decisions
+
+    def erase(self, name: str) -> str:
+        """Replace a person's name by a pseudonym everywhere, and disable the account; decisions stay.
+
+        Returns the pseudonym. Raises AccountError, also for the last administrator who can sign in.
+        """
+        # What is freed is overwritten, so that the name is not left in unused parts of the file.
+        self._file.connection.execute("PRAGMA secure_delete = ON")
+        with self._file.transaction() as connection:
+            old = _written(connection, name)
+            _require_other_admin(connection, old)
+            sign_in_limits.forget_attempts(connection, _sha256(folded_name(old)))
+            pseudonym = names.forget(connection, old)
+            connection.execute(
+                "UPDATE accounts SET folded = ?, password = NULL, "
+                "disabled_at = coalesce(disabled_at, ?) WHERE name = ?",
+                [folded_name(pseudonym), self._now(), pseudonym],
+            )
+        self._file.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        return pseudonym
 
     def check(self, name: str, password: str, address: str = "") -> Account | None:
         """The account, if it is not disabled and this is its password. Raises TooManyAttempts.
@@ -332,8 +387,19 @@ class Accounts:
         with self._file.transaction() as connection:
             connection.execute("DELETE FROM sessions WHERE token_hash = ?", (_sha256(token),))
 
-    def _update(self, name: str, change: str, value: str | None, *, sign_out: bool = False) -> None:
+    def _update(
+        self,
+        name: str,
+        change: str,
+        value: str | None,
+        *,
+        sign_out: bool = False,
+        no_admin: bool = False,
+    ) -> None:
+        """Change an account; with `no_admin` it is no administrator who can sign in afterwards."""
         with self._file.transaction() as connection:
+            if no_admin:
+                _require_other_admin(connection, name)
             row = connection.execute(
                 f"UPDATE accounts SET {change} WHERE folded = ? RETURNING name",
                 (value, folded_name(name)),
@@ -353,6 +419,28 @@ class Accounts:
 
     def _now(self, shift: timedelta = timedelta()) -> str:
         return stored_time(self._clock() + shift)
+
+
+def _written(connection: sqlite3.Connection, name: str) -> str:
+    """The name as the account or the decisions have it. Raises AccountError for an unknown person."""
+    account = _found(connection, "WHERE folded = ?", folded_name(name))
+    if account is not None:
+        return account.name
+    if connection.execute("SELECT 1 FROM events WHERE reviewer = ?", [name]).fetchone() is None:
+        raise AccountError(f"There is no account {name!r}, and no decision of that name.")
+    return name
+
+
+def _require_other_admin(connection: sqlite3.Connection, name: str) -> None:
+    """Raise AccountError if this is the last administrator who can sign in."""
+    admins = connection.execute(
+        "SELECT folded FROM accounts WHERE role = 'admin' AND disabled_at IS NULL"
+    ).fetchall()
+    if [row["folded"] for row in admins] == [folded_name(name)]:
+        raise AccountError(
+            f"{name} is the last administrator who can sign in: make somebody else an administrator "
+            "first."
+        )
 
 
 def _found(connection: sqlite3.Connection, where: str, *values: str) -> Account | None:

@@ -1,6 +1,11 @@
--- Items that somebody decided, as they are offered now, and the last decision on each.
-SELECT i.kind, e.item_id, i.content_hash, i.withdrawn, count(*) AS n_decisions, max(e.event_id) AS last_event
-FROM events AS e
+-- Items that somebody decided, as they are offered now, by whom, the last decision on each, and the last one that
+-- was taken back.
+SELECT
+    i.kind, e.item_id, i.content_hash, i.withdrawn, count(*) AS n_decisions, max(e.event_id) AS last_event,
+    max(r.revocation_id) AS last_revocation,
+    group_concat(e.reviewer, char(10)) AS reviewers
+FROM (SELECT * FROM events ORDER BY item_id, event_id) AS e
 LEFT JOIN items AS i USING (item_id)
+LEFT JOIN revocations AS r USING (event_id)
 GROUP BY e.item_id
 ORDER BY e.item_id;

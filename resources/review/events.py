@@ -1,6 +1,7 @@
 """Events: the decisions of people, in the order they were stored, each once.
 
-What belongs here: reading and appending rows of the table `events`. Triggers keep it append-only.
+What belongs here: reading and appending rows of the table `events`. Triggers keep it append-only. What
+takes a decision back is `revocations.py`.
 """
 
 import json
@@ -28,6 +29,7 @@ INSERT INTO events ({", ".join(COLUMNS)}) VALUES ({", ".join("?" * len(COLUMNS))
 ON CONFLICT (source_hash) DO NOTHING RETURNING event_id
 """
 _SELECT = f"SELECT event_id, {', '.join(COLUMNS)} FROM events"
+_IN_FORCE = "event_id NOT IN (SELECT event_id FROM revocations)"
 
 
 def append(connection: sqlite3.Connection, decision: Decision) -> int | None:
@@ -47,11 +49,21 @@ def known(connection: sqlite3.Connection, decision: Decision) -> int | None:
     return None if row is None else int(row[0])
 
 
-def read(connection: sqlite3.Connection, item_ids: Iterable[str] | None = None) -> list[Decision]:
-    """Decisions in the order they were stored: of these items, or of all."""
+def read(
+    connection: sqlite3.Connection,
+    item_ids: Iterable[str] | None = None,
+    *,
+    revoked: bool = False,
+) -> list[Decision]:
+    """Decisions in the order they were stored: of these items, or of all.
+
+    Those that were taken back are left out, unless `revoked`.
+    """
     wanted = None if item_ids is None else json.dumps(list(item_ids))
-    of_items = "" if wanted is None else "WHERE item_id IN (SELECT value FROM json_each(:wanted))"
-    rows = connection.execute(f"{_SELECT} {of_items} ORDER BY event_id", {"wanted": wanted})
+    which = [] if wanted is None else ["item_id IN (SELECT value FROM json_each(:wanted))"]
+    which += [] if revoked else [_IN_FORCE]
+    where = f"WHERE {' AND '.join(which)}" if which else ""
+    rows = connection.execute(f"{_SELECT} {where} ORDER BY event_id", {"wanted": wanted})
     return [_decision(row) for row in rows]
 
 

@@ -15,8 +15,8 @@ from methods.review.decisions import QueueItem
 from methods.review.kinds import KINDS
 from methods.review.process import Status
 from resources.review import item_status
+from resources.review.clock import now
 from resources.review.file import sql
-from resources.review.locks import now
 
 _TITLE_LENGTH = 120
 _POSITIONS_OF_A_KIND = 1 << 32
@@ -129,7 +129,7 @@ def page(
             "text": filters.text.casefold() if filters.text else None,
             "offset": offset,
             "limit": limit,
-            "now": now(),
+            "now": now(connection),
         },
     ).fetchall()
     return [_summary(row) for row in rows if row["item_id"] is not None], int(rows[0]["n_items"])

@@ -9,31 +9,15 @@ import secrets
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
-from methods.ids import canonical_json
+from methods.ids import canonical_json, content_id
 from methods.json_text import from_json
 from methods.review.decisions import Decision, StaleDecision
 from methods.review.process import ROUND_OF_ROLE, RuleBook
 from resources.review import events, item_status
+from resources.review.clock import anchor, now, today
 from resources.review.file import sql
-
-
-def now(seconds_later: float = 0.0) -> str:
-    """The current time plus `seconds_later`."""
-    return stored_time(datetime.now(UTC) + timedelta(seconds=seconds_later))
-
-
-def stored_time(time: datetime) -> str:
-    """A time in UTC as the store keeps it; all such texts have one length."""
-    return time.isoformat(timespec="milliseconds")
-
-
-def today() -> str:
-    """The current day in UTC; as text it is smaller than every time of that day."""
-    return now()[: len("2026-01-01")]
-
 
 LOCK_SECONDS = 900
 """How long a lock lasts unless it is renewed."""
@@ -46,8 +30,26 @@ _ASSIGNED: dict[int, tuple[str, ...]] = {1: ("to_rework", "round_1"), 2: ("round
 only to a person who asks for it."""
 
 
+ANY_DRAFT = "any"
+"""The version that stands for whatever draft is stored."""
+
+_CLAIMED = "token = ? AND item_id = ? AND annotator = ?"
+
+
 class LockLost(RuntimeError):
     """The lock has expired, was given back, or never existed; the message says what to do."""
+
+
+class OtherDraft(RuntimeError):
+    """The same person has saved another draft meanwhile, such as in another tab."""
+
+
+class Claim(NamedTuple):
+    """Who says that they have which lock on which item. Nothing is done unless all three are right."""
+
+    token: str
+    item_id: str
+    annotator: str
 
 
 @dataclass(frozen=True)
@@ -59,9 +61,15 @@ class Lock:
 
     token: str
     item_id: str
+    annotator: str
     round: int
     content_hash: str
     expires_at: str
+
+    @property
+    def claim(self) -> Claim:
+        """What its person shows with every act on the item."""
+        return Claim(self.token, self.item_id, self.annotator)
 
 
 def lock_item(
@@ -73,11 +81,12 @@ def lock_item(
 ) -> Lock | None:
     """Lock the item asked for, or the one the person has locked already, or the next; None if there is
     none."""
-    connection.execute("DELETE FROM locks WHERE expires_at < ?", [now(-_KEPT_SECONDS)])
+    anchor(connection, LOCK_SECONDS)
+    connection.execute("DELETE FROM locks WHERE expires_at < ?", [now(connection, -_KEPT_SECONDS)])
     round = ROUND_OF_ROLE[role]
     asked = {
         "reviewer": reviewer,
-        "now": now(),
+        "now": now(connection),
         "round": round,
         "kind": kind,
         "item_id": item_id,
@@ -96,61 +105,84 @@ def lock_item(
     return None
 
 
-def renew(connection: sqlite3.Connection, token: str) -> bool:
+def renew(connection: sqlite3.Connection, claim: Claim) -> bool:
     """Extend a lock to LOCK_SECONDS from now; False when it has expired."""
-    lock = _unexpired(connection, token)
+    lock = _unexpired(connection, claim)
     if lock is not None:
         _renewed(connection, lock)
     return lock is not None
 
 
-def unlock(connection: sqlite3.Connection, token: str) -> None:
-    """End a lock; the draft stays. An unknown token changes nothing."""
-    connection.execute("UPDATE locks SET expires_at = ? WHERE token = ?", [now(), token])
+def unlock(connection: sqlite3.Connection, claim: Claim) -> None:
+    """End a lock; the draft stays. An unknown lock, or one of somebody else, changes nothing."""
+    connection.execute(
+        f"UPDATE locks SET expires_at = ? WHERE {_CLAIMED}", [now(connection), *claim]
+    )
 
 
-def save_draft(connection: sqlite3.Connection, token: str, draft: dict[str, Any]) -> None:
+def save_draft(
+    connection: sqlite3.Connection, claim: Claim, draft: dict[str, Any], based_on: str | None
+) -> str:
     """Store a person's unfinished work, also under an expired lock: a draft is in nobody's way.
 
-    Raises LockLost for a token that is unknown or was deleted.
+    Returns its version. Raises LockLost for a lock that is unknown, was deleted or is somebody else's,
+    OtherDraft unless `based_on` is ANY_DRAFT or the version of the stored draft.
     """
+    stored = _stored_draft(connection, claim)
+    text = canonical_json(draft)
+    if stored != text:
+        _require_version(stored, based_on)
     saved = connection.execute(
         "INSERT OR REPLACE INTO drafts "
         "(item_id, content_hash, round, annotator, draft, saved_at) "
-        "SELECT item_id, content_hash, round, annotator, ?, ? FROM locks WHERE token = ?",
-        [canonical_json(draft), now(), token],
+        f"SELECT item_id, content_hash, round, annotator, ?, ? FROM locks WHERE {_CLAIMED}",
+        [text, now(connection), *claim],
     )
     if not saved.rowcount:
         raise LockLost("This lock is unknown or too old: open the item again.")
+    return content_id(text)
 
 
-def draft(connection: sqlite3.Connection, token: str) -> dict[str, Any] | None:
-    """The draft that this lock's person has saved of this content in this round."""
+def draft(connection: sqlite3.Connection, claim: Claim) -> tuple[dict[str, Any] | None, str | None]:
+    """The draft that this person has saved of the locked content in this round, and its version."""
+    stored = _stored_draft(connection, claim)
+    if stored is None:
+        return None, None
+    return from_json(stored), content_id(stored)
+
+
+def _stored_draft(connection: sqlite3.Connection, claim: Claim) -> str | None:
     row = connection.execute(
         "SELECT draft FROM drafts JOIN locks USING (item_id, content_hash, round, annotator) "
-        "WHERE token = ?",
-        [token],
+        f"WHERE {_CLAIMED}",
+        claim,
     ).fetchone()
-    if row is None:
-        return None
-    saved: dict[str, Any] = from_json(row["draft"])
-    return saved
+    return None if row is None else str(row["draft"])
 
 
-def decide(connection: sqlite3.Connection, token: str, decision: Decision) -> int:
+def _require_version(stored: str | None, based_on: str | None) -> None:
+    """Raise OtherDraft when the stored draft is another than the one that the person has seen."""
+    if based_on != ANY_DRAFT and based_on != (None if stored is None else content_id(stored)):
+        raise OtherDraft("Another draft was saved meanwhile: load it, or keep this one.")
+
+
+def decide(
+    connection: sqlite3.Connection, token: str, decision: Decision, based_on: str | None
+) -> int:
     """Store the decision on a locked item; returns its event id, the same for a repeated call."""
     known = events.known(connection, decision)
     if known is not None:
         return known
-    lock = _unexpired(connection, token)
+    claim = Claim(token, decision.item_id, decision.reviewer)
+    lock = _unexpired(connection, claim)
     if lock is None:
-        raise LockLost("The lock on this item has expired: open it again, the draft is kept.")
-    if (lock["item_id"], lock["round"], lock["annotator"]) != (
-        decision.item_id,
-        decision.round,
-        decision.reviewer,
-    ):
-        raise LockLost("The lock is for another item, round or person than the decision.")
+        raise LockLost(
+            "The lock has expired, or is another person's or on another item: open the item again, the "
+            "draft is kept."
+        )
+    if lock["round"] != decision.round:
+        raise LockLost("The lock is for another round than the decision.")
+    _require_version(_stored_draft(connection, claim), based_on)
     current = connection.execute(
         "SELECT status, round, content_hash FROM standings WHERE item_id = ?", [decision.item_id]
     ).fetchone()
@@ -178,7 +210,7 @@ def _kinds_at_quota(
     if all(rule.quota is None for rule in (rules.default, *rules.kinds.values())):
         return ()
     rows = connection.execute(
-        sql("work_of_day"), {"reviewer": reviewer, "today": today(), "now": now()}
+        sql("work_of_day"), {"reviewer": reviewer, "today": today(), "now": now(connection)}
     )
     full = []
     for kind, n_items in rows:
@@ -192,9 +224,10 @@ def _insert(connection: sqlite3.Connection, reviewer: str, found: sqlite3.Row) -
     lock = Lock(
         secrets.token_urlsafe(18),
         found["item_id"],
+        reviewer,
         found["round"],
         found["content_hash"],
-        now(LOCK_SECONDS),
+        now(connection, LOCK_SECONDS),
     )
     # This replaces the person's earlier lock on the item, expired or on another content.
     connection.execute(
@@ -205,18 +238,25 @@ def _insert(connection: sqlite3.Connection, reviewer: str, found: sqlite3.Row) -
     return lock
 
 
-def _unexpired(connection: sqlite3.Connection, token: str) -> sqlite3.Row | None:
+def _unexpired(connection: sqlite3.Connection, claim: Claim) -> sqlite3.Row | None:
     row: sqlite3.Row | None = connection.execute(
         "SELECT token, item_id, annotator, round, content_hash FROM locks "
-        "WHERE token = ? AND expires_at > ?",
-        [token, now()],
+        f"WHERE {_CLAIMED} AND expires_at > ?",
+        [*claim, now(connection)],
     ).fetchone()
     return row
 
 
 def _renewed(connection: sqlite3.Connection, lock: sqlite3.Row) -> Lock:
-    expires_at = now(LOCK_SECONDS)
+    expires_at = now(connection, LOCK_SECONDS)
     connection.execute(
         "UPDATE locks SET expires_at = ? WHERE token = ?", [expires_at, lock["token"]]
     )
-    return Lock(lock["token"], lock["item_id"], lock["round"], lock["content_hash"], expires_at)
+    return Lock(
+        lock["token"],
+        lock["item_id"],
+        lock["annotator"],
+        lock["round"],
+        lock["content_hash"],
+        expires_at,
+    )

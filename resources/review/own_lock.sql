@@ -1,5 +1,5 @@
 -- The person's own unexpired lock: on the item asked for, or on any item of the kind.
-SELECT l.token, l.item_id, l.round, l.content_hash
+SELECT l.token, l.item_id, l.annotator, l.round, l.content_hash
 FROM locks AS l
 JOIN standings AS s USING (item_id, round, content_hash)
 WHERE

@@ -7,7 +7,7 @@ import sqlite3
 from datetime import datetime, timedelta
 
 from methods.errors import UserError
-from resources.review.locks import stored_time
+from resources.review.clock import stored_time
 
 ATTEMPTS_WINDOW = timedelta(minutes=5)
 ATTEMPTS_PER_NAME = 5

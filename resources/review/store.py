@@ -13,10 +13,23 @@ from methods.ids import content_id
 from methods.review.decisions import Decision, QueueItem
 from methods.review.kinds import KINDS
 from methods.review.process import ReviewState, RuleBook
-from resources.review import events, item_status, items, locks
+from resources.review import (
+    comments,
+    events,
+    item_status,
+    items,
+    loading,
+    locks,
+    names,
+    revocations,
+)
+from resources.review.accounts import folded_name
+from resources.review.comments import Comment
 from resources.review.file import ReviewFile, sql
 from resources.review.items import Filters, ItemSummary, Progress, QueueChanges
-from resources.review.locks import Lock
+from resources.review.loading import Ended
+from resources.review.locks import ANY_DRAFT, Claim, Lock
+from resources.review.revocations import Revocation
 from resources.review.rules import read_rules
 
 
@@ -36,8 +49,10 @@ class Completion(NamedTuple):
 def read(connection: sqlite3.Connection) -> list[Completion]:
     """Every kind that has queued items, in order of its name."""
     return [
-        Completion(kind, n_items, n_open, n_decisions, content_id(last_event, contents))
-        for kind, n_items, n_open, n_decisions, last_event, contents in connection.execute(
+        Completion(
+            kind, n_items, n_open, n_decisions, content_id(last, *filter(None, [ended]), contents)
+        )
+        for kind, n_items, n_open, n_decisions, last, ended, contents in connection.execute(
             sql("completion")
         )
     ]
@@ -63,6 +78,9 @@ class ReviewStore:
         if rules != item_status.current_rules(self._file.connection):
             with self._file.transaction() as connection:
                 item_status.set_rules(connection, rules)
+        if names.spellings(self._file.connection, folded_name):
+            with self._file.transaction() as connection:
+                names.unite(connection, folded_name)
 
     def close(self) -> None:
         """Close this thread's connection; the next call opens another."""
@@ -142,35 +160,90 @@ class ReviewStore:
         with self._file.transaction() as connection:
             return locks.lock_item(connection, reviewer, role, kind, item_id)
 
-    def renew_lock(self, token: str) -> bool:
-        """Extend a lock to LOCK_SECONDS from now; False when it has expired or was given back."""
+    def renew_lock(self, claim: Claim) -> bool:
+        """Extend a lock to LOCK_SECONDS from now; False when it has expired, was given back, or is
+        somebody else's."""
         with self._file.transaction() as connection:
-            return locks.renew(connection, token)
+            return locks.renew(connection, claim)
 
-    def unlock(self, token: str) -> None:
+    def unlock(self, claim: Claim) -> None:
         """Give the item back undecided; the draft is kept."""
         with self._file.transaction() as connection:
-            locks.unlock(connection, token)
+            locks.unlock(connection, claim)
 
-    def save_draft(self, token: str, draft: dict[str, Any]) -> None:
+    def save_draft(
+        self, claim: Claim, draft: dict[str, Any], based_on: str | None = ANY_DRAFT
+    ) -> str:
         """Store what this person has typed for this content in this round, also when the lock has
-        expired meanwhile. Raises LockLost for an unknown token."""
+        expired meanwhile. Returns the draft's version.
+
+        Raises LockLost for an unknown lock, OtherDraft when the stored draft has another version than
+        `based_on` (None: there was none).
+        """
         with self._file.transaction() as connection:
-            locks.save_draft(connection, token, draft)
+            return locks.save_draft(connection, claim, draft, based_on)
 
-    def draft(self, token: str) -> dict[str, Any] | None:
+    def draft(self, claim: Claim) -> dict[str, Any] | None:
         """The person's draft for this content and round, saved under this lock or an earlier one."""
-        return locks.draft(self._file.connection, token)
+        return self.draft_and_version(claim)[0]
 
-    def decide(self, token: str, decision: Decision) -> int:
+    def draft_and_version(self, claim: Claim) -> tuple[dict[str, Any] | None, str | None]:
+        """The draft and its version; None and None where there is none."""
+        return locks.draft(self._file.connection, claim)
+
+    def decide(self, token: str, decision: Decision, based_on: str | None = ANY_DRAFT) -> int:
         """Store the decision on a locked item, and delete the lock and the draft. Returns the event id.
 
         `decision` comes from `check_decision(record, state.item)`. Raises LockLost when the lock has
-        expired, StaleDecision when the item has changed or was decided meanwhile; nothing is stored
-        then. The same decision again gives the same event id.
+        expired, StaleDecision when the item has changed or was decided meanwhile, OtherDraft as
+        `save_draft` does; nothing is stored then. The same decision again gives the same event id.
         """
         with self._file.transaction() as connection:
-            return locks.decide(connection, token, decision)
+            return locks.decide(connection, token, decision, based_on)
+
+    # --- Changes of mind -------------------------------------------------------------------------
+
+    def last_decision(self, reviewer: str) -> Decision | None:
+        """The person's last decision if they may take it back, else None."""
+        return revocations.last_of(self._file.connection, reviewer)
+
+    def take_back(self, item_id: str, event_id: int, reviewer: str) -> Decision:
+        """Take back one's own decision on the item, which becomes one's draft. Raises NotTakenBack when
+        somebody has decided on it since, or in the same round."""
+        with self._file.transaction() as connection:
+            return revocations.take_back(connection, item_id, event_id, reviewer)
+
+    def reopen(self, item_id: str, person: str, round: int, reason: str) -> None:
+        """End all decisions on an item (round 1), or the expert's in force (round 2), for a reason.
+
+        Raises NotTakenBack.
+        """
+        with self._file.transaction() as connection:
+            revocations.reopen(connection, item_id, person, round, reason)
+
+    def revocations(self, item_id: str | None = None) -> dict[int, Revocation]:
+        """Which decisions on an item, or on all, were taken back, and by whom, by event id."""
+        return revocations.read(self._file.connection, item_id)
+
+    # --- Comments --------------------------------------------------------------------------------
+
+    def comment(
+        self, item_id: str, author: str, text: str, addressee: str | None = None
+    ) -> Comment:
+        """Write a comment on an item, to one person or to everybody who may read it."""
+        with self._file.transaction() as connection:
+            return comments.add(connection, item_id, author, text, addressee)
+
+    def comments(self, item_id: str | None = None) -> list[Comment]:
+        """The comments on an item, or on all, in the order they were written."""
+        return comments.read(self._file.connection, item_id)
+
+    def visible_comments(self, item_id: str, reader: str, role: str) -> list[Comment]:
+        """The item's comments that this person may see: as blind as the decisions are."""
+        with self._file.snapshot() as connection:
+            item = items.read(connection, item_id)
+            state = None if item is None else item_status.state(connection, item)
+            return comments.visible(connection, item_id, reader, role, state)
 
     # --- Decisions -------------------------------------------------------------------------------
 
@@ -190,21 +263,36 @@ class ReviewStore:
             item_status.update(connection, sorted({decision.item_id for decision in added}))
         return len(added), len(decisions) - len(added)
 
-    def decisions(self, item_ids: Iterable[str] | None = None) -> list[Decision]:
-        """Decisions in the order they were stored: of these items, or of all."""
-        return events.read(self._file.connection, item_ids)
+    def load(
+        self,
+        decided: Iterable[tuple[Decision, Ended | None]],
+        written: Iterable[dict[str, Any]],
+    ) -> tuple[int, int, int]:
+        """Store decisions with their ends, and comments, of another store: (decisions and comments that
+        were added, rows that were known). All or none; what is there already is left as it is."""
+        with self._file.transaction() as connection:
+            return loading.load(connection, decided, written)
 
-    def visible_decisions(self, item_id: str, reviewer: str, role: str) -> list[Decision]:
-        """The item's decisions that this person may see.
+    def decisions(
+        self, item_ids: Iterable[str] | None = None, *, revoked: bool = False
+    ) -> list[Decision]:
+        """Decisions in the order they were stored: of these items, or of all. Those that were taken
+        back are left out, unless `revoked`."""
+        return events.read(self._file.connection, item_ids, revoked=revoked)
+
+    def visible_decisions(
+        self, item_id: str, reviewer: str, role: str, *, revoked: bool = False
+    ) -> list[Decision]:
+        """The item's decisions that this person may see; with `revoked` those taken back, too.
 
         Everybody sees their own, and those of others once round 1 is complete; admins see all.
         """
         with self._file.snapshot() as connection:
-            decided = events.read(connection, [item_id])
+            decided = events.read(connection, [item_id], revoked=revoked)
             item = items.read(connection, item_id)
             if role == "admin":
                 return decided
             state = None if item is None else item_status.state(connection, item)
-        if state is not None and state.status.name not in ("round_1", "not_sampled"):
+        if state is not None and not state.is_blind:
             return decided
         return [decision for decision in decided if decision.reviewer == reviewer]

@@ -3,6 +3,7 @@ SELECT i.kind, count(*)
 FROM (
     SELECT item_id FROM events
     WHERE reviewer = :reviewer AND decided_at >= :today AND verdict <> 'skip'
+        AND event_id NOT IN (SELECT event_id FROM revocations)
     UNION ALL
     SELECT item_id FROM locks WHERE annotator = :reviewer AND expires_at > :now
 )

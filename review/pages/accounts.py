@@ -28,7 +28,9 @@ async def login(request: Request) -> Response:
     try:
         account = await check_password(request, name, str(form.get("password", "")))
     except TooManyAttempts as error:
-        return show(request, "login.html", 429, problem=str(error), **again)
+        minutes = -(-int(error.wait.total_seconds()) // 60)
+        problem = f"{say(request, 'login.too_many')} {minutes}"
+        return show(request, "login.html", 429, problem=problem, **again)
     if account is None:
         return show(request, "login.html", 401, problem=say(request, "login.wrong"), **again)
     response = RedirectResponse(next_page, 303)

@@ -3,6 +3,7 @@
 What belongs here: rendering a template in the reader's language. What does not: what a page shows.
 """
 
+import re
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -10,11 +11,13 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from jinja2 import Environment, FileSystemLoader
+from markupsafe import Markup, escape
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from methods.json_text import from_json
+from methods.prompts.messages import IMAGE_NAME
 from methods.review.kinds import NONE_FITS, REASONS
 from review import security
 
@@ -22,11 +25,12 @@ HERE = Path(__file__).resolve().parent.parent
 STATIC = HERE / "static"
 LANGUAGES = {"en": "English", "zh": "中文"}
 LANGUAGE_COOKIE = "review_language"
+_IMAGE = re.compile(f"({IMAGE_NAME.replace('(', '(?:')})", re.IGNORECASE)
 _A_YEAR = 365 * 24 * 3600
 
 # (keys, what they do) by the part of the app; several keys are alternatives or opposites.
 KEYS = (
-    ("everywhere", (("?", "help"), ("q", "to_queue"))),
+    ("everywhere", (("?", "help"), ("q", "to_queue"), ("u", "undo"))),
     ("queue", (("n", "next_item"), ("j k", "rows"), ("/", "search"), ("[ ]", "change_page"))),
     (
         "reading",
@@ -61,6 +65,7 @@ KEYS = (
             ("r", "reject"),
             ("s", "skip"),
             ("m", "note"),
+            (", . ;", "version"),
             ("Ctrl+Enter", "send"),
         ),
     ),
@@ -123,6 +128,9 @@ def show(request: Request, template: str, code: int = 200, **values: Any) -> HTM
 
 def refuse(request: Request, error: HTTPException) -> Response:
     """The response to a request that failed or was refused: a page, or JSON for a script."""
+    # What the server and its protection say stands in the texts under the English sentence itself.
+    said = texts(language_of(request)).get(error.detail, error.detail)
+    error = HTTPException(error.status_code, said, error.headers)
     types = (request.headers.get(name, "") for name in ("accept", "content-type"))
     if any("application/json" in media_type for media_type in types):
         return security.refuse(request, error)
@@ -157,11 +165,22 @@ def _templates() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters["zip_self"] = lambda values: [(value, value) for value in values]
+    environment.filters["with_images"] = _with_images
     environment.filters["choices_and_none"] = lambda choices, none: [
         *((name, f"{name}: {text}") for name, text in choices.items()),
         (NONE_FITS, f"{NONE_FITS}: {none}"),
     ]
     return environment
+
+
+def _with_images(text: str) -> Markup:
+    """The text, escaped, with each `<image-i>` whole also where it runs from right to left."""
+    return Markup(  # Every piece is escaped.
+        "".join(
+            f'<bdi dir="ltr">{escape(piece)}</bdi>' if place % 2 else str(escape(piece))
+            for place, piece in enumerate(_IMAGE.split(text))
+        )
+    )
 
 
 def _label(language: dict[str, str], english: str) -> str:

@@ -1,6 +1,6 @@
 """The page of one item, its history, and its images."""
 
-from typing import Any, cast
+from typing import Any, cast, get_args
 from urllib.parse import urlsplit
 
 from starlette.exceptions import HTTPException
@@ -10,17 +10,27 @@ from starlette.responses import FileResponse, Response
 from methods.ingest.image_check import EXTENSION_OF
 from methods.review.decisions import QueueItem
 from methods.review.kinds import KINDS
-from methods.review.process import ReviewState
+from methods.review.process import ROUND_OF_ROLE, ReviewState, Status
 from resources.images.store import ImageNotStored, ImageStore
 from resources.review.accounts import Account
 from resources.review.locks import Lock
+from resources.review.revocations import may_take_back
 from resources.review.store import ReviewStore
 from review.pages.frame import say, show
-from review.pages.revisions import revisions
+from review.pages.revisions import Version, between, revisions, versions_of
 from review.security import current_account, require
 
 _MIME_OF = {extension: mime for mime, extension in EXTENSION_OF.items()}
-_WORK_TEXTS = ("saving", "saved", "not_saved", "lost", "offline", "choose", "reason", "other")
+_WORK_TEXTS = (
+    *("saving", "saved", "not_saved", "lost", "offline", "choose", "reason", "other"),
+    *("other_draft", "overwrite"),
+)
+ROUND_OF_EXPERTS = ROUND_OF_ROLE["expert"]
+VERSION_KEYS = (",", ".", ";")
+"""Keys that take a version, in their order."""
+NOTICES = ("item.taken_back", "item.reopened")
+SIDES = {640, 1024}
+"""Pixels of the images that are served smaller than they are, the longer side."""
 
 
 @require("annotator")
@@ -28,6 +38,8 @@ def item_page(request: Request) -> Response:
     """Show an item: locked for its reader if they may decide on it, otherwise to be read only."""
     store: ReviewStore = request.app.state.store
     account = cast(Account, current_account(request))
+    images: ImageStore = request.app.state.images
+    people: list[Account] = request.app.state.accounts.all()
     item_id = request.path_params["item_id"]
     if store.item(item_id) is None:
         raise HTTPException(404, say(request, "item.missing"))
@@ -35,11 +47,13 @@ def item_page(request: Request) -> Response:
     # After locking, so that the page shows the locked content.
     state = cast(ReviewState, store.state(item_id))
     item, context = state.item, state.item.get("context", {})
-    draft = (store.draft(lock.token) or {}) if lock else {}
+    draft, version = store.draft_and_version(lock.claim) if lock else (None, None)
+    draft = draft or {}
     shown = _with_draft(draft.get("content"), item)
     seen = store.visible_decisions(item_id, account.name, account.role)
     counted = {decision.event_id for decision in state.counted}
     queued = cast(QueueItem, store.item(item_id))
+    versions = versions_of(queued, state) if lock and lock.round == ROUND_OF_EXPERTS else []
     return show(
         request,
         "item.html",
@@ -62,8 +76,19 @@ def item_page(request: Request) -> Response:
             if revision.decision.event_id in counted
         ],
         agreed=_agreement(state),
+        versions=versions,
+        version_keys=VERSION_KEYS,
+        between=between(item["kind"], versions),
         draft=draft,
-        data=_data(request, account, lock, state, shown, draft) if lock else None,
+        data=_data(request, account, lock, state, shown, draft, version, versions)
+        if lock
+        else None,
+        missing=[not images.has(image_id) for image_id in item["image_ids"]],
+        side=max(SIDES) if len(item["image_ids"]) == 1 else min(SIDES),
+        undo=store.last_decision(account.name),
+        **_changed(request),
+        comments=store.visible_comments(item_id, account.name, account.role),
+        people=[each.name for each in people if not each.disabled and each.name != account.name],
     )
 
 
@@ -75,32 +100,56 @@ def history(request: Request) -> Response:
     item = store.item(request.path_params["item_id"])
     if item is None:
         raise HTTPException(404, say(request, "item.missing"))
-    state = cast(ReviewState, store.state(item["item_id"]))
+    item_id = item["item_id"]
+    state = cast(ReviewState, store.state(item_id))
+    seen = store.visible_decisions(item_id, account.name, account.role, revoked=True)
+    in_force = store.decisions([item_id])
     return show(
         request,
         "history.html",
         item=item,
         status=state.status.name,
-        revisions=revisions(
-            item, store.visible_decisions(item["item_id"], account.name, account.role)
-        ),
+        revisions=revisions(item, seen),
+        revocations=store.revocations(item_id),
+        own=[each.event_id for each in may_take_back(in_force, account.name)],
+        may_reopen=account.may("admin") and any(each.verdict != "skip" for each in in_force),
+        expert=state.expert_decision,
+        **_changed(request),
         texts=KINDS[item["kind"]].texts(item["content"]),
     )
 
 
 @require("annotator")
 def image(request: Request) -> Response:
-    """An image of the store. Its address is its content hash, so that browsers cache it for ever."""
+    """An image of the store, as it is or, with `side`, in the size that pages show it.
+
+    Its address is its content hash, so that browsers cache it for ever.
+    """
     images: ImageStore = request.app.state.images
+    image_id, side = request.path_params["image_id"], request.query_params.get("side")
+    cached = {"cache-control": "private, max-age=31536000, immutable"}
+    if side is not None and side not in map(str, SIDES):
+        raise HTTPException(404, f"Images have the sides {', '.join(map(str, sorted(SIDES)))}.")
     try:
-        path = images.path(request.path_params["image_id"])
+        path = images.path(image_id)
+        if side is not None:
+            smaller = images.thumbnail(image_id, int(side))
+            # A small file is served as it is: made anew it would be larger, and of less quality.
+            if len(smaller) < path.stat().st_size:
+                return Response(smaller, media_type="image/jpeg", headers=cached)
     except ImageNotStored:
-        raise HTTPException(404, "There is no such image.") from None
-    return FileResponse(
-        path,
-        media_type=_MIME_OF[path.suffix[1:]],
-        headers={"cache-control": "private, max-age=31536000, immutable"},
-    )
+        raise HTTPException(404, say(request, "item.missing_image")) from None
+    return FileResponse(path, media_type=_MIME_OF[path.suffix[1:]], headers=cached)
+
+
+def _changed(request: Request) -> dict[str, Any]:
+    """What was just done to the item, and the status that it had before."""
+    asked = request.query_params
+    notice, was = asked.get("notice"), asked.get("was")
+    return {
+        "notice": notice if notice in NOTICES else None,
+        "was": was if was in get_args(Status) else None,
+    }
 
 
 def _data(
@@ -110,6 +159,8 @@ def _data(
     state: ReviewState,
     shown: dict[str, Any],
     draft: dict[str, Any],
+    version: str | None,
+    versions: list[Version],
 ) -> dict[str, Any]:
     """The data of the page's script."""
     item = state.item
@@ -123,6 +174,8 @@ def _data(
         "shown": shown,
         "verdict": draft.get("verdict"),
         "seconds": draft.get("seconds") or 0,
+        "version": version,
+        "versions": [{"content": each.content} for each in versions],
         # A rejected item is edited or rejected again, and never accepted as it is.
         "needs_edit": KINDS[item["kind"]].needs_edit(item["content"])
         or state.status.name in ("to_rework", "rejected"),

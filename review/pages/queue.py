@@ -4,6 +4,7 @@ from dataclasses import asdict
 from typing import Any, cast, get_args
 from urllib.parse import urlencode
 
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
@@ -12,7 +13,7 @@ from methods.review.process import Status
 from resources.review.accounts import Account
 from resources.review.items import Filters, Progress
 from resources.review.store import ReviewStore
-from review.pages.frame import show
+from review.pages.frame import say, show
 from review.security import current_account, require
 
 PAGE = 50
@@ -27,7 +28,7 @@ def queue(request: Request) -> Response:
     """Show the progress by kind, and a page of the items that match the filters."""
     store: ReviewStore = request.app.state.store
     asked = request.query_params
-    filters = _filters(asked)
+    filters = _filters(request)
     offset = int(asked["offset"]) if asked.get("offset", "").isdecimal() else 0
     offset = min(offset, 10**9)
     items, total = store.page(filters, offset, PAGE)
@@ -47,6 +48,7 @@ def queue(request: Request) -> Response:
         statuses=[status for status in STATUSES if status in present or status in STATUSES[:2]],
         kinds=sorted({count.kind for count in counts}),
         reviewers=[account.name for account in request.app.state.accounts.all()],
+        undo=store.last_decision(cast(Account, current_account(request)).name),
         notice=asked.get("notice") if asked.get("notice") in NOTICES else None,
     )
 
@@ -72,10 +74,14 @@ def next_address(store: ReviewStore, account: Account, kind: str | None) -> str:
     return f"/items/{lock.item_id}" if lock else "/?notice=queue.nothing_left"
 
 
-def _filters(asked: Any) -> Filters:
-    given = {name: asked.get(name) or None for name in ("kind", "reviewer", "text")}
-    status = asked.get("status")
-    return Filters(**given, status=status if status in STATUSES else None)
+def _filters(request: Request) -> Filters:
+    """The filters in the address. Raises HTTPException for a kind or a status that there is none of."""
+    asked = request.query_params
+    given = {name: asked.get(name) or None for name in ("kind", "status", "reviewer", "text")}
+    for name, known in (("kind", KINDS), ("status", STATUSES)):
+        if given[name] is not None and given[name] not in known:
+            raise HTTPException(404, say(request, f"queue.no_{name}"))
+    return Filters(**given)  # type: ignore[arg-type]
 
 
 def _page_at(filters: Filters, offset: int) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 from methods.ids import content_id
 from methods.review.decisions import Decision, QueueItem
 from methods.review.differences import Difference, differences
+from methods.review.process import ReviewState
 
 
 @dataclass(frozen=True)
@@ -17,6 +18,40 @@ class Revision:
     decision: Decision
     changes: list[Difference]
     outdated: bool
+
+
+@dataclass(frozen=True)
+class Version:
+    """A content that an expert may take, and the annotators whose it is; empty: as it was queued."""
+
+    by: str
+    content: dict[str, Any]
+
+
+def versions_of(queued: QueueItem, state: ReviewState) -> list[Version]:
+    """The different contents that an expert has before them: those of the annotators in their order,
+    then the one that they decided on. A rejection gives none."""
+    contents = {queued["content_hash"]: queued["content"]} | {
+        content_id(each.edits): each.edits for each in state.counted if each.edits is not None
+    }
+    found: dict[str, tuple[dict[str, Any], list[str]]] = {}
+    for each in state.annotator_decisions:
+        content = contents.get(each.content_hash) if each.edits is None else each.edits
+        if content is not None and each.verdict != "reject":
+            found.setdefault(content_id(content), (content, []))[1].append(each.reviewer)
+    for each in state.annotator_decisions[:1]:
+        if (before := contents.get(each.content_hash)) is not None:
+            found.setdefault(each.content_hash, (before, []))
+    return [Version(", ".join(names), content) for content, names in found.values()]
+
+
+def between(kind: str, versions: list[Version]) -> list[Difference]:
+    """What two annotators' versions differ in, word by word; nothing unless both have edited."""
+    match versions:
+        # The third is what both have edited; without it one of them has edited nothing.
+        case [first, second, _]:
+            return _changes(kind, first.content, second.content)
+    return []
 
 
 def revisions(item: QueueItem, decisions: Iterable[Decision]) -> list[Revision]:

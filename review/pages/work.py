@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse, Response
 from methods.json_text import from_json
 from methods.review.decisions import StaleDecision, check_decision
 from resources.review.accounts import Account
-from resources.review.locks import LockLost
+from resources.review.locks import ANY_DRAFT, Claim, LockLost, OtherDraft
 from resources.review.store import ReviewStore
 from review.pages.frame import say
 from review.pages.queue import next_address
@@ -38,6 +38,9 @@ def _post(answer: Callable[[Request, Json], Json]) -> Callable[[Request], Awaita
             raise HTTPException(409, say(request, "work.lost")) from None
         except StaleDecision:
             raise HTTPException(409, say(request, "work.changed_meanwhile")) from None
+        except OtherDraft:
+            # The page asks which of the two drafts stays.
+            return JSONResponse({"error": say(request, "work.other_draft"), "other": True}, 409)
         except ValueError as error:
             # An invalid edit, or JSON that no page of the app sends: a lone surrogate, NaN.
             raise HTTPException(422, str(error)) from None
@@ -50,20 +53,20 @@ def save_draft(request: Request, body: Json) -> Json:
     """Store what the person has typed."""
     if not isinstance(body.get("draft"), dict):
         raise ValueError("draft must be a JSON object.")
-    _store(request).save_draft(str(body.get("token")), body["draft"])
-    return {"saved": True}
+    version = _store(request).save_draft(_claim(request, body), body["draft"], _based_on(body))
+    return {"saved": True, "version": version}
 
 
 @_post
 def renew_lock(request: Request, body: Json) -> Json:
     """Extend the lock."""
-    return {"locked": _store(request).renew_lock(str(body.get("token")))}
+    return {"locked": _store(request).renew_lock(_claim(request, body))}
 
 
 @_post
 def unlock(request: Request, body: Json) -> Json:
     """Give the item back undecided."""
-    _store(request).unlock(str(body.get("token")))
+    _store(request).unlock(_claim(request, body))
     return {"locked": False}
 
 
@@ -86,11 +89,24 @@ def decide(request: Request, body: Json) -> Json:
         "reviewer": account.name,
         "decided_at": datetime.now(UTC).isoformat(timespec="milliseconds"),
     }
-    event_id = store.decide(str(body.get("token")), check_decision(record, state.item))
+    decision = check_decision(record, state.item)
+    event_id = store.decide(str(body.get("token")), decision, _based_on(body))
     next_page = next_address(store, account, state.item["kind"])
     if not next_page.startswith("/items/"):
         next_page = next_address(store, account, None)
     return {"event_id": event_id, "next": next_page}
+
+
+def _claim(request: Request, body: Json) -> Claim:
+    """The lock that the body names, of the item in the address, by who is signed in."""
+    account = cast(Account, current_account(request))
+    return Claim(str(body.get("token")), request.path_params["item_id"], account.name)
+
+
+def _based_on(body: Json) -> str | None:
+    """The version of the draft that the page had; any, where it does not say."""
+    version = body.get("based_on", ANY_DRAFT)
+    return None if version is None else str(version)
 
 
 async def _body(request: Request) -> Json:

@@ -7,6 +7,8 @@ import { startTurns } from "./turns.js";
 import "./viewer.js";
 import { Work } from "./work.js";
 
+const ARMED_AFTER = 800; // ms that an item is shown before it can be decided: keys pressed for the last one are over
+
 const block = document.getElementById("review-data");
 if (block) await review(JSON.parse(block.textContent));
 
@@ -22,10 +24,13 @@ async function review(data) {
 
   const edited = () => readContent(pane, data.shown);
   const isChanged = () => !same(edited(), data.content);
+  const button = form.querySelector(".main");
+  const other = document.getElementById("other-draft");
   const say = (what) => { saved.textContent = data.texts[what]; };
   const warn = (sentence) => {
     problem.textContent = sentence;
     problem.hidden = !sentence;
+    if (!sentence) other.hidden = true;
   };
   const read = () => ({
     content: isChanged() ? edited() : null,
@@ -33,7 +38,8 @@ async function review(data) {
     reason: reason.value || null,
     note: note.value || null,
   });
-  const work = new Work(data, read, say, warn);
+  const work = new Work(data, read, say, warn, () => { other.hidden = false; });
+  const refuse = (sentence) => work.trouble("decide", sentence);
 
   function show() {
     const changed = isChanged();
@@ -60,20 +66,19 @@ async function review(data) {
   }
 
   async function send() {
-    warn("");
+    if (button.disabled) return undefined;
+    refuse("");
     document.activeElement?.blur();
     show();
-    if (!wanted) return warn(data.texts.choose);
+    if (!wanted) return refuse(data.texts.choose);
     if (wanted === "reject" && !reason.value) {
-      warn(data.texts.reason);
+      refuse(data.texts.reason);
       return reason.focus();
     }
     if (wanted === "reject" && reason.value === "other" && !note.value.trim()) {
-      warn(data.texts.other);
+      refuse(data.texts.other);
       return note.focus();
     }
-    const button = form.querySelector(".main");
-    if (button.disabled) return undefined;
     button.disabled = true;
     try {
       const next = await work.decide({
@@ -85,7 +90,7 @@ async function review(data) {
       location.assign(next);
     } catch (error) {
       button.disabled = false;
-      work.failed(error);
+      work.failed(error, "decide");
       problem.scrollIntoView({ block: "nearest" });
     }
     return undefined;
@@ -104,8 +109,25 @@ async function review(data) {
     event.preventDefault();
     send();
   });
+  for (const each of document.querySelectorAll("[data-version]")) {
+    each.addEventListener("click", async () => {
+      const { content } = data.versions[Number(each.dataset.version)];
+      // Own edits of a version are not overwritten by one key.
+      const own = isChanged() && !data.versions.some((version) => same(version.content, edited()));
+      if (own && !confirm(data.texts.overwrite)) return;
+      try {
+        await work.take(same(content, data.content) ? null : content);
+      } catch (error) {
+        work.failed(error, "decide");
+        return;
+      }
+      location.reload();
+    });
+  }
+  document.getElementById("show-other").addEventListener("click", () => work.showOther());
+  document.getElementById("keep-this").addEventListener("click", () => work.keepThis());
   undo.addEventListener("click", async () => {
-    await work.undo();
+    await work.take(null);
     location.reload();
   });
   document.getElementById("unlock").addEventListener("click", async () => {
@@ -130,7 +152,16 @@ async function review(data) {
     else return false;
     return true;
   });
+  // What is focused is never behind the bar at the bottom.
+  new ResizeObserver(() => {
+    const stuck = getComputedStyle(form).position === "sticky";
+    document.documentElement.style.scrollPaddingBottom = stuck ? `${form.offsetHeight + 8}px` : "";
+  }).observe(form);
   show();
   work.start();
-  document.documentElement.dataset.ready = "";
+  button.disabled = true;
+  setTimeout(() => {
+    button.disabled = false;
+    document.documentElement.dataset.ready = "";
+  }, ARMED_AFTER);
 }

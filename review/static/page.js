@@ -31,11 +31,16 @@ export function linkImages(root) {
 export function linkIn(element, text) {
   element.replaceChildren(...text.split(/(<image-\d+>)/i).map((piece) => {
     const number = /^<image-(\d+)>$/i.exec(piece)?.[1];
-    if (!number || !document.getElementById(`image-${number}`)) return piece;
-    const link = document.createElement("a");
-    link.href = `#image-${number}`;
-    link.className = "reference";
-    link.dataset.to = number;
+    if (!number) return piece;
+    const there = document.getElementById(`image-${number}`);
+    const link = document.createElement(there ? "a" : "bdi");
+    // Whole also in a text that runs from right to left.
+    link.dir = "ltr";
+    if (there) {
+      link.href = `#image-${number}`;
+      link.className = "reference";
+      link.dataset.to = number;
+    }
     link.textContent = piece;
     return link;
   }));

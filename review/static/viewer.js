@@ -9,11 +9,15 @@ const STEP = 1.25;
 let at = 0;
 let zoom = 1;
 
+const imageOf = (number) => buttons[number - 1]?.querySelector("img");
+
+/** Open an image as large as it is; a missing one is not opened. */
 function open(number) {
-  if (number < 1 || number > buttons.length) return;
+  const shown = imageOf(number);
+  if (!shown) return;
   at = number;
-  picture.src = buttons[at - 1].querySelector("img").src;
-  picture.alt = buttons[at - 1].querySelector("img").alt;
+  picture.src = shown.dataset.full;
+  picture.alt = shown.alt;
   const title = viewer.querySelector("[data-title]");
   title.textContent = `${title.dataset.word} ${at} / ${buttons.length}`;
   scale(1);
@@ -27,10 +31,26 @@ function scale(to) {
   picture.style.height = zoom === 1 ? "100%" : "auto";
 }
 
+/** Open the next image that is there. */
+function step(by) {
+  let to = at;
+  do to = (to - 1 + by + buttons.length) % buttons.length + 1; while (to !== at && !imageOf(to));
+  open(to);
+}
+
+/** Say in the place of an image that it cannot be shown. */
+function sayMissing(image) {
+  const said = document.createElement("span");
+  said.className = "missing";
+  said.textContent = image.dataset.missing;
+  image.closest("button").disabled = true;
+  image.replaceWith(said);
+}
+
 /** Handle a key while the viewer is open; returns whether it did something. */
 function act(key) {
-  if (key === "ArrowRight") open(at === buttons.length ? 1 : at + 1);
-  else if (key === "ArrowLeft") open(at === 1 ? buttons.length : at - 1);
+  if (key === "ArrowRight") step(1);
+  else if (key === "ArrowLeft") step(-1);
   else if (key === "+" || key === "=") scale(zoom * STEP);
   else if (key === "-") scale(zoom / STEP);
   else if (key === "0") scale(1);
@@ -44,7 +64,12 @@ function mark(number) {
   document.getElementById(`image-${number}`)?.classList.add("marked");
 }
 
-for (const button of buttons) button.addEventListener("click", () => open(Number(button.dataset.image)));
+for (const button of buttons) {
+  button.addEventListener("click", () => open(Number(button.dataset.image)));
+  const image = button.querySelector("img");
+  image?.addEventListener("error", () => sayMissing(image));
+  if (image?.complete && !image.naturalWidth) sayMissing(image);
+}
 viewer.addEventListener("click", (event) => {
   const button = event.target.closest("button");
   if (!button) return;

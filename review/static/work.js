@@ -17,14 +17,23 @@ async function post(url, body, last = false) {
     keepalive: last && JSON.stringify(body).length < 20_000,
   });
   const answer = await response.json().catch(() => ({}));
-  if (!response.ok) throw Object.assign(new Error(answer.error ?? `${response.status}`), { status: response.status });
+  if (!response.ok) {
+    throw Object.assign(new Error(answer.error ?? `${response.status}`), { status: response.status, other: answer.other });
+  }
   return answer;
 }
 
-/** Saves the draft of the item in `data`; `read()` returns it, `say` and `warn` show messages. */
+/**
+ * Saves the draft of the item in `data`; `read()` returns it, `say` shows whether it is saved, `warn` one
+ * sentence (empty: none), `ask` which of two drafts stays.
+ */
 export class Work {
-  constructor(data, read, say, warn) {
-    Object.assign(this, { data, read, say, warn });
+  constructor(data, read, say, warn, ask) {
+    Object.assign(this, { data, read, say, warn, ask });
+    // What is wrong now: with the decision, with saving, with the lock. The first is shown.
+    this.troubles = { decide: "", save: "", lock: "" };
+    // The version of the stored draft that this page has seen: another tab may save another one.
+    this.seen = data.version;
     this.seconds = data.seconds;
     this.active = Date.now();
     this.copy = `review:${data.item_id}:${data.content_hash}:${data.round}:${data.account}`;
@@ -38,9 +47,10 @@ export class Work {
     const left = sessionStorage.getItem(this.copy);
     if (!left) return;
     try {
-      await post(this.data.urls.draft, { token: this.data.token, draft: JSON.parse(left) });
+      const { based_on, ...draft } = JSON.parse(left);
+      await post(this.data.urls.draft, { token: this.data.token, draft, based_on });
     } catch (error) {
-      this.warn(error.message);
+      this.failed(error);
       return;
     }
     sessionStorage.removeItem(this.copy);
@@ -68,10 +78,12 @@ export class Work {
   changed() {
     if (this.over) return;
     this.version += 1;
-    this.say("saving");
     // Store a copy in the browser at once, in case the page is reloaded before the draft is saved.
-    sessionStorage.setItem(this.copy, JSON.stringify(this.draft()));
+    sessionStorage.setItem(this.copy, JSON.stringify({ ...this.draft(), based_on: this.seen }));
     clearTimeout(this.waiting);
+    this.waiting = null;
+    if (this.asked) return;
+    this.say("saving");
     this.waiting = setTimeout(() => this.save(), DRAFT_AFTER);
   }
 
@@ -79,16 +91,26 @@ export class Work {
     return { ...this.read(), seconds: this.seconds };
   }
 
+  trouble(kind, sentence) {
+    this.troubles[kind] = sentence;
+    this.warn(Object.values(this.troubles).find(Boolean) ?? "");
+  }
+
   async save(last = false) {
     clearTimeout(this.waiting);
     this.waiting = null;
     const version = this.version;
     try {
-      await post(this.data.urls.draft, { token: this.data.token, draft: this.draft() }, last);
+      const { token } = this.data;
+      const saved = await post(this.data.urls.draft, { token, draft: this.draft(), based_on: this.seen }, last);
+      this.seen = saved.version;
     } catch (error) {
       if (!last) this.failed(error);
       return;
     }
+    this.trouble("save", "");
+    // It does answer.
+    if (this.troubles.lock === this.data.texts.offline) this.trouble("lock", "");
     if (version !== this.version) return;
     sessionStorage.removeItem(this.copy);
     this.say("saved");
@@ -98,17 +120,37 @@ export class Work {
     if (this.over || document.hidden || Date.now() - this.active > ACTIVE_FOR) return;
     try {
       const { locked } = await post(this.data.urls.renew, { token: this.data.token });
-      if (!locked) this.warn(this.data.texts.lost);
+      this.trouble("lock", locked ? "" : this.data.texts.lost);
     } catch (error) {
-      this.failed(error);
+      this.failed(error, "lock");
     }
   }
 
-  failed(error) {
-    this.say("not_saved");
+  failed(error, kind = "save") {
     // An error without a status means that no answer came.
-    this.warn(error.status ? error.message : this.data.texts.offline);
-    if (!error.status) this.waiting ??= setTimeout(() => this.save(), 10 * DRAFT_AFTER);
+    this.trouble(kind, error.status ? error.message : this.data.texts.offline);
+    if (kind === "lock") return;
+    if (kind === "save") this.say("not_saved");
+    if (error.other) {
+      this.asked = true;
+      this.ask();
+    } else if (kind === "decide" || !error.status) {
+      this.waiting ??= setTimeout(() => this.save(), (kind === "decide" ? 1 : 10) * DRAFT_AFTER);
+    }
+  }
+
+  /** Show the draft that another tab has saved, in the place of this one. */
+  showOther() {
+    this.leave();
+    location.reload();
+  }
+
+  /** Save this draft over the one that another tab has saved. */
+  async keepThis() {
+    this.asked = false;
+    this.seen = "any";
+    this.trouble("decide", "");
+    await this.save();
   }
 
   /** Send a decision; returns the address of the next page. */
@@ -117,7 +159,7 @@ export class Work {
     this.waiting = null;
     const { token, content_hash, round } = this.data;
     const answer = await post(this.data.urls.decide, {
-      token, content_hash, round, seconds: this.seconds, ...record,
+      token, content_hash, round, based_on: this.seen, seconds: this.seconds, ...record,
     });
     this.leave();
     return answer.next;
@@ -129,11 +171,14 @@ export class Work {
     this.leave();
   }
 
-  async undo() {
+  /** Make `content` the draft in the place of what was edited; null: as the item is. */
+  async take(content) {
     clearTimeout(this.waiting);
     this.waiting = null;
     const { reason, note } = this.read();
-    await post(this.data.urls.draft, { token: this.data.token, draft: { reason, note, seconds: this.seconds } });
+    const verdict = content ? "edit" : null;
+    const draft = { content, verdict, reason, note, seconds: this.seconds };
+    await post(this.data.urls.draft, { token: this.data.token, draft, based_on: this.seen });
     this.leave();
   }
 

@@ -110,7 +110,7 @@ def _add_accounts(world: World) -> None:
         accounts.add(name, role, f"the password of {name}")
     lock = world.review_store.lock_item("bob", "annotator")
     assert lock is not None
-    world.review_store.save_draft(lock.token, {"note": "not yet"})
+    world.review_store.save_draft(lock.claim, {"note": "not yet"})
     accounts.close()
 
 

@@ -18,6 +18,8 @@ from resources.images.store import ImageStore
 from resources.review.accounts import Accounts
 from resources.review.store import ReviewStore
 from review.app import create_app
+from review.proxy import SignInHeader
+from review.server import OPTIONS
 
 PEOPLE = {"anna": "annotator", "ben": "annotator", "eva": "expert", "ada": "admin"}
 
@@ -46,15 +48,10 @@ def make_site(home: Path, rules: str = "") -> Site:
 
 
 @contextmanager
-def serving(site: Site) -> Iterator[Site]:
+def serving(site: Site, proxy: SignInHeader | None = None) -> Iterator[Site]:
     """The site on a free port of loopback, in a thread."""
-    config = uvicorn.Config(
-        create_app(site.store, site.accounts, site.images),
-        port=0,
-        log_level="warning",
-        lifespan="off",
-    )
-    server = uvicorn.Server(config)
+    app = create_app(site.store, site.accounts, site.images, proxy)
+    server = uvicorn.Server(uvicorn.Config(app, port=0, **OPTIONS))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     deadline = time.monotonic() + 20

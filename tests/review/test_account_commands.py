@@ -127,6 +127,23 @@ def test_who_is_disabled_is_signed_out_until_enabled(run):
     assert run("link", "bob")[0] == 0
 
 
+def test_a_person_gets_another_name_and_then_a_pseudonym(run):
+    run("add", "bob", "--role", "expert")
+    assert run("rename", "BOB", "robert") == (0, "BOB is robert now, on 0 decisions.\n", "")
+    code, out, _ = run("erase", "Robert")
+    pseudonym = re.match(r"The name is (person-[0-9a-f]{8}) now", out)[1]
+    assert code == 0
+    assert [each.name for each in Accounts(review_path()).all()] == [pseudonym]
+    assert run("list")[1].split()[2:] == ["disabled"]
+
+
+def test_the_last_administrator_stays_one(run):
+    run("add", "ada", "--role", "admin")
+    for words in (("disable", "ada"), ("erase", "ada"), ("role", "ada", "expert")):
+        code, _, err = run(*words)
+        assert (code, "last administrator" in err) == (2, True)
+
+
 @pytest.mark.parametrize(
     "action", [["role", "who", "admin"], ["disable", "who"], ["enable", "who"]]
 )

@@ -7,49 +7,23 @@ from typing import Any
 
 import pytest
 from selectolax.lexbor import LexborHTMLParser
-from starlette.testclient import TestClient
 
 from methods.review.decisions import VERDICTS
 from methods.review.kinds import KINDS, REASONS
 from methods.review.process import ROUND_OF_ROLE
 from resources.review.accounts import ROLES
-from review.app import create_app
+from resources.review.locks import Claim
 from review.pages.frame import HERE, KEYS, texts, version
 from review.pages.queue import NOTICES, STATUSES
 from review.samples import samples
-from tests.review.html import attribute, csrf_token_in, has_inline_code, script_data
+from tests.review.html import attribute, csrf_token_in, has_inline_code
+from tests.review.http_people import browser, decide, opened, signed_in
 from tests.review.pages import Site, dialogue, make_site, picture
 
 
 @pytest.fixture
 def site(tmp_path: Path) -> Site:
     return make_site(tmp_path / "home")
-
-
-def browser(site: Site) -> TestClient:
-    app = create_app(site.store, site.accounts, site.images)
-    return TestClient(app, "http://127.0.0.1", follow_redirects=False)
-
-
-def signed_in(site: Site, name: str) -> TestClient:
-    client = browser(site)
-    link = f"/link/{site.accounts.link(name)}"
-    answer = client.post(link, data={"csrf_token": csrf_token_in(client.get(link).text)})
-    assert (answer.status_code, answer.headers["location"]) == (303, "/")
-    client.headers["x-csrf-token"] = csrf_token_in(client.get("/").text)
-    return client
-
-
-def opened(client: TestClient, item_id: str) -> dict[str, Any]:
-    """What the page's script is given."""
-    data = script_data(client.get(f"/items/{item_id}").text)
-    assert data is not None, "the item is only shown to be read"
-    return data
-
-
-def decide(client: TestClient, data: dict[str, Any], verdict: str, **more: Any) -> Any:
-    known = {name: data[name] for name in ("token", "content_hash", "round")}
-    return client.post(data["urls"]["decide"], json={**known, "verdict": verdict, **more})
 
 
 # --- Who gets in -----------------------------------------------------------------------------------
@@ -142,9 +116,9 @@ def test_a_draft_comes_back_and_goes_with_the_decision(site: Site) -> None:
     begun = json.loads(json.dumps(one["content"]))
     begun["turns"][0]["answer"] = ""  # Not valid yet, and kept nevertheless.
     draft = {"content": begun, "note": "<b>to do</b>", "seconds": 7, "verdict": "edit"}
-    assert client.post(
-        data["urls"]["draft"], json={"token": data["token"], "draft": draft}
-    ).json() == {"saved": True}
+    assert client.post(data["urls"]["draft"], json={"token": data["token"], "draft": draft}).json()[
+        "saved"
+    ]
 
     again = opened(client, one["item_id"])
     assert (again["token"], again["shown"], again["seconds"]) == (data["token"], begun, 7)
@@ -155,7 +129,8 @@ def test_a_draft_comes_back_and_goes_with_the_decision(site: Site) -> None:
     assert attribute(other, "#review-data", "type") is None and "to do" not in other
 
     assert decide(client, again, "accept").status_code == 200
-    assert site.store.draft(data["token"]) is None
+    claim = Claim(data["token"], one["item_id"], "anna")
+    assert site.store.draft(claim) is None
 
 
 @pytest.mark.parametrize("content", [5, {"turns": []}, {"image_ids": [], "turns": 5}])
@@ -238,8 +213,12 @@ def test_the_queue_is_filtered_and_counts(site: Site) -> None:
     found = client.get("/?text=WHALE&kind=dialogue&status=round_1").text
     assert found.count("data-row") == 1 and "A &lt;whale&gt;?" in found
     assert client.get("/?status=approved").text.count("data-row") == 0
-    for odd in ("/?offset=-1", "/?offset=99999999999999999999", "/?status=%00", "/?notice=<b>"):
+    for odd in ("/?offset=-1", "/?offset=99999999999999999999", "/?notice=<b>", "/?kind="):
         assert client.get(odd).status_code == 200
+    for unknown in ("kind", "status"):
+        answer = client.get(f"/?{unknown}=foo%00")
+        assert answer.status_code == 404
+        assert texts("en")[f"queue.no_{unknown}"] in answer.text
     assert client.get("/items/nothing").status_code == 404
 
 
@@ -278,6 +257,23 @@ def test_languages_say_the_same_things_and_templates_ask_for_nothing_else() -> N
     ):
         asked |= {f"{prefix}.{name}" for name in names}
     assert not asked - english.keys()
+
+
+def test_what_is_refused_is_said_in_the_language_of_the_page(site: Site) -> None:
+    chinese = {"accept-language": "zh"}
+    guards = "".join((HERE / name).read_text() for name in ("security.py", "csrf.py"))
+    said = re.findall(r'^_[A-Z_]+ = (?:\(\n)?((?:\s*"[^"]+"\n?)+)', guards, re.MULTILINE)
+    sentences = {"".join(re.findall('"([^"]+)"', each)) for each in said}
+    sentences = {each for each in sentences if each.endswith(".") and "{" not in each}
+    assert len(sentences) > 4 and sentences <= texts("zh").keys()
+    client = signed_in(site, "anna")
+    for path in ("/accounts", "/nowhere", "/items/none"):
+        page = client.get(path, headers=chinese)
+        assert page.status_code in (403, 404)
+        shown = LexborHTMLParser(page.text).css_first("main p")
+        assert shown is not None and re.search("[\u4e00-\u9fff]", shown.text())
+    answer = browser(site).post("/next", json={}, headers=chinese)
+    assert re.search("[\u4e00-\u9fff]", answer.json()["error"])
 
 
 def test_a_language_is_chosen_and_leads_back_to_this_site_alone(site: Site) -> None:

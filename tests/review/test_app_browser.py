@@ -219,7 +219,7 @@ def test_who_lost_the_lock_is_told_and_keeps_the_draft(browser: Browser, site: S
     expect(page.locator("#saved")).to_have_text("Draft saved")
     lock = site.store.lock_item("anna", "annotator", item_id=one["item_id"])
     assert lock is not None
-    site.store.unlock(lock.token)
+    site.store.unlock(lock.claim)
 
     press(page, "Escape", "a", "Control+Enter")
 

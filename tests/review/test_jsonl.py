@@ -8,6 +8,7 @@ import pytest
 from dagster_project.cli import main as loom
 from methods.ids import content_id
 from resources.images.store import ImageStore
+from resources.review.accounts import Accounts
 from resources.review.store import ReviewStore
 from review import commands
 from review.import_export import import_records
@@ -191,7 +192,7 @@ class TestCommandLine:
         monkeypatch.setattr(commands, "read_queue", lambda: queue)
         out = tmp_path / "out.jsonl"
         export = ["review", "export", "--kind", "dialogue", "--out", str(out)]
-        back = ["review", "import", str(out), "--reviewer", "ann", "--round", "1"]
+        back = ["review", "import", str(out), "--reviewer", "ANN", "--round", "1"]
 
         assert loom(export) == 0
         assert "2 of 2 items need a decision in round 1" in capsys.readouterr().out
@@ -202,8 +203,14 @@ class TestCommandLine:
         # The path leads to the very picture.
         assert Path(lines[0]["image_paths"][0]).read_bytes() == png()
         out.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        # Names of accounts only, whatever their case.
+        assert loom(back) == 2
+        assert "There is no account 'ANN'" in capsys.readouterr().err
+        Accounts(tmp_path / "review.sqlite").add("ann", "annotator")
         assert loom(back) == 0
         assert capsys.readouterr().out.startswith("2 decisions added, 0 known already")
+        stored = ReviewStore(tmp_path / "review.sqlite").decisions()
+        assert {decision.reviewer for decision in stored} == {"ann"}
         out.write_text("not json\n")
         assert loom(back) == 1
         assert capsys.readouterr().err.startswith("line 1: not JSON")
@@ -211,6 +218,7 @@ class TestCommandLine:
     def test_a_missing_file_is_said_to_be_missing(self, tmp_path, monkeypatch, capsys):
         monkeypatch.setattr(commands, "read_queue", list)
         missing = str(tmp_path / "none.jsonl")
+        Accounts(tmp_path / "review.sqlite").add("ann", "annotator")
 
         assert loom(["review", "import", missing, "--reviewer", "ann", "--round", "1"]) == 2
         assert "none.jsonl" in capsys.readouterr().err

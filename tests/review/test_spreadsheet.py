@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from dagster_project.cli import main as loom
 from methods.review import KINDS
+from resources.review.accounts import Accounts
 from resources.review.store import ReviewStore
 from review import commands
 from review.import_export import import_records, items_to_export
@@ -240,6 +241,7 @@ class TestImport:
 def test_out_and_back_from_a_shell(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("LOOM_HOME", str(tmp_path))
     monkeypatch.setattr(commands, "read_queue", lambda: [item_of("rewrite"), item_of("dialogue")])
+    Accounts(tmp_path / "review.sqlite").add("ann", "annotator")
     out = tmp_path / "out.csv"
     back = ["review", "import", str(out), "--format", "csv", "--reviewer", "ann", "--round", "1"]
 

@@ -21,7 +21,7 @@ def test_a_decision_and_a_changed_item_with_one_are_news_and_all_else_is_not(
     last = made(store)
     lock = store.lock_item("ann", "annotator", item_id="item-0")
     assert lock is not None
-    store.save_draft(lock.token, {"note": "so far"})
+    store.save_draft(lock.claim, {"note": "so far"})
     store.update_queue(queue(4))
     assert not has_decisions_since(last, store)
     work(store, "ann", item_id="item-0")

@@ -153,6 +153,8 @@ def test_judged_answers_are_put_up_without_the_judges_scores_or_the_models_name(
         assert set(content["scores"].values()) == {None}
         assert (content["lowest"], content["highest"]) == (1, 10)
         assert content["image_ids"] == row["image_ids"] != []
+        rubric = json.loads(row["context"])["rubric"]
+        assert [text.partition(" - ")[0] for text in rubric] == content["dimensions"]
         assert "careful" not in json.dumps(row) and "careless" not in json.dumps(row)
         judged = world.rows(
             "SELECT * FROM evaluate.provenance WHERE answer = $a AND reference = $r",

@@ -14,6 +14,7 @@ from extras.label_studio.config import labelling_config
 from extras.label_studio.tasks import PICTURE_SIDE, task_of
 from methods.review import KINDS, REASONS
 from resources.images.store import ImageStore
+from resources.review.accounts import Accounts
 from resources.review.store import ReviewStore
 from review import commands
 from review.import_export import import_records
@@ -206,6 +207,10 @@ class TestFiles:
             commands, "read_queue", lambda: [item_of("rewrite"), item_of("category")]
         )
 
+    @pytest.fixture(autouse=True)
+    def reviewer(self, home, tmp_path):
+        Accounts(tmp_path / "review.sqlite").add("ann", "annotator")
+
     def run(self, *words):
         return loom(["review", *words, "--format", "label-studio", "--round", "1"])
 
@@ -229,6 +234,16 @@ class TestFiles:
     def test_a_project_has_one_kind(self, tmp_path, capsys):
         assert self.run("export", "--out", str(tmp_path / "out.json")) == 2
         assert "name the kind" in capsys.readouterr().err
+
+    @pytest.mark.parametrize("annotations", [None, 5, {}, "x"])
+    def test_annotations_that_are_no_list_are_said_in_a_sentence(
+        self, tmp_path, capsys, annotations
+    ):
+        task = {"id": 7, "data": {}, "annotations": annotations}
+        (tmp_path / "back.json").write_text(json.dumps([task]))
+
+        assert self.run("import", str(tmp_path / "back.json"), "--reviewer", "ann") == 1
+        assert "task 7: annotations is not a list: export it as 'JSON'." in capsys.readouterr().err
 
     @pytest.mark.parametrize("text", ["{", "{}", '[{"id": 1, "image": "x"}]', "[7]", "[" * 100_000])
     def test_what_is_no_export_is_one_sentence(self, tmp_path, capsys, text):

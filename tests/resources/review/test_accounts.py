@@ -51,7 +51,7 @@ class TestAccounts:
         }
 
     def test_a_role_changes_for_who_is_signed_in(self, accounts):
-        accounts.add("bob", "admin")
+        accounts.add("bob", "expert")
         token = accounts.begin_session("bob")
         accounts.set_role("BOB", "annotator")
 

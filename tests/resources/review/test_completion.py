@@ -92,9 +92,9 @@ def test_decisions_and_other_contents_change_the_fingerprint_and_nothing_else_do
 
     lock = store.lock_item("ann", "annotator")
     assert lock is not None
-    store.save_draft(lock.token, {"rewrite": "half a sentence"})
+    store.save_draft(lock.claim, {"rewrite": "half a sentence"})
     assert fingerprint(store) == seen[-1], "work that is not done"
-    store.unlock(lock.token)
+    store.unlock(lock.claim)
 
     work(store, "ann", item_id="item-0")
     seen.append(fingerprint(store))

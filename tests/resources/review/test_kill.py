@@ -25,7 +25,7 @@ CHILD = """
     store, name = ReviewStore(sys.argv[1]), sys.argv[2]
     print("ready", flush=True)
     while lock := store.lock_item(name, "annotator"):
-        store.save_draft(lock.token, {"half": "done"})
+        store.save_draft(lock.claim, {"half": "done"})
         event_id = store.decide(lock.token, verdict(lock, name, note=lock.token))
         print(event_id, lock.item_id, lock.token, flush=True)
 """

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from methods.review.decisions import StaleDecision
-from resources.review import locks
-from resources.review.locks import LOCK_SECONDS, LockLost
+from resources.review import clock, locks
+from resources.review.locks import LOCK_SECONDS, Claim, LockLost
 from resources.review.store import ReviewStore
 from tests.resources.review.review_queue import (
     item,
@@ -23,8 +23,9 @@ class Time:
     """Time as the store sees it; `pass_by` moves it on."""
 
     def __init__(self, monkeypatch):
-        self.passed, self.now = 0.0, locks.now
-        monkeypatch.setattr(locks, "now", lambda later=0.0: self.now(self.passed + later))
+        self.passed, since_boot, wall = 0.0, clock.since_boot, clock.wall
+        monkeypatch.setattr(clock, "since_boot", lambda: since_boot() + self.passed)
+        monkeypatch.setattr(clock, "wall", lambda: wall() + self.passed)
 
     def pass_by(self, seconds):
         self.passed += seconds
@@ -77,7 +78,7 @@ class TestLocking:
             assert replace(again, expires_at="") == replace(lock, expires_at="")
             assert again.expires_at > lock.expires_at
         time.pass_by(LOCK_SECONDS - 1)
-        assert store.renew_lock(lock.token)
+        assert store.renew_lock(lock.claim)
 
     def test_what_is_asked_for_by_kind_or_name(self, store):
         store.update_queue([*queue(3), item(7, kind="reference")])
@@ -144,7 +145,7 @@ class TestLocks:
 
         with pytest.raises(LockLost, match="expired"):
             store.decide(lock.token, verdict(lock, "ann"))
-        assert not store.renew_lock(lock.token)
+        assert not store.renew_lock(lock.claim)
         assert store.decisions() == []
         assert work(store, "bob", item_id="item-0") == "item-0"
         with pytest.raises(LockLost):
@@ -154,16 +155,16 @@ class TestLocks:
         lock = store.lock_item("ann", "annotator")
         for _ in range(3):
             time.pass_by(LOCK_SECONDS - 1)
-            assert store.renew_lock(lock.token)
+            assert store.renew_lock(lock.claim)
 
         assert store.lock_item("bob", "annotator", item_id="item-0") is None
         assert store.decide(lock.token, verdict(lock, "ann")) == 1
 
     def test_let_go_it_is_anybodys(self, store):
         lock = store.lock_item("ann", "annotator")
-        store.unlock(lock.token)
+        store.unlock(lock.claim)
 
-        assert not store.renew_lock(lock.token)
+        assert not store.renew_lock(lock.claim)
         with pytest.raises(LockLost):
             store.decide(lock.token, verdict(lock, "ann"))
         assert store.lock_item("bob", "annotator").item_id == "item-0"
@@ -179,8 +180,8 @@ class TestLocks:
     def test_a_token_nobody_was_given_does_nothing(self, store):
         lock = store.lock_item("ann", "annotator")
 
-        assert not store.renew_lock("made up")
-        store.unlock("made up")
+        assert not store.renew_lock(Claim("made up", "item-0", "ann"))
+        store.unlock(Claim("made up", "item-0", "ann"))
         with pytest.raises(LockLost):
             store.decide("made up", verdict(lock, "ann"))
         assert store.decide(lock.token, verdict(lock, "ann")) == 1
@@ -209,45 +210,45 @@ class TestLocks:
 class TestDrafts:
     def test_a_draft_outlives_reload_expiry_and_the_process(self, store, time):
         lock = store.lock_item("ann", "annotator")
-        assert store.draft(lock.token) is None
-        store.save_draft(lock.token, {"note": "“half”"})
-        store.save_draft(lock.token, {"note": "“more”"})
+        assert store.draft(lock.claim) is None
+        store.save_draft(lock.claim, {"note": "“half”"})
+        store.save_draft(lock.claim, {"note": "“more”"})
         time.pass_by(LOCK_SECONDS + 1)
         # Typed when the lock had just expired.
-        store.save_draft(lock.token, {"note": "“all” 字"})
+        store.save_draft(lock.claim, {"note": "“all” 字"})
         store.close()
 
         again = ReviewStore(store.path).lock_item("ann", "annotator", item_id="item-0")
         assert again.token != lock.token
-        assert store.draft(again.token) == {"note": "“all” 字"}
+        assert store.draft(again.claim) == {"note": "“all” 字"}
 
     def test_each_has_their_own(self, blind):
         ann, bob = (blind.lock_item(name, "annotator") for name in ("ann", "bob"))
         assert ann.item_id == bob.item_id
-        blind.save_draft(ann.token, {"by": "ann"})
+        blind.save_draft(ann.claim, {"by": "ann"})
 
-        assert blind.draft(bob.token) is None
+        assert blind.draft(bob.claim) is None
 
     def test_that_of_an_old_content_is_not_one_of_the_new(self, store):
         lock = store.lock_item("ann", "annotator")
-        store.save_draft(lock.token, {"on": "old"})
+        store.save_draft(lock.claim, {"on": "old"})
         store.update_queue([item(0, version=1)])
 
         again = store.lock_item("ann", "annotator", item_id="item-0")
-        assert store.draft(again.token) is None
+        assert store.draft(again.claim) is None
 
         store.update_queue(queue(1))
         back = store.lock_item("ann", "annotator", item_id="item-0")
-        assert store.draft(back.token) == {"on": "old"}
+        assert store.draft(back.claim) == {"on": "old"}
 
     def test_decided_it_is_gone(self, store):
         lock = store.lock_item("ann", "annotator")
-        store.save_draft(lock.token, {"on": "this"})
+        store.save_draft(lock.claim, {"on": "this"})
         store.decide(lock.token, verdict(lock, "ann"))
 
-        assert store.draft(lock.token) is None
+        assert store.draft(lock.claim) is None
         with pytest.raises(LockLost):
-            store.save_draft(lock.token, {"on": "this"})
+            store.save_draft(lock.claim, {"on": "this"})
 
 
 class TestQuotas:

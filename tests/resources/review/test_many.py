@@ -88,9 +88,9 @@ def test_twenty_threads_on_a_thousand_items(tmp_path):
                 time.sleep(0.01)
                 continue
             with floor.held(lock, name):
-                store.save_draft(lock.token, {"by": name})
-                assert store.renew_lock(lock.token)
-                assert store.draft(lock.token) == {"by": name}
+                store.save_draft(lock.claim, {"by": name})
+                assert store.renew_lock(lock.claim)
+                assert store.draft(lock.claim) == {"by": name}
                 said = random_.choice(["accept", "accept", "reject", "skip", None])
                 # It is free from the moment that the store has it, which is before this thread knows.
                 if said is None:

@@ -1,0 +1,31 @@
+"""The bands of scores that a judge is told, for people who score the same answers.
+
+What belongs here: reading them from the text of a judge's prompt, so that people and judge have the
+same.
+"""
+
+import re
+from collections.abc import Sequence
+
+_LINE = re.compile(r"^- (\d+(?: (?:or|或) \d+)?)[:：] ?(.+)$", re.MULTILINE)
+
+
+def rubric_in(prompt: str, dimensions: Sequence[str]) -> list[str]:
+    """What each dimension is and its bands, one text a dimension: `Richness - depth. 1-2 thin; …`.
+
+    A prompt has a paragraph `Richness - …` with indented lines, or, for one dimension, a list of lines
+    `- 4 or 5: …`. A dimension of which the prompt has neither is left out.
+    """
+    found = []
+    for dimension in dimensions:
+        paragraph = re.search(
+            rf"^{re.escape(dimension)} - .+(?:\n[ \t]+\S.*)*", prompt, re.MULTILINE
+        )
+        if paragraph:
+            found.append(" ".join(paragraph[0].split()))
+    if not found and len(dimensions) == 1:
+        bands = "; ".join(
+            f"{band} {text.strip().rstrip('.;。；')}" for band, text in _LINE.findall(prompt)
+        )
+        found = [f"{dimensions[0]} - {bands}."] if bands else []
+    return found

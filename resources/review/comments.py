@@ -1,0 +1,87 @@
+"""Comments that people write on an item, to one person or to everybody who may read it.
+
+What belongs here: the table `comments`, which is append-only, and who sees which comment. Every
+function runs inside the caller's transaction.
+"""
+
+import sqlite3
+from dataclasses import dataclass
+
+from methods.errors import UserError
+from methods.review.process import ROUND_OF_ROLE, ReviewState
+from resources.review.clock import now
+
+MAX_COMMENT = 4000
+
+
+class CommentError(UserError):
+    """A comment is not stored; the message says why in one sentence."""
+
+
+@dataclass(frozen=True)
+class Comment:
+    """What `author` wrote on an item; `addressee` None means everybody who may read it."""
+
+    comment_id: int
+    item_id: str
+    author: str
+    addressee: str | None
+    text: str
+    written_at: str
+
+
+def add(
+    connection: sqlite3.Connection, item_id: str, author: str, text: str, addressee: str | None
+) -> Comment:
+    """Store a comment. Raises CommentError for an empty or very long one."""
+    text = text.strip()
+    if not 0 < len(text) <= MAX_COMMENT:
+        raise CommentError(
+            f"A comment has 1 to {MAX_COMMENT} characters: this one has {len(text)}."
+        )
+    written_at = now(connection)
+    comment_id = connection.execute(
+        "INSERT INTO comments (item_id, author, addressee, text, written_at) VALUES (?, ?, ?, ?, ?)",
+        [item_id, author, addressee, text, written_at],
+    ).lastrowid
+    return Comment(comment_id or 0, item_id, author, addressee, text, written_at)
+
+
+def read(connection: sqlite3.Connection, item_id: str | None = None) -> list[Comment]:
+    """The comments on an item, or on all, in the order they were written."""
+    rows = connection.execute(
+        "SELECT comment_id, item_id, author, addressee, text, written_at FROM comments "
+        "WHERE :item_id IS NULL OR item_id = :item_id ORDER BY comment_id",
+        {"item_id": item_id},
+    )
+    return [Comment(*row) for row in rows]
+
+
+def visible(
+    connection: sqlite3.Connection,
+    item_id: str,
+    reader: str,
+    role: str,
+    state: ReviewState | None,
+) -> list[Comment]:
+    """The comments on an item that a person may see now.
+
+    Administrators see all, everybody their own. While annotators decide, an annotator sees only what
+    experts and administrators wrote: what another annotator writes could tell their decision. After
+    that everybody sees what is addressed to them or to all.
+    """
+    written = read(connection, item_id)
+    if role == "admin":
+        return written
+    if state is None or state.is_blind:
+        blind_to = _of_round_1(connection)
+        written = [each for each in written if each.author not in blind_to or each.author == reader]
+    return [
+        each for each in written if reader in (each.author, each.addressee) or not each.addressee
+    ]
+
+
+def _of_round_1(connection: sqlite3.Connection) -> set[str]:
+    """The people who decide in round 1."""
+    rows = connection.execute("SELECT name, role FROM accounts")
+    return {row["name"] for row in rows if ROUND_OF_ROLE.get(row["role"]) == 1}

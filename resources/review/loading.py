@@ -1,0 +1,56 @@
+"""What people did in another store, added to this one.
+
+What belongs here: which rows are there already. What makes them valid is `review/dump.py`. Every
+function runs inside the caller's transaction.
+"""
+
+import sqlite3
+from collections.abc import Iterable
+from typing import Any
+
+from methods.review.decisions import Decision
+from resources.review import events, item_status
+
+Ended = tuple[str, str | None, str]
+"""Who ended a decision, the reason if there is one, and when."""
+
+
+def load(
+    connection: sqlite3.Connection,
+    decided: Iterable[tuple[Decision, Ended | None]],
+    written: Iterable[dict[str, Any]],
+) -> tuple[int, int, int]:
+    """Add decisions with their ends, and comments: (decisions, comments, rows known already)."""
+    n_decisions = n_comments = n_known = 0
+    changed = set()
+    for decision, ended in decided:
+        event_id = events.append(connection, decision)
+        added = event_id is not None
+        if event_id is None:
+            event_id = events.known(connection, decision)
+        if ended is not None:
+            added |= bool(
+                connection.execute(
+                    "INSERT OR IGNORE INTO revocations (event_id, person, reason, revoked_at) "
+                    "VALUES (?, ?, ?, ?)",
+                    [event_id, *ended],
+                ).rowcount
+            )
+        if added:
+            changed.add(decision.item_id)
+        n_decisions += added
+        n_known += not added
+    for comment in written:
+        added = bool(
+            connection.execute(
+                "INSERT INTO comments (item_id, author, addressee, text, written_at) "
+                "SELECT :item_id, :author, :addressee, :text, :written_at WHERE NOT EXISTS ("
+                "SELECT 1 FROM comments WHERE item_id = :item_id AND author = :author "
+                "AND addressee IS :addressee AND text = :text AND written_at = :written_at)",
+                comment,
+            ).rowcount
+        )
+        n_comments += added
+        n_known += not added
+    item_status.update(connection, sorted(changed))
+    return n_decisions, n_comments, n_known

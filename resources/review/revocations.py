@@ -1,0 +1,156 @@
+"""Changes of mind: decisions that their person takes back, and items that are opened again.
+
+What belongs here: the table `revocations`, and who may take back what. A decision is never changed: a
+row of the table says that it no longer counts, and the status of its item follows. Every function runs
+inside the caller's transaction.
+"""
+
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from methods.errors import UserError
+from methods.ids import canonical_json
+from methods.review.decisions import Decision
+from methods.review.process import ReviewState
+from resources.review import events, item_status, items
+from resources.review.clock import now
+
+MAX_REASON = 1000
+
+
+class NotTakenBack(UserError):
+    """A decision stays as it is; the message says why in one sentence, `why` in one word."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(_WHY[why])
+        self.why = why
+
+
+_WHY = {
+    "none": "There is no such decision of this person in force on this item.",
+    "late": "Somebody else has decided on this item since, or in the same round: an administrator can "
+    "open it again.",
+    "reason": "An item is opened again for a reason: say which.",
+    "nothing": "This item has no decision of this round that could end.",
+}
+
+
+@dataclass(frozen=True)
+class Revocation:
+    """The end of a decision. `reason` is given where an item was opened again, None where the person
+    took their own decision back."""
+
+    event_id: int
+    person: str
+    reason: str | None
+    revoked_at: str
+
+
+def read(connection: sqlite3.Connection, item_id: str | None = None) -> dict[int, Revocation]:
+    """The revocations of an item's decisions, or of all, by event id."""
+    rows = connection.execute(
+        "SELECT event_id, r.person, r.reason, r.revoked_at "
+        "FROM revocations AS r JOIN events USING (event_id) "
+        "WHERE :item_id IS NULL OR item_id = :item_id",
+        {"item_id": item_id},
+    )
+    return {row["event_id"]: Revocation(*row) for row in rows}
+
+
+def last_of(connection: sqlite3.Connection, person: str) -> Decision | None:
+    """The person's last decision if they may take it back, else None."""
+    row = connection.execute(
+        "SELECT item_id, event_id FROM events "
+        "WHERE reviewer = ? AND event_id NOT IN (SELECT event_id FROM revocations) "
+        "ORDER BY event_id DESC LIMIT 1",
+        [person],
+    ).fetchone()
+    if row is None:
+        return None
+    decided = events.read(connection, [row["item_id"]])
+    return next((each for each in may_take_back(decided, person) if each.event_id == row[1]), None)
+
+
+def may_take_back(decided: Iterable[Decision], person: str) -> list[Decision]:
+    """Those of an item's decisions in force that this person may take back.
+
+    Their own, as long as nobody else has decided after it, and nobody else in the same round on the
+    same content: then both may know each other's decision, and a new one would not be blind. A skip
+    decides nothing.
+    """
+    decided = list(decided)
+    others = [each for each in decided if each.reviewer != person and each.verdict != "skip"]
+    return [
+        own
+        for own in decided
+        if own.reviewer == person
+        and not any(
+            (other.event_id or 0) > (own.event_id or 0)
+            or (other.round, other.content_hash) == (own.round, own.content_hash)
+            for other in others
+        )
+    ]
+
+
+def take_back(connection: sqlite3.Connection, item_id: str, event_id: int, person: str) -> Decision:
+    """Take back one's own decision; what it said becomes the person's draft. Raises NotTakenBack."""
+    decided = events.read(connection, [item_id])
+    own = next((each for each in decided if each.event_id == event_id), None)
+    if own is None or own.reviewer != person:
+        raise NotTakenBack("none")
+    if own not in may_take_back(decided, person):
+        raise NotTakenBack("late")
+    _revoke(connection, [own], person, None)
+    said = {
+        "content": own.edits,
+        "verdict": own.verdict,
+        "reason": own.reason,
+        "note": own.note,
+        "seconds": own.seconds,
+    }
+    connection.execute(
+        "INSERT OR REPLACE INTO drafts "
+        "(item_id, content_hash, round, annotator, draft, saved_at) VALUES (?, ?, ?, ?, ?, ?)",
+        [
+            *(own.item_id, own.content_hash, own.round, own.reviewer),
+            *(canonical_json(said), now(connection)),
+        ],
+    )
+    return own
+
+
+def reopen(
+    connection: sqlite3.Connection, item_id: str, person: str, round: int, reason: str
+) -> None:
+    """Open an item again: for round 1 all its decisions end, for round 2 the expert's in force.
+
+    Raises NotTakenBack.
+    """
+    reason = reason.strip()
+    if not reason:
+        raise NotTakenBack("reason")
+    item = items.read(connection, item_id)
+    decided = events.read(connection, [item_id])
+    ended: list[Decision] = [each for each in decided if each.verdict != "skip"]
+    if round != 1:
+        state = None if item is None else item_status.state(connection, item)
+        ended = _of_expert(state)
+    if not ended:
+        raise NotTakenBack("nothing")
+    _revoke(connection, ended, person, reason[:MAX_REASON])
+
+
+def _of_expert(state: ReviewState | None) -> list[Decision]:
+    expert = None if state is None else state.expert_decision
+    return [] if expert is None else [expert]
+
+
+def _revoke(
+    connection: sqlite3.Connection, ended: list[Decision], person: str, reason: str | None
+) -> None:
+    connection.executemany(
+        "INSERT INTO revocations (event_id, person, reason, revoked_at) VALUES (?, ?, ?, ?)",
+        [(each.event_id, person, reason, now(connection)) for each in ended],
+    )
+    item_status.update(connection, sorted({each.item_id for each in ended}))

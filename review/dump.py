@@ -1,0 +1,322 @@
+"""Everything that people did, as one file: decisions, revisions, comments, effort; and back.
+
+What belongs here: which tables the file has, in which forms, and what is read back of it. Items to
+decide on go out and come back as `import_export.py` says.
+"""
+
+import csv
+import io
+import json
+import zipfile
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from methods.agreement.ratings import effort_rows
+from methods.errors import UserError
+from methods.ids import content_id
+from methods.json_text import from_json
+from methods.review import KINDS, Decision, QueueItem, source_hash_of
+from methods.spreadsheet_cells import marked_rows, unmarked_rows
+from methods.validation import first_fault
+from resources.review.accounts import AccountError, Accounts
+from resources.review.store import ReviewStore
+from review.item_texts import item_texts
+
+Row = dict[str, Any]
+
+
+class DumpError(UserError):
+    """A file cannot be read back; the message says why in one sentence."""
+
+
+class _Decision(BaseModel):
+    """A decision as it is stored, and its end, if it was taken back. `edits` is JSON."""
+
+    model_config = ConfigDict(extra="forbid")
+    event_id: int
+    item_id: str = Field(min_length=1)
+    content_hash: str = Field(min_length=1)
+    round: int = Field(ge=1, le=2)
+    reviewer: str = Field(min_length=1)
+    verdict: Literal["accept", "edit", "reject", "skip"]
+    edits: str | None
+    reason: str | None
+    note: str | None
+    seconds: float | None = Field(ge=0)
+    decided_at: str = Field(min_length=1)
+    source_hash: str | None
+    ended_by: str | None
+    ended_for: str | None
+    ended_at: str | None
+
+
+class _Comment(BaseModel):
+    """A comment as it is stored."""
+
+    model_config = ConfigDict(extra="forbid")
+    comment_id: int
+    item_id: str = Field(min_length=1)
+    author: str = Field(min_length=1)
+    addressee: str | None
+    text: str = Field(min_length=1, max_length=4000)
+    written_at: str = Field(min_length=1)
+
+
+COLUMNS: dict[str, tuple[str, ...]] = {
+    "decisions": tuple(_Decision.model_fields),
+    "revisions": ("event_id", "item_id", "reviewer", "round", "part", "before", "after"),
+    "comments": tuple(_Comment.model_fields),
+    "effort": (
+        *("kind", "round", "reviewer", "n_decisions", "n_skipped", "median_seconds"),
+        "reasons",
+    ),
+}
+"""The tables and their columns. Revisions and effort follow from the decisions, so that they are not
+read back."""
+
+
+class Loaded(NamedTuple):
+    """How many rows were added, and how many were there already."""
+
+    decisions: int
+    comments: int
+    known: int
+
+
+# --- Out -------------------------------------------------------------------------------------------
+
+
+def tables(store: ReviewStore) -> dict[str, list[Row]]:
+    """Every table of the file, in order of time."""
+    decided = store.decisions(revoked=True)
+    ended = store.revocations()
+    items = {item_id: store.item(item_id) for item_id in {each.item_id for each in decided}}
+    known = {item_id: item for item_id, item in items.items() if item is not None}
+    rows: dict[str, list[Row]] = {name: [] for name in COLUMNS}
+    for each in decided:
+        end = ended.get(each.event_id or 0)
+        edits = None if each.edits is None else json.dumps(each.edits, ensure_ascii=False)
+        rows["decisions"].append(
+            {
+                **vars(each),
+                "edits": edits,
+                "source_hash": each.source_hash or source_hash_of(each),
+                "ended_by": end and end.person,
+                "ended_for": end and end.reason,
+                "ended_at": end and end.revoked_at,
+            }
+        )
+    rows["revisions"] = list(_revisions(known, decided))
+    rows["comments"] = [vars(each) for each in store.comments()]
+    in_force = [each for each in decided if each.event_id not in ended]
+    rows["effort"] = [
+        {**row, "reasons": json.dumps(row["reasons"], sort_keys=True)}
+        for row in effort_rows(known.values(), in_force)
+    ]
+    return rows
+
+
+def _revisions(items: dict[str, QueueItem], decided: Iterable[Decision]) -> Iterator[Row]:
+    """Each text that a decision changed, before and after."""
+    contents = {(item_id, item["content_hash"]): item["content"] for item_id, item in items.items()}
+    for each in decided:
+        before = contents.get((each.item_id, each.content_hash))
+        if each.edits is None or each.item_id not in items:
+            continue
+        contents[each.item_id, content_id(each.edits)] = each.edits
+        if before is None:
+            continue
+        kind = items[each.item_id]["kind"]
+        old, new = (
+            {text.name: text.text for text in item_texts(kind, content)}
+            for content in (before, each.edits)
+        )
+        for part in dict.fromkeys([*old, *new]):
+            if old.get(part) != new.get(part):
+                yield {
+                    **{name: getattr(each, name) for name in COLUMNS["revisions"][:4]},
+                    "part": part,
+                    "before": old.get(part),
+                    "after": new.get(part),
+                }
+
+
+def _csv(columns: tuple[str, ...], rows: list[Row]) -> bytes:
+    """UTF-8 with a byte order mark, which Excel needs; cells like formulas are marked, and which."""
+    text = io.StringIO()
+    cells = [["" if row[name] is None else str(row[name]) for name in columns] for row in rows]
+    csv.writer(text, lineterminator="\n").writerows(marked_rows([list(columns), *cells]))
+    return text.getvalue().encode("utf-8-sig")
+
+
+def _from_csv(data: bytes) -> Iterator[Row]:
+    text = io.StringIO(data.decode("utf-8-sig"), newline="")
+    rows = unmarked_rows(csv.reader(text))
+    columns = next(rows, [])
+    for row in rows:
+        yield {
+            name: cell if cell or name == "text" else None
+            for name, cell in zip(columns, row, strict=True)
+        }
+
+
+def _jsonl(columns: tuple[str, ...], rows: list[Row]) -> bytes:
+    lines = (json.dumps({name: row[name] for name in columns}, ensure_ascii=False) for row in rows)
+    return "".join(f"{line}\n" for line in lines).encode()
+
+
+def _from_jsonl(data: bytes) -> Iterator[Row]:
+    for line in data.decode("utf-8").split("\n"):
+        if line:
+            row = from_json(line)
+            if not isinstance(row, dict):
+                raise ValueError("a line is no JSON object")
+            yield row
+
+
+def _parquet(columns: tuple[str, ...], rows: list[Row]) -> bytes:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    types = {
+        **dict.fromkeys(
+            ("event_id", "comment_id", "round", "n_decisions", "n_skipped"), pa.int64()
+        ),
+        **dict.fromkeys(("seconds", "median_seconds"), pa.float64()),
+    }
+    schema = pa.schema([(name, types.get(name, pa.string())) for name in columns])
+    data = io.BytesIO()
+    named = [{name: row[name] for name in columns} for row in rows]
+    pq.write_table(pa.Table.from_pylist(named, schema), data)
+    return data.getvalue()
+
+
+def _from_parquet(data: bytes) -> Iterator[Row]:
+    import pyarrow.parquet as pq
+
+    yield from pq.read_table(io.BytesIO(data)).to_pylist()
+
+
+Writer = Callable[[tuple[str, ...], list[Row]], bytes]
+Reader = Callable[[bytes], Iterator[Row]]
+FORMS: dict[str, tuple[Writer, Reader]] = {
+    "csv": (_csv, _from_csv),
+    "jsonl": (_jsonl, _from_jsonl),
+    "parquet": (_parquet, _from_parquet),
+}
+"""How each form is written and read."""
+
+
+def dumped(store: ReviewStore, form: str) -> bytes:
+    """The file: a zip archive with a table in each of its files."""
+    write = FORMS[form][0]
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, rows in tables(store).items():
+            # The same work gives the same file: without the time at which it was written.
+            entry = zipfile.ZipInfo(f"{name}.{form}")
+            archive.writestr(entry, write(COLUMNS[name], rows), zipfile.ZIP_DEFLATED)
+    return data.getvalue()
+
+
+# --- Back ------------------------------------------------------------------------------------------
+
+
+def load(path: Path, store: ReviewStore, accounts: Accounts) -> Loaded:
+    """Store the decisions and comments of a file, all or none; what is there already is left as it is.
+
+    Raises DumpError, with the table and the row at fault.
+    """
+    decisions = _rows(path, "decisions", _Decision)
+    comments = _rows(path, "comments", _Comment)
+    names: dict[str, str] = {}
+    for said in {
+        *(each.reviewer for each in decisions),
+        *(each.ended_by for each in decisions),
+        *(each.author for each in comments),
+        *(each.addressee for each in comments),
+    } - {None}:
+        try:
+            names[said] = accounts.known(said)
+        except AccountError as error:
+            raise DumpError(f"{path}: {error}") from None
+    contents: dict[str, dict[str, Any]] = {}
+    read = [
+        (
+            _decision(f"{path}, decisions, row {number}", each, names, store, contents),
+            each.ended_at and (names[each.ended_by or ""], each.ended_for, each.ended_at),
+        )
+        for number, each in enumerate(decisions, start=1)
+    ]
+    written = [
+        {**each.model_dump(), "author": names[each.author]}
+        | {"addressee": names[each.addressee] if each.addressee else None}
+        for each in comments
+    ]
+    return Loaded(*store.load(read, written))
+
+
+def _rows(path: Path, table: str, model: type[BaseModel]) -> list[Any]:
+    """The rows of a table of the file. Raises DumpError."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            named = [name for name in archive.namelist() if name.partition(".")[0] == table]
+            form = named[0].partition(".")[2] if len(named) == 1 else ""
+            if form not in FORMS:
+                raise DumpError(
+                    f"{path} has no table {table}: give a file that vlm-loom review dump wrote."
+                )
+            rows = list(FORMS[form][1](archive.read(named[0])))
+    except (OSError, ValueError, zipfile.BadZipFile, csv.Error) as error:
+        raise DumpError(
+            f"{path} cannot be read ({error}): give a file that vlm-loom review dump wrote."
+        ) from None
+    read = []
+    for number, row in enumerate(rows, start=1):
+        try:
+            read.append(model.model_validate(row))
+        except ValidationError as error:
+            where, fault = first_fault(error, model)
+            raise DumpError(f"{path}, {table}, row {number}: {where}: {fault}.") from None
+    return read
+
+
+def _decision(
+    place: str,
+    row: _Decision,
+    names: dict[str, str],
+    store: ReviewStore,
+    contents: dict[str, dict[str, Any]],
+) -> Decision:
+    """The decision of a row, whose edits are such a content as the item has. Raises DumpError."""
+    item = store.item(row.item_id)
+    if item is None:
+        raise DumpError(
+            f"{place}: item {row.item_id[:80]!r} was never in this queue: materialize review/queue "
+            "first."
+        )
+    kind, edits = KINDS[item["kind"]], None
+    try:
+        if (row.verdict == "edit") != (row.edits is not None):
+            raise ValueError("edits are given with the verdict edit, and with no other")
+        if (row.ended_at is None) != (row.ended_by is None):
+            raise ValueError("ended_at and ended_by belong together")
+        if row.verdict == "reject" and row.reason is None:
+            raise ValueError("reject needs a reason")
+        if row.edits is not None:
+            edits = from_json(row.edits)
+            contents.setdefault(item["content_hash"], item["content"])
+            if row.content_hash in contents:
+                kind.check(edits, contents[row.content_hash])
+            # A content that the item no longer has: its form is all that is known.
+            elif not isinstance(edits, dict) or edits.keys() != item["content"].keys():
+                raise ValueError("edits have the keys of another kind")
+            kind.texts(edits)
+            contents[content_id(edits)] = edits
+    except (ValueError, TypeError, KeyError, AttributeError, IndexError) as error:
+        raise DumpError(f"{place}: {str(error).rstrip('.')}.") from None
+    said = row.model_dump(exclude={"ended_by", "ended_for", "ended_at", "event_id"})
+    return Decision(**said | {"reviewer": names[row.reviewer], "edits": edits})

@@ -1,0 +1,50 @@
+"""Signing in by a proxy, which has checked who somebody is (OpenID Connect) and says it in a header.
+
+What belongs here: whose header is believed. What follows from the name is `review/security.py`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+
+from starlette.requests import HTTPConnection
+
+from methods.errors import UserError
+
+PEER = "review.peer"
+"""Where the server puts the address that a connection comes from, whatever its headers say."""
+
+
+@dataclass(frozen=True)
+class SignInHeader:
+    """The header that names who is signed in, and the addresses that it is believed from."""
+
+    header: str
+    trusted: tuple[IPv4Network | IPv6Network, ...]
+
+    def name_in(self, request: HTTPConnection) -> str | None:
+        """The name in the header of a request from a trusted address; None without one."""
+        peer = request.scope.get(PEER)
+        named = request.headers.getlist(self.header)
+        if peer is None or len(named) != 1 or not named[0].strip():
+            return None
+        address = ip_address(peer)
+        if not any(address in network for network in self.trusted):
+            return None
+        # Servers read headers as Latin-1, proxies write names in UTF-8.
+        return named[0].strip().encode("latin-1").decode("utf-8", "replace")
+
+
+def sign_in_header(header: str | None, trusted: Sequence[str]) -> SignInHeader | None:
+    """What `review serve` is told; None where nobody signs in by a proxy. Raises UserError."""
+    if header is None and not trusted:
+        return None
+    if header is None or not trusted:
+        raise UserError(
+            "Signing in by a proxy needs both --sign-in-header, such as X-Forwarded-Email, and "
+            "--trusted-proxy, the address that the proxy connects from."
+        )
+    try:
+        return SignInHeader(header, tuple(ip_network(each) for each in trusted))
+    except ValueError as error:
+        raise UserError(f"--trusted-proxy is an address or a network: {error}.") from None

@@ -1,0 +1,66 @@
+"""The web server of the review app.
+
+What belongs here: how uvicorn is set up, and what it lacks: it waits for ever for a request that is
+sent in part only. Pages and their protection are in `review/app.py` and `review/security.py`.
+"""
+
+import asyncio
+from typing import Any
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from resources.ports import HOST
+from review.proxy import PEER
+
+WHOLE_WITHIN = 30.0
+"""Seconds within which a request must have arrived, with its body."""
+
+
+class PromptRequests(HttpToolsProtocol):
+    """HTTP/1.1 as uvicorn speaks it, which closes a connection whose request is not whole in time.
+
+    The time runs from the connection or from a request's first byte, and ends with its last byte: how
+    long the answer takes does not matter.
+    """
+
+    _deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin the time of the first request."""
+        super().connection_made(transport)
+        self._begin()
+
+    def on_message_begin(self) -> None:
+        """Begin the time of a request, at its first byte."""
+        super().on_message_begin()
+        # Before headers of a proxy replace it.
+        self.scope[PEER] = self.client[0] if self.client else None  # type: ignore[literal-required]
+        self._begin()
+
+    def on_message_complete(self) -> None:
+        """End the time: the request is whole."""
+        super().on_message_complete()
+        self._end()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """End the time: nobody sends any more."""
+        super().connection_lost(exc)
+        self._end()
+
+    def _begin(self) -> None:
+        if self._deadline is None:
+            self._deadline = self.loop.call_later(WHOLE_WITHIN, self.transport.close)
+
+    def _end(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+
+OPTIONS: dict[str, Any] = {
+    "host": HOST,
+    "log_level": "warning",
+    "lifespan": "off",
+    "http": PromptRequests,
+}
+"""What uvicorn is told beside the app and the port: it serves on loopback."""

@@ -1,0 +1,173 @@
+"""People who get another name or a pseudonym, and spellings that become one."""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from resources.review.accounts import AccountError, Accounts
+from resources.review.store import ReviewStore
+from tests.resources.review.account_clock import CHEAP, RIGHT
+from tests.resources.review.review_queue import kept, queue, status, with_rules, work
+from tests.resources.review.test_store import decision
+
+NAME = "Annemarie"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> ReviewStore:
+    store = with_rules(tmp_path, "default: {annotators: 2, expert: none}")
+    store.update_queue(queue(3))
+    return store
+
+
+@pytest.fixture
+def accounts(store: ReviewStore) -> Accounts:
+    accounts = Accounts(store.path, hasher=CHEAP)
+    accounts.add(NAME, "annotator", RIGHT)
+    accounts.add("bob", "annotator")
+    accounts.add("ada", "admin")
+    return accounts
+
+
+def worked(store: ReviewStore) -> None:
+    """A decision, one that was taken back, a comment to and from, a lock with a draft."""
+    work(store, NAME, item_id="item-0")
+    work(store, NAME, item_id="item-1")
+    last = store.last_decision(NAME)
+    assert last is not None and last.event_id is not None
+    store.take_back("item-1", last.event_id, NAME)
+    store.comment("item-0", NAME, "Is it?")
+    store.comment("item-0", "bob", "It is.", NAME)
+    lock = store.lock_item(NAME, "annotator", item_id="item-2")
+    assert lock is not None
+    store.save_draft(lock.claim, {"note": "half"})
+
+
+def events(store: ReviewStore) -> list[tuple]:
+    with closing(sqlite3.connect(store.path)) as connection:
+        names = [row[1] for row in connection.execute("PRAGMA table_info(events)")]
+        rest = ", ".join(name for name in names if name not in ("reviewer", "source_hash"))
+        return connection.execute(f"SELECT {rest} FROM events ORDER BY 1").fetchall()
+
+
+def in_file(path: Path, text: str) -> bool:
+    return any(text.encode() in each.read_bytes() for each in path.parent.glob(f"{path.name}*"))
+
+
+def test_a_new_name_stands_everywhere_and_the_person_goes_on(
+    store: ReviewStore, accounts: Accounts
+) -> None:
+    worked(store)
+    session, before, decided = accounts.begin_session(NAME), events(store), store.decided()
+
+    assert accounts.rename(NAME, "Anne") == 2
+
+    assert events(store) == before
+    assert store.decided() != decided, "the tables of review get the name"
+    assert {each.reviewer for each in store.decisions(revoked=True)} == {"Anne"}
+    assert [(each.author, each.addressee) for each in store.comments()] == [
+        ("Anne", None),
+        ("bob", "Anne"),
+    ]
+    signed_in = accounts.session(session)
+    assert signed_in is not None and signed_in.name == "Anne"
+    assert accounts.get(NAME) is None and accounts.get("anne") is not None
+    lock = store.lock_item("Anne", "annotator", item_id="item-2")
+    assert lock is not None and store.draft(lock.claim) == {"note": "half"}
+    assert store.lock_item("Anne", "annotator", item_id="item-0") is None, "she decided it"
+    again = kept(store)
+    store.rebuild()
+    assert kept(store) == again
+
+
+def test_an_erased_person_is_a_pseudonym_and_the_decisions_stay(
+    store: ReviewStore, accounts: Accounts
+) -> None:
+    worked(store)
+    work(store, "bob", item_id="item-0")
+    session, before, was = accounts.begin_session(NAME), events(store), status(store, "item-0")
+
+    pseudonym = accounts.erase("annemarie")
+
+    assert events(store) == before
+    assert {each.reviewer for each in store.decisions()} == {pseudonym, "bob"}
+    assert status(store, "item-0") == was == "approved"
+    account = accounts.get(pseudonym)
+    assert account is not None and account.disabled and not account.has_password
+    assert accounts.session(session) is None
+    store.close()
+    accounts.close()
+    assert not in_file(store.path, NAME) and not in_file(store.path, NAME.casefold())
+    # The name is free: it is nobody's.
+    accounts.add(NAME, "annotator")
+    assert store.lock_item(NAME, "annotator", item_id="item-1") is not None
+
+
+def test_what_cannot_be_is_said_in_a_sentence(store: ReviewStore, accounts: Accounts) -> None:
+    worked(store)
+    with pytest.raises(AccountError, match="There is a person 'bob' already"):
+        accounts.rename(NAME, "BOB")
+    with pytest.raises(AccountError, match="no decision of that name"):
+        accounts.rename("nobody", "somebody")
+    with pytest.raises(AccountError, match="no colon|letters, digits"):
+        accounts.rename(NAME, "policy:none")
+    with pytest.raises(AccountError, match="last administrator"):
+        accounts.erase("ada")
+    with pytest.raises(AccountError, match="vlm-loom review account add"):
+        accounts.known("nobody")
+    assert accounts.known("ANNEMARIE") == NAME
+    # Only another spelling of one's own.
+    accounts.rename(NAME, "annemarie")
+    assert accounts.known(NAME) == "annemarie"
+
+
+@pytest.mark.parametrize("act", ["disable", "set_role", "erase"])
+def test_the_last_administrator_who_can_sign_in_stays_one(accounts: Accounts, act: str) -> None:
+    def end(name: str) -> None:
+        getattr(accounts, act)(name, *(["expert"] if act == "set_role" else []))
+
+    with pytest.raises(AccountError, match="last administrator"):
+        end("ADA")
+    accounts.add("ida", "admin")
+    accounts.disable("ida")
+    with pytest.raises(AccountError, match="last administrator"):
+        end("ada")
+    accounts.enable("ida")
+    end("ada")
+    assert [each.name for each in accounts.all() if each.may("admin") and not each.disabled] == [
+        "ida"
+    ]
+
+
+def test_two_spellings_of_earlier_versions_become_one_when_the_file_is_opened(
+    store: ReviewStore, accounts: Accounts
+) -> None:
+    """Earlier imports took any name: a person could be two, and agree with herself."""
+    at = store.items()[0]["content_hash"]
+    on = {"item_id": "item-0", "content_hash": at, "round": 1}
+    store.append(
+        [
+            decision(0, **on, reviewer=NAME.upper()),
+            decision(1, **on, reviewer=NAME.lower(), verdict="reject", reason="incomplete"),
+            decision(2, **on, reviewer="ZOE"),
+            decision(3, **on, reviewer="Zoe"),
+        ]
+    )
+    before = events(store)
+
+    opened = ReviewStore(store.path)
+
+    assert events(opened) == before
+    assert [each.reviewer for each in opened.decisions()] == [NAME, NAME, "ZOE", "ZOE"]
+    state = opened.state("item-0")
+    assert state is not None
+    # The last decision of each counts.
+    assert [(each.reviewer, each.verdict) for each in state.annotator_decisions] == [
+        (NAME, "reject"),
+        ("ZOE", "accept"),
+    ]
+    again = kept(opened)
+    opened.rebuild()
+    assert kept(opened) == again

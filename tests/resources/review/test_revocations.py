@@ -1,0 +1,170 @@
+"""Changes of mind: which decisions end, what the status becomes, and that nothing is rewritten."""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from methods.review import resolve
+from methods.review.process import Rules
+from methods.review.resolution import Policy
+from resources.review.revocations import NotTakenBack
+from resources.review.store import ReviewStore
+from tests.resources.review.review_queue import item, kept, queue, status, with_rules, work
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> ReviewStore:
+    store = ReviewStore(tmp_path / "review.sqlite")
+    store.update_queue(queue(3))
+    return store
+
+
+@pytest.fixture
+def blind(tmp_path: Path) -> ReviewStore:
+    store = with_rules(tmp_path, "default: {annotators: 2, expert: disagreement}")
+    store.update_queue(queue(1))
+    return store
+
+
+def rows(store: ReviewStore, table: str = "events") -> list[tuple]:
+    with closing(sqlite3.connect(store.path)) as connection:
+        return connection.execute(f"SELECT * FROM {table} ORDER BY 1").fetchall()
+
+
+def last(store: ReviewStore, person: str) -> int:
+    decision = store.last_decision(person)
+    assert decision is not None and decision.event_id is not None
+    return decision.event_id
+
+
+def test_ones_own_decision_ends_and_becomes_a_draft(store: ReviewStore) -> None:
+    edited = {**item(0)["content"], "rewrite": "Better."}
+    work(store, "ann", verdict_="edit", edits=edited, item_id="item-0", note="so")
+    before, was, decided = rows(store), store.completion(), store.decided()
+    assert status(store, "item-0") == "round_2"
+
+    store.take_back("item-0", last(store, "ann"), "ann")
+
+    assert rows(store) == before, "no event is changed"
+    assert (status(store, "item-0"), store.decisions()) == ("round_1", [])
+    assert len(store.decisions(revoked=True)) == 1
+    # What follows from decisions is made anew.
+    assert store.completion()[0].fingerprint != was[0].fingerprint
+    assert store.decided() == store.decided() != decided
+    lock = store.lock_item("ann", "annotator", item_id="item-0")
+    assert lock is not None
+    draft = store.draft(lock.claim)
+    assert draft is not None
+    assert (draft["content"], draft["verdict"], draft["note"]) == (edited, "edit", "so")
+    # The same decision may be made again.
+    store.unlock(lock.claim)
+    work(store, "ann", verdict_="edit", edits=edited, item_id="item-0", note="so")
+    assert status(store, "item-0") == "round_2"
+    again = kept(store)
+    store.rebuild()
+    assert kept(store) == again
+
+
+def test_a_skip_is_taken_back_and_the_item_is_given_again(store: ReviewStore) -> None:
+    work(store, "ann", verdict_="skip", item_id="item-0")
+    assert store.lock_item("ann", "annotator", item_id="item-0") is None
+    store.take_back("item-0", last(store, "ann"), "ann")
+    assert store.lock_item("ann", "annotator", item_id="item-0") is not None
+
+
+def test_what_somebody_built_on_stays(store: ReviewStore) -> None:
+    work(store, "ann", item_id="item-0")
+    mine = last(store, "ann")
+    work(store, "eve", "expert", item_id="item-0")
+
+    assert store.last_decision("ann") is None
+    with pytest.raises(NotTakenBack, match="Somebody else has decided"):
+        store.take_back("item-0", mine, "ann")
+    # The expert's own is the last one.
+    store.take_back("item-0", last(store, "eve"), "eve")
+    assert status(store, "item-0") == "round_2"
+    store.take_back("item-0", mine, "ann")
+    assert status(store, "item-0") == "round_1"
+
+
+def test_with_two_annotators_nobody_takes_back_who_may_know_the_others(blind: ReviewStore) -> None:
+    work(blind, "ann", item_id="item-0")
+    first = last(blind, "ann")
+    blind.take_back("item-0", first, "ann")
+    work(blind, "ann", verdict_="reject", item_id="item-0")
+    second = last(blind, "ann")
+    work(blind, "bob", item_id="item-0")
+
+    for name, event_id in (("ann", second), ("bob", second + 1)):
+        assert blind.last_decision(name) is None
+        with pytest.raises(NotTakenBack, match="in the same round"):
+            blind.take_back("item-0", event_id, name)
+    assert status(blind, "item-0") == "round_2"
+
+
+@pytest.mark.parametrize(
+    ("person", "event_id", "item_id"),
+    [("bob", 1, "item-0"), ("ann", 1, "item-1"), ("ann", 9, "item-0")],
+)
+def test_nobody_takes_back_anothers_or_one_of_another_item(
+    store: ReviewStore, person: str, event_id: int, item_id: str
+) -> None:
+    work(store, "ann", item_id="item-0")
+    with pytest.raises(NotTakenBack, match="no such decision"):
+        store.take_back(item_id, event_id, person)
+    assert len(store.decisions()) == 1
+
+
+def test_a_decision_is_taken_back_once(store: ReviewStore) -> None:
+    work(store, "ann", item_id="item-0")
+    event_id = last(store, "ann")
+    store.take_back("item-0", event_id, "ann")
+    with pytest.raises(NotTakenBack):
+        store.take_back("item-0", event_id, "ann")
+    assert len(rows(store, "revocations")) == 1
+
+
+def test_an_item_is_opened_again_for_a_reason_and_the_release_follows(store: ReviewStore) -> None:
+    work(store, "ann", item_id="item-0")
+    work(store, "eve", "expert", item_id="item-0")
+
+    def outcome() -> str:
+        return resolve(item(0), store.decisions(["item-0"]), Policy("all"), Rules()).status
+
+    assert (status(store, "item-0"), outcome()) == ("approved", "approved")
+    with pytest.raises(NotTakenBack, match="for a reason"):
+        store.reopen("item-0", "ada", 2, "  ")
+    store.reopen("item-0", "ada", 2, "The date is wrong.")
+    assert (status(store, "item-0"), outcome()) == ("round_2", "pending")
+    with pytest.raises(NotTakenBack, match="no decision of this round"):
+        store.reopen("item-0", "ada", 2, "again")
+    store.reopen("item-0", "ada", 1, "All of it.")
+    assert (status(store, "item-0"), outcome()) == ("round_1", "pending")
+
+    ended = store.revocations("item-0")
+    assert [(each.person, each.reason) for _, each in sorted(ended.items())] == [
+        ("ada", "All of it."),
+        ("ada", "The date is wrong."),
+    ]
+    # Both may decide again, each in their round.
+    assert work(store, "ann", item_id="item-0") == "item-0"
+    assert work(store, "eve", "expert", item_id="item-0") == "item-0"
+    assert status(store, "item-0") == "approved"
+
+
+@pytest.mark.parametrize("table", ["events", "revocations", "comments"])
+def test_what_is_stored_is_never_changed_or_deleted(store: ReviewStore, table: str) -> None:
+    work(store, "ann", item_id="item-0")
+    store.comment("item-0", "ann", "Is it?")
+    store.take_back("item-0", last(store, "ann"), "ann")
+    before = rows(store, table)
+    with closing(sqlite3.connect(store.path)) as connection:
+        names = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
+        for name in names:
+            with pytest.raises(sqlite3.IntegrityError, match="append-only"):
+                connection.execute(f"UPDATE {table} SET {name} = 7")
+        with pytest.raises(sqlite3.IntegrityError, match="append-only"):
+            connection.execute(f"DELETE FROM {table}")
+    assert rows(store, table) == before != []

@@ -1,0 +1,212 @@
+"""What may be done to an item, and by whom: drafts, locks, changes of mind, comments, pictures."""
+
+import io
+from html import escape
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from review.pages.frame import texts
+from review.pages.items import SIDES
+from tests.review.http_people import decide, opened, signed_in
+from tests.review.pages import Site, dialogue, make_site, picture
+
+SAYS = texts("en")
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Site:
+    return make_site(tmp_path / "home")
+
+
+# --- Drafts and locks ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("whose", ["another person", "another item"])
+def test_every_act_belongs_to_who_is_signed_in_and_to_that_item(site: Site, whose: str) -> None:
+    one, two = dialogue(site, "one"), dialogue(site, "two")
+    site.store.update_queue([one, two])
+    anna = signed_in(site, "anna")
+    data = opened(anna, one["item_id"])
+    token = {"token": data["token"]}
+    anna.post(data["urls"]["draft"], json={**token, "draft": {"note": "hers"}})
+    client, base = (
+        (signed_in(site, "ben"), f"/items/{one['item_id']}")
+        if whose == "another person"
+        else (anna, f"/items/{two['item_id']}")
+    )
+
+    draft = client.post(f"{base}/draft", json={**token, "draft": {"note": "other"}})
+    assert (draft.status_code, draft.json()["error"]) == (409, SAYS["work.lost"])
+    assert client.post(f"{base}/renew", json=token).json() == {"locked": False}
+    client.post(f"{base}/unlock", json=token)
+    content = {"content_hash": one["content_hash"], "round": 1, "verdict": "accept"}
+    assert client.post(f"{base}/decide", json={**token, **content}).status_code in (409, 422)
+
+    assert site.store.decisions() == []
+    assert anna.post(data["urls"]["renew"], json=token).json() == {"locked": True}
+    assert 'note" rows="1" dir="auto">\nhers' in anna.get(f"/items/{one['item_id']}").text
+
+
+def test_of_two_tabs_neither_overwrites_what_the_other_saved(site: Site) -> None:
+    one = dialogue(site)
+    site.store.update_queue([one])
+    anna = signed_in(site, "anna")
+    first, second = opened(anna, one["item_id"]), opened(anna, one["item_id"])
+    assert first["version"] is second["version"] is None
+
+    def save(note: str, based_on: str | None) -> object:
+        body = {"token": first["token"], "draft": {"note": note}, "based_on": based_on}
+        return anna.post(first["urls"]["draft"], json=body)
+
+    saved = save("one", None).json()["version"]
+    late = save("two", None)
+    assert (late.status_code, late.json()) == (
+        409,
+        {"error": SAYS["work.other_draft"], "other": True},
+    )
+    assert decide(anna, second, "accept", based_on=None).json()["other"]
+    assert site.store.decisions() == []
+    assert opened(anna, one["item_id"])["version"] == saved
+    # The answer to the first may have been lost: sent again it is saved.
+    assert save("one", None).json()["version"] == saved
+    assert save("both", saved).status_code == 200
+    assert save("this one", "any").status_code == 200
+    page = opened(anna, one["item_id"])
+    assert decide(anna, page, "accept", based_on=page["version"]).status_code == 200
+
+
+# --- Changes of mind -------------------------------------------------------------------------------
+
+
+def test_a_decision_is_taken_back_and_the_page_says_what_changed(site: Site) -> None:
+    one, two = dialogue(site, "one"), dialogue(site, "two")
+    site.store.update_queue([one, two])
+    anna = signed_in(site, "anna")
+    event_id = decide(anna, opened(anna, one["item_id"]), "accept", note="hasty").json()["event_id"]
+    for path in ("/", f"/items/{two['item_id']}", f"/history/{one['item_id']}"):
+        assert f"/items/{one['item_id']}/take-back" in anna.get(path).text
+
+    back = f"/items/{one['item_id']}/take-back"
+    assert signed_in(site, "ben").post(back, data={"event_id": event_id}).status_code == 409
+    answer = anna.post(back, data={"event_id": event_id})
+    assert answer.status_code == 303
+    page = anna.get(answer.headers["location"]).text
+    assert SAYS["item.taken_back"] in page and "hasty" in page
+    assert "“needs an expert” → “needs round 1”" in page
+    assert site.store.decisions() == []
+    again = anna.post(back, data={"event_id": event_id})
+    assert again.status_code == 409 and SAYS["undo.none"] in again.text
+    history = anna.get(f"/history/{one['item_id']}").text
+    assert SAYS["history.taken_back"] in history
+
+
+def test_an_administrator_opens_an_item_again_with_a_reason(site: Site) -> None:
+    one = dialogue(site)
+    site.store.update_queue([one])
+    anna, eva, ada = (signed_in(site, name) for name in ("anna", "eva", "ada"))
+    decide(anna, opened(anna, one["item_id"]), "accept")
+    decide(eva, opened(eva, one["item_id"]), "accept")
+    path = f"/items/{one['item_id']}/reopen"
+    said = {"round": "2", "reason": "The date is <wrong>."}
+    for client in (anna, eva):
+        assert client.post(path, data=said).status_code == 403
+        assert "reopen" not in client.get(f"/history/{one['item_id']}").text
+    assert "reopen" in ada.get(f"/history/{one['item_id']}").text
+    empty = ada.post(path, data={"round": "2", "reason": " "})
+    assert empty.status_code == 409 and SAYS["undo.reason"] in empty.text
+    assert ada.post(path, data={"round": "3", "reason": "x"}).status_code == 400
+
+    page = ada.get(ada.post(path, data=said).headers["location"]).text
+    assert SAYS["item.reopened"] in page and "“approved” → “needs an expert”" in page
+    assert opened(eva, one["item_id"])["round"] == 2
+    assert "The date is &lt;wrong&gt;." in eva.get(f"/history/{one['item_id']}").text
+
+
+# --- Comments --------------------------------------------------------------------------------------
+
+
+def test_comments_are_as_blind_as_decisions(tmp_path: Path) -> None:
+    site = make_site(tmp_path / "two", "default: {annotators: 2}\n")
+    one = dialogue(site)
+    site.store.update_queue([one])
+    people = {name: signed_in(site, name) for name in ("anna", "ben", "eva", "ada")}
+    path = f"/items/{one['item_id']}"
+
+    def write(name: str, text: str, to: str = "") -> None:
+        answer = people[name].post(f"{path}/comments", data={"text": text, "addressee": to})
+        assert answer.headers["location"] == f"{path}#comments"
+
+    def seen() -> dict[str, set[str]]:
+        words = ("<b>from-anna", "to-ben", "to-eva", "from-eva")
+        return {
+            name: {word for word in words if escape(word) in client.get(path).text}
+            for name, client in people.items()
+        }
+
+    write("anna", "<b>from-anna")
+    write("anna", "to-ben", "BEN")
+    write("anna", "to-eva", "eva")
+    write("eva", "from-eva")
+    hers = {"<b>from-anna", "to-ben", "to-eva"}
+    assert seen() == {
+        "anna": {*hers, "from-eva"},
+        "ben": {"from-eva"},
+        "eva": {"from-eva"},
+        "ada": {*hers, "from-eva"},
+    }
+    for name in ("anna", "ben"):
+        decide(people[name], opened(people[name], one["item_id"]), "accept")
+    assert seen()["ben"] == {"<b>from-anna", "to-ben", "from-eva"}
+    assert seen()["eva"] == {"<b>from-anna", "to-eva", "from-eva"}
+
+
+def test_what_is_no_comment_is_refused_in_a_sentence(site: Site) -> None:
+    one = dialogue(site)
+    site.store.update_queue([one])
+    anna = signed_in(site, "anna")
+    path = f"/items/{one['item_id']}/comments"
+    for said, sentence in (
+        ({"text": " "}, "comment.length"),
+        ({"text": "x" * 4001}, "comment.length"),
+        ({"text": "x", "addressee": "nobody"}, "comment.nobody"),
+    ):
+        answer = anna.post(path, data=said)
+        assert answer.status_code == 422 and SAYS[sentence] in answer.text
+    assert anna.post("/items/none/comments", data={"text": "x"}).status_code == 404
+    assert site.store.comments() == []
+
+
+# --- Pictures --------------------------------------------------------------------------------------
+
+
+def test_a_picture_is_served_in_the_size_that_is_shown(site: Site) -> None:
+    data = io.BytesIO()
+    Image.effect_noise((3000, 1000), 80).convert("RGB").save(data, "PNG")
+    image_id = site.images.put(data.getvalue()).image_id
+    anna = signed_in(site, "anna")
+    whole = anna.get(f"/images/{image_id}").content
+    assert whole == data.getvalue()
+    for side in SIDES:
+        answer = anna.get(f"/images/{image_id}?side={side}")
+        assert answer.headers["content-type"] == "image/jpeg"
+        assert "immutable" in answer.headers["cache-control"]
+        assert max(Image.open(io.BytesIO(answer.content)).size) == side
+        assert len(answer.content) < len(whole) / 4
+    # What is small is served as it is.
+    small = picture(site, "green")
+    assert anna.get(f"/images/{small}?side=640").content == site.images.read(small)
+    for wrong in ("0", "-1", "99999", "640.5", "x"):
+        assert anna.get(f"/images/{image_id}?side={wrong}").status_code == 404
+
+
+def test_a_missing_picture_is_said_to_be_missing(site: Site) -> None:
+    one = dialogue(site)
+    site.store.update_queue([one])
+    site.images.path(one["image_ids"][1]).unlink()
+    page = signed_in(site, "anna").get(f"/items/{one['item_id']}").text
+    assert page.count(SAYS["item.missing_image"]) == 2, (
+        "one is for the script, should it be damaged"
+    )
+    assert page.count("<img src") == 1

@@ -1,0 +1,330 @@
+"""What people feel at the screen: keys pressed too fast, second thoughts, two tabs, phones."""
+
+import copy
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, Route, expect, sync_playwright
+
+from review.pages.frame import texts
+from review.samples import samples
+from tests.browser import FLAGS
+from tests.resources.review.review_queue import verdict
+from tests.review.browser import open_item, overflow, press, sign_in
+from tests.review.pages import Site, dialogue, make_site, serving
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+
+SAYS = texts("en")
+TWO = "default: {annotators: 2}\n"
+PHONE, TABLET = {"width": 375, "height": 700}, {"width": 768, "height": 1024}
+
+
+@pytest.fixture(scope="module")
+def browser(chromium: str) -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    with serving(make_site(tmp_path / "home")) as served:
+        yield served
+
+
+def ready(page: Page) -> None:
+    page.wait_for_selector("html[data-ready]")
+
+
+def saved(page: Page) -> None:
+    expect(page.locator("#saved")).to_have_text(SAYS["work.saved"])
+
+
+# --- Second thoughts -------------------------------------------------------------------------------
+
+
+def test_eight_fast_presses_decide_one_item(browser: Browser, site: Site) -> None:
+    site.store.update_queue([dialogue(site, f"number {number}") for number in range(8)])
+    page = sign_in(browser, site, "anna")
+    press(page, "n")
+    ready(page)
+    for _ in range(8):
+        press(page, "a", "Control+Enter")
+        page.wait_for_timeout(60)
+    page.wait_for_timeout(1500)
+    assert len(site.store.decisions()) == 1
+
+
+def test_a_decision_is_taken_back_by_one_key_and_made_otherwise(
+    browser: Browser, site: Site
+) -> None:
+    one, two = dialogue(site, "one"), dialogue(site, "two")
+    site.store.update_queue([one, two])
+    page = sign_in(browser, site, "anna")
+    open_item(page, site, one["item_id"])
+    press(page, "j", "j", "e")
+    page.keyboard.type(" More.")
+    press(page, "Control+Enter")
+    page.wait_for_url(f"**/items/{two['item_id']}")
+    ready(page)
+
+    press(page, "u")
+    page.wait_for_url(f"**/items/{one['item_id']}?*")
+    ready(page)
+    expect(page.get_by_text(SAYS["item.taken_back"])).to_contain_text("needs round 1")
+    expect(page.get_by_role("group", name="Turn 1, Answer")).to_contain_text("More.")
+    expect(page.get_by_role("radio", name="Accept with edits")).to_be_checked()
+    press(page, "r")
+    page.get_by_role("combobox", name="Reason").select_option("incomplete")
+    press(page, "Control+Enter")
+    page.wait_for_url(f"**/items/{two['item_id']}")
+    assert [each.verdict for each in site.store.decisions()] == ["reject"]
+    assert [each.verdict for each in site.store.decisions(revoked=True)] == ["edit", "reject"]
+
+
+def test_an_expert_takes_a_version_by_one_key_and_edits_from_there(
+    browser: Browser, tmp_path: Path
+) -> None:
+    with serving(make_site(tmp_path / "two", TWO)) as site:
+        one = dialogue(site)
+        site.store.update_queue([one])
+        for name, typed in (("anna", "A scarlet ground."), ("ben", "A crimson ground.")):
+            page = sign_in(browser, site, name)
+            open_item(page, site, one["item_id"])
+            press(page, "j", "j", "e", "Control+A")
+            page.keyboard.type(typed)
+            press(page, "Control+Enter")
+            page.wait_for_url("**/?notice=queue.nothing_left")
+
+        eva = sign_in(browser, site, "eva")
+        open_item(eva, site, one["item_id"])
+        differences = eva.get_by_role("group").filter(has_text=SAYS["versions.between"])
+        expect(differences.locator("del")).to_have_text("scarlet")
+        expect(differences.locator("ins")).to_have_text("crimson")
+        answer = eva.get_by_role("group", name="Turn 1, Answer")
+        expect(answer).to_contain_text("A red ground.")
+        for key, text in ((",", "scarlet"), (".", "crimson"), (";", "red"), (".", "crimson")):
+            press(eva, key)
+            expect(answer).to_contain_text(text)
+            ready(eva)
+        press(eva, "j", "j", "e", "End")
+        eva.keyboard.type(" Indeed.")
+        press(eva, "Escape")
+        # Own edits are not overwritten by one key.
+        asked: list[str] = []
+        eva.once("dialog", lambda dialog: (asked.append(dialog.message), dialog.dismiss()))
+        press(eva, ",")
+        assert asked == [SAYS["work.overwrite"]]
+        press(eva, "Control+Enter")
+        eva.wait_for_url("**/?notice=queue.nothing_left")
+        last = site.store.decisions()[-1]
+        assert last.edits is not None
+        assert last.edits["turns"][0]["answer"] == "A crimson ground. Indeed."
+
+
+# --- Drafts ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("stays", ["work.show_other", "work.keep_this"])
+def test_two_tabs_ask_which_draft_stays(browser: Browser, site: Site, stays: str) -> None:
+    one = dialogue(site)
+    site.store.update_queue([one])
+    first = sign_in(browser, site, "anna")
+    second = first.context.new_page()
+    for page in (first, second):
+        open_item(page, site, one["item_id"])
+    note = "Note"
+    press(first, "m")
+    first.keyboard.type("first")
+    saved(first)
+    second.bring_to_front()
+    press(second, "m")
+    second.keyboard.type("second")
+
+    expect(second.get_by_role("alert")).to_have_text(SAYS["work.other_draft"])
+    expect(second.locator("#saved")).to_have_text(SAYS["work.not_saved"])
+    second.get_by_role("button", name=SAYS[stays]).click()
+    wanted = {"work.show_other": "first", "work.keep_this": "second"}[stays]
+    expect(second.get_by_role("textbox", name=note)).to_have_value(wanted)
+    expect(second.get_by_role("alert")).to_be_hidden()
+    if stays == "work.keep_this":
+        saved(second)
+    open_item(first, site, one["item_id"])
+    expect(first.get_by_role("textbox", name=note)).to_have_value(wanted)
+
+
+def test_banner_and_draft_never_contradict_each_other(browser: Browser, site: Site) -> None:
+    one = dialogue(site)
+    site.store.update_queue([one])
+    page = sign_in(browser, site, "anna")
+    open_item(page, site, one["item_id"])
+
+    def dead(route: Route) -> None:
+        route.abort()
+
+    page.route("**/draft", dead)
+    press(page, "m")
+    page.keyboard.type("a")
+    expect(page.get_by_role("alert")).to_have_text(SAYS["work.offline"])
+    expect(page.locator("#saved")).to_have_text(SAYS["work.not_saved"])
+    page.unroute("**/draft", dead)
+    page.keyboard.type("b")
+    saved(page)
+    expect(page.get_by_role("alert")).to_be_hidden()
+
+
+# --- The screen ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [{"width": 1280, "height": 700}, PHONE, TABLET])
+def test_what_has_the_focus_is_never_under_the_bar(
+    browser: Browser, site: Site, size: dict[str, int]
+) -> None:
+    turns = [(f"Question {n}? " * 12, f"Answer {n}. " * 30) for n in range(8)]
+    one = dialogue(site, "long", *turns)
+    site.store.update_queue([one])
+    page = sign_in(browser, site, "anna")
+    page.set_viewport_size(size)
+    open_item(page, site, one["item_id"])
+    hidden = """() => {
+      const bar = document.getElementById("decision");
+      const at = document.activeElement;
+      if (getComputedStyle(bar).position !== "sticky" || bar.contains(at)) return 0;
+      const box = at.getBoundingClientRect();
+      return Math.min(box.bottom, box.top + 30) - bar.getBoundingClientRect().top;
+    }"""
+    for key in ["j"] * 16 + ["k"] * 4 + ["Tab"] * 30:
+        press(page, key)
+        assert page.evaluate(hidden) <= 0, key
+    page.get_by_role("group", name="Turn 7, Answer").focus()
+    press(page, "e")
+    page.keyboard.type("\n".join("line" for _ in range(12)))
+    caret = page.evaluate(
+        """() => document.activeElement.getBoundingClientRect().bottom
+          - document.getElementById("decision").getBoundingClientRect().top"""
+    )
+    assert caret <= 4 or size is PHONE
+
+
+@pytest.mark.parametrize("size", [PHONE, TABLET])
+def test_every_page_fits_a_phone_and_a_tablet(
+    browser: Browser, tmp_path: Path, size: dict[str, int]
+) -> None:
+    with serving(make_site(tmp_path / "two", TWO)) as site:
+        one = dialogue(site)
+        site.store.update_queue([one])
+        site.store.comment(one["item_id"], "eva", "A comment that is rather long. " * 8)
+        page = sign_in(browser, site, "ada")
+        page.set_viewport_size(size)
+        for path in ("/", "/accounts", f"/items/{one['item_id']}", f"/history/{one['item_id']}"):
+            page.goto(site.address + path)
+            assert overflow(page) <= 0, path
+        annotator = sign_in(browser, site, "anna")
+        annotator.set_viewport_size(size)
+        open_item(annotator, site, one["item_id"])
+        assert overflow(annotator) <= 0
+        bar = annotator.locator("#decision").bounding_box()
+        assert bar is not None and bar["height"] < size["height"] / 2
+
+
+def test_a_reference_is_whole_in_a_text_from_right_to_left(browser: Browser, site: Site) -> None:
+    arabic = "ماذا ترى في <image-1> وفي <image-2>؟"
+    one = dialogue(site, "arabic", (arabic, "أرضية حمراء في <image-1>."))
+    site.store.update_queue([one])
+    page = sign_in(browser, site, "anna")
+    open_item(page, site, one["item_id"])
+    whole = """() => [...document.querySelectorAll("bdi[dir=ltr], a.reference")].map((each) => {
+      const range = document.createRange();
+      const at = (i) => {
+        range.setStart(each.firstChild, i);
+        range.setEnd(each.firstChild, i + 1);
+        return range.getBoundingClientRect().left;
+      };
+      return at(0) < at(1) && at(1) < at(each.textContent.length - 1);
+    })"""
+    found = page.evaluate(whole)
+    assert found == [True] * 3
+    press(page, "j", "j", "e", "End")
+    page.keyboard.type("!")
+    press(page, "Control+Enter")
+    page.wait_for_url("**/?notice=queue.nothing_left")
+    page.goto(f"{site.address}/history/{one['item_id']}")
+    found = page.evaluate(whole)
+    assert len(found) >= 4 and all(found)
+
+
+def test_a_picture_is_shown_small_and_zoomed_whole_and_a_broken_one_says_so(
+    browser: Browser, site: Site
+) -> None:
+    one = dialogue(site)
+    site.store.update_queue([one])
+    page = sign_in(browser, site, "anna")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    first, second = one["image_ids"]
+    page.route(f"**/images/{second}*", lambda route: route.abort())
+    open_item(page, site, one["item_id"])
+    expect(page.locator(".missing")).to_have_text(SAYS["item.missing_image"])
+    pictures = [url for url in asked if first in url]
+    assert pictures and all(url.endswith("?side=640") for url in pictures)
+    press(page, "1")
+    expect(page.get_by_text("Image 1 / 2")).to_be_visible()
+    expect(page.locator("#viewer img")).to_have_js_property("naturalWidth", 320)
+    assert f"{site.address}/images/{first}" in asked
+    press(page, "ArrowRight", "Escape", "2")
+    expect(page.get_by_role("dialog", name="Image, large")).to_be_hidden()
+
+
+def test_without_javascript_a_sentence_says_so(browser: Browser, site: Site) -> None:
+    one = dialogue(site)
+    site.store.update_queue([one])
+    context = browser.new_context(java_script_enabled=False, locale="en")
+    page = context.new_page()
+    page.goto(site.link("anna"))
+    page.locator("main button").press("Enter")
+    page.wait_for_url(f"{site.address}/")
+    page.goto(f"{site.address}/items/{one['item_id']}")
+    sentence = page.locator("noscript p")
+    expect(sentence).to_be_visible()
+    expect(sentence).to_have_text(SAYS["frame.no_script"])
+    expect(page.get_by_role("group", name="Turn 1, Answer")).to_contain_text("A red ground.")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(browser: Browser, tmp_path: Path, scheme: str) -> None:
+    with serving(make_site(tmp_path / "two", TWO)) as site:
+        one, two = dialogue(site, "one"), dialogue(site, "two")
+        (score,) = [each for each in samples(one["image_ids"], []) if each["kind"] == "score"]
+        score["context"] = {"rubric": ["Creativity - own thought. 1-2 none; 9-10 outstanding."]}
+        site.store.update_queue([one, two, score])
+        site.images.path(two["image_ids"][1]).unlink()
+
+        def edited(name: str, typed: str) -> None:
+            lock = site.store.lock_item(name, "annotator", item_id=one["item_id"])
+            assert lock is not None
+            edits = copy.deepcopy(one["content"])
+            edits["turns"][0]["answer"] = typed
+            site.store.decide(lock.token, verdict(lock, name, "edit", edits))
+
+        edited("anna", "A scarlet ground.")
+        site.store.reopen(one["item_id"], "ada", 1, "Not yet.")
+        edited("anna", "A scarlet ground.")
+        edited("ben", "A crimson ground.")
+        site.store.comment(one["item_id"], "anna", "Which one?", "eva")
+        item = f"/items/{one['item_id']}"
+        for name, paths in (
+            ("eva", (f"{item}?notice=item.taken_back&was=approved", "/")),
+            ("ada", (f"/history/{one['item_id']}", "/", "/accounts")),
+            ("anna", (f"/items/{two['item_id']}", f"/items/{score['item_id']}")),
+        ):
+            page = sign_in(browser, site, name, color_scheme=scheme)
+            for path in paths:
+                page.goto(site.address + path)
+                for closed in page.locator("details:not([open]) summary").all():
+                    closed.click()
+                found = Axe().run(page).response["violations"]
+                assert found == [], (path, [(each["id"], each["nodes"][:2]) for each in found])

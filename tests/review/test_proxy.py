@@ -1,0 +1,80 @@
+"""Signing in by the header of a proxy, over the real server."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from methods.errors import UserError
+from review.proxy import SignInHeader, sign_in_header
+from tests.review.pages import Site, make_site, serving
+
+HEADER = "X-Forwarded-Email"
+ASKS = {"accept": "text/html"}
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Site:
+    site = make_site(tmp_path / "home")
+    site.accounts.add("Zoë@b.org", "annotator")
+    return site
+
+
+@pytest.fixture
+def trusted(site: Site) -> Iterator[Site]:
+    with serving(site, sign_in_header(HEADER, ["10.0.0.0/8", "127.0.0.1"])) as served:
+        yield served
+
+
+def as_named(name: str) -> dict[str, str | bytes]:
+    return {**ASKS, HEADER: name.encode()}
+
+
+def test_a_trusted_proxy_signs_in_whom_it_names(trusted: Site) -> None:
+    with httpx.Client(base_url=trusted.address) as client:
+        page = client.get("/", headers=as_named("zoë@B.org"))
+        assert page.status_code == 200 and "Zoë@b.org" in page.text
+        session = client.cookies["review_session"]
+        assert "Zoë@b.org" in client.get("/", headers=as_named("zoë@B.org")).text
+        assert client.cookies["review_session"] == session, "one session serves all requests"
+        # The protection against other sites holds as for everybody.
+        assert client.post("/next", headers=as_named("zoë@B.org")).status_code == 403
+
+        # Somebody else at the same browser: the earlier session is over.
+        assert ">anna<" in client.get("/", headers=as_named("anna")).text
+        assert trusted.accounts.session(session) is None
+
+
+def test_a_name_without_an_account_is_refused_in_a_sentence(trusted: Site) -> None:
+    trusted.accounts.disable("anna")
+    for name in ("nobody", "anna", "<b>"):
+        answer = httpx.get(f"{trusted.address}/", headers=as_named(name))
+        assert answer.status_code == 403
+        assert "ask an administrator to add it" in answer.text and "<b>" not in answer.text
+        assert "review_session" not in answer.cookies
+
+
+@pytest.mark.parametrize(
+    "proxy",
+    [None, sign_in_header(HEADER, ["10.0.0.0/8"]), sign_in_header("X-Other", ["127.0.0.1"])],
+)
+def test_nobody_else_is_believed(site: Site, proxy: SignInHeader | None) -> None:
+    with serving(site, proxy) as served:
+        for more in ({}, {"X-Forwarded-For": "10.0.0.1"}):
+            answer = httpx.get(f"{served.address}/", headers={**as_named("ada"), **more})
+            assert (answer.status_code, answer.headers["location"][:6]) == (303, "/login")
+
+
+def test_what_the_proxy_itself_was_given_is_not_believed_beside_it(trusted: Site) -> None:
+    twice = [("accept", "text/html"), (HEADER, "ada"), (HEADER, "anna")]
+    assert httpx.get(f"{trusted.address}/", headers=twice).status_code == 303
+
+
+@pytest.mark.parametrize(
+    ("header", "trusted"), [(HEADER, []), (None, ["127.0.0.1"]), (HEADER, ["localhost"])]
+)
+def test_half_a_configuration_is_refused(header: str | None, trusted: list[str]) -> None:
+    with pytest.raises(UserError, match="--trusted-proxy"):
+        sign_in_header(header, trusted)
+    assert sign_in_header(None, []) is None

@@ -424,6 +424,10 @@ def test_what_cannot_be_compared_is_left_blank(data, store) -> None:
         ),
         ([2.0, 3.0, 7.0], 40, "is 3.0 (2.0 to 7.0, by pair) points", "however"),
         ([6.5], 12, "on 12 independent dialogues, before Holm's adjustment.", "however"),
+        # (3 / 4)^10 = 0.056, (10 / 11)^30 = 0.057, (19 / 20)^60 = 0.046.
+        ([6.5], 10, "one in 4 dialogues is missed by so few in about 5 of 100 cases", "however"),
+        ([6.5], 30, "one in 11 dialogues is missed", "however"),
+        ([6.5], 60, "on 60 independent dialogues", "is missed"),
         ([6.5], 5, "With 5 dialogues no difference can come below p = 0.05", "12 independent"),
     ],
 )

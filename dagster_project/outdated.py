@@ -4,6 +4,7 @@ What belongs here: why an asset is run again. Whether its code, settings, prompt
 changed is for Dagster's data versions (`code_versions.py`); the other reasons are outside of its graph.
 """
 
+from collections import Counter
 from collections.abc import Collection
 from contextlib import closing
 from typing import Any, NamedTuple
@@ -18,13 +19,14 @@ from assets.common.dagster_internals import (
     StaleStatus,
 )
 from assets.common.tables import ROW_COUNT
-from assets.common.unchanged import MAY_BE_KEPT, reads_the_same
+from assets.common.unchanged import MAY_BE_KEPT, has_decisions_since, reads_the_same
 from dagster_project.progress import is_wrong
 from resources.home import home, ledger_path, releases_path, review_path, warehouse_path
 from resources.llm.ledger import Ledger
+from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse
 
-OUTSIDE = frozenset({"review_store", "ledger", "corpus"})
+OUTSIDE = frozenset({"ledger", "corpus"})
 """Resources that have other rows at another time, of which an asset's own fingerprints do not tell."""
 FILES = {
     "cluster.pictures": home,
@@ -33,6 +35,11 @@ FILES = {
     "release.exports": releases_path,
 }
 """Tables that name files by their path, and the folder that it begins in."""
+
+QUEUES = frozenset(
+    {"review.queue", "evaluate.score_queue", "evaluate.item_queue", "evaluate.extraction_queue"}
+)
+"""Tables whose items are put into the review store."""
 
 
 class Outdated(NamedTuple):
@@ -49,7 +56,7 @@ def outdated(
 
     An asset is out of date if it is stale or was never made, has another number of rows than it
     recorded, would read other rows than it read, lost calls, was not made of every release, failed a
-    check, or its files are gone. One that reads the review store is run where that was written to
+    check, or its files are gone. One that reads the review store is run where people decided
     since, and what is made of it follows if its rows change.
 
     Where rows are the only reason, what is made of them may be kept as it is: whether its own rows have
@@ -84,7 +91,7 @@ def outdated(
         return {*(dg.AssetSelection.assets(*roots).downstream() & group).resolve(graph)}
 
     must = with_what_follows(anew)
-    must |= {key for key in keys if _reviewed_since(instance, graph, key)}
+    must |= {key for key in keys if _reviewed_since(instance, graph, warehouse, key)}
     found = must | with_what_follows(rows)
     return Outdated(
         sorted(found), sorted(key for key in found - must if not _reads_outside(graph, key))
@@ -178,16 +185,29 @@ def _reads_outside(graph: AssetGraph, key: dg.AssetKey) -> bool:
     return bool(OUTSIDE & graph.get(key).assets_def.required_resource_keys)
 
 
-def _reviewed_since(instance: dg.DagsterInstance, graph: AssetGraph, key: dg.AssetKey) -> bool:
-    """Whether an asset reads the review store, and that was written to after the asset was made."""
+def _reviewed_since(
+    instance: dg.DagsterInstance, graph: AssetGraph, warehouse: Warehouse, key: dg.AssetKey
+) -> bool:
+    """Whether an asset reads the review store, and people decided there since; or whether the store
+    has not all that the asset put into the queue."""
     if "review_store" not in graph.get(key).assets_def.required_resource_keys:
         return False
     event = instance.get_latest_materialization_event(key)
-    store = review_path()
-    return event is not None and any(
-        path.exists() and path.stat().st_mtime > event.timestamp
-        for path in (store, store.with_name(f"{store.name}-wal"))
-    )
+    if event is None or event.asset_materialization is None:
+        return False
+    if not review_path().exists():
+        return True
+    with closing(ReviewStore(review_path())) as store:
+        if has_decisions_since(event.asset_materialization, store):
+            return True
+        table = ".".join(key.path)
+        if table not in QUEUES:
+            return False
+        queued = Counter(warehouse.select(table, "kind")["kind"].to_pylist())
+        in_store = Counter[str]()
+        for progress in store.progress():
+            in_store[progress.kind] += progress.n
+    return any(in_store[kind] < n for kind, n in queued.items())
 
 
 class _Loading(LoadingContext):

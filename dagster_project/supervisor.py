@@ -93,9 +93,8 @@ def descendants(process: int) -> set[int]:
     processes: set[int] = set()
     # A process or a thread may end while it is looked at.
     with suppress(OSError):
-        for task in os.listdir(f"/proc/{process}/task"):
+        for task in Path(f"/proc/{process}/task").iterdir():
             with suppress(OSError):
-                children = Path(f"/proc/{process}/task/{task}/children").read_text()
-                for child in map(int, children.split()):
+                for child in map(int, (task / "children").read_text().split()):
                     processes |= {child, *descendants(child)}
     return processes

@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from filelock import FileLock, Timeout
 
@@ -58,6 +58,8 @@ __all__ = [
     "sql_files",
     "sql_text",
 ]
+
+T = TypeVar("T")
 
 LOCK_TIMEOUT = OPEN_TIMEOUT = 12 * 3600.0
 """Seconds to wait for the other processes, and for who opened the file without our lock. Most
@@ -146,6 +148,7 @@ class Warehouse:
         self._kept = threading.local()
         self._reads: list[Reads] = []
         self._fingerprints: dict[str, dict[bool, dict[str, str]]] = {}
+        self._made: dict[tuple[str, str], tuple[tuple[str | None, ...], object]] = {}
 
     def check(self) -> None:
         """Bring the file to this version now, not at the first use. Raises WarehouseError."""
@@ -320,6 +323,40 @@ class Warehouse:
             yield reads
         finally:
             self._reads.remove(reads)
+
+    @contextmanager
+    def not_recorded(self) -> Iterator[None]:
+        """What is read in the block is not what a step is made of: another step shows it again."""
+        recording, self._reads = self._reads, []
+        try:
+            yield
+        finally:
+            self._reads = recording
+
+    def while_unchanged(
+        self,
+        tables: Sequence[str],
+        release_id: str,
+        make: Callable[[], T],
+        kept: Callable[[T], bool] = lambda _: True,
+    ) -> T:
+        """What `make` makes of the rows that these tables have of a release.
+
+        It is made once for as long as they have the same rows: small things, which several steps of a
+        run need and none changes. One that is not to be `kept` is made each time.
+        """
+        rows = tuple(
+            self.known_fingerprints(table, by_release=True).get(release_id) for table in tables
+        )
+        for table in tables:
+            self._record(table, {"release_id": release_id})
+        key = make.__qualname__, release_id
+        if key in self._made and self._made[key][0] == rows:
+            return cast(T, self._made[key][1])
+        made = make()
+        if kept(made):
+            self._made[key] = rows, made
+        return made
 
     def _record(self, source: str, values: Mapping[str, object] | None) -> None:
         for reads in self._reads:

@@ -20,7 +20,7 @@ import pyarrow as pa
 from assets.common.apart import NO_FAILURE, NOT_MADE, STAGES, WHOLE, Apart
 from assets.common.previews import PREVIEW_ROWS, preview
 from assets.common.settings import SECTIONS, choose, config_fields, last_reported
-from assets.common.unchanged import kept_as_it_is, read_by
+from assets.common.unchanged import DECIDED, kept_as_it_is, read_by
 from methods.errors import UserError
 from methods.ids import content_id
 from resources.extras import tables_before
@@ -180,8 +180,12 @@ def _step(
                     given["settings"] = chosen.settings
             if "context" in signature.parameters:
                 given["context"] = context
-            if kept := kept_as_it_is(context, table, resources["warehouse"]):
+            review = resources.get("review_store")
+            if kept := kept_as_it_is(context, table, resources["warehouse"], review):
                 return kept
+            if review is not None:
+                # Before anything is read: who decides meanwhile is read by the next run.
+                shown[DECIDED] = review.decided()
             slice_of_run = {}
             if context.has_partition_key or context.has_partition_key_range:
                 slice_of_run = {"wit_shard": list(context.partition_keys)}

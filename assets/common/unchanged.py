@@ -10,11 +10,14 @@ from collections.abc import Mapping, Sequence
 import dagster as dg
 
 from assets.common.dagster_internals import DATA_VERSION_TAG
+from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse
 from resources.warehouse_reads import Reads, would_read_the_same
 
 READ = "tables read"
 """Metadata of a materialization: what it read of which tables, as fingerprints."""
+DECIDED = "decisions read"
+"""Metadata of a materialization that reads the review store: a hash of what people had decided."""
 UNCHANGED_SINCE = "unchanged since"
 """Metadata of an asset that was kept: the run that made it."""
 MAY_BE_KEPT = "loom/may_be_kept"
@@ -38,20 +41,31 @@ def read_by(reads: Reads, own: Sequence[str]) -> dict[str, dg.MetadataValue]:
 
 
 def kept_as_it_is(
-    context: dg.AssetExecutionContext, table: str, warehouse: Warehouse
+    context: dg.AssetExecutionContext,
+    table: str,
+    warehouse: Warehouse,
+    review: ReviewStore | None,
 ) -> dg.MaterializeResult | None:
-    """The last materialization of `table` once more, if it may be kept and would read the same."""
+    """The last materialization of `table` once more, if it may be kept and would read the same: of the
+    warehouse, and of `review` where it reads that."""
     if table not in context.run.tags.get(MAY_BE_KEPT, "").split():
         return None
     event = context.instance.get_latest_materialization_event(dg.AssetKey(table.split(".")))
     last = event.asset_materialization if event else None
     if event is None or last is None or not reads_the_same(last, warehouse):
         return None
+    if review is not None and has_decisions_since(last, review):
+        return None
     kept = {name: value for name, value in last.metadata.items() if name not in OF_ITS_RUN}
     return dg.MaterializeResult(
         metadata={UNCHANGED_SINCE: event.run_id, **kept},
         data_version=dg.DataVersion((last.tags or {})[DATA_VERSION_TAG]),
     )
+
+
+def has_decisions_since(last: dg.AssetMaterialization, review: ReviewStore) -> bool:
+    """Whether people decided since a materialization that reads the review store."""
+    return DECIDED not in last.metadata or last.metadata[DECIDED].value != review.decided()
 
 
 def reads_the_same(last: dg.AssetMaterialization, warehouse: Warehouse) -> bool:

@@ -12,6 +12,7 @@ from methods.benchmarks import Benchmarks
 from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.items import Item
 from methods.naming import nearest
+from methods.release import RELEASE_TABLES
 from methods.release_items import items_of_release
 from resources.batched import batched
 from resources.reports.release_rows import rows_of_release
@@ -29,6 +30,10 @@ _ORDERS = {
     "references": "item_id, turn, kind",
     "images": "item_id, position",
 }
+
+
+OF_ITEMS = ("release.releases", *(f"release.{table}" for table in RELEASE_TABLES))
+"""What items are made of."""
 
 
 class Released(NamedTuple):
@@ -98,11 +103,19 @@ def releases_named(
 
 
 def items_of(warehouse: Warehouse, release_id: str) -> list[Item]:
-    """The release's items in order."""
-    with warehouse.kept_open():
-        language = language_of(warehouse, release_id)
-        rows = rows_of_release(warehouse, release_id)
-    return items_of_release(rows, language)
+    """The release's items in order. Those of a small one are read once, and kept."""
+
+    def read() -> list[Item]:
+        with warehouse.kept_open():
+            language = language_of(warehouse, release_id)
+            rows = rows_of_release(warehouse, release_id)
+        return items_of_release(rows, language)
+
+    return list(
+        warehouse.while_unchanged(
+            OF_ITEMS, release_id, read, lambda items: len(items) <= ITEMS_AT_ONCE
+        )
+    )
 
 
 def language_of(warehouse: Warehouse, release_id: str) -> str | None:
@@ -113,8 +126,12 @@ def language_of(warehouse: Warehouse, release_id: str) -> str | None:
 
 def items_in_batches(warehouse: Warehouse, release_id: str) -> Iterator[Item]:
     """The same, read some at a time: all of a large release take hundreds of megabytes."""
+    all_ids = item_ids(warehouse, release_id)
+    if len(all_ids) <= ITEMS_AT_ONCE:
+        yield from items_of(warehouse, release_id)
+        return
     language = language_of(warehouse, release_id)
-    for ids in batched(item_ids(warehouse, release_id), ITEMS_AT_ONCE):
+    for ids in batched(all_ids, ITEMS_AT_ONCE):
         yield from items_named(warehouse, release_id, ids, language)
 
 

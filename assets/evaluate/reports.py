@@ -92,9 +92,12 @@ def reports(
             lines.append(line)
     table = rows_to_arrow("evaluate.reports", rows)
     warehouse.replace("evaluate.reports", table)
+    # When the corpus or the costs are others, `ledger.costs` writes its page, and no report.
+    with warehouse.not_recorded():
+        corpus = write_corpus(warehouse, image_store)
     links = {
         "index": relative_to_home(write_index(lines)),
-        "corpus": relative_to_home(write_corpus(warehouse, image_store)),
+        "corpus": relative_to_home(corpus),
         **{row["release_id"]: row["path"] for row in rows},
     }
     return report(

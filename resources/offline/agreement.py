@@ -4,6 +4,7 @@
 import json
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Literal
 
 from resources.offline.careful_answers import careful_answer, split_questions
@@ -12,6 +13,7 @@ from resources.offline.image_facts import Facts
 from resources.offline.seeded_choice import SeededChoice
 from resources.offline.vocabulary import (
     COLOUR,
+    KEPT_TEXTS,
     StatedFact,
     correctness,
     stated_facts,
@@ -104,6 +106,7 @@ def _clashing(expected: list[StatedFact], told: list[StatedFact]) -> float:
     return len(wrong) / len(comparable) if comparable else 0.0
 
 
+@lru_cache(maxsize=KEPT_TEXTS)
 def _tokens(text: str) -> set[str]:
     """Return the words of a text, and of Chinese every two characters that follow each other."""
     tokens: set[str] = set()

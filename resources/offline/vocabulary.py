@@ -3,8 +3,12 @@ pictures of which facts are stated."""
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from resources.offline.image_facts import COLOUR_NAMES, Facts
+
+KEPT_TEXTS = 2_000
+"""Texts whose reading is kept: a judge is given the same reference with many answers."""
 
 COLOUR, LIGHT, VIVIDNESS = "colour", "light", "vividness"
 SHAPE, PLACE, COUNT, ORIENTATION = "shape", "place", "count", "orientation"
@@ -126,7 +130,8 @@ def values(kind: str) -> tuple[str, ...]:
     return COLOUR_NAMES if kind == COLOUR else tuple(PATTERNS[kind])
 
 
-def stated(text: str) -> list[tuple[int, str, str]]:
+@lru_cache(maxsize=KEPT_TEXTS)
+def stated(text: str) -> tuple[tuple[int, str, str], ...]:
     """Return (position, kind, value) of each fact a text states, negated ones left out."""
     facts = []
     for match in _ANY.finditer(text):
@@ -134,7 +139,7 @@ def stated(text: str) -> list[tuple[int, str, str]]:
         if match.lastgroup and not _NEGATION.search(text, max(0, start - 24), start):
             kind, _, value = match.lastgroup.partition("_")
             facts.append((start, kind, value))
-    return facts
+    return tuple(facts)
 
 
 @dataclass(frozen=True)

@@ -118,6 +118,15 @@ class ReviewStore:
         """How far people are with each kind that has queued items, in order of its name."""
         return read(self._file.connection)
 
+    def decided(self) -> str:
+        """A hash of what people decided: the decisions, the items that they are on, and the rules.
+
+        It is the same whatever is queued, held or typed meanwhile.
+        """
+        with self._file.snapshot() as connection:
+            found = connection.execute(sql("decided")).fetchall()
+        return content_id(self.rules().model_dump_json(), *map(list, found))
+
     # --- Locks and drafts ------------------------------------------------------------------------
 
     def lock_item(

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator
+from contextlib import closing
 
 import dagster as dg
 import duckdb
@@ -13,12 +14,17 @@ from dagster._core.definitions.asset_checks.asset_check_evaluation import (
 from dagster_project.definitions import build_defs
 from dagster_project.instance import open_instance
 from dagster_project.outdated import outdated
+from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse
 from tests.e2e.running import Run
+from tests.resources.review.review_queue import verdict
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(1200)]
 
-STAGES = ("cluster", "dialogue", "rewrite", "choice", "quality", "release")
+STAGES = (
+    *("cluster", "dialogue", "rewrite", "choice", "quality"),
+    *("review", "release", "evaluate", "ledger"),
+)
 Outdated = Callable[[str], list[str]]
 
 
@@ -74,11 +80,13 @@ def test_of_what_follows_changed_rows_assets_may_be_kept_but_not_of_what_follows
 ) -> None:
     graph = build_defs().get_repository_def().asset_graph
     answers, scores = dg.AssetKey(["evaluate", "answers"]), dg.AssetKey(["evaluate", "scores"])
+    read_by_people = dg.AssetKey(["evaluate", "judge_quality"])
     with duckdb.connect(copied.home / "warehouse.duckdb") as connection:
         connection.execute("UPDATE evaluate.judgments SET explanation = 'another'")
     found = outdated(instance, graph, Warehouse(copied.warehouse.path), "evaluate")
     assert answers not in found.run
     assert scores in found.run and scores in found.may_be_kept
+    assert read_by_people in found.may_be_kept, "whether people decided since is asked in its turn"
     (copied.home / "settings.yaml").write_text("evaluate: {answers: {seed: 5}}\n")
     graph = build_defs().get_repository_def().asset_graph
     found = outdated(instance, graph, Warehouse(copied.warehouse.path), "evaluate")
@@ -112,8 +120,24 @@ def test_what_people_decide_is_read_again_and_what_follows_only_if_it_changes(
     names: Outdated, copied: Run
 ) -> None:
     os.utime(copied.home / "review.sqlite")
+    assert not names("review")
+    with closing(ReviewStore(copied.home / "review.sqlite")) as store:
+        lock = store.lock_item("Ada", "annotator")
+        assert lock is not None
+        assert not names("review"), "nobody has decided"
+        store.decide(lock.token, verdict(lock, "Ada"))
     assert "review/approved" in names("review")
     assert not names("release")
+
+
+def test_a_queue_that_is_gone_from_the_review_store_is_put_there_again(
+    names: Outdated, copied: Run
+) -> None:
+    for path in copied.home.glob("review.sqlite*"):
+        path.unlink()
+    assert "review/queue" in names("review")
+    with closing(ReviewStore(copied.home / "review.sqlite")):
+        assert "review/queue" in names("review"), "it is empty"
 
 
 def test_calls_that_failed_are_asked_again(

@@ -160,7 +160,7 @@ def _import(
     language: str,
     held_out: bool,
 ) -> Done:
-    from assets.release.published import LEFT_OUT, Wanted, import_published
+    from assets.release.published import FOUND, LEFT_OUT, Wanted, import_published
     from methods.release_card import RELEASES as OF_RELEASES
     from methods.release_card import card_of, settings_of
     from resources.home import releases_path
@@ -184,12 +184,14 @@ def _import(
         release_id = import_published(warehouse, image_store, wanted)
     (card,) = cards_of(warehouse, [release_id])
     state = "in force" if card["in_force"] else f"not in force: another of {card['name']} is pinned"
-    left_out = settings_of(card_of(card)).get(f"{OF_RELEASES}.{LEFT_OUT}")
+    settings = settings_of(card_of(card))
+    left_out, found = (settings.get(f"{OF_RELEASES}.{name}") for name in (LEFT_OUT, FOUND))
     told = (
         f"Release {release_id} is imported and {state}: {card['n_items']} items, {card['n_turns']} "
         f"turns, {card['n_images']} images{_unreferenced(warehouse, release_id)}."
     )
     told += f" Left out: {left_out}." if left_out else ""
+    told += f" Rules find in it, and change nothing: {found}." if found else ""
     return _with_card(warehouse, release_id, told)
 
 

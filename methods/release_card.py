@@ -11,7 +11,14 @@ from methods.ids import canonical_json
 from methods.json_text import from_json
 from methods.licences.terms import TERMS, shares
 from methods.markdown import code, table
-from methods.quality.outcome import LEFT_OUT_OF, OUTCOMES, REASONS, SHARED, UNCHECKED
+from methods.quality.outcome import (
+    LEFT_OUT_OF,
+    OUTCOMES,
+    REASONS,
+    SHARED,
+    UNCHECKED,
+    UNGROUNDED,
+)
 from methods.release import Edition, held_out
 
 Card = Mapping[str, Any]
@@ -186,9 +193,15 @@ def _quality(card: Card) -> list[tuple[str, str]]:
         if (n := counted.get(outcome, 0)) or outcome != UNCHECKED
     ]
     reasons = [f"{reason} {counted[reason]}" for reason in REASONS if counted.get(reason)]
+    unread = [
+        f"{reason} {n}"
+        for reason in (*REASONS, UNGROUNDED)
+        if (n := counted.get(f"{UNCHECKED}_{reason}"))
+    ]
     return [
         ("Checks of pairs", ", ".join(shares)),
         ("Found by the checks", ", ".join(reasons) or "nothing"),
+        *([("Found by rules in unchecked pairs", ", ".join(unread))] if unread else []),
     ]
 
 

@@ -111,11 +111,10 @@ def items_of(warehouse: Warehouse, release_id: str) -> list[Item]:
             rows = rows_of_release(warehouse, release_id)
         return items_of_release(rows, language)
 
-    return list(
-        warehouse.while_unchanged(
-            OF_ITEMS, release_id, read, lambda items: len(items) <= ITEMS_AT_ONCE
-        )
-    )
+    def are_few(items: list[Item]) -> bool:
+        return len(items) <= ITEMS_AT_ONCE
+
+    return [*warehouse.while_unchanged(OF_ITEMS, release_id, read, are_few)]
 
 
 def language_of(warehouse: Warehouse, release_id: str) -> str | None:

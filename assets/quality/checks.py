@@ -104,6 +104,7 @@ class ChecksSettings(GenerationSettings):
 @table_asset(
     TABLE,
     settings=ChecksSettings,
+    version="2",
     side_tables=[ASKED, LOSSES],
     kinds={"openai"},
     deps=[dialogues, image_sets, entries],
@@ -186,4 +187,5 @@ def _dialogue(row: Row) -> Dialogue:
             for turn, pair in enumerate(row["turns"], start=1)
         ],
         [Source(**source) for source in row["sources"]],
+        len(row["image_ids"]),
     )

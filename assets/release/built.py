@@ -30,12 +30,13 @@ class Built(NamedTuple):
 class BuiltReleases(NamedTuple):
     """The releases that can be made of what is approved, and by name why another one cannot.
 
-    `counts` says in numbers what was left out of them.
+    `counts` says in numbers what was left out of them, `warnings` what people should look at.
     """
 
     made: Sequence[Built]
     absent: Mapping[str, str]
     counts: Mapping[str, int] = {}
+    warnings: Sequence[str] = ()
 
 
 class Licences:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from assets.release.built import Built, BuiltReleases, Licences, Row, sources
 from methods.json_text import from_json
+from methods.mmdu.composing import without_places
 from methods.quality.filtering import without_turns
 from methods.quality.outcome import (
     DIALOGUES_LEFT_OUT,
@@ -18,8 +19,13 @@ from methods.quality.outcome import (
     PAIRS_LEFT_OUT,
     PAIRS_WITH_DIALOGUES,
     UNCHECKED,
+    Dialogue,
+    Pair,
+    Source,
     counts,
 )
+from methods.quality.rules import Limits
+from methods.quality.unchecked import Finding, counts_of, findings, in_words
 from methods.release import ApprovedDialogue, Edition, Origin, ReviewPolicy, build_release
 from resources.warehouse import Warehouse
 
@@ -85,18 +91,62 @@ def _row_of(dialogue: ApprovedDialogue, turn: Mapping[str, str], found: Found) -
     return row if unedited else None
 
 
+def found_in_edits(
+    dialogues: Sequence[ApprovedDialogue], sources: Mapping[str, Sequence[Row]], limits: Limits
+) -> list[Finding]:
+    """What rules find in the pairs that people edited.
+
+    An answer may rest on the sources of its dialogue's pictures and on all that was generated.
+    """
+    found = []
+    for dialogue in dialogues:
+        edited = {
+            number
+            for number, turn in enumerate(dialogue.turns, start=1)
+            if dialogue.generated is not None and turn not in dialogue.generated
+        }
+        if not edited:
+            continue
+        told = [Source(**source) for source in sources.get(dialogue.item_id, ())]
+        pairs = [
+            Pair(
+                dialogue.item_id,
+                str(number),
+                number,
+                without_places(turn["question"]),
+                turn["answer"],
+            )
+            for number, turn in enumerate(dialogue.turns, start=1)
+        ]
+        generated = [
+            turn[key] for turn in dialogue.generated or () for key in ("question", "answer")
+        ]
+        read = Dialogue(dialogue.item_id, pairs, told, len(dialogue.image_ids))
+        grounds = [*(text for source in told for text in source), *generated]
+        found += findings(read, limits, edited, grounds)
+    return found
+
+
 BENCHMARK = "mmdu"
 NAMES = {"benchmark": BENCHMARK, "instruction": f"{BENCHMARK}-instruct"}
 
 
 def built_dialogues(
-    warehouse: Warehouse, reviewed: ReviewPolicy, licences: Licences
+    warehouse: Warehouse, reviewed: ReviewPolicy, licences: Licences, limits: Limits
 ) -> BuiltReleases:
-    """One release of each kind of which dialogues are approved."""
+    """One release of each kind of which dialogues are approved.
+
+    What rules find in pairs that people edited is counted on its card, and told as a warning.
+    """
     origins = warehouse.read("release/origins").to_pylist()
     providers = sorted({origin["provider"] for origin in origins})
     by_question, by_image = _origins(origins), sources(warehouse)
-    findings = found_by_checks(warehouse)
+    found = found_by_checks(warehouse)
+    told = {
+        row["dialogue_id"]: row["sources"]
+        for row in warehouse.read("quality/dialogues").to_pylist()
+    }
+    warnings = []
     made, absent = [], {}
     counts: dict[str, int] = {}
     for kind, name in NAMES.items():
@@ -113,15 +163,20 @@ def built_dialogues(
         if not approved:
             absent[name] = licences.none_left(name)
             continue
-        dialogues, of_checks = checked(approved, findings, leave_out=kind == "instruction")
+        dialogues, of_checks = checked(approved, found, leave_out=kind == "instruction")
         counts |= {f"{name}, checks: {what}": n for what, n in of_checks.items()}
         if not dialogues:
             absent[name] = f"The checks leave no dialogue of kind {kind}"
             continue
+        if in_edits := found_in_edits(dialogues, told, limits):
+            of_checks |= counts_of(in_edits)
+            warnings.append(
+                f"Rules find in pairs of {name} that people edited: {in_words(in_edits)}."
+            )
         release = build_release(name, dialogues, reviewed, *by_question, by_image)
         edition = Edition(BENCHMARK if kind == "benchmark" else None)
         made.append(Built(name, edition, release, providers, of_checks))
-    return BuiltReleases(made, absent, counts)
+    return BuiltReleases(made, absent, counts, warnings)
 
 
 def _approved(warehouse: Warehouse, kind: str) -> list[ApprovedDialogue]:

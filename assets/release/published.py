@@ -15,11 +15,16 @@ from assets.release.card import first_cards, new_card, project_version
 from assets.release.in_force import pins, write_in_force
 from assets.release.releases import NAMES, TABLES
 from methods.benchmarks import BENCHMARKS, REFUSED
-from methods.evaluation.items import Item
+from methods.evaluation.items import Item, Turn
 from methods.evaluation.rehearsal import RehearsalError, rehearse
 from methods.imported_release import NOBODY, imported_name, imported_release, require_name
+from methods.mmdu.composing import without_places
 from methods.naming import nearest
 from methods.published_forms import importable, published_forms
+from methods.quality.languages import SCRIPTS_OF
+from methods.quality.outcome import UNCHECKED, Dialogue, Pair
+from methods.quality.rules import Limits
+from methods.quality.unchecked import Finding, counts_of, findings, in_words
 from methods.release import Edition
 from methods.release_card import HELD_OUT_SETTING, RELEASES, edition_of
 from resources.images.store import ImageStore
@@ -27,8 +32,8 @@ from resources.releases import ReleaseError, in_force
 from resources.reports.published_files import PublishedFileError, read_items
 from resources.warehouse import Warehouse, Write
 
-LEFT_OUT = "left_out"
-"""What a card says, as of its settings, of what an import left out."""
+LEFT_OUT, FOUND = "left_out", "found_by_rules"
+"""What a card says, as of its settings, of what an import left out, and of what rules find in it."""
 
 
 class Wanted(NamedTuple):
@@ -98,9 +103,14 @@ def write_imported(
     """
     release = imported_release(name, edition, items)
     before = in_force(warehouse).get(name)
+    found = _found_in(items, edition)
     settings = {**source, **({HELD_OUT_SETTING: True} if edition.held_out else {})}
+    if found and not edition.held_out:
+        settings[FOUND] = in_words(found)
+    n_pairs = sum(map(len, map(_conversation, items)))
     made_with = {
         "settings": {RELEASES: settings},
+        "quality": {UNCHECKED: n_pairs, **counts_of(found)} if n_pairs else None,
         "project_version": project_version(),
     }
     card = new_card(release, name, edition, NOBODY, "", before, made_with)
@@ -113,6 +123,35 @@ def write_imported(
     current = {name: pins().get(name, release.release_id)}
     warehouse.replace_all([*writes, write_in_force(current)])
     return release.release_id
+
+
+def _conversation(item: Item) -> Sequence[Turn]:
+    """The turns of a conversation; none of an item of one question, whose answer may be a letter."""
+    return item.turns if len(item.turns) > 1 else ()
+
+
+def _found_in(items: Sequence[Item], edition: Edition) -> list[Finding]:
+    """What rules find in imported conversations, whose answers may rest on the captions in the file."""
+    found = []
+    for item in items:
+        language = edition.language or item.language
+        limits = Limits(language=language if language in SCRIPTS_OF else "en")
+        pairs = [
+            Pair(
+                item.item_id,
+                str(turn.turn),
+                turn.turn,
+                without_places(turn.question),
+                turn.reference or turn.given or "",
+            )
+            for turn in _conversation(item)
+        ]
+        captions = [
+            text for turn in item.turns if (text := turn.references.get("caption")) is not None
+        ]
+        read = Dialogue(item.item_id, pairs, [], len(item.image_ids))
+        found += findings(read, limits, [pair.turn for pair in pairs], captions)
+    return found
 
 
 def _require_askable(wanted: Wanted, items: Sequence[Item]) -> None:

@@ -21,6 +21,7 @@ from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.dialogue import answers, questions, turn_references
 from assets.ingest import entries
 from assets.quality import checks
+from assets.quality.checks import ChecksSettings
 from assets.release.built import Licences
 from assets.release.built_choices import ALL_NAMES as CHOICE_NAMES
 from assets.release.built_choices import built_choices
@@ -170,9 +171,10 @@ def _freeze(
     _require_built(settings.licences_left_out)
     reviewed = _reviewed(warehouse)
     seed = used(context.instance, "choice.items", ItemsSettings).seed
+    limits = used(context.instance, "quality.checks", ChecksSettings).limits
     licences = Licences(settings.licences_left_out)
     lines = (
-        built_dialogues(warehouse, reviewed, licences),
+        built_dialogues(warehouse, reviewed, licences, limits),
         built_choices(warehouse, reviewed, licences, seed),
         built_questions(warehouse, reviewed, licences),
         built_wordings(warehouse, reviewed, licences),
@@ -226,6 +228,7 @@ def _freeze(
     )
     kept = {**_why_kept(settings, before, made, absent), **retired}
     warnings = [*kept.values(), *licences.sentences()]
+    warnings += [warning for line in lines for warning in line.warnings]
     for why in warnings:
         context.log.warning(why)
     counts = {name: n for line in lines for name, n in line.counts.items()}

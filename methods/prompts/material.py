@@ -110,7 +110,8 @@ _MATERIAL = Phrases(
 (?<!painted )(?<!printed )(?<!written )(?<!carved )(?<!engraved )
     (?<!lettered )\bcaptions?\b<shown>
 \bbackground notes?\b
-\b(?:the|this|that|its|your|each|provided|given|short|brief) summar(?:y|ies)\b
+\b(?:the|this|that|its|your|each|provided|given|short|brief) summar(?:y|ies)\b(?!\s*:| in (?:one|two|a
+    |short)\b| of (?:it|this|that|them|these|all|what)\b)
 \b(?:according to|based (?:up)?on|as per|per|going by|judging by|drawing on
     |with reference to|in light of|given|considering|using|from|relying on|(?:stated|described
     |mentioned|said|given|written|noted|explained|reported|indicated|found|discussed) (?:in

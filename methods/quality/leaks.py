@@ -68,7 +68,7 @@ def leak_in(question: str, told: Told) -> str | None:
                 return f"{source} has “{' '.join(words[at : at + n])}”"
     if run := _shared_characters(plain, told.texts):
         return f"a source has “{run}”"
-    if name := next((word for word in _names(plain) if word in told.words), None):
+    if name := next((word for word in names_in(plain) if word in told.words), None):
         return f"the name {name}"
     numbers = _NUMBER.findall(plain)
     return next((f"the number {number}" for number in numbers if number in told.words), None)
@@ -83,7 +83,7 @@ def _runs(texts: Sequence[str], n: int) -> frozenset[tuple[str, ...]]:
     return frozenset(runs)
 
 
-def _names(question: str) -> Iterator[str]:
+def names_in(question: str) -> Iterator[str]:
     """Words with a capital that do not begin a sentence."""
     for match in _WORD.finditer(question):
         word, before = match[0], question[: match.start()].rstrip(" \"'“‘(")

@@ -7,7 +7,8 @@ each (prefix filtering: Chaudhuri, Ganti and Kaushik 2006; Bayardo, Ma and Srika
 rarest pairs first, few texts have to be compared.
 
 In a long question one other word hardly changes the index, and asks something else: "which looks older"
-is not "which looks taller". Within a dialogue the words of content have to be the same, too.
+is not "which looks taller". Within a dialogue the words of content have to be the same, too. Where
+other words ask the same, the answer is the same: what answers say beyond their questions is compared.
 """
 
 import math
@@ -15,14 +16,32 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Sequence
 
+from methods.choice.translation_checks import ORDINALS
 from methods.quality.languages import EMPTY_WORDS
+from methods.same_text import COLOURS, DIRECTIONS, said
 
 _TOKEN = re.compile(
     r"<image-\d+>|[\u3400-\u4dbf\u4e00-\u9fff\u3041-\u30ff]|[^\W_]+(?:['’][^\W_]+)*"
 )
 _IMAGE = re.compile(r"<image-\d+>(?:(?:\s*,\s*|\s+and\s+|\s*,\s*and\s+)<image-\d+>)*")
 _INFLECTED = re.compile(r"(?<=\w{3})(?:['’]s|ing|[aeo]s|e[dnrsm]|est|[aeos])\Z")
+_ASKING = """
+what which who whom whose how thing object item kind sort type person people place spot location way
+manner method means reason cause purpose name part piece called known much many shown seen visible
+exactly actually really
+"""
+_ASKING_WORDS = frozenset(
+    _INFLECTED.sub("", word) for word in [*_ASKING.split(), "what's", "who's"]
+)
+"""Words by which a question asks, without their endings: "Which object" for "What"."""
+_TURNING = COLOURS | DIRECTIONS | frozenset(ORDINALS)
+_OF_CIRCUMSTANCE = frozenset(["where", "why", "when"])
+LEAST_SAME, LEAST_OVERLAP, FEWEST_SAME = 0.5, 2 / 3, 2
+"""Of a question in other words: the index of what two answers say beyond their questions, the share of
+the shorter question's words that the other one has, and the words that both answers say."""
 Pairs = frozenset[tuple[str, str]]
+Asked = tuple[str, str]
+"""A question and its answer."""
 
 
 def without_numbers(question: str) -> str:
@@ -81,3 +100,47 @@ def _prefix(
     """The rarest pairs, one of which any set that is alike has among its own rarest."""
     ordered = sorted(own, key=lambda pair: (frequency[pair], pair))
     return ordered[: len(ordered) - math.ceil(threshold * len(ordered)) + 1]
+
+
+def asks_the_same(one: Asked, other: Asked, language: str) -> bool:
+    """Whether two English questions differ in the words by which they ask alone ("What" and "Which
+    object"), and their answers say the same."""
+    if language != "en" or _turns(one[0], other[0]):
+        return False
+    first, second = (content_words(asked[0], language) for asked in (one, other))
+    return (
+        first ^ second <= _ASKING_WORDS and bool(first & second) and _same(one, other, language, 1)
+    )
+
+
+def asks_in_other_words(one: Asked, other: Asked, language: str) -> bool:
+    """Whether two questions have most words of content in common, and their answers say the same.
+
+    Where one question has all words of the other the answers share a word that no question has, else
+    `FEWEST_SAME`: "What colour is the hat?" and "… the coat?" may both be answered by "Red". Questions
+    that differ in a number, a colour or a direction ask something else. Languages are those of
+    `EMPTY_WORDS`.
+    """
+    if language not in EMPTY_WORDS or _turns(one[0], other[0]):
+        return False
+    asking = _ASKING_WORDS | _OF_CIRCUMSTANCE
+    first, second = (content_words(asked[0], language) - asking for asked in (one, other))
+    least = min(len(first), len(second))
+    shared = len(first & second)
+    fewest = 1 if shared == least else FEWEST_SAME
+    return shared >= max(1, LEAST_OVERLAP * least) and _same(one, other, language, fewest)
+
+
+def _turns(one: str, other: str) -> bool:
+    """Whether two texts differ in a word that makes of a question another one."""
+    words, others = (
+        {word for word in said(text).words if word in _TURNING or word.isdigit()}
+        for text in (one, other)
+    )
+    return words != others
+
+
+def _same(one: Asked, other: Asked, language: str, fewest: int) -> bool:
+    asked = content_words(one[0], language) | content_words(other[0], language)
+    first, second = (content_words(pair[1], language) - asked for pair in (one, other))
+    return len(first & second) >= fewest and jaccard(first, second) >= LEAST_SAME

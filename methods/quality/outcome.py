@@ -48,6 +48,8 @@ REVIEWED = (
 )
 """What people should look at by default: a rule, or one model, may be wrong in it."""
 
+UNGROUNDED = "ungrounded"
+"""Names and numbers of an answer that nothing it rests on has: looked for in unchecked pairs alone."""
 UNCHECKED = "unchecked"
 """Pairs that the checks have not read: people have edited them, or the stage was not run."""
 PAIRS_LEFT_OUT, DIALOGUES_LEFT_OUT = "pairs_left_out", "dialogues_left_out"
@@ -82,11 +84,13 @@ class Source(NamedTuple):
 
 
 class Dialogue(NamedTuple):
-    """The pairs of one dialogue in their order, and the sources of its pictures."""
+    """The pairs of one dialogue in their order, the sources of its pictures, and how many pictures it
+    has, 0 where that is not known."""
 
     dialogue_id: str
     pairs: Sequence[Pair]
     sources: Sequence[Source]
+    n_pictures: int = 0
 
 
 MOST_TRIED = 50

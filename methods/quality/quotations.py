@@ -9,12 +9,12 @@ import re
 
 _QUOTED = re.compile(
     r"“[^“”\n]{1,300}”|„[^„“”\n]{1,300}[“”]|«[^«»\n]{1,300}»|»[^«»\n]{1,300}«|「[^「」\n]{1,300}」"
-    r"|『[^『』\n]{1,300}』|《[^《》\n]{1,300}》|\"[^\"\n]{1,300}\"|(?<![^\W_])['‘][^'‘’\n]{1,300}['’](?![^\W_])"
+    r"|『[^『』\n]{1,300}』|《[^《》\n]{1,300}》|\"[^\"\n]{1,300}\"|(?<![^\W_])['‘](?:[^'‘’\n]|(?<=\w)['’](?=\w)){1,300}['’](?![^\W_])"
 )
 _IN_CAPITALS = re.compile(r"\b[A-Z][A-Z'’]*(?:[ ,]{1,2}[A-Z][A-Z'’]*)+\b")
 _WRITTEN = re.compile(
-    r"\b(?:banner|board|card|graffiti|inscription|label|letters?|note|notice|placard|plaque|poster|sheet|sign"
-    r"|sticker|screen|shirt|slogan|tag|words?|writing)s?\b[^.!?\n]{0,40}?\b"
+    r"\b(?:balloon|banner|board|bubble|card|graffiti|inscription|intertitle|label|letters?|note|notice"
+    r"|placard|plaque|poster|sheet|sign|sticker|screen|shirt|slogan|subtitle|tag|title|words?|writing)s?\b[^.!?\n]{0,40}?\b"
     r"(?:reads?|says?|spells?|saying|reading)(?:[:,]? (?=[A-Z])| that )[^.!?\n]{1,200}"
     r"|(?:steht|lautet|liest man|indique|on lit|dice|reza|pone|si legge|написано|гласит"
     r"|写着|写道|印着|刻着)"
@@ -41,3 +41,8 @@ def without_writing(text: str) -> str:
 def _capitals(found: re.Match[str]) -> str:
     """Two words of some length in capitals quote; "AI, I CANNOT" does not."""
     return "“”" if sum(map(bool, map(_WORD.match, found[0].split()))) > 1 else found[0]
+
+
+def is_quotation(text: str) -> bool:
+    """Whether all that a text says is quoted."""
+    return not any(map(str.isalnum, _QUOTED.sub("", text)))

@@ -10,7 +10,7 @@ from methods.evaluation.refusals import MOST_WORDS, OPENING, REFUSAL
 from methods.prompts.parsing import without_thinking
 from methods.quality.about_asking import speaks_of_asking
 from methods.quality.going_on import english_goes_on, other_goes_on
-from methods.quality.quotations import without_writing
+from methods.quality.quotations import is_quotation, without_writing
 from methods.quality.refusal_phrases import (
     DECLINES,
     NO_PICTURE,
@@ -30,17 +30,25 @@ _LOOKED = re.compile(
     re.IGNORECASE,
 )
 """What was looked for in the picture and is not there: "I cannot see any people" is an answer."""
+_TO_WHO_ASKED = re.compile(
+    r"\b(?:requests?|images?|pictures?|photos?|photographs?|assist\w*|compl[yi]\w*|questions?|guidelines)\b",
+    re.IGNORECASE,
+)
+"""What a refusal in quotation marks is about that is no line of somebody in a picture or a film."""
 _NOT = re.compile(r"\b(?:not|cannot|unable|lack|without|no)\b|n't\b", re.IGNORECASE)
 
 
 def refusal_in(answer: str) -> str | None:
     """The opening of an answer that declines, or that says there is no picture; None for an answer.
 
-    Reasoning in tags before it is left out, and so is what is quoted. What is long and goes on is an
+    Reasoning in tags before it is left out, and so is what is quoted: a line of a film that declines is
+    an answer, unless it speaks of pictures and requests as a model does. What is long and goes on is an
     answer with a caveat, in every language from the same number of words on (`is_refusal`).
     """
     text = " ".join(without_thinking(answer).replace("’", "'").split())
     if n_words(text) > MOST_WORDS:
+        return None
+    if is_quotation(text) and not (SELF.search(text) or _TO_WHO_ASKED.search(text)):
         return None
     opening = without_writing(text[: 2 * OPENING])[:OPENING]
     return text[:80] if _no_picture(opening) or _declines(opening) else None

@@ -12,7 +12,14 @@ from methods.prompts.material import mention_of_material
 from methods.quality.languages import language_fault
 from methods.quality.leaks import Told, leak_in
 from methods.quality.leftovers import leftover_in
-from methods.quality.near_questions import content_words, first_alike, without_numbers
+from methods.quality.named_pictures import missing_picture
+from methods.quality.near_questions import (
+    asks_in_other_words,
+    asks_the_same,
+    content_words,
+    first_alike,
+    without_numbers,
+)
 from methods.quality.outcome import (
     LANGUAGE,
     LEAK,
@@ -56,27 +63,35 @@ def by_rules(dialogues: Sequence[Dialogue], limits: Limits) -> dict[tuple[str, s
     evidence: dict[tuple[str, str], Evidence] = {}
     for dialogue in dialogues:
         repeated = _repeated(dialogue, limits)
+        same, reworded = _in_other_words(dialogue, limits.language)
+        unmarked = _unmarked(dialogue)
         told = Told.of(dialogue.sources, limits.leak_words)
         for pair in dialogue.pairs:
             place = (pair.dialogue_id, pair.question_id)
             evidence[place] = {
-                **_in_texts(pair, limits),
+                **_in_texts(
+                    pair, limits, dialogue.n_pictures, marks=pair.question_id not in unmarked
+                ),
                 LEAK: leak_in(pair.question, told),
-                REPEATED: repeated.get(pair.question_id),
-                NEAR_DUPLICATE: in_corpus.get(place),
+                REPEATED: repeated.get(pair.question_id) or same.get(pair.question_id),
+                NEAR_DUPLICATE: in_corpus.get(place) or reworded.get(pair.question_id),
             }
     return evidence
 
 
-def _in_texts(pair: Pair, limits: Limits) -> Evidence:
-    """What the rules on one text find in a question or else in its answer."""
+def _in_texts(pair: Pair, limits: Limits, n_pictures: int, *, marks: bool) -> Evidence:
+    """What the rules on one text find in a question or else in its answer.
+
+    `marks` says whether the writer ends sentences with a mark.
+    """
     return {
         REFUSAL: refusal_in(pair.answer),
-        TRUNCATION: _truncation(pair, limits.language),
+        TRUNCATION: _truncation(pair, limits.language, marks=marks),
         LENGTH: _length(pair, limits),
         LANGUAGE: _first(pair, lambda text: language_fault(text, limits.language)),
         LEFTOVER: _first(pair, leftover_in),
-        MATERIAL: _first(pair, mention_of_material),
+        MATERIAL: _first(pair, mention_of_material)
+        or _first(pair, lambda text: missing_picture(text, n_pictures)),
         PERSONAL_DATA: _first(pair, personal_data_in),
     }
 
@@ -88,10 +103,10 @@ def _first(pair: Pair, rule: Callable[[str], str | None]) -> str | None:
     return None
 
 
-def _truncation(pair: Pair, language: str) -> str | None:
+def _truncation(pair: Pair, language: str, *, marks: bool) -> str | None:
     if evidence := truncation_in(pair.question, language, asks=True):
         return f"question: {evidence}"
-    evidence = truncation_in(pair.answer, language)
+    evidence = truncation_in(pair.answer, language, marks=marks)
     return f"answer: {evidence}" if evidence else None
 
 
@@ -120,6 +135,37 @@ def _repeated(dialogue: Dialogue, limits: Limits) -> dict[str, str]:
             if leader != place:
                 evidence[pair.question_id] = f"turn {pairs[leader].turn} asks nearly the same"
     return evidence
+
+
+def _in_other_words(dialogue: Dialogue, language: str) -> tuple[dict[str, str], dict[str, str]]:
+    """By question: the earlier one on the same pictures that asks the same with another asking word,
+    and the one that asks it in other words; in both the answer says the same."""
+    same: dict[str, str] = {}
+    reworded: dict[str, str] = {}
+    for place, pair in enumerate(dialogue.pairs):
+        asked = (pair.question, pair.answer)
+        named = frozenset(_NAMED.findall(pair.question))
+        for earlier in dialogue.pairs[:place]:
+            if named != frozenset(_NAMED.findall(earlier.question)):
+                continue
+            before = (earlier.question, earlier.answer)
+            if asks_the_same(before, asked, language):
+                same[pair.question_id] = f"turn {earlier.turn} asks nearly the same"
+            elif asks_in_other_words(before, asked, language):
+                reworded[pair.question_id] = f"turn {earlier.turn} asks the same in other words"
+    return same, reworded
+
+
+def _unmarked(dialogue: Dialogue) -> set[str]:
+    """The questions whose dialogue has other answers, half of which or more end without a mark: this is
+    a way of writing, which tells nothing of the answer."""
+    without = [pair.answer.rstrip()[-1:].isalnum() for pair in dialogue.pairs]
+    others = len(without) - 1
+    return {
+        pair.question_id
+        for pair, is_without in zip(dialogue.pairs, without, strict=True)
+        if others > 0 and 2 * (sum(without) - is_without) >= others
+    }
 
 
 def _near_duplicates(dialogues: Iterable[Dialogue], limits: Limits) -> dict[tuple[str, str], str]:

@@ -70,16 +70,22 @@ FEWEST_WORDS = 12
 """A text of fewer words may be a phrase, such as "Red and blue", and needs no full stop."""
 FEWEST_ASKED = 4
 """A question of so many words has a question mark."""
+_BETWEEN = re.compile(r"\s*[,;/·]\s*(?:and\s+|or\s+|&\s+)?|\s+(?:and|or|&|–|—)\s+")
+FEWEST_LISTED, MOST_LISTED_WORDS = 4, 5
+"""A line of so many parts of so few words each, after a colon or from its beginning, is a list."""
 SHOWN = 60
 
 
-def truncation_in(text: str, language: str = "en", *, asks: bool = False) -> str | None:
+def truncation_in(
+    text: str, language: str = "en", *, asks: bool = False, marks: bool = True
+) -> str | None:
     """The end of a text that stops in the middle of a sentence; None where it ends as texts do.
 
     A number, or a last line of a list, a heading or a table, needs no full stop; nothing may end with a
     comma, an opening bracket, an empty item, a word of the language such as "the", or inside a fence or
     a bracket. A smiling face, a statement of code and an address are ends.
-    A question (`asks`) that begins with an asking word has its mark.
+    A question (`asks`) that begins with an asking word has its mark. A list, a name or a title needs
+    none, and no text does whose writer ends others without one (`marks` is False).
     """
     whole = text.rstrip()
     if not whole:
@@ -112,4 +118,18 @@ def truncation_in(text: str, language: str = "en", *, asks: bool = False) -> str
         return None
     if asks and n_words(whole) >= FEWEST_ASKED and ("¿" in whole or _ASKS.search(whole)):
         return end
-    return None if _ITEM.match(last_line) or n_words(whole) < FEWEST_WORDS else end
+    if not marks or _ITEM.match(last_line) or n_words(whole) < FEWEST_WORDS:
+        return None
+    return None if _is_list(last_line) or _is_name(whole) else end
+
+
+def _is_list(line: str) -> bool:
+    """Whether a line is a list of names or phrases, the last of them one as well."""
+    parts = _BETWEEN.split(line.rpartition(": ")[2])
+    return len(parts) >= FEWEST_LISTED and all(n_words(part) <= MOST_LISTED_WORDS for part in parts)
+
+
+def _is_name(text: str) -> bool:
+    """Whether most words of a text have a capital, as those of a name or a title have."""
+    words = [word for word in text.split() if word[0].isalpha()]
+    return 2 * sum(word[0].isupper() for word in words) > len(words)

@@ -32,6 +32,9 @@ Barndorff-Nielsen (1986), Inference on full or partial parameters (r). How often
 decision 62.
 """
 
+from dataclasses import dataclass, replace
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -50,6 +53,12 @@ OF_THE_WAY = 1 / 3
 ROUNDING = 1e-9
 FAR = 40.0
 """Stands for an infinite quantile."""
+WORTH_COUNTING = 4
+"""Clusters are put together where there are at least so many for each sum and size."""
+ENOUGH_ALIKE = 12.0
+"""Clusters, (sum n_c)^2 / sum n_c^2 of them, from which on means further away are never likelier."""
+LOOKED_AT = 16
+"""Steps to the end of the scale at which that is looked at where there are fewer."""
 CLOSE = 1e-7
 """How near its quantile an end is found."""
 
@@ -79,10 +88,10 @@ def p_values(totals: ClusterTotals, span: Floats) -> Floats:
     low, high = _ends(totals, span)
     p = np.full(len(low), np.nan)
     for some in _parts(totals):
-        rows = ClusterTotals(totals.sums[some], totals.sizes[some])
+        rows = _counted(totals.sums[some], totals.sizes[some])
         at, equal = np.zeros(len(rows.sums)), _are_equal(rows)
-        below = _quantile(rows, at, low[some], equal, 0.0)
-        above = _quantile(_turned(rows), at, -high[some], equal, 0.0)
+        below = _highest_quantile(rows, at, low[some], equal, 0.0)
+        above = _highest_quantile(_turned(rows), at, -high[some], equal, 0.0)
         p[some] = np.minimum(1.0, 2 * ndtr(np.minimum(below, above)))
     return np.where(totals.n_clusters == 0, np.nan, np.where(totals.n_clusters == 1, 1.0, p))
 
@@ -111,9 +120,9 @@ def _intervals(
 ) -> Floats:
     bounds = np.full((len(low), 2), np.nan)
     for some in _parts(totals):
-        rows = ClusterTotals(totals.sums[some], totals.sizes[some])
+        rows = _counted(totals.sums[some], totals.sizes[some])
         enough = rows.n_clusters >= 2
-        rows = ClusterTotals(rows.sums[enough], rows.sizes[enough])
+        rows = rows.of(enough)
         lows, highs = low[some][enough], high[some][enough]
         found = [
             _lower(rows, lows, of_the_way, level),
@@ -129,11 +138,57 @@ def _parts(totals: ClusterTotals) -> list[slice]:
     return [slice(start, start + n) for start, n in chunk_sizes(n_rows, n_clusters, DRAWN_AT_ONCE)]
 
 
-def _turned(totals: ClusterTotals) -> ClusterTotals:
-    return ClusterTotals(-totals.sums, totals.sizes)
+@dataclass(frozen=True)
+class _Counted:
+    """Cells, rows x cells, each of so many clusters with the same sum and size: of 10,000 items that
+    are right or wrong, four."""
+
+    sums: Floats
+    sizes: Floats
+    counts: Floats
+
+    def of(self, rows: NDArray[Any]) -> "_Counted":
+        """Some of the rows."""
+        return _Counted(self.sums[rows], self.sizes[rows], self.counts[rows])
+
+    def total(self, cells: Floats) -> Floats:
+        """The sum of each row over all clusters."""
+        return _total(self.counts, cells)
+
+    @property
+    def means(self) -> Floats:
+        """As of `ClusterTotals`."""
+        return ratio(self.total(self.sums), self.total(self.sizes))
+
+    @property
+    def n_clusters(self) -> Floats:
+        """As of `ClusterTotals`."""
+        return self.total((self.sizes > 0).astype(float))
 
 
-def _extremes(totals: ClusterTotals) -> tuple[Floats, Floats]:
+def _counted(sums: Floats, sizes: Floats) -> _Counted:
+    """Clusters put together where they have few sums and sizes; what a row has none of is 0."""
+    pairs = [(of, n) for of in np.unique(sums) for n in np.unique(sizes)]
+    if len(pairs) * WORTH_COUNTING >= sums.shape[1]:
+        return _Counted(sums, sizes, np.ones_like(sums))
+    counts = np.stack([((sums == of) & (sizes == n)).sum(axis=1) for of, n in pairs], axis=1)
+    of_pairs, n_of_pairs = np.array(pairs).T
+    there = counts > 0
+    return _Counted(
+        np.where(there, of_pairs, 0.0), np.where(there, n_of_pairs, 0.0), counts.astype(float)
+    )
+
+
+def _total(counts: Floats, cells: Floats) -> Floats:
+    total: Floats = np.einsum("ij,ij->i", counts, cells)
+    return total
+
+
+def _turned(totals: _Counted) -> _Counted:
+    return replace(totals, sums=-totals.sums)
+
+
+def _extremes(totals: ClusterTotals | _Counted) -> tuple[Floats, Floats]:
     """The lowest and the highest mean of a cluster, by row."""
     means = ratio(totals.sums, totals.sizes)
     present = totals.sizes > 0
@@ -143,7 +198,7 @@ def _extremes(totals: ClusterTotals) -> tuple[Floats, Floats]:
     )
 
 
-def _are_equal(totals: ClusterTotals) -> NDArray[np.bool_]:
+def _are_equal(totals: ClusterTotals | _Counted) -> NDArray[np.bool_]:
     """Whether all clusters of a row have the same mean."""
     low, high = _extremes(totals)
     equal: NDArray[np.bool_] = high - low <= ROUNDING * np.maximum(1.0, np.abs(high))
@@ -158,7 +213,7 @@ def _ends(totals: ClusterTotals, span: Floats) -> tuple[Floats, Floats]:
     return np.maximum(-span, middle - reach), np.minimum(span, middle + reach)
 
 
-def _lower(totals: ClusterTotals, end: Floats, of_the_way: float, level: float) -> Floats:
+def _lower(totals: _Counted, end: Floats, of_the_way: float, level: float) -> Floats:
     """The lower end of each row's interval: where the quantile is that of (1 - level) / 2.
 
     False position between the end of the scale and the mean (the Illinois rule).
@@ -175,7 +230,7 @@ def _lower(totals: ClusterTotals, end: Floats, of_the_way: float, level: float) 
     end = low.copy()
     at_low, at_high = np.full(len(means), -FAR), np.full(len(means), FAR)
     residuals = totals.sums - totals.sizes * means[:, None]
-    error = np.sqrt((residuals**2).sum(axis=1)) / totals.sizes.sum(axis=1)
+    error = np.sqrt(totals.total(residuals**2)) / totals.total(totals.sizes)
     at = np.where((means - 2.2 * error > low) & (error > 0), means - 2.2 * error, (low + high) / 2)
     found = means - low <= ROUNDING * np.maximum(1.0, np.abs(means))
     at = np.where(found, low, at)
@@ -184,8 +239,8 @@ def _lower(totals: ClusterTotals, end: Floats, of_the_way: float, level: float) 
         left = np.flatnonzero(~found)
         if not len(left):
             break
-        rows = ClusterTotals(totals.sums[left], totals.sizes[left])
-        off = _quantile(rows, at[left], end[left], equal[left], of_the_way) - wanted
+        off = _highest_quantile(totals.of(left), at[left], end[left], equal[left], of_the_way)
+        off -= wanted
         off = np.clip(off, -FAR, FAR)
         above = off > 0
         again = np.where(above, 1.0, -1.0)
@@ -206,8 +261,31 @@ def _lower(totals: ClusterTotals, end: Floats, of_the_way: float, level: float) 
     return at
 
 
+def _highest_quantile(
+    totals: _Counted, at: Floats, end: Floats, equal: NDArray[np.bool_], of_the_way: float
+) -> Floats:
+    """The quantile of each row, or a higher one of a mean further down.
+
+    Where few clusters have most of the values the unseen one, which is like these, makes means that are
+    far away likelier than some between. A mean is left out only where all that are further away are.
+    """
+    highest = _quantile(totals, at, end, equal, of_the_way)
+    sizes = totals.total(totals.sizes)
+    few = totals.total(totals.sizes**2) * ENOUGH_ALIKE > sizes**2
+    uneven = np.flatnonzero(
+        few & (totals.sizes.max(axis=1, initial=0.0) * totals.n_clusters > sizes)
+    )
+    if len(uneven):
+        some, reach = totals.of(uneven), at[uneven] - end[uneven]
+        for part in range(1, LOOKED_AT):
+            further = at[uneven] - part / LOOKED_AT * reach
+            found = _quantile(some, further, end[uneven], equal[uneven], of_the_way)
+            highest[uneven] = np.maximum(highest[uneven], found)
+    return highest
+
+
 def _quantile(
-    totals: ClusterTotals, at: Floats, end: Floats, equal: NDArray[np.bool_], of_the_way: float
+    totals: _Counted, at: Floats, end: Floats, equal: NDArray[np.bool_], of_the_way: float
 ) -> Floats:
     """The normal quantile of P(the mean is `at` or less) of each row, with the unseen cluster below."""
     a = totals.sums - at[:, None] * totals.sizes
@@ -215,9 +293,9 @@ def _quantile(
     n_clusters = np.maximum(1, totals.n_clusters)
     magnitude = np.abs(a)
     squares = magnitude * magnitude
-    total = squares.sum(axis=1)
-    skewed = (squares * magnitude).sum(axis=1) / np.where(total > 0, total, 1.0)
-    to_end = reach * totals.sizes.sum(axis=1) / n_clusters
+    total = totals.total(squares)
+    skewed = totals.total(squares * magnitude) / np.where(total > 0, total, 1.0)
+    to_end = reach * totals.total(totals.sizes) / n_clusters
     unseen = np.where(
         equal,
         to_end,
@@ -226,22 +304,23 @@ def _quantile(
         ),
     )
     cells = np.concatenate([a, -np.maximum(unseen, 0.0)[:, None]], axis=1)
+    counts = np.concatenate([totals.counts, np.ones((len(a), 1))], axis=1)
     largest = np.abs(cells).max(axis=1)
     tiny = 1e-12 * np.maximum(largest, 1e-300)
     quantile = np.where((cells <= tiny[:, None]).all(axis=1), FAR, -FAR)
     both = (cells > tiny[:, None]).any(axis=1) & (cells < -tiny[:, None]).any(axis=1)
     if both.any():
-        quantile[both] = _signed_root(cells[both] / largest[both, None])
+        quantile[both] = _signed_root(cells[both] / largest[both, None], counts[both])
     return quantile
 
 
-def _signed_root(a: Floats) -> Floats:
+def _signed_root(a: Floats, counts: Floats) -> Floats:
     """r of each row, P(sum_c E_c a_c <= 0) = Phi(r); each row has cells of both signs."""
     low, high = 1 / a.min(axis=1), 1 / a.max(axis=1)
     s = np.zeros(len(a))
     for _ in range(100):
         g = a / (1 - s[:, None] * a)
-        first, second = g.sum(axis=1), np.einsum("ij,ij->i", g, g)
+        first, second = _total(counts, g), _total(counts, g * g)
         done = np.abs(first) <= 1e-7 * np.sqrt(second)
         if done.all():
             break
@@ -251,11 +330,11 @@ def _signed_root(a: Floats) -> Floats:
         inside = (step > low) & (step < high)
         s = np.where(done, s, np.where(inside, step, (low + high) / 2))
     g = a / (1 - s[:, None] * a)
-    second = np.einsum("ij,ij->i", g, g)
-    w = np.sign(s) * np.sqrt(np.maximum(2 * np.log1p(-s[:, None] * a).sum(axis=1), 0.0))
+    second = _total(counts, g * g)
+    w = np.sign(s) * np.sqrt(np.maximum(2 * _total(counts, np.log1p(-s[:, None] * a)), 0.0))
     v = s * np.sqrt(second)
     # At s = 0 the quotient is 0 / 0; its limit is a third of the skewness.
-    limit = (g**3).sum(axis=1) / second**1.5 / 3
+    limit = _total(counts, g**3) / second**1.5 / 3
     near = np.abs(w) < 1e-3
     safe = np.where(near, 1.0, w)
     root: Floats = w + np.where(near, limit, np.log(np.where(near, 1.0, v / safe)) / safe)

@@ -226,6 +226,24 @@ def test_an_item_that_its_benchmark_cannot_ask_is_named_at_import(
     )
 
 
+def test_what_rules_find_in_an_import_is_told_and_counted(empty: World, folder: Path) -> None:
+    clean = taken(empty, folder / "benchmark.json")
+    one, other = dialogue("d1"), dialogue("d2")
+    one["conversations"] += [
+        {"from": "user", "value": "Which colour has <image-1>?"},
+        {"from": "assistant", "value": "It is red, as in the seventh picture."},
+    ]
+    (folder / "faulty.json").write_text(json.dumps([one, other]))
+    run = take(empty, folder / "faulty.json")
+
+    told = run.output_for_node("release_import")
+    assert "change nothing: d1, turn 3: material (answer: seventh picture)" in told
+    rows = empty.rows("SELECT release_id, quality FROM release.releases")
+    counted = {row["release_id"]: json.loads(row["quality"]) for row in rows}
+    assert counted.pop(clean) == {"unchecked": 4}
+    assert list(counted.values()) == [{"unchecked": 5, "unchecked_material": 1}]
+
+
 def test_importing_twice_is_importing_once(empty: World, folder: Path) -> None:
     first = taken(empty, folder / "benchmark.json")
     before = empty.rows("FROM release.releases"), count(empty, first)

@@ -14,7 +14,7 @@ from review.jsonl import read_jsonl, write_jsonl
 from tests.assets.conftest import MakeWorld
 from tests.assets.world import Result, Row, World, copy_of, metadata, sentence
 
-EDITED = "Both wings of <image-1> are as blue as ink; I have looked twice."
+EDITED = "Both wings of <image-1> are as blue as ink; I and Ottoline Ferrante have looked twice."
 REASON = "factual_error"
 TABLES = ("releases", "items", "turns", "references", "images")
 
@@ -151,6 +151,18 @@ def test_items_stand_as_people_decided(reviewed: Reviewed) -> None:
     assert (told["approved"], told["rejected"]) == (len(rows) - 1, 1)
     assert told["by people"] == len(rows)
     assert told["decisions"] == len(reviewed.world.rows("SELECT * FROM review.decisions"))
+
+
+def test_a_name_that_an_edit_adds_is_told_and_counted(reviewed: Reviewed) -> None:
+    (card,) = reviewed.world.rows(
+        "SELECT name, quality FROM release.releases WHERE release_id = $r",
+        r=reviewed.release_after,
+    )
+    counted = json.loads(card["quality"])
+    assert counted["unchecked_ungrounded"] == 1 and counted["unchecked"] > 0
+    warned = metadata(reviewed.run, "release/releases")["warning"]
+    assert f"Rules find in pairs of {card['name']} that people edited: {reviewed.edited}" in warned
+    assert "ungrounded (the name Ottoline)" in warned
 
 
 def test_an_edited_text_is_released_as_a_persons_own(reviewed: Reviewed) -> None:

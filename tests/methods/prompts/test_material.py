@@ -32,6 +32,9 @@ from tests.methods.quality.held_out import CLEAN, FAULTS
         ("The caption below the picture says so.", "caption"),
         ("What does the newspaper article in his hand show?", None),
         ("In summary, both are red.", None),
+        ("The summary of it: both are red.", None),
+        ("The summary: both are red.", None),
+        ("The summary of the page names him.", "The summary"),
         ("The passage between the two houses is narrow.", None),
     ],
 )

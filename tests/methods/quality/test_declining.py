@@ -154,3 +154,19 @@ def test_words_that_are_about_the_asking_still_do(answer: str) -> None:
 )
 def test_what_a_sign_says_is_not_what_the_writer_says(answer: str) -> None:
     assert refusal_in(answer) is None
+
+
+@pytest.mark.parametrize(
+    ("answer", "declines"),
+    [
+        ("\"I'm sorry, Dave. I'm afraid I can't do that.\"", False),
+        ("“Sorry, I can't let you in after sunset.”", False),
+        ("The line is 'I can't help you, sir', and he closes the door.", False),
+        ("The title card reads: I cannot help you.", False),
+        ("\"I'm sorry, but I can't assist with that request.\"", True),
+        ("“I cannot see the picture you sent.”", True),
+        ("I'm sorry, I can't help you.", True),
+    ],
+)
+def test_a_line_that_somebody_speaks_declines_nothing(answer: str, declines: bool) -> None:
+    assert (refusal_in(answer) is not None) == declines

@@ -100,3 +100,73 @@ def test_one_other_word_of_content_makes_another_question(
 def test_words_of_content_are_without_endings_and_of_an_unknown_language_all() -> None:
     assert content_words("What do the boats carry in <image-1>?", "en") == {"boat", "carry"}
     assert content_words("Ποιο είναι;", "el") == {"ποιο", "είναι"}
+
+
+def found(one: tuple[str, str], other: tuple[str, str], language: str = "en") -> dict[str, bool]:
+    pairs = [Pair("d", str(turn), turn, *asked) for turn, asked in enumerate((one, other), 1)]
+    evidence = by_rules([Dialogue("d", pairs, [])], Limits(language=language))["d", "2"]
+    return {check: evidence[check] is not None for check in ("repeated", "near_duplicate")}
+
+
+HAND = "Which object does the woman hold in her hand?"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "check"),
+    [
+        (
+            ("What does the woman hold in her hand?", "She holds a closed umbrella."),
+            (HAND, "A closed umbrella is in her hand."),
+            "repeated",
+        ),
+        (
+            ("Who painted the mill?", "Aldo Brennick painted it."),
+            ("By which person was the mill painted?", "It was painted by Aldo Brennick."),
+            "repeated",
+        ),
+        (
+            ("What made the sailors leave the harbour?", "A storm came up from the north."),
+            ("Why did the sailors leave?", "Because a storm came from the north."),
+            "near_duplicate",
+        ),
+        # The answer is another one, or the question is about something else.
+        (
+            ("What does the woman hold in her hand?", "She holds a closed umbrella."),
+            (HAND, "A letter with a red seal."),
+            None,
+        ),
+        (("What colour is the hat?", "It is red."), ("What colour is the coat?", "Red."), None),
+        (
+            ("Who directed the film?", "Charlie Chaplin did."),
+            ("Who plays in the film?", "Charlie Chaplin does."),
+            None,
+        ),
+        (
+            ("What stands on the left of the gate?", "A stone lion with a ball."),
+            ("What stands on the right of the gate?", "A stone lion with a ball."),
+            None,
+        ),
+        (
+            ("What does the first picture show?", "A mill in the snow."),
+            ("What does the second picture show?", "A mill in the snow."),
+            None,
+        ),
+        (
+            ("Where in <image-1> is the mill?", "On a hill behind the pond."),
+            ("Where in <image-2> is the mill?", "On a hill behind the pond."),
+            None,
+        ),
+    ],
+)
+def test_other_words_for_the_same_are_told_by_the_answer(
+    one: tuple[str, str], other: tuple[str, str], check: str | None
+) -> None:
+    named = {name for name, is_named in found(one, other).items() if is_named}
+    assert named == ({check} if check else set())
+
+
+def test_in_german_and_in_a_language_without_a_table() -> None:
+    one = ("Warum verließen die Seeleute den Hafen?", "Ein Sturm zog von Norden auf.")
+    other = ("Wieso verließen die Seeleute den Hafen so schnell?", "Ein Sturm zog von Norden auf.")
+    assert found(one, other, "de")["near_duplicate"]
+    assert not found(one, other, "el")["near_duplicate"]

@@ -2,6 +2,8 @@
 
 import pytest
 
+from methods.quality.outcome import Dialogue, Pair
+from methods.quality.rules import Limits, by_rules
 from methods.quality.truncation import truncation_in
 
 
@@ -73,3 +75,44 @@ def test_code_faces_and_addresses_are_ends(text: str) -> None:
 )
 def test_a_word_or_a_bracket_that_something_follows_does_not(language: str, text: str) -> None:
     assert truncation_in(text, language) is not None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "George Washington, Thomas Jefferson, Theodore Roosevelt, Abraham Lincoln, James Monroe",
+        "The picture shows: a red house, two old men, a small brown dog, some trees and a boat",
+        "Thirty-six Views of Mount Fuji: The Great Wave off Kanagawa, by Hokusai of Edo",
+        "The man at the window leans out and calls to the people below: “Nobody leaves this house”",
+    ],
+)
+def test_a_list_a_name_and_a_quotation_need_no_full_stop(text: str) -> None:
+    assert truncation_in(text) is None
+
+
+CUT = "The boat lies at the pier of the old town and the men are carrying heavy nets"
+
+
+def test_a_list_in_a_sentence_is_no_list() -> None:
+    assert truncation_in(CUT) is not None
+    assert truncation_in("It is mostly purple with some pink, has a bright look, shows a few boxy")
+
+
+def test_who_ends_no_answer_with_a_mark_has_not_stopped_in_the_middle() -> None:
+    def found(*answers: str) -> list[bool]:
+        pairs = [
+            Pair("d", str(turn), turn, "How is the scene?", answer)
+            for turn, answer in enumerate(answers, 1)
+        ]
+        evidence = by_rules([Dialogue("d", pairs, [])], Limits())
+        return [evidence["d", pair.question_id]["truncation"] is not None for pair in pairs]
+
+    assert found(CUT, "It is calm and grey today", "There are three boats") == [False] * 3
+    assert found(CUT, "It is calm and grey today.", "There are three boats.") == [
+        True,
+        False,
+        False,
+    ]
+    assert found(CUT) == [True]
+    # A word that something follows is one in any writing.
+    assert found("The men carry the", "It is calm and grey", "Three boats lie there")[0]

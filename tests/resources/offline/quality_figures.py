@@ -1,4 +1,4 @@
-"""The tables of the guide to the checks: what they find of planted faults, and of texts held out.
+"""The tables of the guide to the checks: what they find of planted faults, and of other texts.
 
     python -m tests.resources.offline.quality_figures     writes it into docs/guides/quality.md anew
 
@@ -7,12 +7,13 @@ What belongs here: the tables and their places in the page. The faults are plant
 """
 
 from resources.home import REPO_ROOT
-from tests.methods.quality import held_out, planted
+from tests.methods.quality import held_out, planted, written
 from tests.methods.quality.planted import Found
 from tests.resources.offline import checked_pairs
 
 GUIDE = REPO_ROOT / "docs" / "guides" / "quality.md"
 BEGIN, END = "<!-- figures -->\n", "<!-- end of figures -->\n"
+BEGIN_WRITTEN, END_WRITTEN = "<!-- two writers -->\n", "<!-- end of two writers -->\n"
 BEGIN_HELD_OUT, END_HELD_OUT = "<!-- held out -->\n", "<!-- end of held out -->\n"
 
 
@@ -55,6 +56,7 @@ def page(before: str) -> str:
     """The guide with the tables as the code makes them now."""
     for begin, end, lines in (
         (BEGIN, END, table()),
+        (BEGIN_WRITTEN, END_WRITTEN, written.table()),
         (BEGIN_HELD_OUT, END_HELD_OUT, held_out_table()),
     ):
         head, _, rest = before.partition(begin)

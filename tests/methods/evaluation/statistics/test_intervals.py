@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from methods.evaluation.statistics import intervals
 from methods.evaluation.statistics.estimates import LEAST_CLUSTERS, UNSEEN, Estimate, marked
 from methods.evaluation.statistics.intervals import (
     OF_THE_WAY,
@@ -170,6 +171,28 @@ def test_p_is_below_0_05_exactly_where_the_interval_leaves_0_out(matrix):
     if found.ci_low is not None and abs(p[0] - 0.05) > 1e-5:
         assert (p[0] < 0.05) == (not found.ci_low <= 0 <= found.ci_high)
         assert p[0] >= 2 / 2**found.n_clusters * 0.9
+
+
+def test_where_one_cluster_has_most_of_the_values_p_is_as_wary_as_the_interval():
+    of = ClusterTotals(np.array([[6.0] * 5 + [5]]), np.array([[1.0] * 5 + [23]]))
+    (found,), p = compared(of, 9.0)
+    assert found.ci_low < 0 < found.ci_high
+    assert p[0] > 0.05
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_clusters_that_are_put_together_count_as_each_by_itself(seed, monkeypatch):
+    generator = np.random.default_rng(seed)
+    sizes = generator.integers(0, 3, (5, 300)).astype(float)
+    of = ClusterTotals(sizes * generator.integers(-1, 2, (5, 300)), sizes)
+    together, p = compared(of, 2.0)
+    monkeypatch.setattr(intervals, "WORTH_COUNTING", np.inf)
+    apart, other_p = compared(of, 2.0)
+    assert p == pytest.approx(other_p, rel=1e-6)
+    for one, other in zip(together, apart, strict=True):
+        assert (one.n_clusters, one.method) == (other.n_clusters, other.method)
+        found = [one.value, one.ci_low, one.ci_high]
+        assert found == pytest.approx([other.value, other.ci_low, other.ci_high], abs=1e-6)
 
 
 # --- How often they hold -------------------------------------------------------------------------

@@ -1,0 +1,81 @@
+"""Texts that speak of a picture that the dialogue does not have.
+
+What belongs here: how English names a picture by its place, by how many there are, or as the other one.
+Tags beyond the pictures are refused where a writer's reply is read (`methods/mmdu/reading.py`); people
+who edit a dialogue, and files that are imported, name pictures in words.
+"""
+
+import re
+
+from methods.choice.translation_checks import CARDINALS, ORDINALS
+from methods.prompts.messages import IMAGE_NAME
+from methods.quality.quotations import without_quotations
+
+_NUMBER = {"one": 1, **{word: n for word, n in CARDINALS.items() if n < len(ORDINALS)}}
+_PLACE = {word: place for place, word in enumerate(ORDINALS, start=1)}
+_WHOSE = r"(?:he|she|they|we|i|you|it|his|her|their|who|which|that|ever|taken|painted|made|drawn)"
+_OUTSIDE = (
+    r"(?:series|triptych|diptych|cycle|set|sequence|album|book|comic|strip|page|wall|shelf|row|room|paper"
+    r"|article|magazine|newspaper|exhibition|museum|gallery|collage|panel|poster|screen)"
+)
+_OF_ELSEWHERE = (
+    rf"(?!\s+{_WHOSE}\b)(?!\s+(?:of|on|in|from|at)\s+(?:[\w'’]+\s+){{1,3}}?{_OUTSIDE}\b)"
+)
+"""Not followed by who made it, or by what it is part of: "the third picture that he painted", "the
+second photograph on the left wall"."""
+_IS_PICTURE = r"(?:images?|pictures?|photos?|photographs?|pics?)"
+_GOES_ON = (
+    r"(?=['’]s\b|\s*(?:[?.!,:;)\]]|\Z)|\s+(?:is|was|shows?|has|had|have|depicts?|presents?|looks?|seems?"
+    r"|appears?|differs?|that|it|in|on|from|with|to|than|as|and|or|the|a|an|he|she|they|there|we|you|what"
+    r"|who|does|do|did|can|could|hold|holds|wear|wears)\b)"
+)
+"""What follows a picture's number; in "in the picture 3 people stand" there is none."""
+_AND = r"(?:\s*(?:,|and|&|or|to)\s*)"
+_NAMED = re.compile(
+    rf"\b(?P<ordinal>{'|'.join(ORDINALS)}|\d{{1,2}}(?:st|nd|rd|th))\s+{_IS_PICTURE}\b{_OF_ELSEWHERE}"
+    rf"|(?<!\bthe )(?<!\bthis )(?<!\bthat )(?<!\ba )(?<!\beach )(?<!\bevery )\b{_IS_PICTURE}"
+    rf"[\s_-]*(?:\#|no\.?\s|number\s)?\s*(?:\d{{1,2}}{_AND})*(?P<number>\d{{1,2}}|{'|'.join(_NUMBER)})"
+    rf"\b{_GOES_ON}{_OF_ELSEWHERE}"
+    rf"|\b(?:the|these|those|both|all)\s+(?P<many>{'|'.join(_NUMBER)}|[2-9])\s+{_IS_PICTURE}\b{_OF_ELSEWHERE}"
+    rf"|\b(?P<other>(?:the|that|this|your)\s+other)\s+{_IS_PICTURE}\b{_OF_ELSEWHERE}"
+    rf"|\b(?P<both>both)\s+(?:of\s+the(?:se)?\s+)?{_IS_PICTURE}\b{_OF_ELSEWHERE}",
+    re.IGNORECASE,
+)
+_NOT_SHOWN = re.compile(r"\b(?:his|her|their|its|my|our|your|['’]s)\s+\W*$", re.IGNORECASE)
+"""What stands before a picture that is somebody's: "her second picture"."""
+_TAG = re.compile(IMAGE_NAME)
+_FEWEST = {"other": 2, "both": 2}
+MOST_NAMED = 30
+"""Numbers beyond it are part of a title: "Photo 51"."""
+
+
+def missing_picture(text: str, n_pictures: int) -> str | None:
+    """The words of a text that name a picture beyond the `n_pictures` of its dialogue; None without.
+
+    A tag, an ordinal or a number beyond them, more pictures than there are, and "the other picture" of
+    one. What is quoted, what belongs to somebody ("his second picture") and what is part of something
+    ("the third photograph on the wall") is another picture. Nothing is said of no pictures.
+    """
+    if n_pictures < 1:
+        return None
+    for tag in _TAG.finditer(text):
+        if not 1 <= int(tag[1][:9]) <= n_pictures:
+            return tag[0]
+    said = without_quotations(text)
+    for found in _NAMED.finditer(said):
+        if n_pictures < _needs(found) <= MOST_NAMED and not _NOT_SHOWN.search(
+            said[: found.start()]
+        ):
+            return found[0]
+    return None
+
+
+def _needs(found: re.Match[str]) -> int:
+    """How many pictures there have to be for such words."""
+    kind = str(found.lastgroup)
+    word = found[kind].casefold()
+    if kind in _FEWEST:
+        return _FEWEST[kind]
+    if kind == "ordinal":
+        return _PLACE.get(word) or int(re.sub(r"\D", "", word))
+    return _NUMBER.get(word) or int(word)

@@ -1,0 +1,79 @@
+"""What rules find in pairs that the checks have not read: people edited them, or a file was imported.
+
+What belongs here: which rules read such pairs, and their findings in words and in counts. Nothing is
+dropped for them: people decided on an edited pair, and a published benchmark stays as it is.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from typing import NamedTuple
+
+from methods.quality.grounding import ungrounded_in
+from methods.quality.outcome import (
+    LEFTOVER,
+    MATERIAL,
+    NEAR_DUPLICATE,
+    REFUSAL,
+    REPEATED,
+    TRUNCATION,
+    UNCHECKED,
+    UNGROUNDED,
+    Dialogue,
+)
+from methods.quality.rules import Limits, by_rules
+
+READ = (REFUSAL, TRUNCATION, LEFTOVER, MATERIAL, REPEATED, NEAR_DUPLICATE)
+"""Rules that need nothing but the dialogue; limits of length are those of a writer."""
+MOST_NAMED = 20
+"""Findings that are told one by one."""
+
+
+class Finding(NamedTuple):
+    """What a rule found in a turn of a dialogue."""
+
+    dialogue_id: str
+    turn: int
+    reason: str
+    evidence: str
+
+    def __str__(self) -> str:
+        return f"{self.dialogue_id}, turn {self.turn}: {self.reason} ({self.evidence})"
+
+
+def findings(
+    dialogue: Dialogue, limits: Limits, turns: Collection[int], grounds: Sequence[str] = ()
+) -> list[Finding]:
+    """What the rules find in these turns of a dialogue, in order.
+
+    `grounds` are the texts that its answers may rest on beside its questions; without any no answer is
+    asked where its names and numbers are from.
+    """
+    evidence = by_rules([dialogue], limits)
+    if grounds:
+        grounds = [*grounds, *(pair.question for pair in dialogue.pairs)]
+    found = []
+    for pair in dialogue.pairs:
+        if pair.turn not in turns:
+            continue
+        of_pair = evidence[pair.dialogue_id, pair.question_id]
+        said = {reason: of_pair[reason] for reason in READ}
+        said[UNGROUNDED] = ungrounded_in(pair.answer, grounds)
+        found += [
+            Finding(pair.dialogue_id, pair.turn, reason, what)
+            for reason, what in said.items()
+            if what is not None
+        ]
+    return found
+
+
+def counts_of(found: Iterable[Finding]) -> dict[str, int]:
+    """How often each rule found something, by `unchecked_` and its name."""
+    counted = Counter(finding.reason for finding in found)
+    return {f"{UNCHECKED}_{reason}": counted[reason] for reason in sorted(counted)}
+
+
+def in_words(found: Sequence[Finding]) -> str:
+    """The findings in one line; nothing for none."""
+    more = len(found) - MOST_NAMED
+    told = [*map(str, found[:MOST_NAMED]), *([f"and {more} more"] if more > 0 else [])]
+    return "; ".join(told)

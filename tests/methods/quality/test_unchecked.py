@@ -1,0 +1,100 @@
+"""What rules find in edited and imported pairs: names and numbers without ground, and its words."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from methods.quality.grounding import MOST_COUNTED, ungrounded_in
+from methods.quality.outcome import Dialogue, Pair
+from methods.quality.rules import Limits
+from methods.quality.unchecked import MOST_NAMED, Finding, counts_of, findings, in_words
+from methods.release_card import facts
+
+GROUND = [
+    "Aldo Brennick finished the mill near Frostholm in 1872; it has 4 sails, each 11.5 metres long.",
+    "It burnt down in 1931 and stood empty for sixty-two days.",
+]
+
+
+@pytest.mark.parametrize(
+    ("answer", "evidence"),
+    [
+        ("It was planned by Greta Holm.", "the name Greta"),
+        ("The mill belonged to the Ostmark Company.", "the name Ostmark"),
+        ("It ground 340 sacks a day.", "the number 340"),
+        ("It was sold in 1899.", "the number 1899"),
+        ("About 7,500 people came.", "the number 7500"),
+        ("It stood empty for thirty-nine days.", "the number 39"),
+    ],
+)
+def test_a_name_or_a_number_that_no_text_has_is_told(answer: str, evidence: str) -> None:
+    assert ungrounded_in(answer, GROUND) == evidence
+    assert ungrounded_in(answer, []) is None
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Brennick's mill was finished in 1872.",
+        # 1931 - 1872, 4 x 11.5, and rounded.
+        "It stood for 59 years, and its sails were 46 metres together.",
+        "It was built in about 1870, in the 1870s.",
+        "It stood empty for 62 days.",
+        "Seven people and 12 sheep stand before it.",
+        "- Three sails are white\n- One is torn",
+        '"Ask Mister Kowalski," says the miller.',
+        "I'd say that it is old.",
+    ],
+)
+def test_what_follows_from_the_texts_or_can_be_counted_has_ground(answer: str) -> None:
+    assert ungrounded_in(answer, GROUND) is None
+
+
+@given(st.integers(MOST_COUNTED + 1, 10**6))
+def test_a_number_has_ground_in_itself(number: int) -> None:
+    for written in (str(number), f"{number:,}"):
+        assert ungrounded_in(f"There are {written} of them.", [f"One counts {number}."]) is None
+
+
+PAIRS = [
+    Pair("d7", "a", 1, "What stands in the snow?", "A red mill with four white sails."),
+    Pair("d7", "b", 2, "Which object stands in the snow?", "A red mill with four white sails."),
+    Pair("d7", "c", 3, "Who built it?", "Greta Holm built it, as the third picture shows."),
+]
+
+
+def test_rules_read_the_turns_that_they_are_given() -> None:
+    dialogue = Dialogue("d7", PAIRS, [], 2)
+    found = findings(dialogue, Limits(), [2, 3], GROUND)
+    assert [(each.turn, each.reason) for each in found] == [
+        (2, "repeated"),
+        (3, "material"),
+        (3, "ungrounded"),
+    ]
+    assert str(found[1]) == "d7, turn 3: material (answer: third picture)"
+    assert counts_of(found) == {
+        "unchecked_material": 1,
+        "unchecked_repeated": 1,
+        "unchecked_ungrounded": 1,
+    }
+    assert findings(dialogue, Limits(), [1], GROUND) == []
+    assert [each.reason for each in findings(dialogue, Limits(), [3])] == ["material"]
+
+
+def test_many_findings_are_told_in_part_and_counted_in_full() -> None:
+    found = [Finding("d", turn, "refusal", "no") for turn in range(MOST_NAMED + 2)]
+    assert in_words(found).endswith(f"turn {MOST_NAMED - 1}: refusal (no); and 2 more")
+    assert in_words(found[:1]) == "d, turn 0: refusal (no)" and in_words([]) == ""
+    assert counts_of(found) == {"unchecked_refusal": MOST_NAMED + 2}
+
+
+def test_a_card_says_what_rules_find_in_pairs_that_were_not_checked() -> None:
+    card = {
+        **{"release_id": "mmdu-0123456789", "name": "mmdu", "kind": "benchmark", "n_items": 1},
+        **{"n_turns": 3, "n_images": 2, "review_policy": "none", "review_share": 0.0},
+        **{"provider": "offline", "created_at": "2026-03-02T09:14:55+00:00"},
+        "quality": {"unchecked": 3, "unchecked_repeated": 1, "unchecked_ungrounded": 2},
+    }
+    assert dict(facts(card))["Found by rules in unchecked pairs"] == "repeated 1, ungrounded 2"
+    del card["quality"]["unchecked_repeated"], card["quality"]["unchecked_ungrounded"]
+    assert "Found by rules in unchecked pairs" not in dict(facts(card))

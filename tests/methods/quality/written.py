@@ -1,0 +1,154 @@
+"""Texts of two writers with and without faults, in two halves, and what the rules find of them.
+
+What belongs here: reading `texts/*.jsonl` and counting. A line is a dialogue on pictures of which a
+description and captions are given; `sound` says whether it has a fault, `kind` which one, or what makes
+it look like one, and `turn` where. The halves share no topic, and each has as many topics of one writer
+as of the other. The rules were tuned on `seen`; `held_out` was first read when they were done, and no
+rule was changed for it.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from methods.quality.outcome import (
+    LEFTOVER,
+    LENGTH,
+    MATERIAL,
+    NEAR_DUPLICATE,
+    REFUSAL,
+    REPEATED,
+    TRUNCATION,
+    UNGROUNDED,
+    Dialogue,
+    Pair,
+)
+from methods.quality.rules import Limits, by_rules
+from methods.quality.unchecked import findings
+
+HALVES = SEEN, HELD_OUT = "seen", "held_out"
+FOLDER = Path(__file__).parent / "texts"
+CHECKS_OF = {
+    "repeat": (REPEATED, NEAR_DUPLICATE),
+    "missing": (MATERIAL,),
+    "ground": (UNGROUNDED,),
+    "refusal": (REFUSAL, LEFTOVER),
+    "leftover": (LEFTOVER, MATERIAL),
+    "cut": (TRUNCATION,),
+    "turns": (LENGTH, TRUNCATION),
+}
+"""By kind of fault: the checks of which one is to find it."""
+IN_WORDS = {
+    "repeat": "question asked again in other words",
+    "missing": "picture that the dialogue does not have",
+    "ground.name": "name without ground",
+    "ground.number": "number without ground",
+    "ground.object": "object without ground",
+    "refusal": "refusal",
+    "leftover": "left-over of a prompt or a reply",
+    "cut": "answer that is cut off",
+    "turns.empty": "turn without an answer",
+    "turns.swapped": "question and answer changed places",
+    "turns.lost": "turn that is gone",
+    "turns.extra": "turn too many",
+}
+LOOKS = {
+    "plain": "nothing in particular",
+    "quoted": "a refusal that somebody in a film or a picture speaks",
+    "colon": "a colon, and what it leads to",
+    "nostop": "a name, a list or a quotation without a full stop",
+    "repeat": "a question like an earlier one that asks something else",
+    "pict": "talk of pictures that are there",
+    "ground": "a number that follows from those given",
+}
+"""What makes a text without a fault look like one."""
+Text = Mapping[str, Any]
+
+
+class Told(NamedTuple):
+    """What the rules find of the texts of one kind of one half: texts with the fault and those found in
+    the turn that has it, or texts without a fault and those named."""
+
+    half: str
+    sound: bool
+    kind: str
+    n: int
+    named: int
+
+
+def texts(half: str) -> list[Text]:
+    """The texts of a half, in the order of the file."""
+    return [json.loads(line) for line in (FOLDER / f"{half}.jsonl").read_text("utf-8").splitlines()]
+
+
+def named(text: Text) -> Iterator[tuple[int, str]]:
+    """Turn and check of what the rules find, as they read an edited or an imported dialogue.
+
+    The length is looked at in texts with a fault alone: a short answer is none.
+    """
+    pairs = [
+        Pair("d", str(turn), turn, each["question"], each["answer"])
+        for turn, each in enumerate(text["turns"], start=1)
+    ]
+    dialogue = Dialogue("d", pairs, [], len(text["captions"]))
+    grounds = [text["description"], *text["captions"]]
+    turns = [pair.turn for pair in pairs]
+    for finding in findings(dialogue, Limits(alike=0.8), turns, grounds):
+        yield finding.turn, finding.reason
+    if not text["sound"]:
+        evidence = by_rules([dialogue], Limits(fewest_answer_words=1))
+        yield from ((p.turn, LENGTH) for p in pairs if evidence["d", p.question_id][LENGTH])
+
+
+@cache
+def figures(half: str) -> list[Told]:
+    """One line a kind, texts with a fault first."""
+    n, found = Counter[tuple[bool, str]](), Counter[tuple[bool, str]]()
+    for text in texts(half):
+        of = text["sound"], text["kind"]
+        n[of] += 1
+        checks = CHECKS_OF.get(text["kind"].partition(".")[0], ())
+        found[of] += any(
+            text["sound"] or (turn == text["turn"] and check in checks)
+            for turn, check in named(text)
+        )
+    kinds = [*((False, kind) for kind in IN_WORDS), *((True, kind) for kind in LOOKS)]
+    return [Told(half, *of, n[of], found[of]) for of in kinds]
+
+
+@cache
+def false_alarms(half: str) -> dict[str, int]:
+    """By check: texts without a fault in which it names something."""
+    counted = Counter(
+        check
+        for text in texts(half)
+        if text["sound"]
+        for check in {check for _, check in named(text)}
+    )
+    return dict(sorted(counted.items()))
+
+
+def precision_and_recall(told: list[Told]) -> tuple[float, float]:
+    """The share of texts named that have a fault, and of texts with one that are named where it is."""
+    found = sum(each.named for each in told if not each.sound)
+    wrong = sum(each.named for each in told if each.sound)
+    return found / (found + wrong), found / sum(each.n for each in told if not each.sound)
+
+
+def table(halves: tuple[str, ...] = HALVES) -> str:
+    """The figures of the halves beside each other, as a table in Markdown."""
+    told = [figures(half) for half in halves]
+    heads = " | ".join(f"{half.replace('_', ' ')} | named" for half in halves)
+    lines = [f"| texts | {heads} |", f"| --- |{' ---: | ---: |' * len(halves)}"]
+    for of_kind in zip(*told, strict=True):
+        sound, kind = of_kind[0].sound, of_kind[0].kind
+        name = f"no fault: {LOOKS[kind]}" if sound else IN_WORDS[kind]
+        numbers = " | ".join(f"{each.n} | {each.named}" for each in of_kind)
+        lines.append(f"| {name} | {numbers} |")
+    for place, name in enumerate(("precision", "recall")):
+        shares = " | ".join(f" | {precision_and_recall(each)[place]:.2f}" for each in told)
+        lines.append(f"| {name} | {shares} |")
+    return "\n".join(lines) + "\n"

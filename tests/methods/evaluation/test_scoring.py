@@ -148,7 +148,10 @@ def test_an_inverse_statistic_turns_its_interval_round() -> None:
 def test_the_order_of_observations_changes_nothing() -> None:
     forward = rows({"whole": WHOLE, "lossy": LOSSY})
     backward = rows({"lossy": LOSSY[::-1], "whole": WHOLE[::-1]})
-    assert forward == backward
+    assert forward.keys() == backward.keys()
+    # Sums in another order have another last digit.
+    for key, row in forward.items():
+        assert row == pytest.approx(backward[key], rel=1e-12)
 
 
 def test_neither_a_baseline_nor_who_answered_nothing_decides_what_is_common() -> None:

@@ -122,8 +122,10 @@ def _write_scores(
 def power_of(release: str, difference: float) -> str:
     """How many clusters show a true difference with a power of 80 %, from what pairs of models vary by.
 
-    By the metric that ranks, two-sided at 0.05, for a pair by itself. Raises UserError.
+    By the metric that ranks, two-sided at 0.05, for a pair by itself. Raises UserError, also where two
+    models cannot be so far apart.
     """
+    from methods.benchmarks import BENCHMARKS
     from resources.releases import release_meant
     from resources.reports.result_files import ResultError, read_results
 
@@ -131,10 +133,19 @@ def power_of(release: str, difference: float) -> str:
         raise ResultError("--difference is a number above 0: the points that two models are apart.")
     warehouse = Warehouse(home.warehouse_path())
     release_id = release_meant(warehouse, release)
+    results = read_results(warehouse, release_id)
+    benchmark = BENCHMARKS.get(results.leaderboard["benchmark"][0].as_py())
+    leading = benchmark.metrics[0] if benchmark else None
+    if leading and difference > leading.span:
+        low, high = leading.ends
+        raise ResultError(
+            f"Two models are at most {leading.span:g} apart in {leading.name}, which is from {low:g} "
+            f"to {high:g}: give a --difference up to that."
+        )
     # Of pairs that do not vary nothing can be said, nor of rows of an earlier version.
     rows = [
         row
-        for row in read_results(warehouse, release_id).pairs.to_pylist()
+        for row in results.pairs.to_pylist()
         if row["detectable"] and row["method"] and is_model(row["second"])
     ]
     if not rows:
@@ -147,26 +158,24 @@ def power_of(release: str, difference: float) -> str:
     of_board = itemgetter("judge", "judge_version", "metric", "aggregation")
     for (judge, _, metric, aggregation), pairs in groupby(rows, key=of_board):
         found = [(row["detectable"], row["n_clusters"]) for row in pairs]
+        # What needs more than can be counted is more than all others.
         numbers = sorted(
-            needed
-            for effect, n in found
-            if (needed := clusters_needed(effect / factor(n), n, difference)) is not None
+            clusters_needed(effect / factor(n), n, difference) or math.inf for effect, n in found
         )
         effects = sorted(effect for effect, _ in found)
         name = f"{metric}/{aggregation}, judge {judge}"
-        if len(numbers) < len(found):
-            lines.append(
-                f"{name}: a difference of {difference:g} needs more than {MOST_CLUSTERS:,}."
-            )
-            continue
         lines.append(
             f"{name}: a true difference of {difference:g} is found in 80 of 100 cases (p < 0.05, two "
-            f"models by themselves) on {median_high(numbers):,} independent dialogues, items or groups "
-            f"({numbers[0]:,} to {numbers[-1]:,} by pair of models). {release_id} has "
-            f"{max(n for _, n in found):,} and shows {median_high(effects):.2f} "
+            f"models by themselves) on {_number(median_high(numbers))} independent dialogues, items or "
+            f"groups ({_number(numbers[0])} to {_number(numbers[-1])} by pair of models). {release_id} "
+            f"has {max(n for _, n in found):,} and shows {median_high(effects):.2f} "
             f"({effects[0]:.2f} to {effects[-1]:.2f})."
         )
     return "\n".join(lines)
+
+
+def _number(needed: float) -> str:
+    return f"{needed:,}" if math.isfinite(needed) else f"more than {MOST_CLUSTERS:,}"
 
 
 def show_reports() -> None:
@@ -203,5 +212,15 @@ def _show_models(rows: Sequence[Mapping[str, Any]]) -> None:
             f"{row['n_judged']:>8} {row['n_refused']:>8} {row['n_no_answer']:>10} {row['n_failed']:>7}"
         )
     print("\nIntervals are of 95 %, over independent dialogues, items or groups (clusters).")
+    lost = {row["model"]: row for row in rows if row["n_without_picture"]}
+    if lost:
+        n = max(row["n_without_picture"] for row in lost.values())
+        scores = [f"{model} {row['all_items']:.1f}" for model, row in lost.items()]
+        print(
+            f"No score counts {n} of the items, whose pictures the release does not have. With what "
+            f"was not asked for want of them as lost: {listed(scores)}."
+        )
     if any(row["n_clusters"] is not None and row["n_clusters"] < LEAST_CLUSTERS for row in rows):
         print(f"~: fewer than {LEAST_CLUSTERS} clusters, the interval is only indicative.")
+    if reasons := sorted({row["why"] for row in rows if row["why"]}):
+        print(f"-: none. {' '.join(reasons)}")

@@ -27,6 +27,8 @@ FULL = (errno.ENOSPC, errno.EDQUOT)
 """Errors of a disk, or a user's share of it, that is full."""
 NOT_WRITTEN = (*FULL, errno.EROFS)
 """Errors of a disk that cannot be written, whatever is to be written."""
+NOT_ALLOWED = (errno.EACCES, errno.EPERM)
+"""Errors of a file or folder that this user may not write, or not read."""
 
 
 def bring_home_up_to_date() -> None:
@@ -86,6 +88,14 @@ def usable_home() -> Iterator[None]:
         yield
     except OSError as error:
         raise refused_by_system(error) from error
+
+
+def is_refused_home(error: BaseException) -> bool:
+    """Whether the operating system refuses the home: its disk, or a file or folder in it."""
+    if not isinstance(error, OSError):
+        return False
+    of_home = isinstance(error.filename, str) and Path(error.filename).is_relative_to(home.home())
+    return error.errno in NOT_WRITTEN or (error.errno in NOT_ALLOWED and of_home)
 
 
 def refused_by_system(error: OSError) -> StoreError:

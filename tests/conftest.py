@@ -4,11 +4,16 @@ import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from resources.warehouse import Warehouse
+from tests.browser import FLAGS
 from tests.shared import once_for_all_workers
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 pytest_plugins = [
     "pytester",
@@ -57,6 +62,17 @@ def chromium() -> Iterator[str]:
             pytest.fail(message)
         pytest.skip(message)
     yield CHROMIUM
+
+
+@pytest.fixture(scope="module")
+def browser(chromium: str) -> Iterator["Browser"]:
+    """A browser for the tests of a file."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        yield browser
+        browser.close()
 
 
 @pytest.fixture(scope="session")

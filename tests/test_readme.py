@@ -88,3 +88,23 @@ def test_the_index_of_the_guides_has_each_of_them() -> None:
     folder = REPO_ROOT / "docs" / "guides"
     linked = set(re.findall(r"\]\(([a-z-]+\.md)\)", (folder / "README.md").read_text()))
     assert linked == {page.name for page in folder.glob("*.md")} - {"README.md"}
+
+
+def test_what_the_numbers_were_checked_with_is_there() -> None:
+    page = (REPO_ROOT / "docs" / "guides" / "how-numbers-were-checked.md").read_text()
+    tests = re.findall(r"`(tests/\S+\.py)::(\w+)`", page)
+    assert len(tests) > 20
+    gone = [
+        f"{path}::{name}"
+        for path, name in tests
+        if not re.search(rf"^def {name}\(", (REPO_ROOT / path).read_text(), re.MULTILINE)
+    ]
+    assert gone == []
+    locked = (REPO_ROOT / "requirements.lock").read_text().splitlines()
+    versions = re.findall(r"\| (scikit-learn|krippendorff|scipy) ([\d.]+\d)", page)
+    assert len(versions) > 10
+    assert {f"{name}=={version}" for name, version in versions} <= set(locked)
+    benches = re.findall(r"make bench NAME=([a-z-]+)", page)
+    assert benches and all(
+        (REPO_ROOT / "tests" / "bench" / f"{name}.py").exists() for name in benches
+    )

@@ -21,7 +21,7 @@ from resources.home import REPO_ROOT
 from resources.llm.model_calls import BatchPending, WaitingForBatch
 from resources.llm.trial import PromptGivenUp
 from resources.prompts import PromptError
-from resources.stores import NOT_WRITTEN, refused_by_system
+from resources.stores import is_refused_home, refused_by_system
 from resources.warehouse import Warehouse, arrow_schema
 
 NOT_MADE = "evaluate.not_made"
@@ -52,7 +52,8 @@ class Apart:
 
         Where the block is `asking` models, what ends the calls of all releases is raised: a refused
         key, a spent budget, a ledger that cannot be written, a server that is down. A prompt is its
-        benchmark's, and so are replies to it that cannot be read.
+        benchmark's, and so are replies to it that cannot be read. A home that cannot be written is
+        that of all releases.
         """
         try:
             yield
@@ -60,6 +61,8 @@ class Apart:
             raise
         except Exception as error:
             if asking and isinstance(error, UserError) and not isinstance(error, OF_A_PROMPT):
+                raise
+            if is_refused_home(error):
                 raise
             self.lose(release_id, error)
 
@@ -109,7 +112,7 @@ def _reason(error: Exception) -> str:
     """The sentence of an error; of one that has none, where it was raised and what to do about it."""
     if isinstance(error, dg.Failure):
         return error.description or "It failed without a reason."
-    if isinstance(error, OSError) and error.errno in NOT_WRITTEN:
+    if isinstance(error, OSError) and is_refused_home(error):
         return str(refused_by_system(error))
     if isinstance(error, UserError):
         return str(error)

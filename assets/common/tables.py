@@ -28,7 +28,7 @@ from resources.images.store import ImageStore
 from resources.llm.usage import Usage
 from resources.reports.addresses import calls_of
 from resources.settings import Settings
-from resources.stores import NOT_WRITTEN, refused_by_system
+from resources.stores import is_refused_home, refused_by_system
 from resources.warehouse import Warehouse, arrow_schema, column_descriptions, declared_columns
 
 ROWS_AT_ONCE = 2_000
@@ -101,14 +101,14 @@ def table_spec(
 
 @contextmanager
 def plain_errors() -> Iterator[None]:
-    """Turn a UserError, or a disk that cannot be written, into a failure whose one sentence is shown in
+    """Turn a UserError, or a home that cannot be written, into a failure whose one sentence is shown in
     the run's log and in the UI."""
     try:
         yield
     except UserError as error:
         raise dg.Failure(description=str(error), allow_retries=False) from None
     except OSError as error:
-        if error.errno not in NOT_WRITTEN:
+        if not is_refused_home(error):
             raise
         refused = refused_by_system(error)
         raise dg.Failure(description=str(refused), allow_retries=False) from None

@@ -26,7 +26,7 @@ from methods.evaluation.asking import Transcript, with_policy
 from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.contestants import is_file
 from methods.evaluation.items import Item
-from methods.evaluation.judging import RULE, Judgment, Place, replay
+from methods.evaluation.judging import NO_PICTURE, RULE, Judgment, Place, replay
 from methods.evaluation.without_pictures import lacks_picture
 from resources.batched import batched
 from resources.releases import in_force
@@ -163,7 +163,7 @@ def _observe(
             "trial": one.trial,
             "turn": one.turn,
             "part": one.part,
-            "status": "no_picture" if without else one.status,
+            "status": NO_PICTURE if without else one.status,
             "value": one.value,
             "call_key": by.call_key if by else None,
             "answer_call_key": transcript.answer(one.trial, one.turn).call_key,

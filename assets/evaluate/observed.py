@@ -61,7 +61,9 @@ class ScoringSettings(Settings):
 class Slice:
     """What one judge, under one version, observed on a release: by model.
 
-    `providers` are those that ran the model and the judge. A panel's `members` are its judges.
+    `providers` are those that ran the model and the judge. A panel's `members` are its judges. An item
+    that a model was not asked for want of its picture is in nobody's `observed`; where there is any,
+    `with_lost` has all.
     """
 
     benchmark: Benchmark
@@ -69,6 +71,7 @@ class Slice:
     judge: str
     version: str
     observed: dict[str, Observations] = field(default_factory=dict)
+    with_lost: dict[str, Observations] = field(default_factory=dict)
     providers: dict[str, set[str]] = field(default_factory=dict)
     members: list["Slice"] = field(default_factory=list)
 
@@ -153,7 +156,12 @@ def _read(warehouse: Warehouse, benchmark: Benchmark, release_id: str) -> list[S
                 ran = {*rows["provider"].unique().to_pylist()}
                 ran |= {*rows["judge_provider"].unique().to_pylist()}
                 slice_.providers[model] = ran - {None}
-                slice_.observed[model] = items.observations(rows)
+                every = items.observations(rows)
+                lost = rows["is_lost"].to_numpy()
+                if not lost.all():
+                    slice_.observed[model] = every.take(~lost)
+                if lost.any():
+                    slice_.with_lost[model] = every
     return [by_judge[key] for key in sorted(by_judge)]
 
 
@@ -242,14 +250,21 @@ def _panel(judges: list[Slice], panel: Panel) -> Slice:
         members=judges,
     )
     for model in sorted(set.intersection(*(set(judge.observed) for judge in judges))):
-        of_turns: dict[tuple[object, ...], list[Scored]] = {}
-        for scored in (one for judge in judges for one in judge.observed[model]):
-            key = scored.item_id, scored.trial, scored.turn, scored.part, scored.metric
-            of_turns.setdefault(key, []).append(scored)
-        of_panel = [_together(of_turn, len(judges), combine) for of_turn in of_turns.values()]
-        made.observed[model] = Observations.of(of_panel, judges[0].observed[model].names)
+        made.observed[model] = _of_all([judge.observed[model] for judge in judges], combine)
+        if all(model in judge.with_lost for judge in judges):
+            made.with_lost[model] = _of_all([judge.with_lost[model] for judge in judges], combine)
         made.providers[model] = set.union(*(judge.providers[model] for judge in judges))
     return made
+
+
+def _of_all(judges: list[Observations], combine: Callable[[list[float]], float]) -> Observations:
+    """The observations of one model by several judges as one."""
+    of_turns: dict[tuple[object, ...], list[Scored]] = {}
+    for scored in (one for judge in judges for one in judge):
+        key = scored.item_id, scored.trial, scored.turn, scored.part, scored.metric
+        of_turns.setdefault(key, []).append(scored)
+    of_panel = [_together(of_turn, len(judges), combine) for of_turn in of_turns.values()]
+    return Observations.of(of_panel, judges[0].names)
 
 
 def _together(of: list[Scored], n_judges: int, combine: Callable[[list[float]], float]) -> Scored:

@@ -194,6 +194,8 @@ def _read(
 def _languages(warehouse: Warehouse, gaps: Iterable[Row]) -> dict[str, str]:
     """The languages of releases that are compared."""
     compared = {row[name] for row in gaps for name in ("release_id", "other")}
+    if not compared:
+        return {}
     rows = warehouse.read("release/named", {"release_ids": sorted(compared)}).to_pylist()
     return {row["release_id"]: row["language"] for row in rows}
 
@@ -202,17 +204,17 @@ def _widest_groups(
     warehouse: Warehouse, benchmark: Benchmark | None, items: Sequence[Item], where: Row
 ) -> list[Row]:
     """The groups of wordings whose ratings differ most, with their texts and styles."""
+    groups = groups_of(items)
     metric = (
         next((metric for metric in benchmark.metrics if metric.aggregation == "micro"), None)
         if benchmark
         else None
     )
-    widest: list[Row] = []
-    if metric is not None:
-        observation = getattr(metric, "observation", None) or metric.name
-        parameters = {**where, "n_groups": N_GROUPS, "metric": observation}
-        widest = warehouse.read("evaluate/widest_groups_of", parameters).to_pylist()
-    groups = groups_of(items)
+    if metric is None or not groups:
+        return []
+    observation = getattr(metric, "observation", None) or metric.name
+    parameters = {**where, "n_groups": N_GROUPS, "metric": observation}
+    widest: list[Row] = warehouse.read("evaluate/widest_groups_of", parameters).to_pylist()
     texts = {item.item_id: text_of(item) for group in groups.values() for item in group}
     styles = {row["group_id"]: styles_of(groups[row["group_id"]]) for row in widest}
     for row in widest:

@@ -31,12 +31,13 @@ def scores(
     """Each metric of each model with 95 % intervals, in three forms and by subset.
 
     `floor` counts what the model failed as the lowest value, and ranks; `judged` leaves it out;
-    `common` has only what every model was judged on.
+    `common` has only what every model was judged on. Where the release lacks pictures, `all_items`
+    counts what was not asked for want of them as the lowest value, too.
     """
     rows = []
     for slice_ in slices(warehouse, benchmarks, settings.panel, apart):
         with apart.release(slice_.release_id):
-            made = score_rows(slice_.benchmark.metrics, slice_.observed)
+            made = score_rows(slice_.benchmark.metrics, slice_.observed, slice_.with_lost)
             for row in made:
                 provider = " + ".join(sorted(slice_.providers[row["model"]]))
                 rows.append({**slice_.columns, "provider": provider, **row})

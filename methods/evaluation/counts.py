@@ -6,11 +6,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from methods.evaluation.asking import NO_ANSWER
+from methods.evaluation.judging import NO_PICTURE
 from methods.evaluation.metrics import Scored
 from methods.evaluation.metrics.observations import Observations
 from methods.evaluation.metrics.units import turn_numbers
 
-_FAILED = ("failed", "not_asked", "not_judged")
+_FAILED = ("failed", "not_asked", "not_judged", NO_PICTURE)
 
 
 def counts_of(scored: Sequence[Scored]) -> dict[str, int]:

@@ -35,6 +35,7 @@ ObservationStatus = Literal[
 `not_judged`: the judge gave no judgment. `no_reference`: the release holds nothing to judge by.
 `no_picture`: the release lacks the picture that the model had to see, so it was not asked."""
 
+NO_PICTURE = "no_picture"
 BY_THE_MODEL = (*OWN_DOING, "failed", "not_asked")
 """Statuses of what the model failed: it gave nothing to judge."""
 

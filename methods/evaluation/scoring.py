@@ -3,10 +3,13 @@
 What belongs here: which units each score rests on. A score has three forms, so that a failure is never
 a survivor's bonus: `floor` counts what the model failed as the lowest value, `judged` leaves it out,
 `common` has the units on which every model was judged. What the judge failed is left out of all three.
-The arithmetic is `statistics/`.
+Where a release lacks pictures there is a fourth: `all_items` is `floor` with the items that these
+leave out, and what was not asked for want of a picture counts as the lowest value. The arithmetic is
+`statistics/`.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +17,7 @@ import numpy as np
 from methods.evaluation.columns import Columns
 from methods.evaluation.contestants import is_model
 from methods.evaluation.counts import counts_of
-from methods.evaluation.judging import BY_THE_MODEL
+from methods.evaluation.judging import BY_THE_MODEL, NO_PICTURE
 from methods.evaluation.metrics import Metric, Scored, Unit
 from methods.evaluation.metrics.observations import Observations, with_names_in_common
 from methods.evaluation.metrics.units import Units, comparable, in_all
@@ -22,6 +25,8 @@ from methods.evaluation.slices import TURN_LABELS, subsets
 
 ALL = ("", "")
 """The subset of everything."""
+ALL_ITEMS = "all_items"
+"""The form with the items that no model was asked."""
 
 
 class Cell(NamedTuple):
@@ -37,19 +42,22 @@ class Cell(NamedTuple):
 def score_rows(
     metrics: Sequence[Metric],
     observed: Mapping[str, Sequence[Scored]],
+    with_lost: Mapping[str, Sequence[Scored]] | None = None,
 ) -> list[dict[str, Any]]:
     """One row for each metric, form, subset and model: value, interval, method, n_units, counts.
 
-    `observed` has each contestant's observations. Subsets are those of the labels of all observations;
+    `observed` has each contestant's observations, `with_lost` also those of items whose pictures there
+    never were: what `all_items` is of. Subsets are those of the labels of all observations;
     micro means and shares are split by them, in the forms `floor` and `judged`. Contestants that are no
     models do not decide what is common.
     """
     columns = with_names_in_common(observed)
     split = set(subsets([labels for of in columns.values() for labels in of.label_sets]))
     parts = {model: {ALL: of, **by_subset(of, split)} for model, of in columns.items()}
+    every = with_names_in_common(with_lost or {})
     cells, packed = [], Columns()
     # The units of one cell at a time: those of all cells would fill the memory.
-    for cell, units in _cells(metrics, parts):
+    for cell, units in chain(_cells(metrics, parts), _of_all_items(metrics, every)):
         if len(units):
             cells.append((cell, len(units)))
             packed.add(units, cell.metric.ends)
@@ -58,6 +66,7 @@ def score_rows(
         model: {subset: counts_of(part) for subset, part in of_subsets.items()}
         for model, of_subsets in parts.items()
     }
+    of_all = {model: {ALL: counts_of(of)} for model, of in every.items()}
     rows = []
     for (cell, n_units), estimate in zip(cells, estimates, strict=True):
         ends = [end for end in (estimate.ci_low, estimate.ci_high) if end is not None]
@@ -78,17 +87,17 @@ def score_rows(
                 "method": estimate.method,
                 "n_clusters": estimate.n_clusters,
                 "n_units": n_units,
-                **counts[cell.model][cell.subset],
+                **(of_all if cell.form == ALL_ITEMS else counts)[cell.model][cell.subset],
             }
         )
     return rows
 
 
-def floored(scored: Sequence[Scored]) -> Observations:
-    """The observations without those that the judge failed."""
+def floored(scored: Sequence[Scored], lost: Collection[str] = BY_THE_MODEL) -> Observations:
+    """The observations with a value, and those of the statuses `lost`: not what the judge failed."""
     of = Observations.of(scored)
-    by_the_model = np.array([status in BY_THE_MODEL for status in of.names.statuses], dtype=bool)
-    return of.take(of.known | by_the_model[of.column("statuses")])
+    counted = np.array([status in lost for status in of.names.statuses], dtype=bool)
+    return of.take(of.known | counted[of.column("statuses")])
 
 
 def judged_only(scored: Sequence[Scored]) -> Observations:
@@ -147,6 +156,15 @@ def _cells(
                 floor, judged = _in_both_forms(metric, *of_part)
                 yield Cell(metric, place, "floor", subset, model), floor
                 yield Cell(metric, place, "judged", subset, model), judged
+
+
+def _of_all_items(
+    metrics: Sequence[Metric], every: Mapping[str, Observations]
+) -> Iterator[tuple[Cell, Units]]:
+    for model, of in every.items():
+        counting = floored(of, (*BY_THE_MODEL, NO_PICTURE))
+        for place, metric in enumerate(metrics):
+            yield Cell(metric, place, ALL_ITEMS, ALL, model), units_of(metric, counting, "floor")
 
 
 def _in_both_forms(

@@ -19,6 +19,7 @@ from resources.reports.report_pairs import looking, pairs
 from resources.reports.report_parts import abilities, slices
 from resources.reports.report_plots import Chart, chart, quadrants
 from resources.reports.report_scores import (
+    ALL_ITEMS,
     COMMON,
     FLOOR,
     JUDGED,
@@ -38,7 +39,13 @@ ABLATIONS = """Models without their images, or with those of another {noun}: wha
 looking. They have no rank."""
 BASELINES = "Baselines are no models: they answer by rule, to show what the judge makes of it."
 RANKED = " The ranks above count them."
-FORMS = {FLOOR: "Failures at the floor", JUDGED: "Judged only", COMMON: "Common"}
+FORMS = {
+    FLOOR: "Failures at the floor",
+    JUDGED: "Judged only",
+    COMMON: "Common",
+    ALL_ITEMS: "Lost pictures at the floor",
+}
+PICTURES_LOST = "With what was not asked for want of its picture at the floor"
 NO_ANSWER = "Replies that are no answers: cut off by the token limit, reasoning only, empty"
 NOT_TAKEN = "its results were not taken."
 FROM_BEFORE = " The scores above are from before."
@@ -52,6 +59,7 @@ NO_COUNTS = dict.fromkeys(
 class Entry(NamedTuple):
     """One model's line under one way of averaging; `why` says why it has no rank.
 
+    `all_items` has no value where the release lacks no picture.
     `others` are its score under the other ways of averaging; `n_common` is of how many units `common`
     is, None if these are all.
     """
@@ -64,6 +72,7 @@ class Entry(NamedTuple):
     judged: Estimate
     common: Estimate
     n_common: int | None
+    all_items: Estimate
     others: list[Estimate]
     coverage: str
     counts: Mapping[str, Any]
@@ -88,6 +97,11 @@ class View(NamedTuple):
     def entries(self) -> list[Entry]:
         """Models, then those without their images, then baselines."""
         return [*self.models, *self.ablations, *self.baselines]
+
+    @property
+    def has_lost(self) -> bool:
+        """Whether the release lacks pictures."""
+        return any(entry.all_items.value is not None for entry in self.entries)
 
 
 class Pane(NamedTuple):
@@ -177,6 +191,7 @@ def _board(view: View, data: Board) -> Iterator[block.Block]:
         Cell(metric.name),
         Cell(said("Judged<br>only"), title="Without the turns that have no judgment"),
         Cell("Common", title="Only what every model was judged on"),
+        *([Cell(said("Pictures<br>lost"), title=PICTURES_LOST)] if view.has_lost else []),
         *(Cell(other.averaged) for other in view.others),
         Cell("Judged", title="Turns with a judgment / turns of the release"),
         Cell(said("No<br>answer"), title=NO_ANSWER),
@@ -184,15 +199,15 @@ def _board(view: View, data: Board) -> Iterator[block.Block]:
         Cell("Refused"),
     ]
     parts = [
-        block.Part([_line(entry) for entry in entries], above, "baselines")
+        block.Part([_line(entry, view.has_lost) for entry in entries], above, "baselines")
         for entries, above in apart
         if entries
     ]
-    lines = [_line(entry) for entry in view.models]
+    lines = [_line(entry, view.has_lost) for entry in view.models]
     yield block.Table(f"Leaderboard, {view.name}", heads, lines, "board", parts=parts)
 
 
-def _line(of: Entry) -> list[Cell]:
+def _line(of: Entry, has_lost: bool) -> list[Cell]:
     counts, floor = of.counts, of.floor
     cut, reasoning, empty = (counts[f"n_{n}"] for n in ("truncated", "reasoning_only", "empty"))
     without = f"{cut} cut off, {reasoning} reasoning only, {empty} empty"
@@ -206,6 +221,7 @@ def _line(of: Entry) -> list[Cell]:
         ),
         _with_interval(of.judged),
         _with_interval(of.common)._replace(small=common),
+        *([_with_interval(of.all_items)] if has_lost else []),
         *map(_with_interval, of.others),
         Cell(f"{counts['n_judged']}/{counts['n_turns']}", [of.coverage]),
         _lost(cut + reasoning + empty)._replace(title=without),
@@ -282,11 +298,12 @@ def _view(judged: Judged, aggregation: str, release: Row, name: str) -> View:
     ]
     order = _order(judged, leading)
     entries = [_entry(judged, who, leading, others) for who in order]
+    of_forms = {form for *_, form in judged.whole}
     forms = [
         (title, form, _charts(judged, metrics, order, form))
         for form, title in FORMS.items()
         # The leaderboard has the other forms of a single metric.
-        if form == FLOOR or len(metrics) > 1
+        if form == FLOOR or (len(metrics) > 1 and form in of_forms)
     ]
     return View(
         leading.averaged,
@@ -379,6 +396,7 @@ def _entry(judged: Judged, who: Who, leading: MetricShown, others: Sequence[Metr
         judged.estimate(who.name, leading, JUDGED),
         judged.estimate(who.name, leading, COMMON),
         _n_common(judged, who, leading),
+        judged.estimate(who.name, leading, ALL_ITEMS),
         [judged.estimate(who.name, metric) for metric in others],
         _percent(share),
         counts,

@@ -32,6 +32,11 @@ DETECTABLE = """The smallest true difference of two models that this release wou
 five is {detectable}{points}, on {n}, before Holm's adjustment."""
 NOT_DETECTABLE = "What difference this release would show cannot be worked out."
 NONE_CAN_COUNT = " With {n} no difference can come below p = 0.05, however large it is."
+FEW_CLUSTERS = 60
+"""From so many on a failure in 1 of 20 is not missed more often than in 5 of 100 cases."""
+NOT_SEEN = """ The test knows only failures that happened here: one in {of} {noun}s is missed by so few
+in about 5 of 100 cases, a rarer one more often. Then a model that fails so is held to be better than
+an equal one."""
 LOOKING = """{metric}, {averaged}: each model with its images, and on the same turns without them or
 with those of another {noun}. The difference has its 95&nbsp;% interval and p after Holm's adjustment
 for all lines. Where it is small, the score says little about what the model sees."""
@@ -155,6 +160,8 @@ def pairs(
         note = DETECTABLE.format(detectable=detectable, points=points, n=n)
     if n_clusters <= TOO_FEW_CLUSTERS:
         note += NONE_CAN_COUNT.format(n=block.count(n_clusters, noun))
+    elif n_clusters < FEW_CLUSTERS:
+        note += NOT_SEEN.format(of=round(1 / (1 - 0.05 ** (1 / n_clusters))), noun=noun)
     averaged = metric.averaged
     yield block.Heading("Every two models compared")
     yield block.Note(said(PAIRS, metric=metric.name, averaged=averaged.lower(), inverse=inverse))

@@ -22,7 +22,7 @@ from resources.reports.report_input import Board, Row
 
 IN_WORDS = {NO_IMAGES: "no images", OTHER_IMAGES: "images of another item"}
 """What a model is sent in place of the images, by ablation."""
-FLOOR, JUDGED, COMMON = "floor", "judged", "common"
+FLOOR, JUDGED, COMMON, ALL_ITEMS = "floor", "judged", "common", "all_items"
 
 
 class MetricShown(NamedTuple):

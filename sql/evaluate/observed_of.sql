@@ -1,5 +1,5 @@
 -- The observations of some models on one release, repetitions of a judge averaged; each of them is in `replicates` where there are
--- several. An item that a model was not asked for want of its picture is nobody's.
+-- several. `is_lost`: a model was not asked the item for want of its picture.
 SELECT
     o.model,
     o.judge,
@@ -16,14 +16,14 @@ SELECT
     END AS replicates,
     any_value(a.status) = 'refused' AS refused,
     any_value(a.provider) AS provider,
-    any_value(j.provider) AS judge_provider
+    any_value(j.provider) AS judge_provider,
+    o.item_id IN (
+        SELECT item_id FROM evaluate.observations WHERE release_id = $release_id AND status = 'no_picture'
+    ) AS is_lost
 FROM evaluate.observations AS o
 JOIN evaluate.answers AS a USING (release_id, model, item_id, trial, turn)
 LEFT JOIN evaluate.judgments AS j
     USING (release_id, model, judge, replicate, item_id, trial, turn, part)
 WHERE o.release_id = $release_id AND o.model IN (SELECT unnest($models)) AND o.status <> 'no_reference'
-    AND o.item_id NOT IN (
-        SELECT item_id FROM evaluate.observations WHERE release_id = $release_id AND status = 'no_picture'
-    )
 GROUP BY o.model, o.judge, o.judge_version, o.metric, o.item_id, o.trial, o.turn, o.part
 ORDER BY o.judge, o.judge_version, o.model, o.item_id, o.trial, o.turn, o.part, o.metric;

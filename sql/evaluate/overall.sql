@@ -6,12 +6,15 @@ SELECT
     r.rank,
     r.rank_low,
     r.rank_high,
+    r.why,
     s.metric || '/' || s.aggregation AS metric,
     s.value,
     s.ci_low,
     s.ci_high,
     s.n_clusters,
     j.value AS judged_only,
+    e.value AS all_items,
+    e.n_items - s.n_items AS n_without_picture,
     s.n_judged,
     s.n_refused,
     s.n_truncated + s.n_reasoning_only + s.n_empty AS n_no_answer,
@@ -21,6 +24,10 @@ SELECT
     s.provider
 FROM evaluate.scores AS s
 LEFT JOIN (SELECT * FROM evaluate.scores WHERE form = 'judged') AS j
+    USING (
+        release_id, model, judge, judge_version, metric, aggregation, subset_label, subset_value
+    )
+LEFT JOIN (SELECT * FROM evaluate.scores WHERE form = 'all_items') AS e
     USING (
         release_id, model, judge, judge_version, metric, aggregation, subset_label, subset_value
     )

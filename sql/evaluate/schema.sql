@@ -139,7 +139,8 @@ CREATE TABLE IF NOT EXISTS evaluate.observations (
 
 -- Observations under different versions of the judging are different scores. `form` says what became of
 -- what the model failed: 'floor' counts it as the lowest value, 'judged' leaves it out, 'common' has only
--- what every model of the release was judged on. A score is of all, or of the items or turns with one
+-- what every model of the release was judged on, 'all_items' is 'floor' with what was not asked for want of
+-- a picture as lost. A score is of all, or of the items or turns with one
 -- value of a label (`subset_label`, `subset_value`; both empty for all). `place` is that of the metric in its
 -- benchmark's list: the one with place 0 ranks.
 CREATE TABLE IF NOT EXISTS evaluate.scores (
@@ -152,7 +153,7 @@ CREATE TABLE IF NOT EXISTS evaluate.scores (
     metric VARCHAR NOT NULL,
     aggregation VARCHAR NOT NULL,
     place INTEGER NOT NULL,
-    form VARCHAR NOT NULL CHECK (form IN ('floor', 'judged', 'common')),
+    form VARCHAR NOT NULL CHECK (form IN ('floor', 'judged', 'common', 'all_items')),
     subset_label VARCHAR NOT NULL,
     subset_value VARCHAR NOT NULL,
     value DOUBLE,

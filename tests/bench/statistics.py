@@ -5,8 +5,9 @@ and then 3,000, 2 of 100 values missing, against scipy's bootstrap of the same s
 resamples, a call for every model and every pair of one metric; it tests nothing. Each figure is of
 a process of its own on one core. Coverage: on the grid of shapes x clusters x sizes (a unit a cluster;
 1 to 15 units a cluster, a fifth of them missing) the share of intervals that hold the mean, by
-percentiles of 1,000 resamples as before and by the method in use; and how often two equal models differ
-with p below 0.05. Prints tables, and as the last line all figures as one JSON object.
+percentiles of 1,000 resamples, by Student's t and by the method in use. Differences: how often those of
+two models whose true difference is 0, and of others, have p below 0.05, by sign flips and by the method
+in use. Prints tables, and as the last line all figures as one JSON object.
 """
 
 import argparse
@@ -103,6 +104,8 @@ WAYS: dict[str, Callable[[int], tuple[dict, int, Bounds]]] = {OURS: ours, SCIPY:
 
 N_CLUSTERS, N_SIMULATIONS, N_DRAWN = (5, 10, 30, 110), 500, 1_000
 SIZES = ("1", "1-15, 20 % missing")
+OF_OURS, FLIPS = "unseen cluster", "sign flips"
+INTERVALS = ("percentiles", "Student's t", OF_OURS)
 Drawn = Callable[[np.random.Generator, tuple[int, ...]], np.ndarray]
 
 
@@ -150,9 +153,12 @@ def simulated(shape: Drawn, n_clusters: int, sizes: str, generator: np.random.Ge
 
 
 def coverage() -> list[dict]:
-    """Of each cell of the grid how often both intervals hold, their widths, and false positives."""
-    from methods.evaluation.statistics.intervals import p_values, score_estimates
-    from methods.evaluation.statistics.resampling import ClusterTotals, resampled_sums
+    """Of each cell of the grid how often the intervals hold, and their widths."""
+    from scipy.special import stdtrit
+
+    from methods.evaluation.statistics.intervals import score_estimates
+    from methods.evaluation.statistics.power import standard_errors
+    from methods.evaluation.statistics.resampling import resampled_sums
 
     generator = np.random.default_rng(0)
     ends = np.full(N_SIMULATIONS, 10.0), np.full(N_SIMULATIONS, 100.0)
@@ -162,42 +168,103 @@ def coverage() -> list[dict]:
         for n_clusters in N_CLUSTERS:
             for sizes in SIZES:
                 totals = simulated(shape, n_clusters, sizes, generator)
-                other = simulated(shape, n_clusters, sizes, generator)
                 drawn = [
                     resampled_sums(each, seed=0, n_resamples=N_DRAWN)
                     for each in (totals.sums, totals.sizes)
                 ]
-                before = np.percentile(drawn[0] / drawn[1], [2.5, 97.5], axis=1)
+                percentiles = np.percentile(drawn[0] / drawn[1], [2.5, 97.5], axis=1)
+                reach = stdtrit(n_clusters - 1, 0.975) * standard_errors(totals)
+                students = np.array([totals.means - reach, totals.means + reach])
                 found = score_estimates(totals, *ends)
                 after = np.array([(each.ci_low, each.ci_high) for each in found]).T
-                apart = ClusterTotals(
-                    totals.sums / totals.sizes - other.sums / other.sizes, np.ones_like(totals.sums)
-                )
                 cell = {"shape": name, "clusters": n_clusters, "sizes": sizes}
-                for when, (low, high) in (("before", before), ("after", after)):
+                for way, (low, high) in zip(INTERVALS, (percentiles, students, after), strict=True):
                     held = (low <= truth + 1e-6) & (truth - 1e-6 <= high)
-                    cell[when] = round(float(held.mean()), 3)
-                    cell[f"{when}_width"] = round(float(np.median(high - low)), 2)
-                false = p_values(apart, np.full(N_SIMULATIONS, 90.0)) < 0.05
-                cells.append({**cell, "false_positives": round(float(false.mean()), 3)})
+                    cell[way] = round(float(held.mean()), 3)
+                    cell[f"{way} width"] = round(float(np.median(high - low)), 2)
+                cells.append(cell)
     return cells
 
 
 def show_coverage(cells: list[dict]) -> None:
     """The grid for people."""
     print(f"Share of 95 % intervals that hold the truth, {N_SIMULATIONS:,} simulations a cell\n")
-    names = ("before", "before_width", "after", "after_width", "false_positives")
+    names = [name for way in INTERVALS for name in (way, f"{way} width")]
     print(
         f"{'shape':<28}{'clusters':>9}  {'units a cluster':<20}"
-        + "".join(f"{n:>16}" for n in names)
+        + "".join(f"{name:>20}" for name in names)
     )
     for cell in cells:
         print(
             f"{cell['shape']:<28}{cell['clusters']:>9}  {cell['sizes']:<20}"
-            + "".join(f"{cell[name]:>16}" for name in names)
+            + "".join(f"{cell[name]:>20}" for name in names)
         )
-    least = min(cell["after"] for cell in cells if cell["clusters"] >= 10)
+    least = min(cell[OF_OURS] for cell in cells if cell["clusters"] >= 10)
     print(f"\nFrom 10 clusters on {least} at least.\n")
+
+
+# --- Differences ---------------------------------------------------------------------------------
+
+N_APART, N_COMPARED, N_FLIPS = 3_000, (10, 15, 30, 110), 999
+
+
+def _unlike(share: float, deviation: float = 0.0) -> Drawn:
+    """One model fails in a share of dialogues, the other has its mean everywhere."""
+    return lambda g, n: 90 * (share - (g.random(n) < share)) + deviation * g.standard_normal(n)
+
+
+EQUAL: dict[str, Drawn] = {
+    "near normal": lambda g, n: 8 * g.standard_normal(n),
+    "exponential": lambda g, n: 10 * (g.exponential(size=n) - 1),
+    "log-normal": lambda g, n: (8 * (np.exp(g.standard_normal(n)) - np.exp(0.5))).clip(-90, 90),
+    "right or wrong, both 12 %": lambda g, n: (
+        90.0 * ((g.random(n) < 0.12).astype(int) - (g.random(n) < 0.12))
+    ),
+    "one fails in 12 %": _unlike(0.12),
+    "one fails in 12 %, both vary": _unlike(0.12, 3),
+    "one fails in 5 %, both vary": _unlike(0.05, 3),
+}
+APART: dict[str, Drawn] = {
+    "near normal, 2.8 errors apart": lambda g, n: 8 * (g.standard_normal(n) + 2.8 / np.sqrt(n[-1])),
+    "right or wrong, 42 % and 12 %": lambda g, n: (
+        90.0 * ((g.random(n) < 0.42).astype(int) - (g.random(n) < 0.12))
+    ),
+}
+
+
+def differences() -> list[dict]:
+    """How often two models are said to differ, by both tests."""
+    from methods.evaluation.statistics.intervals import p_values
+    from methods.evaluation.statistics.resampling import ClusterTotals
+
+    generator = np.random.default_rng(0)
+    cells = []
+    for name, shape in (EQUAL | APART).items():
+        for n_clusters in N_COMPARED:
+            of_cluster = shape(generator, (N_APART, n_clusters))
+            flips = generator.choice([-1.0, 1.0], (n_clusters, N_FLIPS))
+            as_far = np.abs(of_cluster @ flips) >= np.abs(of_cluster.sum(axis=1))[:, None] - 1e-9
+            p_flips = (1 + as_far.sum(axis=1)) / (1 + N_FLIPS)
+            totals = ClusterTotals(of_cluster, np.ones_like(of_cluster))
+            p_ours = p_values(totals, np.full(N_APART, 90.0))
+            cell = {"differences": name, "clusters": n_clusters, "equal": name in EQUAL}
+            for way, p in ((FLIPS, p_flips), (OF_OURS, p_ours)):
+                cell[way] = round(float((p < 0.05).mean()), 3)
+            cells.append(cell)
+    return cells
+
+
+def show_differences(cells: list[dict]) -> None:
+    """Both tests for people."""
+    print(f"Share of p below 0.05, {N_APART:,} pairs of models a cell\n")
+    print(f"{'differences':<34}{'truth':<8}{'clusters':>9}{FLIPS:>18}{OF_OURS:>18}")
+    for cell in cells:
+        truth = "equal" if cell["equal"] else "apart"
+        print(
+            f"{cell['differences']:<34}{truth:<8}{cell['clusters']:>9}"
+            f"{cell[FLIPS]:>18}{cell[OF_OURS]:>18}"
+        )
+    print()
 
 
 # --- Measuring -----------------------------------------------------------------------------------
@@ -293,6 +360,8 @@ def main() -> None:
     show(figures)
     figures["coverage"] = coverage()
     show_coverage(figures["coverage"])
+    figures["differences"] = differences()
+    show_differences(figures["differences"])
     print(json.dumps(figures))
 
 

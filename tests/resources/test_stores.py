@@ -267,18 +267,30 @@ def test_a_home_that_may_not_be_written_is_one_sentence(
             errno.EROFS,
             "The home {home} cannot be used ({error}): make it a folder that you may write",
         ),
+        (
+            errno.EACCES,
+            "The home {home} cannot be used ({error}): make it a folder that you may write",
+        ),
     ],
 )
-def test_a_disk_that_cannot_be_written_is_one_sentence_of_a_command_and_of_a_step(
+def test_a_home_that_cannot_be_written_is_one_sentence_of_a_command_and_of_a_step(
     number: int, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LOOM_HOME", str(tmp_path))
-    error = OSError(number, os.strerror(number), "a file")
+    error = OSError(number, os.strerror(number), str(tmp_path / "reports" / "a file"))
     for context, kind in ((usable_home, StoreError), (plain_errors, dg.Failure)):
         with pytest.raises(kind) as refused, context():
             raise error
         told = refused.value.description if kind is dg.Failure else str(refused.value)
         assert told.startswith(said.format(home=tmp_path, error=error)) and "\n" not in told
+
+
+def test_a_file_elsewhere_that_may_not_be_read_is_no_fault_of_the_home(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOOM_HOME", str(tmp_path / "home"))
+    with pytest.raises(PermissionError), plain_errors():
+        raise PermissionError(errno.EACCES, "Permission denied", str(tmp_path / "shard.tsv"))
 
 
 @pytest.mark.parametrize("command", ["demo", "ui"])

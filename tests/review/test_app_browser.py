@@ -4,10 +4,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, expect, sync_playwright
+from playwright.sync_api import Browser, expect
 
 from methods.ids import content_id
-from tests.browser import FLAGS
 from tests.review.browser import WIDE, open_item, overflow, press, sign_in
 from tests.review.pages import Site, dialogue, item, make_site, serving
 from tests.review.samples import samples
@@ -15,14 +14,6 @@ from tests.review.samples import samples
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
 NARROW = {"width": 800, "height": 820}
-
-
-@pytest.fixture(scope="module")
-def browser(chromium: str) -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

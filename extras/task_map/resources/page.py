@@ -13,7 +13,7 @@ import numpy as np
 from extras.task_map.methods.clustering import LINKAGE, TaskMap
 from extras.task_map.resources.picture import picture_of
 from methods.spreadsheet_cells import marked
-from resources.reports.page import render
+from resources.reports.page import render_page
 
 
 class Near(NamedTuple):
@@ -28,8 +28,9 @@ class Near(NamedTuple):
 
 def render_task_map(made: TaskMap, kind: str, folder: str, generated: str) -> str:
     """The page; `kind` says what the vectors are, `folder` where they are from."""
-    return render(
+    return render_page(
         "task_map.html",
+        here="task map",
         picture=picture_of(made),
         near=[_near(made, place) for place in range(len(made.tasks))],
         kind=kind,

@@ -1,5 +1,6 @@
 // The behaviour of the site's pages, which are complete without it: tables are sorted and filtered, models
-// are chosen for a comparison, what is folded is opened by links and for paper.
+// are chosen for a comparison, wide tables show that they go on, what is folded is opened by links and for
+// paper.
 // Texts are untrusted: they are only set by textContent.
 "use strict";
 {
@@ -67,7 +68,7 @@
 
   // The matrix of every two models: two or three of them alone, and where their items are.
   const chosen = (table) => {
-    const rows = [...table.tBodies[0].rows];
+    const rows = [...(table.tBodies[0]?.rows ?? [])];
     const heads = [...table.querySelectorAll("thead th")].slice(1);
     if (rows.length < 3) return;
     const names = heads.map((head) => head.title || head.textContent.trim());
@@ -109,6 +110,21 @@
     group.addEventListener("change", show);
   };
 
+  // On which sides a box has more than is seen of it.
+  const goesOn = (box) => {
+    const hint = made("p", "goes on to the right →", { class: "note goes-on", "aria-hidden": "true" });
+    box.before(hint);
+    const mark = () => {
+      hint.hidden = box.scrollWidth <= box.clientWidth + 1;
+      box.classList.toggle("more-left", box.scrollLeft > 1);
+      box.classList.toggle("more-right", box.scrollLeft + box.clientWidth < box.scrollWidth - 1);
+    };
+    box.addEventListener("scroll", mark, { passive: true });
+    // What is folded has no width until it is opened.
+    new ResizeObserver(mark).observe(box);
+    mark();
+  };
+
   const openAround = (element) => {
     for (let fold = element.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
   };
@@ -125,6 +141,7 @@
   for (const table of document.querySelectorAll("table.sorted")) sorted(table);
   for (const table of document.querySelectorAll("table[data-filter]")) filtered(table);
   for (const table of document.querySelectorAll("table.choose")) chosen(table);
+  for (const box of document.querySelectorAll(".scroll")) goesOn(box);
   addEventListener("hashchange", reveal);
   reveal();
   let closed = [];

@@ -102,6 +102,15 @@
     const place = loom.release.models.findIndex((model) => model.name === loom.get(name));
     return place < 0 ? null : place;
   };
+  // What stands in the place of one model: what is said of all that are compared, or of all where none is.
+  loom.EVERY = "(every)";
+  loom.NO = "(no)";
+  loom.HIGHEST = "(highest)";
+  loom.LOWEST = "(lowest)";
+  loom.meant = () => {
+    const sides = loom.sides().map(({ model }) => model);
+    return sides.length ? sides : [...loom.release.models.keys()].filter((model) => loom.release.models[model].is_model);
+  };
   // The models that are compared, by their letters: at most three, each once.
   loom.sides = () => {
     const sides = ["a", "b", "c"]

@@ -70,31 +70,47 @@
     differ: (value) => value !== 0,
   };
 
+  // A test of items for each outcome of the models that the address says.
+  const outcomes = async () => {
+    const of = loom.get("outcome.of");
+    const models = [loom.EVERY, loom.NO].includes(of) ? loom.meant() : modelsOf("outcome.of");
+    const columns = await columnsOf("status", models);
+    return (wanted) => {
+      // "lost": no answer that could be scored as one.
+      const places = loom.release.statuses.map((status) =>
+        wanted === "lost" ? !["answered", "given", "refused"].includes(status) : status === wanted,
+      );
+      if (of === loom.NO) return (number) => !columns.some((column) => places[column[number]]);
+      if (of === loom.EVERY) return (number) => columns.every((column) => places[column[number]]);
+      return (number) => columns.some((column) => places[column[number]]);
+    };
+  };
+  // How many items each outcome would find, as the other filters are: a function of the outcome.
+  loom.countOutcomes = async () => {
+    const [marks, testOf] = await Promise.all([loom.marks("outcome"), outcomes()]);
+    return (wanted) => {
+      const test = testOf(wanted);
+      return marks.reduce((n, mark, number) => n + (mark && test(number) ? 1 : 0), 0);
+    };
+  };
+
   // A test for each filter that is on: whether it lets the item of a number through.
   const makers = {
     q: async (text) => {
       const marks = await loom.search(text);
       return marks && ((number) => marks[number] === 1);
     },
-    outcome: async (wanted) => {
-      const columns = await columnsOf("status", modelsOf("outcome.of"));
-      const { statuses } = loom.release;
-      // "lost": no answer that could be scored as one.
-      const wrong = statuses.map(
-        (status, place) =>
-          (wanted === "lost" ? !["answered", "given", "refused"].includes(status) : status === wanted) && place,
-      );
-      const places = new Set(wrong.filter((place) => place !== false));
-      return (number) => columns.some((column) => places.has(column[number]));
-    },
+    outcome: async (wanted) => (await outcomes())(wanted),
     score: async () => {
       const model = loom.modelOf("score.of");
-      const values =
-        model === null && loom.get("score.of") === ""
-          ? await loom.meanScores()
-          : model === null
-            ? null
-            : await loom.scoresOf(model);
+      const of = loom.get("score.of");
+      let values = null;
+      if (of === "") values = await loom.meanScores();
+      else if (model !== null) values = await loom.scoresOf(model);
+      else if ([loom.HIGHEST, loom.LOWEST].includes(of)) {
+        const columns = (await Promise.all(loom.meant().map(loom.scoresOf))).filter((column) => column);
+        values = reduced(columns, (a, b) => (of === loom.HIGHEST ? a > b : a < b));
+      }
       return ranged(values, bound("score.min"), bound("score.max"));
     },
     difference: async () => {

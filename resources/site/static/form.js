@@ -3,6 +3,8 @@
 {
   const { el } = loom;
   const MOST_IN_NAME = 80;
+  // Values of a label that are chosen from a list; of more, one is found by what is typed of it.
+  const MOST_IN_LIST = 30;
   const short = (text) => (text.length > MOST_IN_NAME ? `${text.slice(0, MOST_IN_NAME)}…` : text);
   const option = (value, text) => el("option", { value }, short(text));
   const models = () => loom.release.models.map(({ name }) => option(name, name));
@@ -14,6 +16,31 @@
       el("label", { htmlFor: name }, label),
       el("select", { name, id: name }, options),
     );
+  const typed = (name, label, values) => {
+    // An id with a space is several to some readers.
+    const list = `values-${encodeURIComponent(name)}`;
+    return el(
+      "div",
+      { className: "field line" },
+      el("label", { htmlFor: name }, label),
+      el("input", { name, id: name, list, placeholder: `any of ${values.length}` }),
+      el(
+        "datalist",
+        { id: list },
+        [...values, loom.NONE].map((value) => el("option", { value })),
+      ),
+    );
+  };
+  // The value that is meant by what was typed of it; null where it is none or several, which is said.
+  const meant = ({ value, list, name }) => {
+    const values = [...list.options].map((each) => each.value);
+    if (value === "" || values.includes(value)) return value;
+    const like = values.filter((each) => each.toLowerCase().includes(value.toLowerCase()));
+    if (like.length === 1) return like[0];
+    const some = like.length ? `${loom.count(like.length, "value")}: choose one of them` : "no value";
+    loom.toast(`“${short(value)}” is in ${loom.labelName(name)} ${some}.`);
+    return null;
+  };
   const number = (name, label) =>
     el(
       "div",
@@ -64,6 +91,20 @@
   };
   loom.statusText = (status) => (Object.hasOwn(STATUS, status) ? STATUS[status] : status);
 
+  const outcomeText = (outcome) => (outcome === "lost" ? "no answer (any reason)" : loom.statusText(outcome));
+  // What is said of several models, and how where some are compared.
+  const WHOM = {
+    [loom.EVERY]: ["every model", "each of"],
+    [loom.NO]: ["no model", "none of"],
+    [loom.HIGHEST]: ["highest of models", "highest of"],
+    [loom.LOWEST]: ["lowest of models", "lowest of"],
+  };
+  const whom = (of) => {
+    const letters = loom.sides().map(({ side }) => side.toUpperCase());
+    return letters.length ? `${WHOM[of][1]} ${letters.join(", ")}` : WHOM[of][0];
+  };
+  const several = (...of) => of.map((each) => option(each, whom(each)));
+
   const fields = () => {
     const { labels, statuses, columns } = loom.release;
     const has = (kind) => columns.some((column) => column.kind === kind);
@@ -85,7 +126,13 @@
         group(
           "Scores",
           scoreChoice(),
-          select("score.of", "Model", option("", "mean of models"), models()),
+          select(
+            "score.of",
+            "Model",
+            option("", "mean of models"),
+            several(loom.HIGHEST, loom.LOWEST),
+            models(),
+          ),
           number("score.min", "At least"),
           number("score.max", "At most"),
         ),
@@ -108,13 +155,15 @@
         group(
           "Labels",
           labels.map(({ name, values }) =>
-            select(
-              loom.labelState(name),
-              short(name),
-              option("", "any"),
-              values.map((value) => option(value, value || "(empty)")),
-              option(loom.NONE, loom.NONE),
-            ),
+            values.length > MOST_IN_LIST
+              ? typed(loom.labelState(name), short(name), values)
+              : select(
+                  loom.labelState(name),
+                  short(name),
+                  option("", "any"),
+                  values.map((value) => option(value, value || "(empty)")),
+                  option(loom.NONE, loom.NONE),
+                ),
           ),
         ),
       has("status") &&
@@ -124,10 +173,15 @@
             "outcome",
             "Outcome",
             option("", "any"),
-            option("lost", "no answer (any reason)"),
-            statuses.map((status) => option(status, loom.statusText(status))),
+            ["lost", ...statuses].map((outcome) => option(outcome, outcomeText(outcome))),
           ),
-          select("outcome.of", "Model", option("", "any model"), models()),
+          select(
+            "outcome.of",
+            "Model",
+            option("", "any model"),
+            several(loom.EVERY, loom.NO),
+            models(),
+          ),
         ),
       has("disagreement") &&
         group(
@@ -177,6 +231,9 @@
       if (control.tagName === "SELECT" && control.selectedIndex < 0) control.selectedIndex = 0;
     }
     fillOrders();
+    for (const name of ["outcome.of", "score.of"])
+      for (const each of loom.byId(name)?.options ?? [])
+        if (Object.hasOwn(WHOM, each.value)) each.textContent = whom(each.value);
     const shown = loom.shown();
     if (shown) loom.byId("scored").value = String(loom.scored.indexOf(shown));
     const scale = shown ? SCALE(loom.metric(shown.metric)) : "";
@@ -189,6 +246,18 @@
       const control = loom.byId(name);
       if (control) control.disabled = loom.sides().length < 2;
     }
+  };
+
+  // Say beside each outcome how many items it finds, where the filters are seen.
+  let counting = 0;
+  loom.showOutcomes = async () => {
+    const control = loom.byId("outcome");
+    if (!control || !loom.byId("more").open) return;
+    const mine = (counting += 1);
+    const countOf = await loom.countOutcomes();
+    if (mine !== counting) return;
+    for (const each of control.options)
+      if (each.value) each.textContent = `${outcomeText(each.value)} (${countOf(each.value).toLocaleString("en")})`;
   };
 
   // What is on, each with a button that takes it away.
@@ -216,9 +285,11 @@
       return (
         { a: "A is better", b: "B is better", equal: "A and B equal", differ: "A and B differ" }[value] || value
       );
+    const of = loom.get(`${name.split(".")[0]}.of`);
+    const who = Object.hasOwn(WHOM, of) ? whom(of) : of;
     if (name === "outcome")
-      return `${loom.get("outcome.of") || "any model"}: ${value === "lost" ? "no answer" : loom.statusText(value)}`;
-    if (name.startsWith("score.")) return `${loom.get("score.of") || "mean"}: ${WORDS[name]} ${value}`;
+      return `${who || "any model"}: ${value === "lost" ? "no answer" : loom.statusText(value)}`;
+    if (name.startsWith("score.")) return `${who || "mean"}: ${WORDS[name]} ${value}`;
     if (name.startsWith("length."))
       return `${(LENGTHS.find(([of]) => of === (loom.get("length.of") || "turns")) || [0, loom.get("length.of")])[1]} ${WORDS[name]} ${value}`;
     return `${WORDS[name]} ${value}`;
@@ -241,7 +312,7 @@
       );
   };
 
-  const RESTING = 50;
+  const RESTING = 20;
   loom.makeForm = () => {
     loom.byId("fields").replaceChildren(...fields().filter((field) => field));
     const form = loom.byId("filters");
@@ -255,6 +326,10 @@
           judge: first ? null : loom.judgeTitle(judge),
         };
       }
+      if (control.list) {
+        const value = meant(control);
+        return value === null ? {} : { [control.name]: value };
+      }
       const value = control.type === "checkbox" && !control.checked ? "" : control.value;
       const ended = ["a", "b"].includes(control.name) && !value;
       return {
@@ -263,17 +338,19 @@
       };
     };
     // What is typed counts when the keys rest, or with what is chosen next.
-    const typed = new Set();
+    const waited = new Set();
     let waiting;
     const take = (...controls) => {
       clearTimeout(waiting);
-      const changes = [...typed, ...controls].map(changesOf);
-      typed.clear();
+      const changes = [...waited, ...controls].map(changesOf);
+      waited.clear();
       loom.changed(Object.assign({}, ...changes));
     };
     form.addEventListener("input", ({ target }) => {
       if (!["search", "number"].includes(target.type)) return;
-      typed.add(target);
+      // While the keys rest the words of the search are loaded.
+      if (target.name === "q") loom.warm(target.value);
+      waited.add(target);
       clearTimeout(waiting);
       waiting = setTimeout(take, RESTING);
     });
@@ -281,5 +358,6 @@
     loom.byId("sort").addEventListener("change", ({ target }) => take(target));
     if (loom.release.models.length > 1) loom.byId("more-title").textContent = "Compare and filter";
     loom.byId("more").open = matchMedia("(min-width: 1100px)").matches;
+    loom.byId("more").addEventListener("toggle", () => loom.showOutcomes().catch(loom.failed));
   };
 }

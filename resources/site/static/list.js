@@ -202,7 +202,9 @@
       found.length === loom.n
         ? loom.count(loom.n, "item")
         : `${found.length.toLocaleString("en")} of ${loom.count(loom.n, "item")}`;
-    return { drawn: Promise.all([loom.drawList(), loom.showComparison()]) };
+    const drawn = Promise.all([loom.drawList(), loom.showComparison()]);
+    drawn.then(loom.showOutcomes).catch(loom.failed);
+    return { drawn };
   };
 
   // The place of an item among those that are found, and its neighbours there.

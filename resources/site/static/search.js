@@ -51,6 +51,14 @@
     return marks;
   };
 
+  // Begin to load what a search of this text begins with; what fails is told by the search.
+  loom.warm = (text) => {
+    const { words, prefix } = loom.queryOf(text);
+    const firsts = loom.release.words;
+    for (const word of prefix === null ? words : [...words, prefix])
+      if (firsts.length) loom.wordsOf(loom.placeIn(firsts, word)).catch(() => {});
+  };
+
   // The items that have all words of a query, as a mark for each; null where it has no words.
   loom.search = async (text) => {
     const { words, prefix } = loom.queryOf(text);

@@ -1,5 +1,7 @@
 """What may be lost: the limit itself, and the one sentence beyond it."""
 
+import errno
+
 import dagster as dg
 import pytest
 
@@ -76,6 +78,8 @@ def test_no_losses_have_no_table() -> None:
         # What is no failure.
         (WaitingForBatch("It waits."), False, False),
         (BatchPending(), False, False),
+        # What is so of all releases: it is said once.
+        (OSError(errno.EROFS, "Read-only file system", "reports/one.html"), False, False),
     ],
 )
 def test_what_one_release_may_keep_from_the_others(

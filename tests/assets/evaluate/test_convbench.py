@@ -10,6 +10,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
+from dagster_project.results import show_results
 from methods.convbench.scores import WIN_RATES
 from resources.home import REPO_ROOT
 from tests.assets.conftest import MakeWorld
@@ -193,7 +194,11 @@ def test_without_references_models_are_asked_what_can_be_asked_and_nobody_loses(
 
 
 def test_a_picture_that_was_never_there_is_nobodys_loss(
-    make_world: MakeWorld, offline: str, tmp_path: Path
+    make_world: MakeWorld,
+    offline: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     known = dict(list(pictures().items())[:4])
     folder = write_items(tmp_path / "gaps", items_on(list(known)), SAMPLE / "images", known)
@@ -203,9 +208,23 @@ def test_a_picture_that_was_never_there_is_nobodys_loss(
     world = compared(make_world, offline, tmp_path, folder, settings)
 
     found = world.rows(
-        "SELECT DISTINCT n_items, n_failed FROM evaluate.scores WHERE subset_label = ''"
+        "SELECT DISTINCT form = 'all_items' AS lost, n_items, n_failed FROM evaluate.scores "
+        "WHERE subset_label = '' ORDER BY ALL"
     )
-    assert found == [{"n_items": 3, "n_failed": 0}]
+    # One turn of each setting of the item was not asked, and what stands on it was not either.
+    assert found == [
+        {"lost": False, "n_items": 3, "n_failed": 0},
+        {"lost": True, "n_items": 4, "n_failed": 6},
+    ]
+    rows = world.rows(
+        "SELECT metric, value FROM evaluate.scores WHERE model = 'careful' AND form = 'all_items'"
+    )
+    # Three ties and a loss; a difference of two settings that both lost an item has none of it.
+    lost = {row["metric"]: row["value"] for row in rows}
+    assert {lost[name] for name in NINE} == {37.5}
+    monkeypatch.setenv("LOOM_HOME", str(world.home))
+    show_results(JUDGES)
+    assert "No score counts 1 of the items" in capsys.readouterr().out
     # As if the item were not there: with it as a loss the best model would have less than a tie.
     assert {scores(world)[name, "careful"] for name in NINE} == {50}
     statuses = world.rows(

@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
 from resources.images.store import ImageStore
 from resources.reports.addresses import CALLS, calls_of
-from tests.browser import FLAGS
 from tests.resources.calls_page.ledgers import call, charge, keep, request_of, serving
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
@@ -20,14 +19,6 @@ HOSTILE = (
     "<script>alert(1)</script><img src=x onerror=alert(2)><b>bold</b></style><style>*{display:none}"
     "\u202eback\x07 " + "W" * 10_000
 )
-
-
-@pytest.fixture(scope="module")
-def browser(chromium: str) -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from markupsafe import Markup
 from resources.reports import report_blocks as block
 from resources.reports.benchmark_report import render_report
 from resources.reports.report_board import panes_of, side_by_side
+from resources.reports.report_index import line_of, render_index
 from resources.reports.report_plots import Mark
 from tests.resources.reports.report_rows import (
     JUDGE,
@@ -84,6 +85,24 @@ def test_the_best_model_stands_first_with_its_three_forms_and_counts(data, store
 def test_all_turns_are_judged_only_where_none_is_missing(data, store, coverage, shown) -> None:
     data["ranks"][0]["coverage"] = coverage
     assert board(render_report(data, store))[0][6] == f"11/12 {shown}"
+
+
+def test_what_was_not_asked_for_want_of_a_picture_is_shown_as_lost_where_there_is_any(
+    data, store
+) -> None:
+    assert "Pictures lost" not in Page(render_report(data, store)).words
+    lost = [{**row, "form": "all_items", "value": 37.5} for row in data["scores"]]
+    data["scores"] += [row for row in lost if row["place"] < 2]
+    data["n_without_picture"] = 1
+
+    shown = Page(render_report(data, store)).words
+    assert "Pictures lost" in shown and "37.5" in shown
+    assert "In no score: 1 item, whose pictures the release does not have" in shown
+    assert "Lost pictures at the floor" in shown
+    assert (
+        "37.5 with lost pictures at the floor"
+        in Page(render_index([line_of(data, "page.html")], data["generated"])).words
+    )
 
 
 def test_every_metric_of_the_benchmark_is_a_column_in_its_order(data, store) -> None:
@@ -405,6 +424,10 @@ def test_what_cannot_be_compared_is_left_blank(data, store) -> None:
         ),
         ([2.0, 3.0, 7.0], 40, "is 3.0 (2.0 to 7.0, by pair) points", "however"),
         ([6.5], 12, "on 12 independent dialogues, before Holm's adjustment.", "however"),
+        # (3 / 4)^10 = 0.056, (10 / 11)^30 = 0.057, (19 / 20)^60 = 0.046.
+        ([6.5], 10, "one in 4 dialogues is missed by so few in about 5 of 100 cases", "however"),
+        ([6.5], 30, "one in 11 dialogues is missed", "however"),
+        ([6.5], 60, "on 60 independent dialogues", "is missed"),
         ([6.5], 5, "With 5 dialogues no difference can come below p = 0.05", "12 independent"),
     ],
 )

@@ -1,14 +1,14 @@
 """Reports in a real browser: as wide as the screen, and their switches."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
 from methods.choice.letter_shares import LetterShares
 from methods.choice.passes import PassCounts
@@ -18,7 +18,6 @@ from resources.images.store import ImageStore
 from resources.reports.benchmark_report import render_report, write_report
 from resources.reports.report_corpus import Corpus, render_corpus
 from resources.reports.report_index import line_of, render_index
-from tests.browser import FLAGS
 from tests.resources.reports.attribution_rows import convbench_data
 from tests.resources.reports.diff_rows import diff_page, on_common
 from tests.resources.reports.report_rows import (
@@ -33,14 +32,6 @@ from tests.resources.reports.report_rows import (
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(120)]
 LONG = "an-organization/" + "A" * 60 + "-7b-instruct"
-
-
-@pytest.fixture(scope="module")
-def browser(chromium: str) -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture
@@ -268,10 +259,16 @@ def test_a_map_of_52_tasks_and_20_models_is_read_without_scrolling_where_there_i
     heat = page.get_by_role("region", name="Map by task")
     fits = heat.evaluate("each => each.scrollWidth <= each.clientWidth")
     assert fits is (width == 1280)
+    # Where it goes on, it says so.
+    hint = heat.locator("xpath=preceding-sibling::*[1]")
+    expect(hint).to_have_text("goes on to the right →")
+    expect(hint).to_be_visible(visible=not fits)
+    expect(heat).to_have_class("scroll" if fits else "scroll more-right")
     # Its region scrolls by keyboard, and the names of the tasks stay.
     heat.evaluate("each => { each.scrollLeft = 200 }")
     name = heat.locator("tbody th.who").first
     assert name.evaluate("each => each.getBoundingClientRect().left >= 0")
+    expect(heat).to_have_class("scroll" if fits else "scroll more-right more-left")
     assert heat.get_attribute("tabindex") == "0"
     numbers = heat.locator("td.tint").all_text_contents()
     assert len(numbers) == 52 * 20 and "40" in numbers

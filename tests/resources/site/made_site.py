@@ -107,7 +107,11 @@ def _item(n: int) -> Row:
         turns.append({**second, "call": None, "prompt": None, "references": []})
     return {
         **{"number": n, "id": f"item-{n:02}", "set": None, "group": None, "revision": 1},
-        "labels": {"category": CATEGORIES[n % 3], "language": "zh" if n == 5 else "en"},
+        "labels": {
+            "category": CATEGORIES[n % 3],
+            "language": "zh" if n == 5 else "en",
+            "page": f"Page {n}",
+        },
         **{"reviewers": ["anna", "policy:none"], "images": [image], "turns": turns},
         "choices": ["red", "green"] if n == 9 else [],
         "answers": [_answer(n, model) for model in range(len(MODELS))],
@@ -117,6 +121,7 @@ def _item(n: int) -> Row:
 def _columns() -> Iterator[tuple[Row, list[Any]]]:
     yield {"kind": "label", "label": 0}, [n % 3 for n in range(N)]
     yield {"kind": "label", "label": 1}, [int(n == 5) for n in range(N)]
+    yield {"kind": "label", "label": 2}, list(range(N))
     yield {"kind": "count", "name": "turns"}, [1 + (n == 1) for n in range(N)]
     for model in range(len(MODELS)):
         first = [score(n, model) for n in range(N)]
@@ -155,6 +160,7 @@ def _facts() -> Row:
         "labels": [
             {"name": "category", "values": list(CATEGORIES)},
             {"name": "language", "values": ["en", "zh"]},
+            {"name": "page", "values": [f"Page {n}" for n in range(N)]},
         ],
         **{"statuses": list(STATUSES), "prompts": [PROMPT, GONE], "parts": ["turn"]},
     }

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, expect, sync_playwright
+from playwright.sync_api import Browser, expect
 
-from tests.browser import FLAGS
 from tests.resources.calls_page.ledgers import serving
 from tests.resources.site.made_site import HOSTILE, KEY, MODELS, RELEASE, Visit, make_site
 
@@ -16,14 +15,6 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(180)]
 
 PAGE = f"reports/items/{RELEASE}.html"
 PAIR = "a=strong&b=weak"
-
-
-@pytest.fixture(scope="module")
-def browser(chromium: str) -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,57 @@
+"""What `vlm-loom result` prints of scores that are given here."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from dagster_project.results import power_of
+from resources.reports.result_files import ResultError
+
+
+def pair(first: str, detectable: float, n_clusters: int = 30) -> dict[str, Any]:
+    return {
+        **{"judge": "j", "judge_version": "v", "metric": "Overall Score", "aggregation": "micro"},
+        **{"first": first, "second": "z", "method": "m"},
+        **{"detectable": detectable, "n_clusters": n_clusters},
+    }
+
+
+@pytest.fixture
+def given(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """Pairs of models of a release of MMDU, whose scores are from 10 to 100."""
+    pairs: list[dict[str, Any]] = []
+    monkeypatch.setattr("resources.releases.release_meant", lambda _, release: release)
+    monkeypatch.setattr(
+        "resources.reports.result_files.read_results",
+        lambda *_: SimpleNamespace(
+            pairs=pa.Table.from_pylist(pairs), leaderboard=pa.table({"benchmark": ["mmdu"]})
+        ),
+    )
+    return pairs
+
+
+@pytest.mark.parametrize("difference", [90.1, 500, 1e308])
+def test_a_difference_that_no_two_models_can_have_is_refused(given, difference: float) -> None:
+    given.append(pair("a", 5.0))
+    with pytest.raises(ResultError, match=r"at most 90 apart in Overall Score.* from 10 to 100"):
+        power_of("r", difference)
+    assert "a true difference of 90 is found" in power_of("r", 90)
+
+
+@pytest.mark.parametrize("difference", [0, -1, float("inf"), float("nan")])
+def test_a_difference_is_a_number_above_0(given, difference: float) -> None:
+    with pytest.raises(ResultError, match="above 0"):
+        power_of("r", difference)
+
+
+def test_one_pair_that_needs_more_than_can_be_counted_leaves_the_others_theirs(given) -> None:
+    given += [pair("a", 4.0), pair("b", 6.0), pair("c", 1e6)]
+    said = power_of("r", 4.0)
+    # The first pair shows 4 on the 30 that it has.
+    assert "(30 to more than 10,000,000 by pair of models)" in said
+    middle = int(said.split(" independent")[0].rpartition(" ")[2])
+    assert 55 <= middle <= 68
+    given[:] = [pair("c", 1e6)]
+    assert "on more than 10,000,000 independent" in power_of("r", 4.0)

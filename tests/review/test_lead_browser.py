@@ -4,23 +4,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, expect, sync_playwright
+from playwright.sync_api import Browser, expect
 
-from tests.browser import FLAGS
 from tests.review.browser import WIDE, overflow, press, sign_in
 from tests.review.pages import Site, dialogue, make_site, serving
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
 PHONE = {"width": 390, "height": 800}
-
-
-@pytest.fixture(scope="module")
-def browser(chromium: str) -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, Route, expect, sync_playwright
+from playwright.sync_api import Browser, Page, Route, expect
 
 from review.pages.frame import texts
-from tests.browser import FLAGS
 from tests.resources.review.review_queue import verdict
 from tests.review.browser import open_item, overflow, press, sign_in
 from tests.review.pages import Site, dialogue, make_site, serving
@@ -20,14 +19,6 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 SAYS = texts("en")
 TWO = "default: {annotators: 2}\n"
 PHONE, TABLET = {"width": 375, "height": 700}, {"width": 768, "height": 1024}
-
-
-@pytest.fixture(scope="module")
-def browser(chromium: str) -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ weighted at random, as in a Bayesian bootstrap. For a mean m with the cluster su
 and the lower end of the interval is the m with p_low(m) = alpha / 2; the upper end is that of -t_c. The
 unseen cluster stands below m by u, not beyond the end of the scale:
 
-    u = max( sum_c |a_c|^3 / sum_c a_c^2,  (m - end) mean(n) / 3 )
+    u = max( sum_c |a_c|^3 / sum_c a_c^2,  2 (m - end) mean(n) / 3 )
     u = (m - end) mean(n)                    where all clusters have the same mean
 
 The first term takes in skewness as far as the sample shows it, the second what it cannot show: a
@@ -48,7 +48,7 @@ from methods.evaluation.statistics.resampling import (
 )
 
 LEVEL = 0.95
-OF_THE_WAY = 1 / 3
+OF_THE_WAY = 2 / 3
 """How far to the end of the scale a cluster that was not seen stands at least."""
 ROUNDING = 1e-9
 FAR = 40.0

@@ -218,7 +218,7 @@ def rename(name: str, new: str) -> None:
 def erase(name: str) -> None:
     """Replace a person's name by a pseudonym; decisions stay."""
     pseudonym = _accounts().erase(name)
-    print(f"The name is {pseudonym} now, everywhere in review.sqlite; that account is disabled.")
+    print(f"The name is {pseudonym} now, everywhere in review.sqlite; the account is gone.")
     print("Run vlm-loom run review to put the pseudonym into the tables of review.")
 
 

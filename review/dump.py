@@ -9,6 +9,7 @@ import io
 import json
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -22,6 +23,7 @@ from methods.review import KINDS, Decision, QueueItem, source_hash_of
 from methods.spreadsheet_cells import marked_rows, unmarked_rows
 from methods.validation import first_fault
 from resources.review.accounts import AccountError, Accounts
+from resources.review.loading import Ended
 from resources.review.store import ReviewStore
 from review.item_texts import item_texts
 
@@ -153,6 +155,8 @@ def _csv(columns: tuple[str, ...], rows: list[Row]) -> bytes:
 
 
 def _from_csv(data: bytes) -> Iterator[Row]:
+    # A text may be as long as the app takes it.
+    csv.field_size_limit(max(csv.field_size_limit(), len(data)))
     text = io.StringIO(data.decode("utf-8-sig"), newline="")
     rows = unmarked_rows(csv.reader(text))
     columns = next(rows, [])
@@ -230,33 +234,38 @@ def load(path: Path, store: ReviewStore, accounts: Accounts) -> Loaded:
 
     Raises DumpError, with the table and the row at fault.
     """
-    decisions = _rows(path, "decisions", _Decision)
-    comments = _rows(path, "comments", _Comment)
-    names: dict[str, str] = {}
-    for said in {
-        *(each.reviewer for each in decisions),
-        *(each.ended_by for each in decisions),
-        *(each.author for each in comments),
-        *(each.addressee for each in comments),
-    } - {None}:
+    contents: dict[str, dict[str, Any]] = {}
+    ended, commented = store.revocations(), {_said(vars(each)) for each in store.comments()}
+
+    def name(said: str) -> str:
         try:
-            names[said] = accounts.known(said)
+            return accounts.known(said)
         except AccountError as error:
             raise DumpError(f"{path}: {error}") from None
-    contents: dict[str, dict[str, Any]] = {}
-    read = [
-        (
-            _decision(f"{path}, decisions, row {number}", each, names, store, contents),
-            each.ended_at and (names[each.ended_by or ""], each.ended_for, each.ended_at),
-        )
-        for number, each in enumerate(decisions, start=1)
-    ]
+
+    read: list[tuple[Decision, Ended | None]] = []
+    for number, row in enumerate(_rows(path, "decisions", _Decision), start=1):
+        decision = _decision(f"{path}, decisions, row {number}", row, store, contents)
+        event_id = store.event_of(decision)
+        # Names are asked for what is new alone: a person may have been given another one since.
+        if event_id is None:
+            decision = replace(decision, reviewer=name(row.reviewer))
+        end = None
+        if row.ended_at is not None and event_id not in ended:
+            end = name(row.ended_by), row.ended_for, row.ended_at
+        read.append((decision, end))
     written = [
-        {**each.model_dump(), "author": names[each.author]}
-        | {"addressee": names[each.addressee] if each.addressee else None}
-        for each in comments
+        {**row.model_dump(), "author": name(row.author)}
+        | {"addressee": name(row.addressee) if row.addressee else None}
+        if _said(row.model_dump()) not in commented
+        else row.model_dump()
+        for row in _rows(path, "comments", _Comment)
     ]
     return Loaded(*store.load(read, written))
+
+
+def _said(comment: Row) -> tuple[str, str, str]:
+    return comment["item_id"], comment["text"], comment["written_at"]
 
 
 def _rows(path: Path, table: str, model: type[BaseModel]) -> list[Any]:
@@ -287,7 +296,6 @@ def _rows(path: Path, table: str, model: type[BaseModel]) -> list[Any]:
 def _decision(
     place: str,
     row: _Decision,
-    names: dict[str, str],
     store: ReviewStore,
     contents: dict[str, dict[str, Any]],
 ) -> Decision:
@@ -319,4 +327,4 @@ def _decision(
     except (ValueError, TypeError, KeyError, AttributeError, IndexError) as error:
         raise DumpError(f"{place}: {str(error).rstrip('.')}.") from None
     said = row.model_dump(exclude={"ended_by", "ended_for", "ended_at", "event_id"})
-    return Decision(**said | {"reviewer": names[row.reviewer], "edits": edits})
+    return Decision(**said | {"edits": edits})

@@ -117,7 +117,9 @@ def releases(
     their page and attribution. A release comes into force unless another one of its name is pinned.
     """
     if not _is_built(warehouse):
-        shown = report(rows_to_arrow("release.releases", []), {"note": ONLY_IMPORTED})
+        n_releases = warehouse.count("release.releases")
+        nothing = rows_to_arrow("release.releases", [])
+        shown = report(nothing, {"note": ONLY_IMPORTED}, n_rows=n_releases)
         return dg.MaterializeResult(
             metadata=shown.metadata, data_version=version_of_releases(warehouse)
         )
@@ -140,7 +142,9 @@ def releases(
         details[f"preview of {name}"] = dg.MetadataValue.md(
             preview(frozen.tables[name], image_store)
         )
-    shown = report(frozen.tables["releases"], details)
+    # Earlier releases stay in the table.
+    n_releases = warehouse.count("release.releases")
+    shown = report(frozen.tables["releases"], details, n_rows=n_releases)
     return dg.MaterializeResult(
         metadata=shown.metadata, data_version=version_of_releases(warehouse)
     )

@@ -261,7 +261,7 @@ class Accounts:
         return n_decisions
 
     def erase(self, name: str) -> str:
-        """Replace a person's name by a pseudonym everywhere, and disable the account; decisions stay.
+        """Replace a person's name by a pseudonym everywhere, and delete the account; decisions stay.
 
         Returns the pseudonym. Raises AccountError, also for the last administrator who can sign in.
         """
@@ -272,11 +272,7 @@ class Accounts:
             _require_other_admin(connection, old)
             sign_in_limits.forget_attempts(connection, _sha256(folded_name(old)))
             pseudonym = names.forget(connection, old)
-            connection.execute(
-                "UPDATE accounts SET folded = ?, password = NULL, "
-                "disabled_at = coalesce(disabled_at, ?) WHERE name = ?",
-                [folded_name(pseudonym), self._now(), pseudonym],
-            )
+            connection.execute("DELETE FROM accounts WHERE name = ?", [pseudonym])
         self._file.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         return pseudonym
 

@@ -49,6 +49,21 @@ def known(connection: sqlite3.Connection, decision: Decision) -> int | None:
     return None if row is None else int(row[0])
 
 
+def same(connection: sqlite3.Connection, decision: Decision) -> int | None:
+    """The event id of a stored decision that says the same at the same time, whatever its person is
+    called now; None for a new one."""
+    edits = None if decision.edits is None else json.dumps(decision.edits, ensure_ascii=False)
+    row = connection.execute(
+        "SELECT event_id FROM events WHERE item_id = ? AND content_hash = ? AND round = ? "
+        "AND verdict = ? AND edits IS ? AND decided_at = ?",
+        [
+            *(decision.item_id, decision.content_hash, decision.round),
+            *(decision.verdict, edits, decision.decided_at),
+        ],
+    ).fetchone()
+    return None if row is None else int(row[0])
+
+
 def read(
     connection: sqlite3.Connection,
     item_ids: Iterable[str] | None = None,

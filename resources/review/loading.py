@@ -20,12 +20,17 @@ def load(
     decided: Iterable[tuple[Decision, Ended | None]],
     written: Iterable[dict[str, Any]],
 ) -> tuple[int, int, int]:
-    """Add decisions with their ends, and comments: (decisions, comments, rows known already)."""
+    """Add decisions with their ends, and comments: (decisions, comments, rows known already).
+
+    What is there already is known by what it says and when, since its person may have another name now.
+    """
     n_decisions = n_comments = n_known = 0
     changed = set()
     for decision, ended in decided:
-        event_id = events.append(connection, decision)
-        added = event_id is not None
+        event_id, added = events.same(connection, decision), False
+        if event_id is None:
+            event_id = events.append(connection, decision)
+            added = event_id is not None
         if event_id is None:
             event_id = events.known(connection, decision)
         if ended is not None:
@@ -45,8 +50,8 @@ def load(
             connection.execute(
                 "INSERT INTO comments (item_id, author, addressee, text, written_at) "
                 "SELECT :item_id, :author, :addressee, :text, :written_at WHERE NOT EXISTS ("
-                "SELECT 1 FROM comments WHERE item_id = :item_id AND author = :author "
-                "AND addressee IS :addressee AND text = :text AND written_at = :written_at)",
+                "SELECT 1 FROM comments WHERE item_id = :item_id "
+                "AND text = :text AND written_at = :written_at)",
                 comment,
             ).rowcount
         )

@@ -352,6 +352,10 @@ class ReviewStore:
         with self._file.transaction() as connection:
             return loading.load(connection, decided, written)
 
+    def event_of(self, decision: Decision) -> int | None:
+        """The id of the same decision in this store, whatever its person is called now; else None."""
+        return events.same(self._file.connection, decision)
+
     def has_decided(self, reviewer: str) -> bool:
         """Whether the person has decided or skipped anything."""
         query = "SELECT 1 FROM in_force WHERE reviewer = ? LIMIT 1"

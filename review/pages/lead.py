@@ -126,7 +126,8 @@ def _assign(request: Request, account: Account, given: dict[str, str]) -> None:
         return
     person = request.app.state.accounts.get(given["name"])
     bucket = int(given["bucket"]) if given["bucket"].isdecimal() else None
-    percent = int(given["share"]) if given["share"].isdecimal() else 100
+    share = given["share"] or "100"
+    percent = int(share) if share.isdecimal() else 0
     if (
         person is None
         or person.disabled

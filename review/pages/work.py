@@ -35,7 +35,7 @@ def _post(answer: Callable[[Request, Json], Json]) -> Callable[[Request], Awaita
         try:
             return JSONResponse(await run_in_threadpool(answer, request, await _body(request)))
         except LockLost:
-            raise HTTPException(409, say(request, "work.lost")) from None
+            raise HTTPException(409, say(request, _why_lost(request))) from None
         except StaleDecision:
             raise HTTPException(409, say(request, "work.changed_meanwhile")) from None
         except OtherDraft:
@@ -46,6 +46,14 @@ def _post(answer: Callable[[Request, Json], Json]) -> Callable[[Request], Awaita
             raise HTTPException(422, str(error)) from None
 
     return endpoint
+
+
+def _why_lost(request: Request) -> str:
+    """Which sentence says why the person does not hold the item any more."""
+    account = cast(Account, current_account(request))
+    decided = _store(request).decisions([request.path_params["item_id"]])
+    has_decided = any(each.reviewer == account.name for each in decided)
+    return "work.decided" if has_decided else "work.lost"
 
 
 @_post

@@ -96,9 +96,17 @@ export class Work {
     this.warn(Object.values(this.troubles).find(Boolean) ?? "");
   }
 
-  async save(last = false) {
+  /** Save the draft, one request after the other: each is based on the one before. */
+  save(last = false) {
     clearTimeout(this.waiting);
     this.waiting = null;
+    // A page that is being closed waits for nothing.
+    this.saving = last ? this.send(true) : (this.saving ?? Promise.resolve()).then(() => this.send());
+    return this.saving;
+  }
+
+  async send(last = false) {
+    if (this.over || (this.asked && !last)) return;
     const version = this.version;
     try {
       const { token } = this.data;
@@ -111,7 +119,10 @@ export class Work {
     this.trouble("save", "");
     // It does answer.
     if (this.troubles.lock === this.data.texts.offline) this.trouble("lock", "");
-    if (version !== this.version) return;
+    if (version !== this.version) {
+      sessionStorage.setItem(this.copy, JSON.stringify({ ...this.draft(), based_on: this.seen }));
+      return;
+    }
     sessionStorage.removeItem(this.copy);
     this.say("saved");
   }
@@ -157,6 +168,8 @@ export class Work {
   async decide(record) {
     clearTimeout(this.waiting);
     this.waiting = null;
+    // The draft that is on its way becomes the one that the decision is based on.
+    await this.saving;
     const { token, content_hash, round } = this.data;
     const answer = await post(this.data.urls.decide, {
       token, content_hash, round, based_on: this.seen, seconds: this.seconds, ...record,
@@ -175,6 +188,7 @@ export class Work {
   async take(content) {
     clearTimeout(this.waiting);
     this.waiting = null;
+    await this.saving;
     const { reason, note } = this.read();
     const verdict = content ? "edit" : null;
     const draft = { content, verdict, reason, note, seconds: this.seconds };

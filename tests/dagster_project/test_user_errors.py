@@ -51,6 +51,7 @@ HANDLED_IN_CODE = {
     "resources.ssrf_guard.PrivateAddress": "becomes an ImageRejected, or a sentence of the client",
     "resources.sqlite_pages.DamagedRow": "the row is left out and counted",
     "resources.review.locks.LockLost": "becomes status 409 of the review app",
+    "resources.review.locks.OtherDraft": "the page asks which draft stays",
 }
 """Every other public exception, and what handles it before a person could see it."""
 

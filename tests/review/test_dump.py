@@ -75,6 +75,37 @@ def test_it_is_read_back_whole(worked: ReviewStore, tmp_path: Path, form: str) -
         assert load(file, each, accounts) == (0, 0, 8)
 
 
+def test_who_has_another_name_now_is_not_brought_back_by_an_earlier_file(
+    worked: ReviewStore, tmp_path: Path
+) -> None:
+    file = tmp_path / "before.zip"
+    file.write_bytes(dumped(worked, "jsonl"))
+    accounts = Accounts(worked.path)
+    worked.reopen("item-2", "ada", 1, "Look again.")
+    accounts.rename("bob", "robert")
+    accounts.erase("ann")
+    names = {each.reviewer for each in worked.decisions(revoked=True)}
+    before = {n: status(worked, f"item-{n}") for n in range(4)}
+    assert load(file, worked, accounts) == (0, 0, 8)
+    assert {each.reviewer for each in worked.decisions(revoked=True)} == names
+    assert {n: status(worked, f"item-{n}") for n in range(4)} == before
+    assert "ann" not in names | {each.name for each in accounts.all()}
+
+
+def test_a_text_as_long_as_the_app_takes_comes_back_from_csv(
+    worked: ReviewStore, tmp_path: Path
+) -> None:
+    work(worked, "bob", item_id="item-3", note="n" * 200_000)
+    file = tmp_path / "review.zip"
+    file.write_bytes(dumped(worked, "csv"))
+    limit = csv.field_size_limit(131_072)
+    try:
+        store, accounts = home(tmp_path / "other")
+        assert load(file, store, accounts) == (7, 2, 0)
+    finally:
+        csv.field_size_limit(limit)
+
+
 def test_the_tables_say_what_was_done(worked: ReviewStore) -> None:
     made = tables(worked)
     assert {name: len(rows) for name, rows in made.items()} == {

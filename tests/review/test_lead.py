@@ -85,7 +85,14 @@ def test_items_are_assigned_and_the_assignment_ends(site: Site) -> None:
     assert ada.get("/lead.json").json()["assignments"][0]["assignment"]["kind"] == "dialogue"
     # Two annotators decide each item: one place is kept for anna, the other is ben's.
     assert ben.post("/next").headers["location"].startswith("/items/")
-    for wrong in ({"name": "nobody"}, {"share": "0"}, {"kind": "poem"}, {"bucket": "17"}):
+    for wrong in (
+        {"name": "nobody"},
+        {"share": "0"},
+        {"share": "-3"},
+        {"share": "abc"},
+        {"kind": "poem"},
+        {"bucket": "17"},
+    ):
         assert ada.post("/lead/assign", data={**form, **wrong}).status_code == 422
     assert ada.post("/lead/assign", data={"end": "1"}).status_code == 303
     assert ada.post("/lead/assign", data={"end": "1"}).status_code == 404

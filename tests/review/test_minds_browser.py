@@ -50,6 +50,29 @@ def test_eight_fast_presses_decide_one_item(browser: Browser, site: Site) -> Non
     assert len(site.store.decisions()) == 1
 
 
+def test_a_decision_waits_for_the_draft_that_is_on_its_way(browser: Browser, site: Site) -> None:
+    one = dialogue(site, "one")
+    site.store.update_queue([one])
+    page = sign_in(browser, site, "anna")
+    open_item(page, site, one["item_id"])
+    ready(page)
+
+    def slow(route: Route) -> None:
+        page.wait_for_timeout(1500)
+        route.continue_()
+
+    page.route("**/draft", slow)
+    page.wait_for_timeout(900)
+    with page.expect_request("**/draft"):
+        press(page, "m")
+        page.keyboard.type("Well seen.")
+        press(page, "Escape", "a")
+    press(page, "Control+Enter")
+    page.wait_for_url("**/?*", wait_until="commit")
+    (made,) = site.store.decisions()
+    assert (made.verdict, made.note) == ("accept", "Well seen.")
+
+
 def test_a_decision_is_taken_back_by_one_key_and_made_otherwise(
     browser: Browser, site: Site
 ) -> None:

@@ -6,7 +6,9 @@ import pytest
 from dagster_project.cli import main as loom
 from extras.label_studio import client, commands
 from extras.label_studio.client import LabelStudio, LabelStudioError
+from resources.home import review_path
 from resources.images.store import ImageStore
+from resources.review.accounts import Accounts
 from tests.extras.label_studio.label_studio_results import annotated
 from tests.review.items_of_every_kind import item_of
 
@@ -103,6 +105,7 @@ class TestCommands:
         monkeypatch.setenv("LOOM_HOME", str(tmp_path))
         monkeypatch.setenv("LABEL_STUDIO_TOKEN", TOKEN)
         monkeypatch.setattr(commands, "read_queue", lambda: [item_of("rewrite")])
+        Accounts(review_path()).add("ann", "annotator")
 
     def run(self, way):
         where = ["--url", URL, "--kind", "rewrite", "--round", "1", "--reviewer", "ann"]

@@ -94,8 +94,7 @@ def test_an_erased_person_is_a_pseudonym_and_the_decisions_stay(
     assert events(store) == before
     assert {each.reviewer for each in store.decisions()} == {pseudonym, "bob"}
     assert status(store, "item-0") == was == "approved"
-    account = accounts.get(pseudonym)
-    assert account is not None and account.disabled and not account.has_password
+    assert accounts.get(pseudonym) is None, "nobody can let it sign in again"
     assert accounts.session(session) is None
     store.close()
     accounts.close()

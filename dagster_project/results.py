@@ -154,6 +154,11 @@ def power_of(release: str, difference: float) -> str:
             "dialogues, items or groups of items, so nothing is known of how much differences vary: "
             "evaluate other models on it, or take a larger release of the same kind."
         )
+    span = leading.span if leading else math.inf
+
+    def shown(effect: float) -> str:
+        return f"{effect:.2f}" if effect <= span else "more than there can be"
+
     lines = []
     of_board = itemgetter("judge", "judge_version", "metric", "aggregation")
     for (judge, _, metric, aggregation), pairs in groupby(rows, key=of_board):
@@ -168,8 +173,8 @@ def power_of(release: str, difference: float) -> str:
             f"{name}: a true difference of {difference:g} is found in 80 of 100 cases (p < 0.05, two "
             f"models by themselves) on {_number(median_high(numbers))} independent dialogues, items or "
             f"groups ({_number(numbers[0])} to {_number(numbers[-1])} by pair of models). {release_id} "
-            f"has {max(n for _, n in found):,} and shows {median_high(effects):.2f} "
-            f"({effects[0]:.2f} to {effects[-1]:.2f})."
+            f"has {max(n for _, n in found):,} and shows {shown(median_high(effects))} "
+            f"({shown(effects[0])} to {shown(effects[-1])})."
         )
     return "\n".join(lines)
 

@@ -4,6 +4,7 @@ What belongs here: differences with their intervals and p by Holm, which of them
 difference that the release can show. The tests are `methods/evaluation/ranking.py`.
 """
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 from typing import NamedTuple
@@ -30,6 +31,9 @@ INVERSE = (
 LOWER = " Lower is better."
 DETECTABLE = """The smallest true difference of two models that this release would show four times of
 five is {detectable}{points}, on {n}, before Holm's adjustment."""
+NOT_POSSIBLE = "more than there can be"
+FOR_MOST = """Of most pairs of models this release would show no true difference four times of
+five, however large it is."""
 NOT_DETECTABLE = "What difference this release would show cannot be worked out."
 NONE_CAN_COUNT = " With {n} no difference can come below p = 0.05, however large it is."
 FEW_CLUSTERS = 60
@@ -154,7 +158,9 @@ def pairs(
     detectable = _detectable([row["detectable"] for row in rows.values()], metric.scale)
     n_clusters = min(row["n_clusters"] for row in rows.values())
     note = NOT_DETECTABLE
-    if detectable:
+    if detectable and detectable.startswith(NOT_POSSIBLE):
+        note = FOR_MOST
+    elif detectable:
         points = "" if metric.inverse else " points"
         n = block.count(n_clusters, f"independent {noun}")
         note = DETECTABLE.format(detectable=detectable, points=points, n=n)
@@ -227,5 +233,10 @@ def _detectable(effects: Sequence[float | None], scale: Scale) -> str | None:
     known = sorted(effect for effect in effects if effect)
     if not known:
         return None
-    low, middle, high = (scale.shown(effect) for effect in (known[0], median(known), known[-1]))
+    ends = (scale.low, scale.high)
+    span = math.inf if None in ends else (scale.high or 0.0) - (scale.low or 0.0)
+    low, middle, high = (
+        scale.shown(effect) if effect <= span else NOT_POSSIBLE
+        for effect in (known[0], median(known), known[-1])
+    )
     return middle if low == high else f"{middle} ({low} to {high}, by pair)"

@@ -68,12 +68,17 @@ def score_estimates(totals: ClusterTotals, low: Floats, high: Floats) -> list[Es
 
     None for a row without values; one with values in a single cluster has no interval.
     """
-    return _estimates(totals, _intervals(totals, low, high, OF_THE_WAY, LEVEL))
+    bounds = _intervals(totals, low, high, OF_THE_WAY, LEVEL)
+    return _estimates(totals, np.clip(bounds, low[:, None], high[:, None]))
 
 
 def difference_estimates(totals: ClusterTotals, span: Floats) -> list[Estimate]:
-    """The mean of each row of differences with its interval; `span` is how large one can be."""
-    return _estimates(totals, difference_bounds(totals, span, LEVEL))
+    """The mean of each row of differences with its interval; `span` is how large one can be.
+
+    Clusters of weighted means may be further apart, which the method looks at; the mean is not.
+    """
+    bounds = difference_bounds(totals, span, LEVEL)
+    return _estimates(totals, np.clip(bounds, -span[:, None], span[:, None]))
 
 
 def difference_bounds(totals: ClusterTotals, span: Floats, level: float) -> Floats:

@@ -182,6 +182,14 @@ def test_where_one_cluster_has_most_of_the_values_p_is_as_wary_as_the_interval()
     assert p[0] > 0.05
 
 
+def test_no_interval_of_a_difference_is_beyond_the_largest_difference():
+    # Weighted means of strata: clusters are further apart than two models can be.
+    of = totals([27.0, 9, 3, 0, 12, 3])
+    (found,), _ = compared(of, 9.0)
+    assert found.value == 9.0
+    assert -9.0 <= found.ci_low < found.ci_high == 9.0
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_clusters_that_are_put_together_count_as_each_by_itself(seed, monkeypatch):
     generator = np.random.default_rng(seed)

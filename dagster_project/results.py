@@ -191,8 +191,12 @@ def show_reports() -> None:
 
 
 def show_site() -> None:
-    """The page that the static site begins with."""
-    print(f"Site:     {home.reports_path() / 'index.html'}")
+    """The page that the static site begins with, or how there comes to be one."""
+    page = home.reports_path() / "index.html"
+    if page.exists():
+        print(f"Site:     {page}")
+    else:
+        print("Nothing is scored here yet, so there are no reports: run vlm-loom run evaluate.")
 
 
 def _show_models(rows: Sequence[Mapping[str, Any]]) -> None:

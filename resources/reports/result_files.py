@@ -79,8 +79,9 @@ def require_kind(kind: str) -> None:
     """Raise ResultError unless results are written as this."""
     known = (*KINDS, SUBMISSION)
     if kind not in known:
-        said = nearest(kind, known) if kind else f"say one of {', '.join(known)}"
-        raise ResultError(f"Results are not written as {kind!r}; {said}.")
+        if not kind:
+            raise ResultError(f"Say what results are written as: --as {', '.join(known)}.")
+        raise ResultError(f"Results are not written as {kind!r}; {nearest(kind, known)}.")
 
 
 def write_results(

@@ -194,9 +194,14 @@ def lead_csv(request: Request) -> Response:
 
 
 def _agreement(figures: Overview) -> list[dict[str, Any]]:
-    """The rows to show: every kind's own, all people before pairs, without measures beside these."""
+    """The rows to show: every kind's own, all people before pairs, without measures beside these.
+
+    Of fewer than FEWEST_IN_COMMON items a bootstrap draws the same again and again: no interval.
+    """
+    none = {"low": None, "high": None}
     return [
         {**row, "pair": None if row["raters"] == ALL else row["raters"].replace("|", " – ")}
+        | (none if row["n_items"] < FEWEST_IN_COMMON else {})
         for row in figures.agreement
         if row["measure"] in SHOWN_MEASURES
     ]

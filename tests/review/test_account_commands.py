@@ -131,10 +131,9 @@ def test_a_person_gets_another_name_and_then_a_pseudonym(run):
     run("add", "bob", "--role", "expert")
     assert run("rename", "BOB", "robert") == (0, "BOB is robert now, on 0 decisions.\n", "")
     code, out, _ = run("erase", "Robert")
-    pseudonym = re.match(r"The name is (person-[0-9a-f]{8}) now", out)[1]
+    assert re.match(r"The name is person-[0-9a-f]{8} now", out)
     assert code == 0
-    assert [each.name for each in Accounts(review_path()).all()] == [pseudonym]
-    assert run("list")[1].split()[2:] == ["disabled"]
+    assert Accounts(review_path()).all() == []
 
 
 def test_the_last_administrator_stays_one(run):

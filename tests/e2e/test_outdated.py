@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(1200)]
 
 STAGES = (
     *("cluster", "dialogue", "rewrite", "choice", "quality"),
-    *("review", "release", "evaluate", "ledger"),
+    *("review", "release", "evaluate"),
 )
 Outdated = Callable[[str], list[str]]
 

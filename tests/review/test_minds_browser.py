@@ -32,7 +32,8 @@ def ready(page: Page) -> None:
 
 
 def saved(page: Page) -> None:
-    expect(page.locator("#saved")).to_have_text(SAYS["work.saved"])
+    # A busy machine takes its time.
+    expect(page.locator("#saved")).to_have_text(SAYS["work.saved"], timeout=20_000)
 
 
 # --- Second thoughts -------------------------------------------------------------------------------

@@ -25,6 +25,7 @@ from resources.home import home, ledger_path, releases_path, review_path, wareho
 from resources.llm.ledger import Ledger
 from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse
+from review.commands import QUEUES
 
 OUTSIDE = frozenset({"ledger", "corpus"})
 """Resources that have other rows at another time, of which an asset's own fingerprints do not tell."""
@@ -35,11 +36,6 @@ FILES = {
     "release.exports": releases_path,
 }
 """Tables that name files by their path, and the folder that it begins in."""
-
-QUEUES = frozenset(
-    {"review.queue", "evaluate.score_queue", "evaluate.item_queue", "evaluate.extraction_queue"}
-)
-"""Tables whose items are put into the review store."""
 
 
 class Outdated(NamedTuple):
@@ -91,7 +87,7 @@ def outdated(
         return {*(dg.AssetSelection.assets(*roots).downstream() & group).resolve(graph)}
 
     must = with_what_follows(anew)
-    must |= {key for key in keys if _reviewed_since(instance, graph, warehouse, key)}
+    must |= _reviewed_since(instance, graph, warehouse, keys)
     found = must | with_what_follows(rows)
     return Outdated(
         sorted(found), sorted(key for key in found - must if not _reads_outside(graph, key))
@@ -186,28 +182,38 @@ def _reads_outside(graph: AssetGraph, key: dg.AssetKey) -> bool:
 
 
 def _reviewed_since(
-    instance: dg.DagsterInstance, graph: AssetGraph, warehouse: Warehouse, key: dg.AssetKey
-) -> bool:
-    """Whether an asset reads the review store, and people decided there since; or whether the store
-    has not all that the asset put into the queue."""
-    if "review_store" not in graph.get(key).assets_def.required_resource_keys:
-        return False
-    event = instance.get_latest_materialization_event(key)
-    if event is None or event.asset_materialization is None:
-        return False
-    if not review_path().exists():
-        return True
+    instance: dg.DagsterInstance,
+    graph: AssetGraph,
+    warehouse: Warehouse,
+    keys: Collection[dg.AssetKey],
+) -> set[dg.AssetKey]:
+    """Assets that read the review store, and since which people decided there; or which put more into
+    the queue than the store has."""
+    made = {
+        key: event.asset_materialization
+        for key in keys
+        if "review_store" in graph.get(key).assets_def.required_resource_keys
+        and (event := instance.get_latest_materialization_event(key))
+        and event.asset_materialization
+    }
+    if not made or not review_path().exists():
+        return {*made}
     with closing(ReviewStore(review_path())) as store:
-        if has_decisions_since(event.asset_materialization, store):
-            return True
-        table = ".".join(key.path)
-        if table not in QUEUES:
-            return False
-        queued = Counter(warehouse.select(table, "kind")["kind"].to_pylist())
-        in_store = Counter[str]()
+        decided, in_store = store.decided(), Counter[str]()
         for progress in store.progress():
             in_store[progress.kind] += progress.n
-    return any(in_store[kind] < n for kind, n in queued.items())
+
+    def lacks(table: str) -> bool:
+        queued = Counter(warehouse.select(table, "kind")["kind"].to_pylist())
+        return any(in_store[kind] < n for kind, n in queued.items())
+
+    tables = {key: ".".join(key.path) for key in made}
+    return {
+        key
+        for key, last in made.items()
+        if has_decisions_since(last, decided)
+        or (tables[key] in ("review.queue", *QUEUES) and lacks(tables[key]))
+    }
 
 
 class _Loading(LoadingContext):

@@ -180,12 +180,13 @@ def _step(
                     given["settings"] = chosen.settings
             if "context" in signature.parameters:
                 given["context"] = context
+            # Before anything is read: who decides meanwhile is read by the next run.
             review = resources.get("review_store")
-            if kept := kept_as_it_is(context, table, resources["warehouse"], review):
+            decided = None if review is None else review.decided()
+            if kept := kept_as_it_is(context, table, resources["warehouse"], decided):
                 return kept
-            if review is not None:
-                # Before anything is read: who decides meanwhile is read by the next run.
-                shown[DECIDED] = review.decided()
+            if decided is not None:
+                shown[DECIDED] = decided
             slice_of_run = {}
             if context.has_partition_key or context.has_partition_key_range:
                 slice_of_run = {"wit_shard": list(context.partition_keys)}

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 import dagster as dg
 
 from assets.common.dagster_internals import DATA_VERSION_TAG
-from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse
 from resources.warehouse_reads import Reads, would_read_the_same
 
@@ -44,17 +43,19 @@ def kept_as_it_is(
     context: dg.AssetExecutionContext,
     table: str,
     warehouse: Warehouse,
-    review: ReviewStore | None,
+    decided: str | None,
 ) -> dg.MaterializeResult | None:
-    """The last materialization of `table` once more, if it may be kept and would read the same: of the
-    warehouse, and of `review` where it reads that."""
+    """The last materialization of `table` once more, if it may be kept and would read the same.
+
+    `decided` is a hash of what people have decided, where it reads that.
+    """
     if table not in context.run.tags.get(MAY_BE_KEPT, "").split():
         return None
     event = context.instance.get_latest_materialization_event(dg.AssetKey(table.split(".")))
     last = event.asset_materialization if event else None
     if event is None or last is None or not reads_the_same(last, warehouse):
         return None
-    if review is not None and has_decisions_since(last, review):
+    if decided is not None and has_decisions_since(last, decided):
         return None
     kept = {name: value for name, value in last.metadata.items() if name not in OF_ITS_RUN}
     return dg.MaterializeResult(
@@ -63,9 +64,9 @@ def kept_as_it_is(
     )
 
 
-def has_decisions_since(last: dg.AssetMaterialization, review: ReviewStore) -> bool:
-    """Whether people decided since a materialization that reads the review store."""
-    return DECIDED not in last.metadata or last.metadata[DECIDED].value != review.decided()
+def has_decisions_since(last: dg.AssetMaterialization, decided: str) -> bool:
+    """Whether people had decided something else when an asset that reads the review store was made."""
+    return DECIDED not in last.metadata or last.metadata[DECIDED].value != decided
 
 
 def reads_the_same(last: dg.AssetMaterialization, warehouse: Warehouse) -> bool:

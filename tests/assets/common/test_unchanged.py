@@ -23,12 +23,12 @@ def test_a_decision_and_a_changed_item_with_one_are_news_and_all_else_is_not(
     assert lock is not None
     store.save_draft(lock.claim, {"note": "so far"})
     store.update_queue(queue(4))
-    assert not has_decisions_since(last, store)
+    assert not has_decisions_since(last, store.decided())
     work(store, "ann", item_id="item-0")
-    assert has_decisions_since(last, store)
+    assert has_decisions_since(last, store.decided())
     last = made(store)
     store.update_queue(queue(4, version=1))
-    assert has_decisions_since(last, store), "the decision is on another content"
+    assert has_decisions_since(last, store.decided()), "the decision is on another content"
     store.close()
 
 
@@ -38,7 +38,7 @@ def test_other_rules_are_news(tmp_path: Path) -> None:
     store.close()
     (tmp_path / "review.yaml").write_text("default: {annotators: 2}\n")
     store = ReviewStore(tmp_path / "review.sqlite")
-    assert has_decisions_since(last, store)
+    assert has_decisions_since(last, store.decided())
     store.close()
 
 
@@ -46,5 +46,5 @@ def test_what_an_earlier_version_made_recorded_no_decisions_and_is_made_again(
     tmp_path: Path,
 ) -> None:
     store = ReviewStore(tmp_path / "review.sqlite")
-    assert has_decisions_since(dg.AssetMaterialization(["review", "approved"]), store)
+    assert has_decisions_since(dg.AssetMaterialization(["review", "approved"]), store.decided())
     store.close()

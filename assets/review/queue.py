@@ -74,9 +74,10 @@ def queue(
     table = rows_to_arrow("review.queue", rows)
     warehouse.replace("review.queue", table)
     details = Counter(row["kind"] for row in rows)
-    changes = review_store.update_queue(queued(warehouse), KINDS_MADE)
+    items = queued(warehouse)
+    changes = review_store.update_queue(items, KINDS_MADE)
     flagged = {"with notes of the checks": len(notes)}
-    links = {"open in the review app": _links(details, queued(warehouse)[:SHOWN_ITEMS])}
+    links = {"open in the review app": _links(details, items[:SHOWN_ITEMS])}
     return report(table, {**details, **flagged, **changes._asdict(), **links}, images=image_store)
 
 

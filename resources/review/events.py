@@ -28,15 +28,11 @@ _INSERT = f"""
 INSERT INTO events ({", ".join(COLUMNS)}) VALUES ({", ".join("?" * len(COLUMNS))})
 ON CONFLICT (source_hash) DO NOTHING RETURNING event_id
 """
-_SELECT = f"SELECT event_id, {', '.join(COLUMNS)} FROM events"
-_IN_FORCE = "event_id NOT IN (SELECT event_id FROM revocations)"
 
 
 def append(connection: sqlite3.Connection, decision: Decision) -> int | None:
     """Append a decision; returns its event id, None when its source hash is stored already."""
-    # Keys keep their order: scores, for example, are read in the order of their dimensions.
-    edits = None if decision.edits is None else json.dumps(decision.edits, ensure_ascii=False)
-    stored = {"edits": edits, "source_hash": _source(decision)}
+    stored = {"edits": _edits(decision), "source_hash": _source(decision)}
     row = [stored[name] if name in stored else getattr(decision, name) for name in COLUMNS]
     added = connection.execute(_INSERT, row).fetchone()
     return None if added is None else int(added[0])
@@ -52,13 +48,12 @@ def known(connection: sqlite3.Connection, decision: Decision) -> int | None:
 def same(connection: sqlite3.Connection, decision: Decision) -> int | None:
     """The event id of a stored decision that says the same at the same time, whatever its person is
     called now; None for a new one."""
-    edits = None if decision.edits is None else json.dumps(decision.edits, ensure_ascii=False)
     row = connection.execute(
         "SELECT event_id FROM events WHERE item_id = ? AND content_hash = ? AND round = ? "
         "AND verdict = ? AND edits IS ? AND decided_at = ?",
         [
             *(decision.item_id, decision.content_hash, decision.round),
-            *(decision.verdict, edits, decision.decided_at),
+            *(decision.verdict, _edits(decision), decision.decided_at),
         ],
     ).fetchone()
     return None if row is None else int(row[0])
@@ -75,11 +70,18 @@ def read(
     Those that were taken back are left out, unless `revoked`.
     """
     wanted = None if item_ids is None else json.dumps(list(item_ids))
-    which = [] if wanted is None else ["item_id IN (SELECT value FROM json_each(:wanted))"]
-    which += [] if revoked else [_IN_FORCE]
-    where = f"WHERE {' AND '.join(which)}" if which else ""
-    rows = connection.execute(f"{_SELECT} {where} ORDER BY event_id", {"wanted": wanted})
+    of_items = "" if wanted is None else "WHERE item_id IN (SELECT value FROM json_each(:wanted))"
+    rows = connection.execute(
+        f"SELECT event_id, {', '.join(COLUMNS)} FROM {'events' if revoked else 'in_force'} "
+        f"{of_items} ORDER BY event_id",
+        {"wanted": wanted},
+    )
     return [_decision(row) for row in rows]
+
+
+def _edits(decision: Decision) -> str | None:
+    # Keys keep their order: scores, for example, are read in the order of their dimensions.
+    return None if decision.edits is None else json.dumps(decision.edits, ensure_ascii=False)
 
 
 def _source(decision: Decision) -> str:

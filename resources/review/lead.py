@@ -171,9 +171,10 @@ def holds(connection: sqlite3.Connection) -> list[Hold]:
 
 def release(connection: sqlite3.Connection, item_id: str, annotator: str) -> bool:
     """End a person's hold on an item, whose draft stays; False where there is none."""
+    time = now(connection)
     ended = connection.execute(
         "UPDATE locks SET expires_at = ? WHERE item_id = ? AND annotator = ? AND expires_at > ?",
-        [now(connection), item_id, annotator, now(connection)],
+        [time, item_id, annotator, time],
     )
     return bool(ended.rowcount)
 

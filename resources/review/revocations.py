@@ -61,9 +61,7 @@ def read(connection: sqlite3.Connection, item_id: str | None = None) -> dict[int
 def last_of(connection: sqlite3.Connection, person: str) -> Decision | None:
     """The person's last decision if they may take it back, else None."""
     row = connection.execute(
-        "SELECT item_id, event_id FROM events "
-        "WHERE reviewer = ? AND event_id NOT IN (SELECT event_id FROM revocations) "
-        "ORDER BY event_id DESC LIMIT 1",
+        "SELECT item_id, event_id FROM in_force WHERE reviewer = ? ORDER BY event_id DESC LIMIT 1",
         [person],
     ).fetchone()
     if row is None:

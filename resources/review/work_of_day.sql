@@ -1,9 +1,8 @@
 -- How many items of each kind a person has decided today or has locked now.
 SELECT i.kind, count(*)
 FROM (
-    SELECT item_id FROM events
+    SELECT item_id FROM in_force
     WHERE reviewer = :reviewer AND decided_at >= :today AND verdict <> 'skip'
-        AND event_id NOT IN (SELECT event_id FROM revocations)
     UNION ALL
     SELECT item_id FROM locks WHERE annotator = :reviewer AND expires_at > :now
 )

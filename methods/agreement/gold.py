@@ -11,7 +11,7 @@ from datetime import date
 from typing import Any, NamedTuple
 
 from methods.agreement.ratings import CHOSEN, SCORE, VERDICT, values_of
-from methods.ids import content_id
+from methods.ids import drawn
 from methods.review.decisions import Decision, QueueItem
 from methods.review.kinds import KINDS
 from methods.review.overview import day_of
@@ -19,7 +19,6 @@ from methods.review.process import Calibration, ReviewState
 
 POINTS = 1
 """A score is right within so many points."""
-_DIGITS = 8
 
 
 def expected_of(item: QueueItem, state: ReviewState) -> dict[str, Any] | None:
@@ -66,8 +65,7 @@ def is_due(reviewer: str, n_decided: int, n_gold: int, share: float) -> bool:
     `n_gold` of `n_decided` items were. Where in its stretch of 1 / share items each stands is drawn by
     a hash, so that nobody can count them off.
     """
-    drawn = int(content_id("gold", reviewer, n_gold)[:_DIGITS], 16) / 16**_DIGITS
-    return n_gold + drawn < (n_decided + 1) * share
+    return n_gold + drawn("gold", reviewer, n_gold) < (n_decided + 1) * share
 
 
 def passed(hits: Sequence[bool], rule: Calibration) -> bool:

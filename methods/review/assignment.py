@@ -9,12 +9,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from methods.ids import content_id
+from methods.ids import content_id, drawn
 from methods.review.process import ReviewState
 
 BUCKETS = 16
 """Image sets are in so many buckets by a hash, so that the items of one set go to the same person."""
-_DIGITS = 8
 
 Priority = Literal["quality", "disagreement", "coverage"]
 _STEPS = 1000
@@ -55,7 +54,7 @@ class Assignment:
 
 def place_of(item_id: str, set_id: str | None) -> float:
     """The place of an item, 0 to 1: that of its image set, or its own where it has none."""
-    return int(content_id("assignment", set_id or item_id)[:_DIGITS], 16) / 16**_DIGITS
+    return drawn("assignment", set_id or item_id)
 
 
 def next_start(

@@ -13,7 +13,7 @@ from typing import Annotated, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from methods.ids import canonical_json, content_id
+from methods.ids import canonical_json, content_id, drawn
 from methods.naming import nearest
 from methods.review.decisions import Decision, QueueItem
 from methods.review.kinds import KINDS
@@ -26,8 +26,6 @@ still edit it. `approved`: finished. `not_sampled`: people do not see it."""
 ROUND_OF_ROLE: dict[str, int] = {"annotator": 1, "expert": 2, "admin": 2}
 """The one round in which a role decides: an only expert who decided an item in round 1 could not
 decide it in round 2."""
-
-_SHARE_DIGITS = 8
 
 
 class Rules(BaseModel):
@@ -154,8 +152,7 @@ def review_state(item: QueueItem, decisions: Iterable[Decision], rules: Rules) -
 
 def in_sample(purpose: str, item_id: str, share: float) -> bool:
     """Whether an item is in a sample of `share`, by a hash of its id: the answer never changes."""
-    position = int(content_id(purpose, item_id)[:_SHARE_DIGITS], 16)
-    return position < share * 16**_SHARE_DIGITS
+    return drawn(purpose, item_id) < share
 
 
 def _starts_rework(event: Decision, state: ReviewState) -> bool:

@@ -21,10 +21,14 @@ class Scale(NamedTuple):
     high: float | None = 100.0
 
     @property
+    def span(self) -> float:
+        """How far two numbers on the scale can be apart."""
+        return math.inf if self.low is None or self.high is None else self.high - self.low
+
+    @property
     def decimals(self) -> int:
         """Decimals that numbers on the scale are shown with."""
-        known = self.low is not None and self.high is not None
-        return 1 if known and (self.high or 0) - (self.low or 0) >= _COARSE else 2
+        return 1 if _COARSE <= self.span < math.inf else 2
 
     def shown(self, value: float | None) -> str:
         """A number on the scale, or a dash."""

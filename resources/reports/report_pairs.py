@@ -4,7 +4,6 @@ What belongs here: differences with their intervals and p by Holm, which of them
 difference that the release can show. The tests are `methods/evaluation/ranking.py`.
 """
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 from typing import NamedTuple
@@ -12,7 +11,7 @@ from typing import NamedTuple
 from methods.evaluation.contestants import is_model, model_of
 from resources.reports import report_blocks as block
 from resources.reports.addresses import items_page
-from resources.reports.estimate import Scale, over
+from resources.reports.estimate import over
 from resources.reports.report_blocks import Cell, said
 from resources.reports.report_input import Row
 from resources.reports.report_scores import FLOOR, Judged, MetricShown, Who
@@ -155,15 +154,12 @@ def pairs(
         ]
         for one in models
     ]
-    detectable = _detectable([row["detectable"] for row in rows.values()], metric.scale)
     n_clusters = min(row["n_clusters"] for row in rows.values())
-    note = NOT_DETECTABLE
-    if detectable and detectable.startswith(NOT_POSSIBLE):
-        note = FOR_MOST
-    elif detectable:
-        points = "" if metric.inverse else " points"
-        n = block.count(n_clusters, f"independent {noun}")
-        note = DETECTABLE.format(detectable=detectable, points=points, n=n)
+    note = _detectable(
+        [row["detectable"] for row in rows.values()],
+        metric,
+        block.count(n_clusters, f"independent {noun}"),
+    )
     if n_clusters <= TOO_FEW_CLUSTERS:
         note += NONE_CAN_COUNT.format(n=block.count(n_clusters, noun))
     elif n_clusters < FEW_CLUSTERS:
@@ -228,15 +224,20 @@ def _rows(judged: Judged, metric: MetricShown) -> dict[tuple[str, str], Row]:
     }
 
 
-def _detectable(effects: Sequence[float | None], scale: Scale) -> str | None:
+def _detectable(effects: Sequence[float | None], metric: MetricShown, n: str) -> str:
+    """The sentence on the smallest difference that is shown on `n`."""
     # Pairs that did not differ at all show nothing of how much they could.
     known = sorted(effect for effect in effects if effect)
     if not known:
-        return None
-    ends = (scale.low, scale.high)
-    span = math.inf if None in ends else (scale.high or 0.0) - (scale.low or 0.0)
+        return NOT_DETECTABLE
+    if median(known) > metric.scale.span:
+        return FOR_MOST
     low, middle, high = (
-        scale.shown(effect) if effect <= span else NOT_POSSIBLE
+        metric.scale.shown(effect) if effect <= metric.scale.span else NOT_POSSIBLE
         for effect in (known[0], median(known), known[-1])
     )
-    return middle if low == high else f"{middle} ({low} to {high}, by pair)"
+    return DETECTABLE.format(
+        detectable=middle if low == high else f"{middle} ({low} to {high}, by pair)",
+        points="" if metric.inverse else " points",
+        n=n,
+    )

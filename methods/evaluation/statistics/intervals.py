@@ -144,12 +144,10 @@ def _parts(totals: ClusterTotals) -> list[slice]:
 
 
 @dataclass(frozen=True)
-class _Counted:
-    """Cells, rows x cells, each of so many clusters with the same sum and size: of 10,000 items that
-    are right or wrong, four."""
+class _Counted(ClusterTotals):
+    """Totals whose cells each stand for `counts` clusters with the same sum and size: of 10,000 items
+    that are right or wrong there are four."""
 
-    sums: Floats
-    sizes: Floats
     counts: Floats
 
     def of(self, rows: NDArray[Any]) -> "_Counted":
@@ -166,9 +164,9 @@ class _Counted:
         return ratio(self.total(self.sums), self.total(self.sizes))
 
     @property
-    def n_clusters(self) -> Floats:
+    def n_clusters(self) -> NDArray[np.int64]:
         """As of `ClusterTotals`."""
-        return self.total((self.sizes > 0).astype(float))
+        return self.total((self.sizes > 0).astype(float)).astype(np.int64)
 
 
 def _counted(sums: Floats, sizes: Floats) -> _Counted:
@@ -193,7 +191,7 @@ def _turned(totals: _Counted) -> _Counted:
     return replace(totals, sums=-totals.sums)
 
 
-def _extremes(totals: ClusterTotals | _Counted) -> tuple[Floats, Floats]:
+def _extremes(totals: ClusterTotals) -> tuple[Floats, Floats]:
     """The lowest and the highest mean of a cluster, by row."""
     means = ratio(totals.sums, totals.sizes)
     present = totals.sizes > 0
@@ -203,7 +201,7 @@ def _extremes(totals: ClusterTotals | _Counted) -> tuple[Floats, Floats]:
     )
 
 
-def _are_equal(totals: ClusterTotals | _Counted) -> NDArray[np.bool_]:
+def _are_equal(totals: ClusterTotals) -> NDArray[np.bool_]:
     """Whether all clusters of a row have the same mean."""
     low, high = _extremes(totals)
     equal: NDArray[np.bool_] = high - low <= ROUNDING * np.maximum(1.0, np.abs(high))

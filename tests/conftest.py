@@ -10,10 +10,13 @@ import pytest
 
 from resources.warehouse import Warehouse
 from tests.browser import FLAGS
+from tests.doubles.serving import free_ports
 from tests.shared import once_for_all_workers
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
+
+    from tests.doubles.servers import PostgresServer, S3Server
 
 pytest_plugins = [
     "pytester",
@@ -45,7 +48,7 @@ def nobody_elses_make() -> None:
 def loom_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty home folder, and nothing of the caller's environment that would change a run."""
     for name in list(os.environ):
-        if name.startswith(("LOOM_", "OPENAI_")) and name != "LOOM_REQUIRE_BROWSER":
+        if name.startswith(("LOOM_", "OPENAI_")) and not name.startswith("LOOM_REQUIRE_"):
             monkeypatch.delenv(name)
     monkeypatch.setenv("LOOM_HOME", str(tmp_path / "home"))
     # The commands set it, and a later test is not to find it.
@@ -73,6 +76,31 @@ def browser(chromium: str) -> Iterator["Browser"]:
         browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
         yield browser
         browser.close()
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator["PostgresServer"]:
+    """A Postgres server of the worker's own. Without Debian's package its tests are skipped, or fail
+    where it is required."""
+    from tests.doubles.servers import postgres_binaries, running_postgres
+
+    binaries = postgres_binaries()
+    if binaries is None:
+        message = "no Postgres: install Debian's package postgresql to run the tests on it"
+        if os.environ.get("LOOM_REQUIRE_POSTGRES"):
+            pytest.fail(message)
+        pytest.skip(message)
+    with running_postgres(binaries, *free_ports(1)) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def s3() -> Iterator["S3Server"]:
+    """An S3 server of the worker's own."""
+    from tests.doubles.servers import running_s3
+
+    with running_s3() as server:
+        yield server
 
 
 @pytest.fixture(scope="session")

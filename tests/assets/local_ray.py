@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -13,6 +12,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
+
+from tests.doubles.serving import free_ports
 
 STARTS_WITHIN, STOPS_WITHIN = 90.0, 60.0
 OBJECT_STORE = 80_000_000
@@ -70,12 +71,3 @@ def answers(url: str) -> bool:
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         return opener.open(url, timeout=5).status == 200
     return False
-
-
-def free_ports(n: int) -> list[int]:
-    """Ports that nobody has now."""
-    with ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(n)]
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        return [each.getsockname()[1] for each in sockets]

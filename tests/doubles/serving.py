@@ -1,10 +1,13 @@
-"""Running a test's loopback HTTP server for as long as a block lasts."""
+"""Running a test's loopback HTTP server for as long as a block lasts, and ports for other servers."""
 
+import socket
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from http.server import ThreadingHTTPServer
 from typing import TypeVar
+
+from resources.ports import HOST
 
 Server = TypeVar("Server", bound=ThreadingHTTPServer)
 
@@ -20,3 +23,12 @@ def serving(server: Server) -> Iterator[Server]:
         server.shutdown()
         thread.join()
         server.server_close()
+
+
+def free_ports(n: int) -> list[int]:
+    """Ports of loopback that nobody has now."""
+    with ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(n)]
+        for each in sockets:
+            each.bind((HOST, 0))
+        return [each.getsockname()[1] for each in sockets]

@@ -10,7 +10,6 @@ import json
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import time
@@ -20,6 +19,7 @@ from pathlib import Path
 import httpx
 from PIL import Image, ImageDraw
 
+from tests.doubles.serving import free_ports
 from tests.resources.wikipedia.recorded_wiki import (
     PLAIN,
     REPLIES,
@@ -104,7 +104,7 @@ class RealWiki(AnsweringWiki):
         super().__enter__()
         self._folder = Path(tempfile.mkdtemp(prefix="mediawiki-"))
         self._make()
-        port = _free_port()
+        [port] = free_ports(1)
         self._upstream = httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60)
         self._php = subprocess.Popen(
             ["php", "-S", f"127.0.0.1:{port}"],
@@ -214,9 +214,3 @@ def write_recorded() -> None:
         body = base64.b64encode(reply.body).decode() if image else reply.body.decode()
         lines.append(json.dumps([state, method, path, parameters, reply.status, reply.kind, body]))
     REPLIES.write_text("[\n" + ",\n".join(lines) + "\n]\n")
-
-
-def _free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])

@@ -23,8 +23,9 @@ from methods.clustering.neighbours import ThresholdError
 from resources.ray_clustering.cluster import RayCluster
 from resources.ray_clustering.job_folder import JobFolder, open_job_folder
 from tests.assets.corpus import Corpus, sample_rows
-from tests.assets.local_ray import LocalRay, free_ports, local_ray
+from tests.assets.local_ray import LocalRay, local_ray
 from tests.assets.world import Result, Row, sentence
+from tests.doubles.serving import free_ports
 
 pytestmark = [
     pytest.mark.slow,

@@ -3,7 +3,6 @@
 import os
 import secrets
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -13,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
+
+from tests.doubles.serving import free_ports
 
 VERSION = "1.23.2"
 START_SECONDS = 240
@@ -44,7 +45,7 @@ def install(venv: Path) -> None:
 @contextmanager
 def running(venv: Path, folder: Path) -> Iterator[Server]:
     """The server on a free port with an empty SQLite database under `folder`, stopped afterwards."""
-    port, token, password = _free_port(), secrets.token_hex(20), secrets.token_hex(12)
+    [port], token, password = free_ports(1), secrets.token_hex(20), secrets.token_hex(12)
     server = Server(f"http://127.0.0.1:{port}", token, "admin@example.org", password)
     options = {
         "--internal-host": "127.0.0.1",
@@ -97,9 +98,3 @@ def _wait_for(server: Server, process: "subprocess.Popen[bytes]", log: Path) -> 
         except httpx.HTTPError:
             time.sleep(0.5)
     raise RuntimeError(f"Label Studio did not start: {log.read_text(errors='replace')[-2000:]}")
-
-
-def _free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])

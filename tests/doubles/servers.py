@@ -1,0 +1,131 @@
+"""Servers that a shared installation uses, each its own, gone with the tests: Postgres, an S3 server.
+
+Postgres is Debian's package; the S3 server is moto, in this process.
+"""
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from tenacity import retry, retry_if_exception_type, stop_after_delay, wait_fixed
+
+from resources.ports import HOST
+
+SETTINGS = ("fsync=off", "full_page_writes=off", "max_connections=200", f"listen_addresses={HOST}")
+"""The server dies with the tests, never the machine under it."""
+
+
+def postgres_binaries() -> Path | None:
+    """The folder with `initdb` and `postgres`; None where Postgres is not installed."""
+    # Debian keeps the server's programs off the path.
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"), reverse=True)
+    on_path = shutil.which("postgres")
+    programs = [*found, *([Path(on_path)] if on_path else [])]
+    return programs[0].parent if programs else None
+
+
+class PostgresServer:
+    """A running server; `database()` makes a database of one's own in it."""
+
+    def __init__(self, address: str):
+        self._address = address
+
+    def connect(self) -> "psycopg.Connection[Any]":
+        """A connection to the server's first database, outside transactions."""
+        return psycopg.connect(f"{self._address}/postgres", autocommit=True)
+
+    def database(self) -> str:
+        """The address of a new, empty database."""
+        name = f"loom_{uuid.uuid4().hex[:12]}"
+        with self.connect() as connection:
+            connection.execute(f"CREATE DATABASE {name}")
+        return f"{self._address}/{name}"
+
+
+@contextmanager
+def running_postgres(binaries: Path, port: int) -> Iterator[PostgresServer]:
+    """A Postgres server that accepts everybody on loopback, as long as the block lasts."""
+    # Postgres refuses to be run by root; Debian's package makes this user.
+    user: dict[str, Any] = {"user": "postgres", "group": "postgres"} if os.geteuid() == 0 else {}
+    with tempfile.TemporaryDirectory(prefix="loom-postgres-") as folder:
+        if user:
+            shutil.chown(folder, **user)
+        data = Path(folder) / "data"
+        made = [binaries / "initdb", "-D", data, "-U", "postgres", "-A", "trust", "--no-sync"]
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": folder}
+        subprocess.run([*made, "-E", "UTF8", "--locale=C.UTF-8"], check=True, **quiet, **user)
+        options = [*SETTINGS, f"port={port}", f"unix_socket_directories={folder}"]
+        program = [binaries / "postgres", "-D", data, *(f"-c{each}" for each in options)]
+        process = subprocess.Popen(program, **quiet, **user)
+        try:
+            server = PostgresServer(f"postgresql://postgres@{HOST}:{port}")
+            _wait_for(server)
+            yield server
+        finally:
+            # Its "immediate" shutdown: connections that tests left are cut.
+            process.send_signal(signal.SIGQUIT)
+            process.wait(timeout=30)
+
+
+@retry(
+    retry=retry_if_exception_type(psycopg.OperationalError),
+    stop=stop_after_delay(60),
+    wait=wait_fixed(0.1),
+    reraise=True,
+)
+def _wait_for(server: PostgresServer) -> None:
+    server.connect().close()
+
+
+class S3Server:
+    """A running S3 server; `bucket()` makes a bucket of one's own in it.
+
+    Its clients take the environment's variables: any key is accepted.
+    """
+
+    def __init__(self, address: str):
+        self.environment = {
+            "AWS_ENDPOINT_URL": address,
+            "AWS_ACCESS_KEY_ID": "test",
+            "AWS_SECRET_ACCESS_KEY": "test",
+            "AWS_REGION": "us-east-1",
+            "AWS_ALLOW_HTTP": "true",
+        }
+
+    def bucket(self) -> str:
+        """The name of a new, empty bucket."""
+        import boto3
+
+        name = f"loom-{uuid.uuid4().hex[:12]}"
+        client = boto3.client(
+            "s3",
+            endpoint_url=self.environment["AWS_ENDPOINT_URL"],
+            region_name=self.environment["AWS_REGION"],
+            aws_access_key_id="test",
+            aws_secret_access_key="test",
+        )
+        client.create_bucket(Bucket=name)
+        client.close()
+        return name
+
+
+@contextmanager
+def running_s3() -> Iterator[S3Server]:
+    """An S3 server on loopback, as long as the block lasts; other processes reach it, too."""
+    from moto.server import ThreadedMotoServer
+
+    server = ThreadedMotoServer(ip_address=HOST, port=0, verbose=False)
+    server.start()
+    try:
+        host, port = server.get_host_and_port()
+        yield S3Server(f"http://{host}:{port}")
+    finally:
+        server.stop()

@@ -1,9 +1,9 @@
-"""The warehouse on a lake: the same tables, read and replaced by any number of processes on many machines.
+"""The warehouse on a lake: the same tables, read and replaced by processes of many machines at once.
 
 What belongs here: transactions. A write holds the locks of its tables, compares its rows with the keys
 and checks that `sql/` declares (`lake_rules.py`), and begins anew, a bounded number of times, when
-DuckLake finds a conflict or its catalogue did not answer. Opening the lake is `lake_file.py`; merging its
-files and ending its snapshots is `lake_upkeep.py`.
+DuckLake finds a conflict or its catalogue did not answer. Opening the lake is `lake_file.py`; merging
+its files and ending its snapshots is `lake_upkeep.py`.
 """
 
 import logging
@@ -12,10 +12,16 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tenacity import RetryCallState, Retrying, retry_if_exception_type, stop_after_attempt
-from tenacity import wait_random_exponential
+from tenacity import (
+    RetryCallState,
+    Retrying,
+    retry_if_exception_type,
+    stop_after_attempt,
+    wait_random_exponential,
+)
 
 from methods.ids import canonical_json
+from methods.json_text import from_json
 from resources import home
 from resources.lake_file import (
     LakeAddress,
@@ -94,7 +100,7 @@ class Lake(Warehouse):
 
     @contextmanager
     def kept_open(self) -> Iterator[None]:
-        """All that this thread reads in the block is as it was at one moment, but for what it writes."""
+        """What this thread reads in the block is as it was at one moment, but for what it writes."""
         if hasattr(self._kept, "connection"):
             yield
             return
@@ -140,7 +146,7 @@ class Lake(Warehouse):
 
         tables = sorted({write.table for write in writes})
         with (
-            self._connection_of_its_own(settings) as connection,
+            self.transactions(settings) as connection,
             locked(self.address, tables, self._log) as require_held,
         ):
             connection.begin()
@@ -157,8 +163,8 @@ class Lake(Warehouse):
                 raise
 
     @contextmanager
-    def _connection_of_its_own(
-        self, settings: str | None
+    def transactions(
+        self, settings: str | None = None
     ) -> Iterator["duckdb.DuckDBPyConnection"]:
         """A connection that is in no transaction, with settings of a whole instance."""
         if not self._ready:
@@ -181,6 +187,15 @@ class Lake(Warehouse):
                 f"({text}): run again."
             )
         return WarehouseError(f"The warehouse refused the write: {error}")
+
+    def snapshots_of_releases(self) -> dict[str, int]:
+        """Release -> the number of the first snapshot that has it."""
+        rows = self.sql(sql_text("snapshots_of_releases"))
+        snapshots: dict[str, int] = {}
+        for snapshot_id, extra in zip(*rows.to_pydict().values(), strict=True):
+            for release_id in from_json(extra)["releases"]:
+                snapshots.setdefault(release_id, snapshot_id)
+        return snapshots
 
     def copy_to(self, target: Path) -> None:
         """Copy the tables, as they are at one moment, to a new file of DuckDB."""
@@ -263,9 +278,9 @@ def _sign(connection: "duckdb.DuckDBPyConnection", writes: Sequence[Write]) -> N
         for release_id in write.rows["release_id"].to_pylist()
     ]
     tables = ", ".join(sorted({write.table for write in writes}))
+    extra = f", extra_info => {quoted(canonical_json({'releases': releases}))}" if releases else ""
     connection.execute(
-        "CALL ducklake_set_commit_message('warehouse', 'vlm-loom', "
-        f"{quoted(tables)}, extra_info => {quoted(canonical_json({'releases': releases}))})"
+        f"CALL ducklake_set_commit_message('warehouse', 'vlm-loom', {quoted(tables)}{extra})"
     )
 
 
@@ -280,9 +295,9 @@ def _roll_back(connection: "duckdb.DuckDBPyConnection") -> None:
 def read_at(
     address: LakeAddress, moment: str | None, log: Callable[[str], None] = _LOG.warning
 ) -> Iterator["duckdb.DuckDBPyConnection"]:
-    """A connection that only reads, at a snapshot's number or a time (UTC); now without. Raises LakeError.
+    """A connection that only reads: now, or as of a snapshot's number or a time (UTC).
 
-    It reaches no other files.
+    It reaches no other files. Raises LakeError.
     """
     import duckdb
 
@@ -299,8 +314,8 @@ def read_at(
         except duckdb.Error as error:
             reason = address.without_secrets(str(error).splitlines()[0])
             raise LakeError(
-                f"{address.name} cannot be read as of {moment} ({reason}): give a number of "
-                "vlm-loom lake snapshots, or a time such as '2026-01-31 12:00'."
+                f"{address.name} cannot be read as of {moment} ({reason}): give a time such as "
+                "'2026-01-31 12:00', or a number of FROM ducklake_snapshots('warehouse')."
             ) from error
         connection.execute(
             f"USE warehouse; SET allowed_directories = [{quoted(address.files)}]; "

@@ -1,5 +1,5 @@
-"""Opening a lake: DuckLake's catalogue in Postgres and its data files, attached to an instance of DuckDB
-that the process keeps.
+"""Opening a lake: DuckLake's catalogue in Postgres and its data files, attached to an instance of
+DuckDB that the process keeps.
 
 What belongs here: which lake the environment names, DuckDB's extensions, the instance, and the locks
 by which writers of a table follow each other. What is read and written is `lake.py`.
@@ -44,9 +44,9 @@ SETTINGS = """
     SET ducklake_retry_wait_ms = 20;
     SET ducklake_retry_backoff = 1.1;
 """
-"""Rows stand in files alone: in the catalogue's own tables a list with a NUL in a text cannot be written.
-Numbers of snapshots follow each other, so writers of different tables meet at their commits, and DuckLake
-makes a commit again by itself."""
+"""Rows stand in files alone: DuckLake cannot write a list whose texts have a NUL into its catalogue.
+Numbers of snapshots follow each other, so writers of different tables meet at their commits, and
+DuckLake makes a commit again by itself."""
 _LOST = re.compile(
     r"Unable to connect to Postgres|server closed the connection|terminating connection|connection to "
     r"server|no connection to the server|SSL connection has been closed|Failed to get a connection"
@@ -120,7 +120,9 @@ def _files() -> str:
     if not root:
         return f"{home.home() / 'lake'}/"
     if "://" in root and not root.startswith("s3://"):
-        raise LakeError(f"{FILES} is neither a folder nor s3://bucket/prefix: set it to one of them.")
+        raise LakeError(
+            f"{FILES} is neither a folder nor s3://bucket/prefix: set it to one of them."
+        )
     base = root.rstrip("/") if root.startswith("s3://") else str(Path(root).resolve())
     return f"{base}/lake/"
 
@@ -184,9 +186,7 @@ def explained(address: LakeAddress, error: "duckdb.Error") -> Exception:
     return error
 
 
-def _new_instance(
-    address: LakeAddress, log: Callable[[str], None]
-) -> "duckdb.DuckDBPyConnection":
+def _new_instance(address: LakeAddress, log: Callable[[str], None]) -> "duckdb.DuckDBPyConnection":
     import duckdb
 
     instance = duckdb.connect(config={"temp_directory": f"{home.warehouse_path()}.tmp"})
@@ -237,13 +237,13 @@ def _s3_secret() -> str:
     return f"CREATE OR REPLACE SECRET files ({', '.join(['TYPE s3', *options])})"
 
 
-def attach(
-    connection: "duckdb.DuckDBPyConnection", address: LakeAddress, *options: str
-) -> None:
+def attach(connection: "duckdb.DuckDBPyConnection", address: LakeAddress, *options: str) -> None:
     """Attach the lake as `warehouse`. Raises LakeError where it does not answer or is another one."""
     import duckdb
 
-    given = ", ".join([f"METADATA_SCHEMA '{SCHEMA}'", f"DATA_PATH {quoted(address.files)}", *options])
+    given = ", ".join(
+        [f"METADATA_SCHEMA '{SCHEMA}'", f"DATA_PATH {quoted(address.files)}", *options]
+    )
     source = quoted(f"{_KIND}{address.catalogue}")
     try:
         connection.execute(f"ATTACH {source} AS warehouse ({given})")
@@ -291,7 +291,9 @@ def locked(
             except psycopg.errors.LockNotAvailable:
                 connection.rollback()
                 who = "another process of vlm-loom, which may itself be waiting"
-                if not waiting.goes_on(f"{' and '.join(names)} in {address.name} is written by {who}"):
+                if not waiting.goes_on(
+                    f"{' and '.join(names)} in {address.name} is written by {who}"
+                ):
                     raise LakeError(
                         f"Another process has written {' and '.join(names)} in {address.name} for "
                         "hours: end it and run again."

@@ -1,8 +1,8 @@
-"""Keys and checks of a lake's tables, which DuckLake does not know: `sql/` declares them, and each write
-is compared with them before its commit.
+"""Keys and checks of a lake's tables, which DuckLake does not know: `sql/` declares them, and each
+write is compared with them before its commit.
 
-What belongs here: the declared rules, off an empty database in memory, the query that counts what breaks
-them, and the sentence for it, which is DuckDB's own. NOT NULL is a rule of the lake itself.
+What belongs here: the declared rules, off an empty database in memory, the query that counts what
+breaks them, and the sentence for it, which is DuckDB's own. NOT NULL is a rule of the lake itself.
 """
 
 import re

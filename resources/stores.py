@@ -16,6 +16,7 @@ from resources.llm.ledger.file import LedgerFile
 from resources.migrations import StoreError
 from resources.review.file import ReviewFile
 from resources.warehouse import Warehouse
+from resources.warehouse_of_home import warehouse_of_home
 
 SQLITE = {
     home.ledger_path().name: LedgerFile,
@@ -41,8 +42,8 @@ def bring_home_up_to_date() -> None:
     with usable_home():
         kinds = {home.home() / name: kind for name, kind in SQLITE.items()}
         files = {path: kind for path, kind in kinds.items() if path.exists()}
-        warehouse_path = home.warehouse_path()
-        warehouses = [Warehouse(warehouse_path)] if warehouse_path.exists() else []
+        warehouse = warehouse_of_home()
+        warehouses = [warehouse] if warehouse.is_there() else []
         for path, kind in files.items():
             kind.require_upgradable(path)
         if home.ledger_path().exists():

@@ -429,6 +429,10 @@ class Warehouse:
                     raise WarehouseError(f"{self.path} {_advice(reason)}") from error
                 raise WarehouseError(f"The warehouse refused the write: {error}") from error
 
+    def snapshots_of_releases(self) -> dict[str, int]:
+        """Release -> number of the snapshot that it was frozen in; a file has none."""
+        return {}
+
     def columns(self) -> Columns:
         """Table or view -> [(column, type, nullable)], as the file has it now."""
         with self._connection() as connection:

@@ -191,7 +191,9 @@ def bring_up_to_date(
     # Before anything is changed: what has another form could be opened by no version afterwards.
     version, compared_with, steps = upgrade_steps(connection, path)
     if version is None:
-        _transaction(connection, path, [schema_ddl()], current_version(MIGRATIONS), run, finish=True)
+        _transaction(
+            connection, path, [schema_ddl()], current_version(MIGRATIONS), run, finish=True
+        )
         return
     for step in steps:
         _transaction(connection, path, [step.text()], step.version, run, finish=step is steps[-1])
@@ -248,7 +250,9 @@ def _declared() -> str:
     return hashlib.sha256((schema_ddl() + views_ddl()).encode()).hexdigest()
 
 
-def _read_version(connection: "duckdb.DuckDBPyConnection", path: Path | str) -> tuple[int | None, str]:
+def _read_version(
+    connection: "duckdb.DuckDBPyConnection", path: Path | str
+) -> tuple[int | None, str]:
     """The version of the file, None for one to be made, and the declarations it was compared with."""
     columns = connection.execute(sql_text("version_columns")).fetchall()
     if not columns:
@@ -289,7 +293,10 @@ def _transaction(
 
 
 def _rehearse(
-    connection: "duckdb.DuckDBPyConnection", path: Path | str, version: int, steps: Iterable[Migration]
+    connection: "duckdb.DuckDBPyConnection",
+    path: Path | str,
+    version: int,
+    steps: Iterable[Migration],
 ) -> None:
     """Raise WarehouseError unless the steps give the open file the form that `sql/` declares.
 

@@ -23,7 +23,7 @@ from methods.errors import UserError
 from resources.calls_page.comparing import compared, facts
 from resources.calls_page.request_parts import Asked, asked
 from resources.calls_page.texts import cut, moment, one_line, usd, visible
-from resources.home import images_path, ledger_path, warehouse_path
+from resources.home import images_path, ledger_path
 from resources.images.store import ImageStore
 from resources.llm.ledger import LedgerReader
 from resources.llm.ledger.calls import ANSWERED, UNREAD
@@ -31,7 +31,7 @@ from resources.llm.ledger.reading import Entry, Filter, Name, Place, Text
 from resources.llm.request import FailureKind
 from resources.reports.addresses import CALLS
 from resources.reports.guard import Guard, policy
-from resources.warehouse import Warehouse, WarehouseError
+from resources.warehouse import WarehouseError
 
 OUTCOMES = (ANSWERED, UNREAD, *get_args(FailureKind), "lost")
 """`lost` is every outcome but an answer."""
@@ -154,7 +154,7 @@ class _Pages:
 
     def __init__(self, home: Path) -> None:
         self._ledger = LedgerReader(home / ledger_path().name)
-        self._warehouse = Warehouse(home / warehouse_path().name)
+        self._warehouse = warehouse_of_home(folder=home)
         self._images = ImageStore(home / images_path().name)
 
     def list(self, request: Request) -> HTMLResponse:

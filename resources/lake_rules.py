@@ -21,6 +21,7 @@ from resources.warehouse_schema import (
 
 if TYPE_CHECKING:
     import duckdb
+    import pyarrow as pa
 
 _COMMENT = re.compile(r"--[^\n]*")
 _MAKES = re.compile(
@@ -85,12 +86,7 @@ def verify(
         ).to_arrow_table()
         if known.num_rows:
             show()
-            connection.register("known", known)
-            again = connection.execute(
-                f"SELECT new.* FROM ({typed}) AS new SEMI JOIN known USING ({named}) LIMIT 1"
-            ).to_arrow_table()
-            connection.unregister("known")
-            _refuse(ddl, table, known, again)
+            _refuse(ddl, table, known, _with_key(connection, typed, named, known, 1))
 
 
 def _verify_by_themselves(
@@ -122,11 +118,23 @@ def _verify_by_themselves(
         if n_broken:
             names = ", ".join(f'"{column}"' for column in key)
             show()
-            rows = connection.execute(
-                f"FROM ({typed}) QUALIFY count(*) OVER (PARTITION BY {names}) > 1 "
-                f"ORDER BY {names} LIMIT 2"
-            )
-            _refuse(ddl, table, rows.to_arrow_table())
+            twice = connection.execute(
+                f"SELECT {names} FROM ({typed}) GROUP BY ALL HAVING count(*) > 1 LIMIT 1"
+            ).to_arrow_table()
+            show()
+            _refuse(ddl, table, _with_key(connection, typed, names, twice, 2))
+
+
+def _with_key(
+    connection: "duckdb.DuckDBPyConnection", typed: str, names: str, known: "pa.Table", n_rows: int
+) -> "pa.Table":
+    """Some of the rows whose key is among the `known`."""
+    connection.register("known", known)
+    rows = connection.execute(
+        f"SELECT new.* FROM ({typed}) AS new SEMI JOIN known USING ({names}) LIMIT {n_rows}"
+    ).to_arrow_table()
+    connection.unregister("known")
+    return rows
 
 
 def _typed(columns: Sequence[Column], given: set[str]) -> str:
@@ -138,7 +146,7 @@ def _typed(columns: Sequence[Column], given: set[str]) -> str:
     return f"SELECT {', '.join(values)} FROM incoming"
 
 
-def _refuse(ddl: str, table: str, *rows: object) -> None:
+def _refuse(ddl: str, table: str, *rows: "pa.Table") -> None:
     """Raise what DuckDB itself says of these rows, each table of them added after the other."""
     import duckdb
 

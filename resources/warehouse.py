@@ -83,11 +83,10 @@ GLANCE_TIMEOUT = 2.0
 BULK_SETTINGS = """
     PRAGMA force_compression = 'uncompressed';
     SET threads = 1;
-    SET memory_limit = '{}'
 """
 """For taking in files. Choosing the tightest form for every column takes three times as long as writing
 the rows. DuckDB takes rows in one after the other: a second thread copies them once more."""
-FILES_MEMORY, STREAM_MEMORY, UNBOUND, STREAM_ROWS = "300MB", "64MB", "80%", 10_240
+FILES_MEMORY, STREAM_MEMORY, STREAM_ROWS = "300MB", "64MB", 10_240
 """Bounds on DuckDB's memory while it takes in files; without one the rows wait in memory for the
 commit. A stream is written so many rows at a time, of up to 6 KB: DuckDB's own 122,880 would need more
 than all else that reads a shard. With a primary key fewer rows at a time take longer, and its index
@@ -398,11 +397,11 @@ class Warehouse:
         if any(isinstance(write.rows, ArrowStream) for write in writes):
             bound = STREAM_MEMORY
         try:
-            self._replace_all(writes, BULK_SETTINGS.format(bound) if bound else None)
+            self._replace_all(writes, f"{BULK_SETTINGS}SET memory_limit = '{bound}'" if bound else None)
         except WarehouseError as error:
             if not bound or not _NO_MEMORY.search(str(error)):
                 raise
-            self._replace_all(writes, BULK_SETTINGS.format(UNBOUND))
+            self._replace_all(writes, BULK_SETTINGS)
 
     def _replace_all(self, writes: Sequence[Write], settings: str | None) -> None:
         """The transaction, in an instance of its own with settings that hold for a whole instance."""

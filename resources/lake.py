@@ -163,9 +163,7 @@ class Lake(Warehouse):
                 raise
 
     @contextmanager
-    def transactions(
-        self, settings: str | None = None
-    ) -> Iterator["duckdb.DuckDBPyConnection"]:
+    def transactions(self, settings: str | None = None) -> Iterator["duckdb.DuckDBPyConnection"]:
         """A connection that is in no transaction, with settings of a whole instance."""
         if not self._ready:
             self.check()

@@ -14,7 +14,7 @@ import hashlib
 import os
 import re
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -36,13 +36,15 @@ SCHEMA = "loom_lake"
 REQUIREMENTS = "requirements-lake.txt"
 EXTENSIONS = ("ducklake", "postgres_scanner")
 CONNECT_SECONDS = 10
+LOCK_TIMEOUT, SAID_AFTER, SAID_EVERY = 12 * 3600.0, 5.0, 300.0
+"""Seconds to wait for another writer of a table, after which that is said, and said again."""
 LOCK_SAID_EVERY = "5s"
+"""How long Postgres waits at a time."""
 SETTINGS = """
-    SET enable_progress_bar = false;
-    SET ducklake_default_data_inlining_row_limit = 0;
-    SET ducklake_max_retry_count = 60;
-    SET ducklake_retry_wait_ms = 20;
-    SET ducklake_retry_backoff = 1.1;
+    SET GLOBAL ducklake_default_data_inlining_row_limit = 0;
+    SET GLOBAL ducklake_max_retry_count = 60;
+    SET GLOBAL ducklake_retry_wait_ms = 20;
+    SET GLOBAL ducklake_retry_backoff = 1.1;
 """
 """Rows stand in files alone: DuckLake cannot write a list whose texts have a NUL into its catalogue.
 Numbers of snapshots follow each other, so writers of different tables meet at their commits, and
@@ -164,7 +166,8 @@ def attached(
                 instance = _kept[key].cursor()
         connection = instance.cursor()
         try:
-            connection.execute("USE warehouse")
+            # It would be drawn into the run's log.
+            connection.execute("SET enable_progress_bar = false; USE warehouse")
             yield connection
         finally:
             connection.close()
@@ -270,10 +273,7 @@ _idle: "list[tuple[int, str, psycopg.Connection[Any]]]" = []
 
 @contextmanager
 def locked(
-    address: LakeAddress,
-    names: Sequence[str],
-    log: Callable[[str], None],
-    waits: Mapping[str, float] | None = None,
+    address: LakeAddress, names: Sequence[str], log: Callable[[str], None]
 ) -> Iterator[Callable[[], None]]:
     """Hold the locks of these names, one writer each; what it gives raises LakeLost once they are lost.
 
@@ -282,7 +282,7 @@ def locked(
     import psycopg
 
     connection = _connection(address)
-    waiting = Waiting(**(waits or {"timeout": 12 * 3600.0, "first": 5.0, "again": 300.0}), log=log)
+    waiting = Waiting(LOCK_TIMEOUT, log, SAID_AFTER, SAID_EVERY)
     try:
         while True:
             try:

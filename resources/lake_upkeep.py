@@ -1,8 +1,8 @@
 """What a lake needs now and then: small files merged, old snapshots ended, files of neither removed.
 
-What belongs here: which snapshots are kept, and in which order the rest goes. A snapshot that a release
-was frozen in is kept for as long as there is the release; so is the last one. Each table is merged under
-the lock of its writers, so no write is begun anew for it; reads go on.
+What belongs here: which snapshots are kept, and in which order the rest goes. A snapshot that a
+release was frozen in is kept for as long as there is the release; so is the last one. Each table is
+merged under the lock of its writers, so no write is begun anew for it; reads go on.
 """
 
 from collections.abc import Callable
@@ -49,9 +49,7 @@ def keep_up(
     ended = sorted({*old} - pinned)
     with lake.transactions() as connection:
         if ended:
-            connection.execute(
-                f"CALL ducklake_expire_snapshots('warehouse', versions => {ended})"
-            )
+            connection.execute(f"CALL ducklake_expire_snapshots('warehouse', versions => {ended})")
             say(f"{len(ended)} snapshots ended.")
         n_merged = n_written = 0
         for schema, table in connection.execute(sql_text("lake_tables")).fetchall():

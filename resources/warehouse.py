@@ -397,7 +397,9 @@ class Warehouse:
         if any(isinstance(write.rows, ArrowStream) for write in writes):
             bound = STREAM_MEMORY
         try:
-            self._replace_all(writes, f"{BULK_SETTINGS}SET memory_limit = '{bound}'" if bound else None)
+            self._replace_all(
+                writes, f"{BULK_SETTINGS}SET memory_limit = '{bound}'" if bound else None
+            )
         except WarehouseError as error:
             if not bound or not _NO_MEMORY.search(str(error)):
                 raise

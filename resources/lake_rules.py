@@ -81,7 +81,7 @@ def verify(
             continue
         show()
         named = ", ".join(f'"{column}"' for column in key)
-        known = connection.execute(
+        known = connection.sql(
             f"SELECT old.* FROM {table} AS old SEMI JOIN ({typed}) USING ({named}) LIMIT 1"
         ).to_arrow_table()
         if known.num_rows:
@@ -112,13 +112,13 @@ def _verify_by_themselves(
     for n_broken, check in zip(broken, rules.checks, strict=False):
         if n_broken:
             show()
-            rows = connection.execute(f"FROM ({typed}) WHERE NOT ({check}) LIMIT 1")
+            rows = connection.sql(f"FROM ({typed}) WHERE NOT ({check}) LIMIT 1")
             _refuse(ddl, table, rows.to_arrow_table())
     for n_broken, key in zip(broken[len(rules.checks) :], rules.keys, strict=True):
         if n_broken:
             names = ", ".join(f'"{column}"' for column in key)
             show()
-            twice = connection.execute(
+            twice = connection.sql(
                 f"SELECT {names} FROM ({typed}) GROUP BY ALL HAVING count(*) > 1 LIMIT 1"
             ).to_arrow_table()
             show()
@@ -130,7 +130,7 @@ def _with_key(
 ) -> "pa.Table":
     """Some of the rows whose key is among the `known`."""
     connection.register("known", known)
-    rows = connection.execute(
+    rows = connection.sql(
         f"SELECT new.* FROM ({typed}) AS new SEMI JOIN known USING ({names}) LIMIT {n_rows}"
     ).to_arrow_table()
     connection.unregister("known")

@@ -32,6 +32,7 @@ from resources.llm.request import FailureKind
 from resources.reports.addresses import CALLS
 from resources.reports.guard import Guard, policy
 from resources.warehouse import WarehouseError
+from resources.warehouse_of_home import warehouse_of_home
 
 OUTCOMES = (ANSWERED, UNREAD, *get_args(FailureKind), "lost")
 """`lost` is every outcome but an answer."""

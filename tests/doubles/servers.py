@@ -3,6 +3,7 @@
 Postgres is Debian's package; the S3 server is moto, in this process.
 """
 
+import logging
 import os
 import shutil
 import signal
@@ -122,6 +123,7 @@ def running_s3() -> Iterator[S3Server]:
     """An S3 server on loopback, as long as the block lasts; other processes reach it, too."""
     from moto.server import ThreadedMotoServer
 
+    logging.getLogger("werkzeug").setLevel(logging.WARNING)
     server = ThreadedMotoServer(ip_address=HOST, port=0, verbose=False)
     server.start()
     try:

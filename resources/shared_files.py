@@ -1,4 +1,4 @@
-"""Files that machines share: images, releases, reports and the site in an S3 bucket (`LOOM_FILES`).
+"""Files that machines share: images, releases, reports and the site, in an S3 bucket or a folder.
 
 What belongs here: the bucket's objects, single ones and whole folders. What the home keeps of them is a
 copy: whoever finds none fetches it. Without `LOOM_FILES` all of it is in the home alone.
@@ -19,7 +19,7 @@ from methods.json_text import from_json
 from resources.atomic_file import write_atomically
 
 if TYPE_CHECKING:
-    from obstore.store import S3Store
+    from obstore.store import ObjectStore
 
 VARIABLE = "LOOM_FILES"
 SCHEME = "s3://"
@@ -34,16 +34,16 @@ class SharedFilesError(UserError):
 
 
 class SharedFiles:
-    """The objects below an address like `s3://bucket/prefix`; for any number of threads and processes.
+    """Objects below `s3://bucket/prefix`, or files of a folder; any number of processes may use them.
 
-    Keys, regions and other endpoints come from the usual AWS_* variables.
+    Keys of S3, regions and other endpoints come from the usual AWS_* variables.
     """
 
     def __init__(self, address: str):
         self.address = address.rstrip("/")
 
     @property
-    def _store(self) -> "S3Store":
+    def _store(self) -> "ObjectStore":
         return _opened(self.address, os.getpid())
 
     def get(self, key: str) -> bytes | None:
@@ -142,20 +142,27 @@ def _sha256(path: Path) -> str:
 
 
 @cache
-def _opened(address: str, _process: int) -> "S3Store":
+def _opened(address: str, _process: int) -> "ObjectStore":
     """One client a process: a forked child must not go on with its parent's connections."""
-    from obstore.store import S3Store
+    from obstore.store import LocalStore, S3Store
 
-    return S3Store.from_url(address)
+    if address.startswith(SCHEME):
+        return S3Store.from_url(address)
+    return LocalStore(address, mkdir=True)
 
 
 def shared_files() -> SharedFiles | None:
-    """The bucket that `LOOM_FILES` names; None where it is not set. Raises SharedFilesError."""
-    address = os.environ.get(VARIABLE, "")
+    """What `LOOM_FILES` names, a bucket or a folder; None where it is not set.
+
+    Raises SharedFilesError.
+    """
+    address = os.environ.get(VARIABLE, "").strip()
     if not address:
         return None
-    if not address.startswith(SCHEME) or not address.removeprefix(SCHEME).strip("/"):
+    on_s3 = address.startswith(SCHEME) and address.removeprefix(SCHEME).strip("/")
+    if not on_s3 and not Path(address).is_absolute():
         raise SharedFilesError(
-            f"{VARIABLE} is '{address}': set it to s3://bucket/prefix, or unset it."
+            f"{VARIABLE} is '{address}': set it to s3://bucket/prefix or to the whole path of a folder "
+            "that all machines have, or unset it."
         )
     return SharedFiles(address)

@@ -61,7 +61,11 @@ def running_postgres(binaries: Path, port: int) -> Iterator[PostgresServer]:
             shutil.chown(folder, **user)
         data = Path(folder) / "data"
         made = [binaries / "initdb", "-D", data, "-U", "postgres", "-A", "trust", "--no-sync"]
-        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": folder}
+        quiet: dict[str, Any] = {
+            "stdout": subprocess.DEVNULL,
+            "stderr": subprocess.DEVNULL,
+            "cwd": folder,
+        }
         subprocess.run([*made, "-E", "UTF8", "--locale=C.UTF-8"], check=True, **quiet, **user)
         options = [*SETTINGS, f"port={port}", f"unix_socket_directories={folder}"]
         program = [binaries / "postgres", "-D", data, *(f"-c{each}" for each in options)]

@@ -1,4 +1,4 @@
-"""Images, releases and the site in a bucket that machines share: the home has copies of them."""
+"""Images, releases and the site where machines share them: the home has copies of them."""
 
 import io
 import json
@@ -15,11 +15,17 @@ from resources.shared_files import LISTING, SharedFiles, SharedFilesError, share
 from tests.doubles.servers import S3Server
 
 
-@pytest.fixture
-def shared(s3: S3Server, loom_home: Path, monkeypatch: pytest.MonkeyPatch) -> SharedFiles:
-    for name, value in s3.environment.items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.setenv("LOOM_FILES", f"s3://{s3.bucket()}/some/where/")
+@pytest.fixture(params=["bucket", "folder"])
+def shared(
+    request: pytest.FixtureRequest, loom_home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> SharedFiles:
+    address = str(tmp_path / "mounted" / "folder")
+    if request.param == "bucket":
+        s3: S3Server = request.getfixturevalue("s3")
+        for name, value in s3.environment.items():
+            monkeypatch.setenv(name, value)
+        address = f"s3://{s3.bucket()}/some/where/"
+    monkeypatch.setenv("LOOM_FILES", address)
     found = shared_files()
     assert found is not None
     return found
@@ -54,7 +60,7 @@ def test_without_a_setting_nothing_is_shared(loom_home: Path) -> None:
     assert shared_files() is None
 
 
-@pytest.mark.parametrize("address", ["bucket", "https://bucket", "s3://", "s3:///", "/folder"])
+@pytest.mark.parametrize("address", ["bucket", "https://bucket", "s3://", "s3:///", "./folder"])
 def test_an_address_of_another_form_is_refused(
     loom_home: Path, monkeypatch: pytest.MonkeyPatch, address: str
 ) -> None:
@@ -64,8 +70,10 @@ def test_an_address_of_another_form_is_refused(
 
 
 def test_a_bucket_that_is_not_there_is_said_in_a_sentence(
-    shared: SharedFiles, monkeypatch: pytest.MonkeyPatch
+    s3: S3Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    for name, value in s3.environment.items():
+        monkeypatch.setenv(name, value)
     with pytest.raises(
         SharedFilesError, match=r"s3://nowhere/images/a cannot be used .*LOOM_FILES"
     ):
@@ -180,11 +188,13 @@ def test_a_folder_that_was_never_published_is_empty(shared: SharedFiles, tmp_pat
 def test_who_is_killed_while_sending_leaves_the_listing_of_before(
     shared: SharedFiles, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    here, there = tmp_path / "here", tmp_path / "there"
+    here.mkdir()
     for name in "abc":
-        (tmp_path / name).write_text(name)
-    shared.publish("site", tmp_path)
+        (here / name).write_text(name)
+    shared.publish("site", here)
     for name in "abc":
-        (tmp_path / name).write_text(name * 2)
+        (here / name).write_text(name * 2)
     put = SharedFiles.put
 
     def killed(self: SharedFiles, key: str, data: bytes | Path) -> None:
@@ -194,11 +204,10 @@ def test_who_is_killed_while_sending_leaves_the_listing_of_before(
 
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
         patched.setattr(SharedFiles, "put", killed)
-        shared.publish("site", tmp_path)
+        shared.publish("site", here)
     # What has other bytes than the listing of before says is not taken.
-    there = tmp_path.with_name("there")
     assert shared.fetch("site", there) == 0
-    assert shared.publish("site", tmp_path) == 3
+    assert shared.publish("site", here) == 3
     assert shared.fetch("site", there) == 3
 
 

@@ -21,6 +21,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from resources import home
+from resources.shared_files import SCHEME, shared_files
+from resources.shared_files import VARIABLE as FILES
 from resources.waiting import Waiting
 from resources.warehouse_schema import WarehouseError
 
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     import duckdb
     import psycopg
 
-VARIABLE, FILES = "LOOM_WAREHOUSE", "LOOM_FILES"
+VARIABLE = "LOOM_WAREHOUSE"
 _KIND = "ducklake:postgres:"
 _EXAMPLE = f"{VARIABLE}=ducklake:postgres:dbname=loom host=db.example.org"
 SCHEMA = "loom_lake"
@@ -113,20 +115,10 @@ def lake_address() -> LakeAddress | None:
     if not options.get("dbname") and not options.get("service"):
         raise LakeError(f"{VARIABLE} names no database: say for example {_EXAMPLE}.")
     options.setdefault("connect_timeout", CONNECT_SECONDS)
-    return LakeAddress(make_conninfo("", **options), _files())
-
-
-def _files() -> str:
-    """The folder of the data files, or its s3:// address. Raises LakeError."""
-    root = os.environ.get(FILES, "").strip()
-    if not root:
-        return f"{home.home() / 'lake'}/"
-    if "://" in root and not root.startswith("s3://"):
-        raise LakeError(
-            f"{FILES} is neither a folder nor s3://bucket/prefix: set it to one of them."
-        )
-    base = root.rstrip("/") if root.startswith("s3://") else str(Path(root).resolve())
-    return f"{base}/lake/"
+    files = shared_files()
+    return LakeAddress(
+        make_conninfo("", **options), f"{files.address if files else home.home()}/lake/"
+    )
 
 
 # --- The instance ----------------------------------------------------------------------------------
@@ -195,7 +187,7 @@ def _new_instance(address: LakeAddress, log: Callable[[str], None]) -> "duckdb.D
     instance = duckdb.connect(config={"temp_directory": f"{home.warehouse_path()}.tmp"})
     load_extensions(instance, address)
     instance.execute(SETTINGS)
-    if not address.files.startswith("s3://"):
+    if not address.files.startswith(SCHEME):
         Path(address.files).mkdir(parents=True, exist_ok=True)
     # Two that make the same lake would both make its tables.
     with locked(address, ["attach"], log):
@@ -207,7 +199,7 @@ def load_extensions(connection: "duckdb.DuckDBPyConnection", address: LakeAddres
     """DuckDB's extensions, from the packages that bring them, else those that are installed."""
     import duckdb
 
-    on_s3 = address.files.startswith("s3://")
+    on_s3 = address.files.startswith(SCHEME)
     for name in (*EXTENSIONS, *(["httpfs"] if on_s3 else [])):
         found = find_spec(f"duckdb_extension_{name}")
         folders = found.submodule_search_locations if found else None

@@ -1,8 +1,8 @@
 """A lake beside the file: seconds of a small write and of a small read, rows a second, a main job.
 
-Run by `make bench NAME=lake` (`ARGS=--demo` runs the main job on both, too). Postgres and the data files
-are on this machine, so what a network adds is not in the figures. Each is measured in a process of its
-own: DuckLake is there for an earlier DuckDB than the one that the file is read by.
+Run by `make bench NAME=lake` (`ARGS=--demo` runs the main job on both, too). Postgres and the data
+files are on this machine: what a network adds is not in the figures. Each is measured in a process of
+its own, as DuckLake is there for an earlier DuckDB than the one that the file is read by.
 """
 
 import argparse

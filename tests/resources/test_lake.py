@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from methods.errors import UserError
 from resources.home import REPO_ROOT
 from resources.lake_file import LakeError, lake_address
 from resources.warehouse import Warehouse
@@ -41,7 +42,7 @@ def test_a_lake_keeps_the_contract(postgres: PostgresServer, file: str, tmp_path
         ("ducklake:postgres:", "", "names no database"),
         ("ducklake:postgres:host=db", "", "names no database"),
         ("ducklake:postgres:colour=red", "", "has no options of libpq"),
-        ("ducklake:postgres:dbname=x", "gs://bucket", "LOOM_FILES is neither"),
+        ("ducklake:postgres:dbname=x", "gs://bucket", "LOOM_FILES is .*set it to s3://"),
     ],
 )
 def test_unknown_and_half_settings_are_refused_in_one_sentence(
@@ -49,7 +50,7 @@ def test_unknown_and_half_settings_are_refused_in_one_sentence(
 ) -> None:
     monkeypatch.setenv("LOOM_WAREHOUSE", value)
     monkeypatch.setenv("LOOM_FILES", files)
-    with pytest.raises(LakeError, match=said) as refused:
+    with pytest.raises(UserError, match=said) as refused:
         warehouse_of_home()
     assert "\n" not in str(refused.value)
 

@@ -8,6 +8,7 @@ import pytest
 
 from methods.errors import UserError
 from resources.home import REPO_ROOT
+from resources.home_backup import BackupError, back_up
 from resources.lake_file import LakeError, lake_address
 from resources.warehouse import Warehouse
 from resources.warehouse_of_home import warehouse_of_home
@@ -79,6 +80,15 @@ def test_a_lake_is_named_by_options_or_a_url(
 def test_without_the_variable_the_tables_are_the_homes_file(loom_home: Path) -> None:
     found = warehouse_of_home()
     assert type(found) is Warehouse and found.path == loom_home / "warehouse.duckdb"
+
+
+def test_a_backup_of_a_home_with_a_lake_says_what_to_back_up(
+    loom_home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("LOOM_WAREHOUSE", "ducklake:postgres:dbname=loom host=db password=secret")
+    with pytest.raises(BackupError, match=r"on the lake loom on db: .*pg_dump.*home/lake/") as said:
+        back_up(loom_home, tmp_path / "backup")
+    assert "secret" not in str(said.value)
 
 
 def test_this_duckdb_without_ducklake_is_one_sentence(

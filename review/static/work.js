@@ -18,7 +18,7 @@ async function post(url, body, last = false) {
   });
   const answer = await response.json().catch(() => ({}));
   if (!response.ok) {
-    throw Object.assign(new Error(answer.error ?? `${response.status}`), { status: response.status, other: answer.other });
+    throw Object.assign(new Error(answer.error ?? `${response.status}`), { status: response.status, other: answer.other, path: answer.path });
   }
   return answer;
 }

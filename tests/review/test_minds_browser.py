@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 from review.pages.frame import texts
 from tests.resources.review.review_queue import verdict
 from tests.review.browser import open_item, overflow, press, sign_in
+from tests.review.items_of_every_kind import item_of
 from tests.review.pages import Site, dialogue, make_site, serving
 from tests.review.samples import samples
 
@@ -99,6 +100,55 @@ def test_a_decision_is_taken_back_by_one_key_and_made_otherwise(
     page.wait_for_url(f"**/items/{two['item_id']}")
     assert [each.verdict for each in site.store.decisions()] == ["reject"]
     assert [each.verdict for each in site.store.decisions(revoked=True)] == ["edit", "reject"]
+
+
+def test_what_is_wrong_with_an_edit_is_said_at_the_text_in_both_languages(
+    browser: Browser, site: Site
+) -> None:
+    one = dialogue(site)
+    site.store.update_queue([one])
+    for locale, part, said in [
+        ("en", "Turn 2, Answer", "this text is empty: write one."),
+        ("zh-CN", "轮次 2, 回答", "此文本为空：请填写。"),
+    ]:
+        page = sign_in(browser, site, "anna", locale)
+        open_item(page, site, one["item_id"])
+        press(page, "j", "j", "j", "j", "e", "Control+A", "Delete", "Control+Enter")
+        alert = page.get_by_role("alert")
+        expect(alert).to_have_text(f"{part}: {said}")
+        field = page.get_by_role("textbox", name=part)
+        expect(field).to_be_focused()
+        expect(field).to_have_accessible_description(said)
+        expect(field).to_be_in_viewport()
+        press(page, "Escape", "k", "k")
+        alert.get_by_role("link").click()
+        expect(field).to_be_focused()
+        assert not Axe().run(page).response["violations"]
+        page.keyboard.type("Blue.")
+        press(page, "Control+Enter")
+        page.wait_for_url("**/?*")
+        site.store.take_back(one["item_id"], site.store.decisions()[-1].event_id, "anna")
+        page.context.close()
+
+
+def test_a_score_that_is_missing_and_an_image_that_is_not_there_are_led_to(
+    browser: Browser, site: Site
+) -> None:
+    scored = item_of("score")
+    site.store.update_queue([dialogue(site), scored])
+    page = sign_in(browser, site, "anna")
+    open_item(page, site, scored["item_id"])
+    page.get_by_role("group", name="Creativity").get_by_text("7", exact=True).click()
+    press(page, "Control+Enter")
+    expect(page.get_by_role("alert")).to_have_text("Richness: no score is given: choose one.")
+
+    open_item(page, site, dialogue(site)["item_id"])
+    press(page, "j", "e")
+    page.keyboard.type(" And in <image-7>?")
+    press(page, "Control+Enter")
+    expect(page.get_by_role("alert")).to_have_text(
+        "Turn 1, Question: <image-7> is none of the item's images, of which there are 2."
+    )
 
 
 def test_an_expert_takes_a_version_by_one_key_and_edits_from_there(

@@ -34,7 +34,7 @@ from resources.review.clock import now
 from resources.review.comments import Comment
 from resources.review.file import ReviewFile, sql
 from resources.review.items import Filters, ItemSummary, Progress, QueueChanges
-from resources.review.lead import Hold, Overview
+from resources.review.lead import Hold, Outlook, Overview
 from resources.review.loading import Ended
 from resources.review.locks import ANY_DRAFT, Claim, Lock
 from resources.review.revocations import Revocation
@@ -160,6 +160,12 @@ class ReviewStore:
         with self._file.snapshot() as connection:
             rules = item_status.current_rules(connection)
             return lead.overview(connection, rules, datetime.now(UTC).date())
+
+    def outlook(self) -> Outlook:
+        """What is still to be done, without the figures of people and their agreement."""
+        with self._file.snapshot() as connection:
+            rules = item_status.current_rules(connection)
+            return lead.outlook(connection, rules, datetime.now(UTC).date())
 
     def work(self) -> list[Work]:
         """Every decision without its texts, in the order they were stored."""

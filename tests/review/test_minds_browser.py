@@ -138,7 +138,7 @@ def test_a_score_that_is_missing_and_an_image_that_is_not_there_are_led_to(
     site.store.update_queue([dialogue(site), scored])
     page = sign_in(browser, site, "anna")
     open_item(page, site, scored["item_id"])
-    page.get_by_role("group", name="Creativity").get_by_text("7", exact=True).click()
+    page.get_by_role("group", name="Creativity").get_by_role("radio", name="7").check()
     press(page, "Control+Enter")
     expect(page.get_by_role("alert")).to_have_text("Richness: no score is given: choose one.")
 

@@ -36,7 +36,7 @@ from resources.review.file import ReviewFile, sql
 from resources.review.items import Filters, ItemSummary, Progress, QueueChanges
 from resources.review.lead import Hold, Outlook, Overview
 from resources.review.loading import Ended
-from resources.review.locks import ANY_DRAFT, Claim, Lock
+from resources.review.locks import ANY_DRAFT, Claim, Lock, WhyNot
 from resources.review.revocations import Revocation
 from resources.review.rules import read_rules
 
@@ -244,6 +244,11 @@ class ReviewStore:
         """
         with self._file.transaction() as connection:
             return locks.lock_item(connection, reviewer, role, kind, item_id)
+
+    def why_not(self, reviewer: str, role: str, item_id: str) -> WhyNot:
+        """Why `lock_item` gives the person no lock on this item."""
+        with self._file.snapshot() as connection:
+            return locks.why_not(connection, reviewer, role, item_id)
 
     def renew_lock(self, claim: Claim) -> bool:
         """Extend a lock to LOCK_SECONDS from now; False when it has expired, was given back, or is

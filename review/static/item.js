@@ -160,11 +160,21 @@ async function review(data) {
   document.getElementById("show-other").addEventListener("click", () => work.showOther());
   document.getElementById("keep-this").addEventListener("click", () => work.keepThis());
   undo.addEventListener("click", async () => {
-    await work.take(null);
+    try {
+      await work.take(null);
+    } catch (error) {
+      work.failed(error, "decide");
+      return;
+    }
     location.reload();
   });
   document.getElementById("unlock").addEventListener("click", async () => {
-    await work.unlock();
+    try {
+      await work.unlock();
+    } catch (error) {
+      work.failed(error, "decide");
+      return;
+    }
     location.assign("/");
   });
   onKey((event, isTyping) => {

@@ -75,6 +75,25 @@ def test_a_decision_waits_for_the_draft_that_is_on_its_way(browser: Browser, sit
     assert (made.verdict, made.note) == ("accept", "Well seen.")
 
 
+def test_who_comes_back_before_the_draft_was_saved_finds_it_and_is_asked_nothing(
+    browser: Browser, site: Site
+) -> None:
+    one = dialogue(site, "one")
+    site.store.update_queue([one])
+    page = sign_in(browser, site, "anna")
+    open_item(page, site, one["item_id"])
+    for typed in ("One.", " Two.", " Three.", " Four."):
+        ready(page)
+        press(page, "m", "End")
+        page.keyboard.type(typed)
+        # The time spent goes on between the key and the leaving.
+        page.wait_for_timeout(650)
+        page.goto(f"{site.address}/items/{one['item_id']}")
+    ready(page)
+    expect(page.get_by_role("textbox", name="Note")).to_have_value("One. Two. Three. Four.")
+    expect(page.get_by_role("button", name=SAYS["work.keep_this"])).to_be_hidden()
+
+
 def test_a_decision_is_taken_back_by_one_key_and_made_otherwise(
     browser: Browser, site: Site
 ) -> None:
@@ -393,3 +412,20 @@ def test_axe_finds_nothing(browser: Browser, tmp_path: Path, scheme: str) -> Non
                     closed.click()
                 found = Axe().run(page).response["violations"]
                 assert found == [], (path, [(each["id"], each["nodes"][:2]) for each in found])
+
+
+def test_on_a_small_phone_the_bar_leaves_three_quarters_to_the_item(
+    browser: Browser, site: Site
+) -> None:
+    site.store.update_queue([dialogue(site)])
+    for locale, name in (("en", "anna"), ("zh-CN", "ben")):
+        page = sign_in(browser, site, name, locale)
+        page.set_viewport_size({"width": 360, "height": 640})
+        open_item(page, site, dialogue(site)["item_id"])
+        bar = page.locator("#decision")
+        press(page, "r")  # The tallest: with its reason.
+        assert bar.bounding_box()["height"] <= 640 / 4, locale
+        assert overflow(page) <= 0
+        press(page, "Escape")
+        page.get_by_role("button", name="Unlock" if locale == "en" else "解除锁定").click()
+        page.wait_for_url(f"{site.address}/")

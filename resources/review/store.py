@@ -133,7 +133,8 @@ class ReviewStore:
     def page(
         self, filters: Filters = ALL, offset: int = 0, limit: int = 50
     ) -> tuple[list[ItemSummary], int]:
-        """One page of the queued items that match the filters, in their order, and how many match."""
+        """One page of the queued items that match the filters, in their order, and how many match: of a
+        text, at most `counted_of`."""
         return items.page(self._file.connection, filters, offset, limit)
 
     def progress(self) -> list[Progress]:

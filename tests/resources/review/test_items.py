@@ -5,6 +5,7 @@ import random
 import pytest
 
 from methods.review.process import RuleBook, in_sample
+from resources.review import items
 from resources.review.items import Filters, Progress
 from resources.review.rules import RulesError
 from resources.review.store import ReviewStore
@@ -99,6 +100,21 @@ class TestPages:
             [],
         ]
         assert [n_items for _, n_items in pages] == [4, 4, 4]
+
+    def test_pages_count_what_matches_and_of_a_text_up_to_a_number(self, store, monkeypatch):
+        monkeypatch.setattr(items, "MOST_COUNTED", 4)
+        store.update_queue([*queue(9), item(20, kind="reference")])
+        work(store, "ann")
+
+        def n_items(**filters):
+            return store.page(Filters(**filters), limit=3)[1]
+
+        assert (n_items(), n_items(kind="rewrite"), n_items(status="round_2")) == (10, 9, 1)
+        assert n_items(kind="reference", status="round_2") == 0
+        assert n_items(reviewer="ann") == 1
+        assert n_items(text="rewrite") == 4, "and there are more"
+        second, counted = store.page(Filters(text="rewrite"), offset=6, limit=3)
+        assert (len(second), counted) == (3, 9)
 
     def test_filters(self, store):
         store.update_queue([item(0), item(1), item(2, kind="reference")])

@@ -32,6 +32,18 @@ def ready(page: Page) -> None:
     page.wait_for_selector("html[data-ready]")
 
 
+def require_accessible(page: Page) -> None:
+    # What is behind a dialog is dimmed, and nobody can use it meanwhile.
+    shown = "dialog[open]" if page.locator("dialog[open]").count() else None
+    found = Axe().run(page, context=shown).response["violations"]
+    said = [
+        (each["id"], node["html"], node["failureSummary"])
+        for each in found
+        for node in each["nodes"]
+    ]
+    assert found == [], (page.url, said)
+
+
 def saved(page: Page) -> None:
     # A busy machine takes its time.
     expect(page.locator("#saved")).to_have_text(SAYS["work.saved"], timeout=20_000)
@@ -142,7 +154,7 @@ def test_what_is_wrong_with_an_edit_is_said_at_the_text_in_both_languages(
         press(page, "Escape", "k", "k")
         alert.get_by_role("link").click()
         expect(field).to_be_focused()
-        assert not Axe().run(page).response["violations"]
+        require_accessible(page)
         page.keyboard.type("Blue.")
         press(page, "Control+Enter")
         page.wait_for_url("**/?*")
@@ -399,19 +411,53 @@ def test_axe_finds_nothing(browser: Browser, tmp_path: Path, scheme: str) -> Non
         edited("anna", "A scarlet ground.")
         edited("ben", "A crimson ground.")
         site.store.comment(one["item_id"], "anna", "Which one?", "eva")
+        for share, bucket in ((1.0, None), (0.5, 3)):
+            site.store.assign("ben", "annotator", "ada", bucket=bucket, share=share)
+        decided = site.store.lock_item("eva", "expert", item_id=one["item_id"])
+        assert decided is not None
+        site.store.decide(decided.token, verdict(decided, "eva"))
+        assert site.store.make_gold(1, "ada") == 1
+        site.store.reopen(one["item_id"], "ada", 2, "Once more.")
         item = f"/items/{one['item_id']}"
         for name, paths in (
-            ("eva", (f"{item}?notice=item.taken_back&was=approved", "/")),
-            ("ada", (f"/history/{one['item_id']}", "/", "/accounts")),
-            ("anna", (f"/items/{two['item_id']}", f"/items/{score['item_id']}")),
+            ("eva", (f"{item}?notice=item.taken_back&was=approved", f"/items/{two['item_id']}")),
+            ("ada", (f"/history/{one['item_id']}", "/", "/accounts", "/lead", "/items/nothing")),
+            (
+                "anna",
+                ("/?text=nothing", f"/items/{score['item_id']}", f"/items/{two['item_id']}"),
+            ),
         ):
             page = sign_in(browser, site, name, color_scheme=scheme)
             for path in paths:
                 page.goto(site.address + path)
                 for closed in page.locator("details:not([open]) summary").all():
                     closed.click()
-                found = Axe().run(page).response["violations"]
-                assert found == [], (path, [(each["id"], each["nodes"][:2]) for each in found])
+                if path == "/lead":
+                    shown = page.locator("section table, section .notice li")
+                    assert shown.count() > 6, "people, holds, assignments, doubts, gold, weeks"
+                require_accessible(page)
+        # Dialogs are shown over a page that is not to be used meanwhile.
+        page.locator("[data-image]:enabled").first.click()
+        require_accessible(page)
+        press(page, "Escape", "?")
+        require_accessible(page)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_on_the_way_in(browser: Browser, site: Site, scheme: str) -> None:
+    page = browser.new_context(color_scheme=scheme).new_page()
+    page.goto(site.link("anna"))
+    require_accessible(page)
+    page.goto(f"{site.address}/login")
+    require_accessible(page)
+    page.get_by_label("Name").fill("anna")
+    page.get_by_label("Password").fill("not the password")
+    page.locator("main button").press("Enter")
+    expect(page.get_by_role("alert")).to_be_visible()
+    require_accessible(page)
+    page = sign_in(browser, site, "ben", tour=True, color_scheme=scheme)
+    expect(page.locator("#tour")).to_be_visible()
+    require_accessible(page)
 
 
 def test_on_a_small_phone_the_bar_leaves_three_quarters_to_the_item(

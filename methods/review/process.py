@@ -80,22 +80,24 @@ class RuleBook(BaseModel):
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
-    default: Rules = Field(Rules.model_validate({}), description="rules, such as {annotators: 2}")
+    default: Rules = Field(
+        default=Rules.model_validate({}), description="rules, such as {annotators: 2}"
+    )
     kinds: dict[str, Rules] = Field(
-        {}, description="rules by kind, such as {dialogue: {annotators: 2}}"
+        default={}, description="rules by kind, such as {dialogue: {annotators: 2}}"
     )
     priorities: tuple[Literal["quality", "disagreement", "coverage"], ...] = Field(
-        ("disagreement", "quality"),
+        default=("disagreement", "quality"),
         description="a list of any of disagreement, quality and coverage",
     )
     after_assigned: Literal["none", "unassigned", "any"] = Field(
-        "unassigned", description="none, unassigned or any"
+        default="unassigned", description="none, unassigned or any"
     )
     gold: Annotated[float, Field(ge=0, le=0.5), _NO_BOOL] = Field(
-        0.0, description="a number from 0 to 0.5"
+        default=0.0, description="a number from 0 to 0.5"
     )
     calibration: Calibration | None = Field(
-        None, description="what must be passed, such as {items: 10, hits: 0.8}"
+        default=None, description="what must be passed, such as {items: 10, hits: 0.8}"
     )
 
     @field_validator("kinds")

@@ -407,6 +407,15 @@ def restore(source: Path, overwrite: bool) -> None:
     print(restore_home(source, overwrite))
 
 
+@home.command(example="vlm-loom home move")
+@click.option("--back", is_flag=True, help="Bring what they have back to this home.")
+def move(back: bool) -> None:
+    """Bring the home to the stores and files that LOOM_STORES and LOOM_FILES name."""
+    from resources.home_moving import move
+
+    move(back=back, say=print)
+
+
 @home.command("check-ledger", example="vlm-loom home check-ledger")
 def check_ledger() -> None:
     """Read every page and row of the ledger; says what is wrong with it."""

@@ -90,6 +90,17 @@ class SharedFiles:
                 obstore.delete(self._store, gone)
         return len(changed)
 
+    def keys(self, name: str) -> list[str]:
+        """The objects below `name`, without it, in order. Raises SharedFilesError."""
+        import obstore
+
+        with self._explained(name):
+            return sorted(
+                each["path"].removeprefix(f"{name}/")
+                for some in obstore.list(self._store, f"{name}/")
+                for each in some
+            )
+
     def listing(self, name: str) -> dict[str, str]:
         """The files below `name` that were published, with their SHA-256."""
         data = self.get(f"{name}/{LISTING}")

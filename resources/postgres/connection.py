@@ -15,12 +15,12 @@ from typing import Any
 
 import psycopg
 from psycopg import errors
+from psycopg.abc import Buffer
+from psycopg.adapt import Loader
 from psycopg.conninfo import conninfo_to_dict
+from psycopg.rows import BaseRowFactory, tuple_row
 from psycopg.sql import Literal
 from psycopg.types.string import StrDumperUnknown, TextLoader
-from psycopg.adapt import Loader
-from psycopg.rows import BaseRowFactory, tuple_row
-from psycopg.abc import Buffer
 from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_exponential
 
 from resources.migrations import StoreAway, StoreError

@@ -28,7 +28,7 @@ class PostgresSchema:
     def __init__(self, kind: type[SqliteFile], address: str):
         self._kind, self._address = kind, address
         self._lock = zlib.crc32(kind.NAME.encode()) >> 1
-        self._shown = f"{shown_address(address)} (schema {kind.NAME})"
+        self.shown = f"{shown_address(address)} (schema {kind.NAME})"
         self._threads = threading.local()
         self._bring_up_to_date()
 
@@ -81,6 +81,20 @@ class PostgresSchema:
         with self.alone() as connection:
             return question(connection)
 
+    def number_on(self, connection: PostgresConnection, table: str) -> None:
+        """Let the numbers that the table gives its rows go on from those that it has."""
+        columns = connection.native(
+            "SELECT column_name FROM information_schema.columns "
+            "WHERE table_schema = $1 AND table_name = $2 AND is_identity = 'YES'",
+            [self._kind.NAME, table],
+        ).fetchall()
+        for (column,) in columns:
+            connection.native(
+                f'SELECT setval(pg_get_serial_sequence($1, $2), max("{column}")) FROM "{table}" '
+                f'HAVING max("{column}") IS NOT NULL',
+                [f'"{self._kind.NAME}"."{table}"', column],
+            )
+
     def require_in_place(self) -> None:
         """Nothing: who finds the server away says so."""
 
@@ -93,7 +107,7 @@ class PostgresSchema:
     def _open(self) -> PostgresConnection:
         rows = None if self._kind.ROWS is None else named_row
         settings = {} if self._kind.OUTLIVES_POWER else {"synchronous_commit": "off"}
-        return PostgresConnection(self._address, self._kind.NAME, self._shown, settings, rows)
+        return PostgresConnection(self._address, self._kind.NAME, self.shown, settings, rows)
 
     def _bring_up_to_date(self) -> None:
         connection, newest = self.connection, self._kind.newest_version()
@@ -105,7 +119,7 @@ class PostgresSchema:
             version = self._version(connection)
             if version > newest:
                 raise StoreError(
-                    f"{self._shown} has version {version} and this version of vlm-loom knows versions "
+                    f"{self.shown} has version {version} and this version of vlm-loom knows versions "
                     f"up to {newest}: update vlm-loom on this machine."
                 )
             scripts = [path.read_text(encoding="utf-8") for path in self._kind.SCHEMA]

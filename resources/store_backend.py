@@ -96,10 +96,15 @@ def copy_store(kind: type[SqliteFile], path: Path, target: Path) -> None:
             ).fetchall()
             for (table,) in tables:
                 names = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
-                listed, marks = ", ".join(f'"{name}"' for name in names), ", ".join("?" * len(names))
+                listed, marks = (
+                    ", ".join(f'"{name}"' for name in names),
+                    ", ".join("?" * len(names)),
+                )
                 rows = source.execute(f"SELECT {listed} FROM {table}")
                 while chunk := rows.fetchmany(_ROWS_AT_ONCE):
-                    connection.executemany(f"INSERT INTO {table} ({listed}) VALUES ({marks})", chunk)
+                    connection.executemany(
+                        f"INSERT INTO {table} ({listed}) VALUES ({marks})", chunk
+                    )
 
     look(kind, path, copied)
     copy.close()

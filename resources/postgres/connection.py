@@ -1,8 +1,8 @@
 """A connection to a store on Postgres, used as a connection to SQLite's file is.
 
-What belongs here: statements in SQLite's dialect, transactions, and which of Postgres's errors are about
-the server or the database, with the sentence for each. Errors of a statement or of a row stay what they
-are. A connection that broke is opened again by the next statement outside a transaction.
+What belongs here: statements in SQLite's dialect, transactions, and which of Postgres's errors are
+about the server or the database, with the sentence for each. Errors of a statement or of a row stay
+what they are. A connection that broke is opened again by the next statement outside a transaction.
 """
 
 import re
@@ -15,12 +15,12 @@ from typing import Any
 
 import psycopg
 from psycopg import errors
+from psycopg.abc import Buffer
+from psycopg.adapt import Loader
 from psycopg.conninfo import conninfo_to_dict
+from psycopg.rows import BaseRowFactory, tuple_row
 from psycopg.sql import Literal
 from psycopg.types.string import StrDumperUnknown, TextLoader
-from psycopg.adapt import Loader
-from psycopg.rows import BaseRowFactory, tuple_row
-from psycopg.abc import Buffer
 from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_exponential
 
 from resources.migrations import StoreAway, StoreError
@@ -146,7 +146,9 @@ class PostgresConnection:
         if self._began is not None:
             at, here = self._began
             return at + time.monotonic() - here
-        return float(self.native("SELECT extract(epoch FROM clock_timestamp())::float8").fetchone()[0])
+        return float(
+            self.native("SELECT extract(epoch FROM clock_timestamp())::float8").fetchone()[0]
+        )
 
     @contextmanager
     def transaction(self, lock: int | None) -> Iterator[None]:

@@ -19,9 +19,7 @@ class AdvisoryLocks:
     """The locks that this object holds in the database at `address`, as `ByteLocks` holds them."""
 
     def __init__(self, address: str):
-        self._connection = PostgresConnection(
-            address, "locks", shown_address(address), {}, None
-        )
+        self._connection = PostgresConnection(address, "locks", shown_address(address), {}, None)
         self._held: set[int] = set()
         self._n_sessions = self._connection.n_sessions
 

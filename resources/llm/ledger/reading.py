@@ -21,6 +21,7 @@ from resources.llm.request import KEPT_KINDS
 from resources.migrations import StoreError
 from resources.store_backend import is_there, look
 
+
 def texts_of(request: Mapping[str, object]) -> Iterator[str]:
     """The texts of a canonical request's messages; what has another form has none."""
     messages = request.get("messages")

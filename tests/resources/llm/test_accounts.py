@@ -20,6 +20,8 @@ from resources.offline.process import OfflineServer
 from tests.doubles.openai_api import Api, answer_to, serving
 from tests.resources.llm.priced import COST, MODELS, MOST, TEXTS, requests
 
+pytestmark = pytest.mark.usefixtures("backend")
+
 
 class Runs:
     """Makes the gateways of runs as their processes do, over one home."""

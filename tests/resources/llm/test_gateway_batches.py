@@ -27,6 +27,8 @@ from resources.offline.process import OfflineServer
 from tests.doubles.batch_api import BatchServer
 from tests.resources.llm.entries import charges_of
 
+pytestmark = pytest.mark.usefixtures("backend")
+
 REGISTRY = """
 profiles: {{p: {{writer: m, judge: m, evaluate: [m]}}}}
 models:

@@ -117,7 +117,7 @@ class PostgresConnection:
         self._address, self._schema, self._shown = address, schema, shown
         self._settings = {**_OPTIONS, "search_path": f'"{schema}"', **settings}
         self._rows: BaseRowFactory[Any] = rows or tuple_row
-        self._inside = False
+        self._inside = self._ended = False
         self._streams: Iterator[int] | None = None
         self._began: tuple[float, float] | None = None
         self.n_sessions = 0
@@ -197,7 +197,8 @@ class PostgresConnection:
             raise self._named(error) from error
 
     def close(self) -> None:
-        """End the session."""
+        """End the session for good."""
+        self._ended = True
         self._session.close()
 
     def _run(self, sql: str, values: Sequence[Any] | None) -> Any:
@@ -224,7 +225,7 @@ class PostgresConnection:
 
     def _opened(self) -> psycopg.Connection[Any]:
         """The session; another where it broke and nothing was begun in it."""
-        if self._session.closed and not self._inside:
+        if self._session.closed and not (self._inside or self._ended):
             self._session = self._connect()
         return self._session
 

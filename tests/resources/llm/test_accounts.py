@@ -287,6 +287,7 @@ calls = st.lists(
 )
 
 
+@pytest.mark.files_alone  # several stores
 @settings(max_examples=25, deadline=None)
 @given(calls, st.integers(0, 120))
 def test_whatever_runs_spend_side_by_side_the_limit_is_never_passed(tmp_path_factory, drawn, limit):

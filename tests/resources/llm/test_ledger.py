@@ -305,6 +305,7 @@ def _arrive_and_add(folder, first, barrier):
         assert call(start).key in ledger.find([call(start).key])
 
 
+@pytest.mark.files_alone
 def test_processes_that_arrive_and_add_at_once_lose_nothing(tmp_path):
     spawn = multiprocessing.get_context("spawn")
     barrier = spawn.Barrier(4)
@@ -325,6 +326,7 @@ def test_processes_that_arrive_and_add_at_once_lose_nothing(tmp_path):
         assert len(Ledger(tmp_path / f"{number}" / "ledger.sqlite")) == 4
 
 
+@pytest.mark.files_alone
 def test_who_comes_to_a_new_ledger_waits_for_who_is_making_it(tmp_path):
     path = tmp_path / "ledger.sqlite"
     made = threading.Thread(target=Ledger, args=(path,))
@@ -341,6 +343,7 @@ def test_who_comes_to_a_new_ledger_waits_for_who_is_making_it(tmp_path):
 # What is not in it
 
 
+@pytest.mark.files_alone
 def test_requests_are_packed_since_pages_repeat_in_them(ledger):
     longs = [{"messages": [f"{number}: " + "the same page " * 5000]} for number in range(20)]
 

@@ -40,7 +40,7 @@ def under_virtual_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         shared_limits,
         "server_seconds",
-        lambda connection: None if of_server(connection) is None else 1.7e9 + clock.monotonic(),
+        lambda connection: None if of_server(connection) is None else 2.0**20 + clock.monotonic(),
     )
 
 

@@ -22,7 +22,7 @@ from dagster_project.resources import corpus_folder, image_fetcher
 from resources import home
 from resources.corpus.corpus import DOWNLOADS, WIKIPEDIA
 from resources.images.index import IndexFile
-from resources.images.store import ImageStore
+from resources.images.store import open_images
 from resources.llm.dry_run import DryGateway, Forecast
 from resources.llm.ledger import Ledger
 from resources.llm.registry import active_profile, load_registry
@@ -53,7 +53,7 @@ def dry_run() -> int:
     read_rules(home.home() / RULES_FILE)
     check_own_prompts()
     with copied_home() as ledger:
-        images = ImageStore(home.images_path())
+        images = open_images()
         gateway = DryGateway(
             load_registry(), active_profile(), ledger, images, launcher=OfflineServer()
         )

@@ -84,5 +84,5 @@ def clean_home(everything: bool) -> str:
     if kept:
         told += f"\nKept, as it cannot be made again: {', '.join(kept)} (--all removes it, too)."
     if shown := shown_database():
-        told += f"\nThe stores on {shown} are as they were: pg_dump keeps what DROP SCHEMA would remove."
+        told += f"\nThe stores on {shown} stay: pg_dump keeps what DROP SCHEMA would remove."
     return told

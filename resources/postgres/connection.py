@@ -51,11 +51,13 @@ _AWAY = (
 _ADVICE = {
     "53100": "make room on the disk of its server",
     "53300": "raise max_connections of its server, or stop what else uses it",
-    "28": "set the user and password in LOOM_STORES, or the password in PGPASSWORD or ~/.pgpass",
-    "3D": "make the database (createdb), or name another in LOOM_STORES",
     "42501": "let its user CREATE schemas in the database, and use those that are there",
     "25006": "name the server in LOOM_STORES that may be written",
 }
+_UNREACHED = (
+    "see that its server runs and can be reached, and that LOOM_STORES names a database and user that "
+    "it has (the password may be in PGPASSWORD or ~/.pgpass)"
+)
 _AGAIN = ("SELECT", "WITH", "BEGIN")
 """Beginnings of statements that may be run again in another session."""
 _DAMAGED = (errors.UndefinedTable, errors.UndefinedColumn, errors.InvalidSchemaName)
@@ -282,8 +284,7 @@ class PostgresConnection:
             not code and isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
         ):
             return StoreAway(
-                f"{self._shown} cannot be used ({told}): "
-                f"{advice or 'see that its server runs and can be reached'}, and start again."
+                f"{self._shown} cannot be used ({told}): {advice or _UNREACHED}, and start again."
             )
         if advice:
             return StoreError(f"{self._shown} cannot be used ({told}): {advice}.")

@@ -4,6 +4,9 @@ What belongs here: the locks of one object, which a session of its own holds: th
 is closed, or its process is gone.
 """
 
+from contextlib import suppress
+
+from resources.migrations import StoreError
 from resources.postgres.connection import PostgresConnection, shown_address
 
 _HELD = """
@@ -46,7 +49,11 @@ class AdvisoryLocks:
 
     def close(self) -> None:
         """Release every lock."""
-        self._held.clear()
+        if self._held:
+            # A server notices later that a session has ended.
+            self._held.clear()
+            with suppress(StoreError):
+                self._connection.native("SELECT pg_advisory_unlock_all()")
         self._connection.close()
 
     def _take(self, offset: int) -> bool:

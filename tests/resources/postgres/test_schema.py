@@ -193,9 +193,9 @@ def test_processes_that_come_to_an_empty_database_at_once_all_find_the_tables(ad
     command = [sys.executable, "-c", textwrap.dedent(script)]
     started = [
         subprocess.Popen(command, cwd=REPO_ROOT, stdout=subprocess.PIPE, text=True)
-        for _ in range(4)
+        for _ in range(6)
     ]
-    assert [each.communicate(timeout=60)[0] for each in started] == ["0\n"] * 4
+    assert [each.communicate(timeout=60)[0] for each in started] == ["0\n"] * 6
 
 
 def test_ids_of_events_are_in_the_order_of_commits(address, tmp_path) -> None:

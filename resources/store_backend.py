@@ -7,6 +7,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
@@ -221,10 +222,16 @@ def files_alone() -> Iterator[None]:
 
 
 def _schema(kind: type[SqliteFile]) -> "PostgresSchema":
+    return _opened(kind, database() or "")
+
+
+@cache
+def _opened(kind: type[SqliteFile], address: str) -> "PostgresSchema":
+    """One for all stores of a kind in a process, so that they share the sessions of its threads."""
     with _packages():
         from resources.postgres.schema import PostgresSchema
 
-    return PostgresSchema(kind, database() or "")
+    return PostgresSchema(kind, address)
 
 
 @contextmanager

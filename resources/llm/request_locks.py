@@ -1,10 +1,9 @@
 """Locks that keep processes with one ledger from sending identical requests at the same time.
 
 A process that sends a request holds a lock on a number that the request's key gives: on that byte of a
-file beside the ledger, or in the ledger's database. A process with an identical request waits for the lock and then finds the
-answer in the ledger. What belongs here: those locks, and locks on
-single bytes of a file. Identical requests within one stage share their
-outcome in `model_calls.py`.
+file beside the ledger, or in the ledger's database. A process with an identical request waits for the
+lock and then finds the answer in the ledger. What belongs here: those locks, and locks on single bytes
+of a file. Identical requests within one stage share their outcome in `model_calls.py`.
 """
 
 import asyncio

@@ -1,8 +1,8 @@
 """A connection to a store on Postgres, used as a connection to SQLite's file is.
 
-What belongs here: statements in SQLite's dialect, transactions, and which of Postgres's errors are about
-the server or the database, with the sentence for each. Errors of a statement or of a row stay what they
-are. A connection that broke is opened again by the next statement outside a transaction.
+What belongs here: statements in SQLite's dialect, transactions, and which of Postgres's errors are
+about the server or the database, with the sentence for each. Errors of a statement or of a row stay
+what they are. A connection that broke is opened again by the next statement outside a transaction.
 """
 
 import re
@@ -51,11 +51,13 @@ _AWAY = (
 _ADVICE = {
     "53100": "make room on the disk of its server",
     "53300": "raise max_connections of its server, or stop what else uses it",
-    "28": "set the user and password in LOOM_STORES, or the password in PGPASSWORD or ~/.pgpass",
-    "3D": "make the database (createdb), or name another in LOOM_STORES",
     "42501": "let its user CREATE schemas in the database, and use those that are there",
     "25006": "name the server in LOOM_STORES that may be written",
 }
+_UNREACHED = (
+    "see that its server runs and can be reached, and that LOOM_STORES names a database and user that "
+    "it has (the password may be in PGPASSWORD or ~/.pgpass)"
+)
 _AGAIN = ("SELECT", "WITH", "BEGIN")
 """Beginnings of statements that may be run again in another session."""
 _DAMAGED = (errors.UndefinedTable, errors.UndefinedColumn, errors.InvalidSchemaName)
@@ -117,7 +119,7 @@ class PostgresConnection:
         self._address, self._schema, self._shown = address, schema, shown
         self._settings = {**_OPTIONS, "search_path": f'"{schema}"', **settings}
         self._rows: BaseRowFactory[Any] = rows or tuple_row
-        self._inside = False
+        self._inside = self._ended = False
         self._streams: Iterator[int] | None = None
         self._began: tuple[float, float] | None = None
         self.n_sessions = 0
@@ -146,7 +148,9 @@ class PostgresConnection:
         if self._began is not None:
             at, here = self._began
             return at + time.monotonic() - here
-        return float(self.native("SELECT extract(epoch FROM clock_timestamp())::float8").fetchone()[0])
+        return float(
+            self.native("SELECT extract(epoch FROM clock_timestamp())::float8").fetchone()[0]
+        )
 
     @contextmanager
     def transaction(self, lock: int | None) -> Iterator[None]:
@@ -195,7 +199,8 @@ class PostgresConnection:
             raise self._named(error) from error
 
     def close(self) -> None:
-        """End the session."""
+        """End the session for good."""
+        self._ended = True
         self._session.close()
 
     def _run(self, sql: str, values: Sequence[Any] | None) -> Any:
@@ -222,7 +227,7 @@ class PostgresConnection:
 
     def _opened(self) -> psycopg.Connection[Any]:
         """The session; another where it broke and nothing was begun in it."""
-        if self._session.closed and not self._inside:
+        if self._session.closed and not (self._inside or self._ended):
             self._session = self._connect()
         return self._session
 
@@ -279,8 +284,7 @@ class PostgresConnection:
             not code and isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
         ):
             return StoreAway(
-                f"{self._shown} cannot be used ({told}): "
-                f"{advice or 'see that its server runs and can be reached'}, and start again."
+                f"{self._shown} cannot be used ({told}): {advice or _UNREACHED}, and start again."
             )
         if advice:
             return StoreError(f"{self._shown} cannot be used ({told}): {advice}.")

@@ -50,16 +50,16 @@ class _Dialect(SQLite):
 
 
 class Statement(NamedTuple):
-    """A statement for Postgres, its values as `$1`, `$2`; `names` are theirs, in this order."""
+    """A statement for Postgres, its values as `$1`, `$2`, and what each of these is: the value of a
+    name or place, or whether that is NULL."""
 
     sql: str
-    names: tuple[str, ...]
+    wanted: tuple[tuple[str | int, bool], ...]
 
     def values(self, given: Sequence[Any] | Mapping[str, Any]) -> Sequence[Any]:
-        """The values that the statement was given, in the order of `names`."""
-        if isinstance(given, Mapping):
-            return [given[name] for name in self.names]
-        return [given[int(name[1:])] for name in self.names]
+        """The values that the statement was given, in the order of `$1`, `$2`."""
+        found: Any = given
+        return [found[key] is None if is_null else found[key] for key, is_null in self.wanted]
 
 
 @lru_cache(maxsize=_STATEMENTS_KEPT)
@@ -69,19 +69,20 @@ def translated(sql: str) -> Statement:
     marks = [token for token in tokens if token.token_type == TokenType.PLACEHOLDER]
     for n_marks, token in reversed(list(enumerate(marks))):
         marked = f"{marked[: token.start]}:_{n_marks}{marked[token.end + 1 :]}"
-    tree = sqlglot.parse_one(marked, dialect=_Dialect)
-    used = list(tree.find_all(exp.Placeholder))
-    names = list(dict.fromkeys(value.name for value in used))
-    # Of a value that is asked for NULL alone Postgres would not know the type.
-    typed = {value.name for value in used if not isinstance(value.parent, exp.Is)}
+    wanted: dict[tuple[str | int, bool], exp.Expression] = {}
 
     def numbered(node: exp.Expression) -> exp.Expression:
-        if not isinstance(node, exp.Placeholder):
+        # Postgres does not know the type of a value that it finds beside NULL first.
+        is_null = isinstance(node, exp.Is) and isinstance(node.expression, exp.Null)
+        value = node.this if is_null else node
+        if not isinstance(value, exp.Placeholder):
             return node
-        number = exp.Var(this=f"${names.index(node.name) + 1}")
-        return number if node.name in typed else exp.cast(number, "text")
+        key = int(value.name[1:]) if value.name.startswith("_") else value.name
+        number = exp.Var(this=f"${len(wanted) + 1}")
+        return wanted.setdefault((key, is_null), number).copy()
 
-    return Statement(_postgres(tree.transform(numbered)), tuple(names))
+    tree = sqlglot.parse_one(marked, dialect=_Dialect).transform(numbered)
+    return Statement(_postgres(tree), tuple(wanted))
 
 
 def declarations(script: str) -> list[str]:
@@ -136,10 +137,14 @@ def _meant(node: exp.Expression) -> exp.Expression:
     elif isinstance(node, exp.Like):
         # SQLite's LIKE takes upper and lower case as one.
         return exp.ILike(**node.args)
+    elif isinstance(node, exp.In) and not any(
+        node.args.get(given) for given in ("expressions", "query", "unnest", "field")
+    ):
+        return exp.false()
     elif _is_call(node, "json_array"):
         node.set("this", "json_build_array")
     elif isinstance(node, exp.JSONArrayAgg):
-        listed = exp.Anonymous(this="json_agg", expressions=[node.this])
+        listed = exp.Anonymous(this="json_agg", expressions=[node.this.transform(_meant)])
         empty = exp.cast(exp.Literal.string("[]"), "json")
         return exp.cast(exp.Coalesce(this=listed, expressions=[empty]), "text")
     elif isinstance(node, exp.Table) and _is_call(node.this, "json_each"):
@@ -161,9 +166,7 @@ def _declare(column: exp.ColumnDef) -> None:
     rules = [
         rule
         for rule in column.args["constraints"]
-        if not isinstance(
-            rule.kind, exp.Reference | exp.AutoIncrementColumnConstraint
-        )
+        if not isinstance(rule.kind, exp.Reference | exp.AutoIncrementColumnConstraint)
     ]
     kind = column.args["kind"].this
     if kind == exp.DataType.Type.INT:

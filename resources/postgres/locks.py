@@ -4,6 +4,9 @@ What belongs here: the locks of one object, which a session of its own holds: th
 is closed, or its process is gone.
 """
 
+from contextlib import suppress
+
+from resources.migrations import StoreError
 from resources.postgres.connection import PostgresConnection, shown_address
 
 _HELD = """
@@ -19,9 +22,7 @@ class AdvisoryLocks:
     """The locks that this object holds in the database at `address`, as `ByteLocks` holds them."""
 
     def __init__(self, address: str):
-        self._connection = PostgresConnection(
-            address, "locks", shown_address(address), {}, None
-        )
+        self._connection = PostgresConnection(address, "locks", shown_address(address), {}, None)
         self._held: set[int] = set()
         self._n_sessions = self._connection.n_sessions
 
@@ -48,7 +49,11 @@ class AdvisoryLocks:
 
     def close(self) -> None:
         """Release every lock."""
-        self._held.clear()
+        if self._held:
+            # A server notices later that a session has ended.
+            self._held.clear()
+            with suppress(StoreError):
+                self._connection.native("SELECT pg_advisory_unlock_all()")
         self._connection.close()
 
     def _take(self, offset: int) -> bool:

@@ -137,9 +137,11 @@ class PostgresSchema:
 
     def _version(self, connection: PostgresConnection) -> int:
         """The version of the store; 0 where there is none."""
+        # The rows of the catalogue: `to_regclass` may say what was so before another process was done.
         there = connection.native(
-            "SELECT to_regclass($1) IS NOT NULL", [f'"{self._kind.NAME}".loom_version']
-        ).fetchone()[0]
+            "SELECT 1 FROM pg_tables WHERE schemaname = $1 AND tablename = 'loom_version'",
+            [self._kind.NAME],
+        ).fetchone()
         if not there:
             return 0
         return int(connection.native("SELECT version FROM loom_version").fetchone()[0])

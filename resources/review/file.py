@@ -1,6 +1,7 @@
 """The review store's tables and their versions.
 
-What belongs here: what every module of the store needs of its database. What is in the tables is theirs.
+What belongs here: what every module of the store needs of its database. What is in the tables is
+theirs.
 """
 
 import sqlite3

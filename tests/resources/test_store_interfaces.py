@@ -12,6 +12,8 @@ SOURCES = ("assets", "dagster_project", "extras", "methods", "resources", "revie
 STORES = (
     "resources/sqlite_file.py",
     "resources/sqlite_connection.py",
+    "resources/store_backend.py",
+    "resources/postgres/",
     "resources/llm/ledger/",
     "resources/llm/shared/",
     "resources/review/",
@@ -24,6 +26,8 @@ OWNERS = {
         BACKUP,
         "dagster_project/instance.py",  # Dagster's own databases, looked at before it opens them
     ),
+    "psycopg": ("resources/postgres/",),
+    "sqlglot": ("resources/postgres/",),
     "duckdb": (
         BACKUP,
         "resources/duckdb_file.py",

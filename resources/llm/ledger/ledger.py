@@ -24,7 +24,7 @@ from resources.llm.ledger.calls import (
 from resources.llm.ledger.check import require_sound
 from resources.llm.ledger.file import LedgerFile
 from resources.llm.request import Outcome
-from resources.store_backend import database, open_store
+from resources.store_backend import open_store
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -67,7 +67,7 @@ class Ledger:
 
     def require_sound(self) -> None:
         """Raise StoreError if the file is damaged, as far as `check.py` looks."""
-        if database() is None:
+        if isinstance(self._file, LedgerFile):
             require_sound(self.path)
 
     def require_in_place(self) -> None:

@@ -6,7 +6,7 @@ from resources.sqlite_file import SqliteFile
 
 
 class LimitsFile(SqliteFile):
-    """The file of limits and budgets. Nothing in it has to outlive the power, and each request commits."""
+    """The file of limits and budgets: each request commits, and nothing has to outlive the power."""
 
     NAME = "limits"
     SCHEMA = (Path(__file__).with_name("schema.sql"),)

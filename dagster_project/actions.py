@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from resources.warehouse import Warehouse
 
 WITH = "Other releases in the same folder, by commas: splits and languages of one dataset."
+DAYS = "30"
 RELEASE = "An id, how an id begins, or a name: its release in force."
 
 
@@ -304,6 +305,24 @@ def _import_scores(warehouse: "Warehouse", release: str, file: str) -> Done:
     )
 
 
+# --- The home --------------------------------------------------------------------------------------
+
+
+def _merge_files(warehouse: "Warehouse", days: str, say: Callable[[str], None]) -> Done:
+    from methods.errors import UserError
+    from resources.lake import Lake
+    from resources.lake_upkeep import keep_up
+
+    if not isinstance(warehouse, Lake):
+        raise UserError(
+            "The tables are a file, which has no snapshots: this is for a lake (LOOM_WAREHOUSE)."
+        )
+    if not (days or DAYS).isdecimal():
+        raise UserError(f"{days} is no number of days: say for example --days {DAYS}.")
+    done = keep_up(warehouse, int(days or DAYS), say)
+    return Done(done.sentence(), done._asdict())
+
+
 # --- Models ----------------------------------------------------------------------------------------
 
 
@@ -478,6 +497,18 @@ ACTIONS = (
         ("warehouse",),
         _import_scores,
         "vlm-loom result import-scores alignmmbench-imported scores.csv",
+    ),
+    Action(
+        "home",
+        "merge-files",
+        "merge_files",
+        "Merge a lake's small files, end its old snapshots and remove files of neither; snapshots that "
+        "a release was frozen in stay.",
+        (Argument("days", f"Keep younger snapshots; {DAYS} without.", option=True),),
+        ("warehouse",),
+        _merge_files,
+        "vlm-loom home merge-files --days 30",
+        takes_long=True,
     ),
     Action(
         "model",

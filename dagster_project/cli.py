@@ -68,10 +68,9 @@ def demo(everything: bool) -> int:
 
     Shards are ingested, and of what follows all that is out of date is run."""
     from resources.embedder_process import text_embedder
-    from resources.home import warehouse_path
 
     embedder = text_embedder()
-    if not warehouse_path().exists():
+    if not _warehouse().is_there():
         # It loads for as long as it takes to import the rest and to ingest.
         embedder.load_ahead()
     from dagster_project.demo import demo
@@ -140,12 +139,13 @@ def calls(port: int) -> int:
 
 
 @vlm_loom.command(example='vlm-loom sql "SELECT count(*) FROM ingest.entries"')
+@click.option("--as-of", metavar="SNAPSHOT|TIME", help="Read a lake as it was then (UTC).")
 @click.argument("query", required=False)
-def sql(query: str | None) -> int:
+def sql(query: str | None, as_of: str | None) -> int:
     """A prompt on a copy of the tables, or the answer to one query; runs go on meanwhile."""
     from dagster_project.sql import answer
 
-    return answer(query)
+    return answer(query, as_of)
 
 
 @vlm_loom.command(example='eval "$(vlm-loom completion bash)"', without_home=True)
@@ -442,10 +442,9 @@ def clean_home(everything: bool) -> None:
 
 
 def _warehouse() -> "Warehouse":
-    from resources.home import warehouse_path
-    from resources.warehouse import Warehouse
+    from resources.warehouse_of_home import warehouse_of_home
 
-    return Warehouse(warehouse_path())
+    return warehouse_of_home()
 
 
 def _show(rows: Sequence[Mapping[str, Any]]) -> None:

@@ -36,6 +36,7 @@ from resources.offline.process import OfflineServer
 from resources.prompts import check_own_prompts
 from resources.settings import read_sections
 from resources.warehouse import Warehouse
+from resources.warehouse_of_home import warehouse_of_home
 
 GUIDES = REPO_ROOT / "docs" / "guides"
 PAPER_SETTINGS = GUIDES / "dialogues" / "paper.yaml"
@@ -84,7 +85,7 @@ def _built(registry: Registry, profile: str, settings: Path) -> dict[Kind, OfKin
         for shard in shards:
             _run("ingest", instance, partition=shard)
         _run("cluster", instance)
-        warehouse = Warehouse(home.warehouse_path())
+        warehouse = warehouse_of_home()
         sets = {
             kind: warehouse.select("cluster.image_sets", order="set_id, position", kind=kind)
             for kind in PAPER_DIALOGUES

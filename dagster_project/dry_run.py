@@ -34,7 +34,7 @@ from resources.review.store import RULES_FILE
 from resources.settings import read_sections
 from resources.store_backend import copy_store, database, files_alone, is_there
 from resources.stores import bring_home_up_to_date
-from resources.warehouse import Warehouse
+from resources.warehouse_of_home import warehouse_of_home
 
 Run = tuple[str, str | None, list[dg.AssetKey] | None]
 """A job, its partition, which of its assets (None: all)."""
@@ -81,8 +81,9 @@ def copied_home() -> Iterator[Ledger]:
     with tempfile.TemporaryDirectory(prefix="vlm-loom-dry-run-") as name:
         folder = Path(name)
         # As they are at one moment: others may be writing them.
-        if home.warehouse_path().exists():
-            Warehouse(home.warehouse_path()).copy_to(folder / home.warehouse_path().name)
+        tables = warehouse_of_home()
+        if tables.is_there():
+            tables.copy_to(folder / home.warehouse_path().name)
         if is_there(home.review_path()):
             copy_store(ReviewFile, home.review_path(), folder / home.review_path().name)
         # Files are only added to these folders, so the copy may share them.
@@ -102,15 +103,14 @@ def copied_home() -> Iterator[Ledger]:
 
 @contextmanager
 def home_at(folder: Path) -> Iterator[None]:
-    """The home is that folder meanwhile."""
-    before = os.environ.get("LOOM_HOME")
+    """The home is that folder meanwhile, and its tables are the file in it."""
+    before = {name: os.environ.pop(name, None) for name in ("LOOM_HOME", "LOOM_WAREHOUSE")}
     os.environ["LOOM_HOME"] = str(folder)
     try:
         yield
     finally:
         os.environ.pop("LOOM_HOME")
-        if before is not None:
-            os.environ["LOOM_HOME"] = before
+        os.environ.update({name: value for name, value in before.items() if value is not None})
 
 
 def _run_all(gateway: DryGateway) -> str | None:
@@ -134,7 +134,7 @@ def _run_all(gateway: DryGateway) -> str | None:
 def _runs() -> list[Run]:
     before: list[Run] = []
     # Existing image sets stay as they are: making them asks no model.
-    if not Warehouse(home.warehouse_path()).count("cluster.image_sets"):
+    if not warehouse_of_home().count("cluster.image_sets"):
         before = [("ingest", shard, None) for shard in corpus_folder().shards()]
         before.append(("cluster", None, None))
     stages = ("dialogue", "rewrite", "choice", "quality", "review", "release")

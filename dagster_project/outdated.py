@@ -21,11 +21,12 @@ from assets.common.dagster_internals import (
 from assets.common.tables import ROW_COUNT
 from assets.common.unchanged import MAY_BE_KEPT, has_decisions_since, reads_the_same
 from dagster_project.progress import is_wrong
-from resources.home import home, ledger_path, releases_path, review_path, warehouse_path
+from resources.home import home, ledger_path, releases_path, review_path
 from resources.llm.ledger import Ledger
 from resources.review.store import ReviewStore
 from resources.store_backend import is_there
 from resources.warehouse import Warehouse
+from resources.warehouse_of_home import warehouse_of_home
 from review.commands import QUEUES
 
 OUTSIDE = frozenset({"ledger", "corpus"})
@@ -102,7 +103,7 @@ def job_of_outdated(
 
     It is another job: Dagster's own selection refuses resources that a run brings.
     """
-    found = outdated(instance, graph, Warehouse(warehouse_path()), job.name)
+    found = outdated(instance, graph, warehouse_of_home(), job.name)
     if not found.run:
         return None
     only = dg.define_asset_job(

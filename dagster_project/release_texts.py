@@ -35,6 +35,9 @@ def shown(warehouse: Warehouse, release_id: str) -> str:
     """The card of a release as Markdown, with the overall scores on it. Raises ReleaseError."""
     (row,) = cards_of(warehouse, [release_meant(warehouse, release_id)])
     state = "It is in force." if row.pop("in_force") else "It is not in force."
+    snapshot = warehouse.snapshots_of_releases().get(row["release_id"])
+    if snapshot is not None:
+        state += f" The tables as it was frozen: vlm-loom sql --as-of {snapshot}."
     lines = [card_markdown(card_of(row)), state]
     scores = _scores(warehouse, row["release_id"])
     if scores:

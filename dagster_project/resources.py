@@ -29,6 +29,7 @@ from resources.prompts import check_own_prompts
 from resources.ray_clustering.cluster import RayCluster
 from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse
+from resources.warehouse_of_home import warehouse_of_home
 
 _LOG = logging.getLogger(__name__)
 SAMPLE_CORPUS = home.REPO_ROOT / "resources" / "sample_corpus"
@@ -52,13 +53,14 @@ def image_fetcher(pauses: HostPauses | None = None) -> ImageFetcher:
 
 
 @dg.resource(
-    description="The tables: warehouse.duckdb of the home. A connection lasts for one transaction."
+    description="The tables: warehouse.duckdb of the home, or the lake of LOOM_WAREHOUSE. A connection "
+    "lasts for one transaction."
 )
 def warehouse(context: dg.InitResourceContext) -> Warehouse:
     """The tables, of this version before a run begins; the run's log says when it has to wait."""
     log = _LOG if context.log is None else context.log
     with plain_errors():
-        opened = Warehouse(home.warehouse_path(), log.warning)
+        opened = warehouse_of_home(log.warning)
         opened.check()
     return opened
 

@@ -32,17 +32,18 @@ from resources import home
 from resources.llm.ledger import Ledger
 from resources.llm.usage import unread_sentence
 from resources.warehouse import Warehouse
+from resources.warehouse_of_home import warehouse_of_home
 
 
 def leaderboard_rows() -> list[dict[str, Any]]:
     """The rows of all leaderboards, one for each model, release in force, judge and its version."""
-    return Warehouse(home.warehouse_path()).read("evaluate/overall").to_pylist()
+    return warehouse_of_home().read("evaluate/overall").to_pylist()
 
 
 def show_results(judges: Sequence[str]) -> None:
     """A table for each release in force, judge of `judges` and version of its judging; below them the
     models that have no results, the steps that have failed, and the replies that could not be read."""
-    warehouse = Warehouse(home.warehouse_path())
+    warehouse = warehouse_of_home()
     shown = {RULE, PANEL, *judges}
     rows = [row for row in leaderboard_rows() if row["judge"] in shown]
     of_table = itemgetter("release", "metric", "judge", "judge_version")
@@ -84,7 +85,7 @@ def export_results(release: str, kind: str, to: Path | None) -> str:
     from resources.reports.submission_files import write_submissions
 
     require_kind(kind)
-    warehouse = Warehouse(home.warehouse_path())
+    warehouse = warehouse_of_home()
     release_id = release_meant(warehouse, release)
     (card,) = cards_of(warehouse, [release_id])
     folder = to or home.reports_path() / "results" / release_id
@@ -131,7 +132,7 @@ def power_of(release: str, difference: float) -> str:
 
     if not 0 < difference < math.inf:
         raise ResultError("--difference is a number above 0: the points that two models are apart.")
-    warehouse = Warehouse(home.warehouse_path())
+    warehouse = warehouse_of_home()
     release_id = release_meant(warehouse, release)
     results = read_results(warehouse, release_id)
     benchmark = BENCHMARKS.get(results.leaderboard["benchmark"][0].as_py())
@@ -185,7 +186,7 @@ def _number(needed: float) -> str:
 
 def show_reports() -> None:
     """The path of each report."""
-    for report in Warehouse(home.warehouse_path()).read("evaluate/report_paths").to_pylist():
+    for report in warehouse_of_home().read("evaluate/report_paths").to_pylist():
         print(f"Report:   {home.home() / report['path']}")
     show_site()
 

@@ -19,7 +19,7 @@ from resources import home
 from resources.llm.ledger import Ledger
 from resources.llm.registry import active_profile, load_registry
 from resources.store_backend import is_there
-from resources.warehouse import Warehouse
+from resources.warehouse_of_home import warehouse_of_home
 
 
 @dg.schedule(
@@ -81,9 +81,7 @@ def evaluate_missing_models(
     """
     try:
         profile = load_registry().profile(active_profile())
-        unscored = Warehouse(home.warehouse_path()).read(
-            "evaluate/unscored", {"models": profile.evaluate}
-        )
+        unscored = warehouse_of_home().read("evaluate/unscored", {"models": profile.evaluate})
     except UserError as error:
         return dg.SkipReason(str(error))
     names = sorted(set(unscored["model"].to_pylist()))

@@ -28,9 +28,9 @@ HELP = (
 _SHOWN_ROWS = 1_000
 
 
-def answer(query: str | None) -> int:
+def answer(query: str | None, as_of: str | None = None) -> int:
     """Answer the query, or those at a prompt; 0, or 2 for a query that is wrong. Raises UserError."""
-    with copy_of_tables() as connection:
+    with copy_of_tables(as_of) as connection:
         if query:
             return 0 if _answer(connection, query) else 2
         _prompt(connection)
@@ -38,10 +38,10 @@ def answer(query: str | None) -> int:
 
 
 @contextmanager
-def copy_of_tables() -> "Iterator[duckdb.DuckDBPyConnection]":
-    """A connection that reads a copy of the home's tables. Raises StoreError, OSError."""
+def copy_of_tables(as_of: str | None = None) -> "Iterator[duckdb.DuckDBPyConnection]":
+    """A connection that reads a copy of the home's tables, or its lake. Raises StoreError, OSError."""
     path = home.warehouse_path()
-    with copied(path) as connection:
+    with copied(path, as_of) as connection:
         if later := later_version(connection, path):
             print(later, file=sys.stderr)
         yield connection

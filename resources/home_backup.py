@@ -24,6 +24,7 @@ from methods.errors import UserError
 from resources import home
 from resources.atomic_file import drafted
 from resources.home_cleaning import BESIDE, REMADE, require_unused
+from resources.lake_file import lake_address
 from resources.sqlite_file import copy_sqlite
 from resources.stores import require_kept
 from resources.warehouse import Warehouse
@@ -73,6 +74,11 @@ def back_up(source: Path, target: Path) -> int:
 
     Raises BackupError. Until it is whole, it has another name and lacks the list of its files.
     """
+    if lake := lake_address():
+        raise BackupError(
+            f"The tables are on {lake.name}: back up its database (pg_dump) and then the files in "
+            f"{lake.files} with tools of their own."
+        )
     if not source.is_dir() or not any(source.iterdir()):
         raise BackupError(f"There is nothing to back up in {source}: set LOOM_HOME to your home.")
     if target.is_relative_to(source):

@@ -51,7 +51,7 @@ def current_version(folder: Path) -> int:
     return max((BASELINE, *(step.version for step in migrations(folder))))
 
 
-def missing_steps(folder: Path, path: Path, version: int) -> list[Migration]:
+def missing_steps(folder: Path, path: Path | str, version: int) -> list[Migration]:
     """The steps that the store at `path` needs.
 
     Raises StoreError when its version is a later one, or from before the baseline.
@@ -66,10 +66,10 @@ def missing_steps(folder: Path, path: Path, version: int) -> list[Migration]:
     return [step for step in migrations(folder) if step.version > version]
 
 
-def require_kept(path: Path, version: int) -> None:
+def require_kept(path: Path | str, version: int) -> None:
     """Raise StoreError when the version of the store at `path` is from before the baseline."""
     if version < BASELINE:
         raise StoreError(
             f"{path} was made before vlm-loom 0.2.0, the first version whose homes are kept: set "
-            f"LOOM_HOME to another folder, or move {path.parent} away."
+            f"LOOM_HOME to another folder, or move {Path(path).parent} away."
         )

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from methods.naming import nearest
+from resources import home
+from resources.lake_file import lake_address
 from resources.stores import require_kept, usable_home
 from resources.warehouse import Warehouse, WarehouseError
 
@@ -35,7 +37,7 @@ class Home:
     """
 
     def __init__(self, folder: str | Path = "data") -> None:
-        self._path = Path(folder).resolve() / "warehouse.duckdb"
+        self._path = Path(folder).resolve() / home.warehouse_path().name
 
     def tables(self) -> list[str]:
         """The names of all tables and views. Raises UserError."""
@@ -70,10 +72,23 @@ class Home:
 
 
 @contextmanager
-def copied(path: Path) -> "Iterator[duckdb.DuckDBPyConnection]":
-    """A connection that reads a copy of the tables in the file at `path`. Raises UserError, OSError."""
+def copied(path: Path, as_of: str | None = None) -> "Iterator[duckdb.DuckDBPyConnection]":
+    """A connection that reads a copy of the tables in the file at `path`, or the lake in its place.
+
+    A lake is read as it was at a snapshot's number or a time, `as_of`. Raises UserError, OSError.
+    """
     import duckdb
 
+    if address := lake_address():
+        from resources.lake import read_at
+
+        with read_at(address, as_of) as connection:
+            yield connection
+        return
+    if as_of is not None:
+        raise WarehouseError(
+            f"{path} has its rows as they are now: --as-of reads a lake (LOOM_WAREHOUSE)."
+        )
     if not path.exists():
         require_kept(path.parent)
         raise WarehouseError("There are no tables yet: run `vlm-loom demo` or a job first.")

@@ -17,6 +17,7 @@ from resources.migrations import StoreError
 from resources.review.file import ReviewFile
 from resources.store_backend import database, open_store
 from resources.warehouse import Warehouse
+from resources.warehouse_of_home import warehouse_of_home
 
 SQLITE = {
     home.ledger_path().name: LedgerFile,
@@ -46,8 +47,8 @@ def bring_home_up_to_date() -> None:
             for path, kind in kinds.items():
                 open_store(kind, path).close()
             files = {}
-        warehouse_path = home.warehouse_path()
-        warehouses = [Warehouse(warehouse_path)] if warehouse_path.exists() else []
+        warehouse = warehouse_of_home()
+        warehouses = [warehouse] if warehouse.is_there() else []
         for path, kind in files.items():
             kind.require_upgradable(path)
         if home.ledger_path() in files:

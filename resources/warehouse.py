@@ -83,11 +83,10 @@ GLANCE_TIMEOUT = 2.0
 BULK_SETTINGS = """
     PRAGMA force_compression = 'uncompressed';
     SET threads = 1;
-    SET memory_limit = '{}'
 """
 """For taking in files. Choosing the tightest form for every column takes three times as long as writing
 the rows. DuckDB takes rows in one after the other: a second thread copies them once more."""
-FILES_MEMORY, STREAM_MEMORY, UNBOUND, STREAM_ROWS = "300MB", "64MB", "80%", 10_240
+FILES_MEMORY, STREAM_MEMORY, STREAM_ROWS = "300MB", "64MB", 10_240
 """Bounds on DuckDB's memory while it takes in files; without one the rows wait in memory for the
 commit. A stream is written so many rows at a time, of up to 6 KB: DuckDB's own 122,880 would need more
 than all else that reads a shard. With a primary key fewer rows at a time take longer, and its index
@@ -150,6 +149,10 @@ class Warehouse:
         self._fingerprints: dict[str, dict[bool, dict[str, str]]] = {}
         self._made: dict[tuple[str, str], tuple[tuple[str | None, ...], object]] = {}
 
+    def is_there(self) -> bool:
+        """Whether somebody has made the tables."""
+        return self.path.exists()
+
     def check(self) -> None:
         """Bring the file to this version now, not at the first use. Raises WarehouseError."""
         with self._connection():
@@ -196,13 +199,11 @@ class Warehouse:
             of = query.format(name)
             named = set(_PARAMETER.findall(sql_text(of)))
             self._record(of, {key: params[key] for key in params if key in named})
-        with self._connection() as connection:
-            connection.begin()
+        with self._connection() as connection, self._at_one_moment(connection):
             for name in names:
                 (statement,) = connection.extract_statements(sql_text(query.format(name)))
                 bound = {key: params[key] for key in statement.named_parameters}
                 rows[name] = connection.sql(statement, params=bound).to_arrow_table().to_pylist()
-            connection.commit()
         return rows
 
     def glance(self, name: str, params: Mapping[str, object]) -> "pa.Table":
@@ -396,11 +397,13 @@ class Warehouse:
         if any(isinstance(write.rows, ArrowStream) for write in writes):
             bound = STREAM_MEMORY
         try:
-            self._replace_all(writes, BULK_SETTINGS.format(bound) if bound else None)
+            self._replace_all(
+                writes, f"{BULK_SETTINGS}SET memory_limit = '{bound}'" if bound else None
+            )
         except WarehouseError as error:
             if not bound or not _NO_MEMORY.search(str(error)):
                 raise
-            self._replace_all(writes, BULK_SETTINGS.format(UNBOUND))
+            self._replace_all(writes, BULK_SETTINGS)
 
     def _replace_all(self, writes: Sequence[Write], settings: str | None) -> None:
         """The transaction, in an instance of its own with settings that hold for a whole instance."""
@@ -416,7 +419,7 @@ class Warehouse:
             connection.begin()
             try:
                 for write in writes:
-                    _replace(connection, write)
+                    replace_rows(connection, write)
                 connection.commit()
             except duckdb.Error as error:
                 # After a full disk there is nothing left to roll back, and saying so would hide why.
@@ -426,6 +429,10 @@ class Warehouse:
                     reason = " ".join(str(error).split())
                     raise WarehouseError(f"{self.path} {_advice(reason)}") from error
                 raise WarehouseError(f"The warehouse refused the write: {error}") from error
+
+    def snapshots_of_releases(self) -> dict[str, int]:
+        """Release -> number of the snapshot that it was frozen in; a file has none."""
+        return {}
 
     def columns(self) -> Columns:
         """Table or view -> [(column, type, nullable)], as the file has it now."""
@@ -471,7 +478,7 @@ class Warehouse:
             # Once a process: no other version of the code writes the file while this one runs.
             if not self._ready:
                 with self._explained():
-                    bring_up_to_date(connection, self.path)
+                    self._bring_up_to_date(connection)
                 self._ready = True
             try:
                 yield connection
@@ -481,6 +488,16 @@ class Warehouse:
                 if self._names_damage(reason):
                     raise WarehouseError(f"{self.path} {_advice(reason)}") from error
                 raise
+
+    def _bring_up_to_date(self, connection: "duckdb.DuckDBPyConnection") -> None:
+        bring_up_to_date(connection, self.path)
+
+    @contextmanager
+    def _at_one_moment(self, connection: "duckdb.DuckDBPyConnection") -> Iterator[None]:
+        """All that is read in the block is as it was at one moment."""
+        connection.begin()
+        yield
+        connection.commit()
 
     @contextmanager
     def _opened(
@@ -591,12 +608,17 @@ def _advice(reason: str) -> str:
     )
 
 
-def _replace(connection: "duckdb.DuckDBPyConnection", write: Write) -> None:
+def replace_rows(
+    connection: "duckdb.DuckDBPyConnection",
+    write: Write,
+    verify: Callable[["duckdb.DuckDBPyConnection", Write], None] = lambda *_: None,
+) -> None:
+    """Do the write in the open transaction; `verify` is asked about the rows before they are added."""
     where, values = _where(write.partition)
     connection.execute(f"DELETE FROM {write.table} WHERE {where}", values)
     if not isinstance(write.rows, Parquet | ArrowStream) and not write.rows.num_rows:
         return
-    _show(connection, write)
+    show(connection, write)
     stray = connection.execute(
         f"SELECT count(*) FROM incoming WHERE NOT ({where})", values
     ).fetchall()[0][0]
@@ -605,6 +627,7 @@ def _replace(connection: "duckdb.DuckDBPyConnection", write: Write) -> None:
         raise WarehouseError(
             f"{stray} rows for {write.table} lie outside the partition they replace."
         )
+    verify(connection, write)
     if isinstance(write.rows, ArrowStream):
         # The check has read it to its end.
         connection.register("incoming", write.rows.opened(mapped=False))
@@ -612,14 +635,16 @@ def _replace(connection: "duckdb.DuckDBPyConnection", write: Write) -> None:
     connection.execute("DROP VIEW incoming")
 
 
-def _show(connection: "duckdb.DuckDBPyConnection", write: Write) -> None:
+def show(connection: "duckdb.DuckDBPyConnection", write: Write) -> None:
     """Make the rows the view `incoming`; those of a stream can be looked at once."""
     if isinstance(write.rows, Parquet):
         # As far as the table has columns for what is in the files.
         columns = ", ".join(f'"{name}"' for name, _, _ in declared_columns()[write.table])
-        paths = [str(path) for path in write.rows.paths]
-        staged = connection.read_parquet(paths, union_by_name=True)
-        staged.project(columns).create_view("incoming")
+        paths = ", ".join("'" + str(path).replace("'", "''") + "'" for path in write.rows.paths)
+        connection.execute(
+            f"CREATE OR REPLACE TEMP VIEW incoming AS SELECT {columns} "
+            f"FROM read_parquet([{paths}], union_by_name = true)"
+        )
     elif isinstance(write.rows, ArrowStream):
         connection.register("incoming", write.rows.opened(mapped=True))
     else:

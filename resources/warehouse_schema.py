@@ -12,7 +12,7 @@ or by themselves when `sql/` declares others, and so are tables of extras that a
 import hashlib
 import re
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -50,6 +50,7 @@ Column = tuple[str, str, bool]
 """(name, type, nullable)."""
 Columns = dict[str, list[Column]]
 """Table or view -> its columns."""
+RunScript = Callable[["duckdb.DuckDBPyConnection", str], None]
 FINDINGS = "evaluate.findings"
 _VIEW_OF_FINDINGS = re.compile(rf"VIEW (\S+) AS FROM {FINDINGS}\b")
 
@@ -173,26 +174,36 @@ def columns_of(connection: "duckdb.DuckDBPyConnection") -> Columns:
     return columns
 
 
-def bring_up_to_date(connection: "duckdb.DuckDBPyConnection", path: Path) -> None:
+def run_script(connection: "duckdb.DuckDBPyConnection", script: str) -> None:
+    """Run the statements of a script in the open transaction."""
+    for statement in connection.extract_statements(script):
+        connection.execute(statement)
+
+
+def bring_up_to_date(
+    connection: "duckdb.DuckDBPyConnection", path: Path | str, run: RunScript = run_script
+) -> None:
     """Make the open file one of this version: its tables, its views. Raises WarehouseError.
 
     A file without tables gets them as `sql/` declares them, an older one by the migrations it lacks,
-    each whole or not at all.
+    each whole or not at all. `path` names it in sentences, `run` runs a script of `sql/` on it.
     """
     # Before anything is changed: what has another form could be opened by no version afterwards.
     version, compared_with, steps = upgrade_steps(connection, path)
     if version is None:
-        _transaction(connection, path, [schema_ddl()], current_version(MIGRATIONS), finish=True)
+        _transaction(
+            connection, path, [schema_ddl()], current_version(MIGRATIONS), run, finish=True
+        )
         return
     for step in steps:
-        _transaction(connection, path, [step.text()], step.version, finish=step is steps[-1])
+        _transaction(connection, path, [step.text()], step.version, run, finish=step is steps[-1])
     # What is declared may have changed without a migration: views, or a forgotten step.
     if not steps and compared_with != _declared():
-        _transaction(connection, path, [], version, finish=True)
+        _transaction(connection, path, [], version, run, finish=True)
 
 
 def upgrade_steps(
-    connection: "duckdb.DuckDBPyConnection", path: Path
+    connection: "duckdb.DuckDBPyConnection", path: Path | str
 ) -> tuple[int | None, str, list[Migration]]:
     """Version of the open file, the declarations it was compared with, the migrations that it lacks.
 
@@ -211,7 +222,7 @@ def upgrade_steps(
     return version, compared_with, steps
 
 
-def later_version(connection: "duckdb.DuckDBPyConnection", path: Path) -> str | None:
+def later_version(connection: "duckdb.DuckDBPyConnection", path: Path | str) -> str | None:
     """What to say of an open file of a later version, which can be read only; None of any other.
 
     Raises StoreError for one from before the baseline.
@@ -239,7 +250,9 @@ def _declared() -> str:
     return hashlib.sha256((schema_ddl() + views_ddl()).encode()).hexdigest()
 
 
-def _read_version(connection: "duckdb.DuckDBPyConnection", path: Path) -> tuple[int | None, str]:
+def _read_version(
+    connection: "duckdb.DuckDBPyConnection", path: Path | str
+) -> tuple[int | None, str]:
     """The version of the file, None for one to be made, and the declarations it was compared with."""
     columns = connection.execute(sql_text("version_columns")).fetchall()
     if not columns:
@@ -259,20 +272,19 @@ def _read_version(connection: "duckdb.DuckDBPyConnection", path: Path) -> tuple[
 
 def _transaction(
     connection: "duckdb.DuckDBPyConnection",
-    path: Path,
+    path: Path | str,
     scripts: Iterable[str],
     version: int,
+    run: RunScript,
     *,
     finish: bool,
 ) -> None:
     """Run scripts and write down the version they make; the last ones make the views, too."""
     connection.begin()
     for script in scripts:
-        for statement in connection.extract_statements(script):
-            connection.execute(statement)
+        run(connection, script)
     if finish:
-        for statement in connection.extract_statements(extras_ddl() + views_ddl()):
-            connection.execute(statement)
+        run(connection, extras_ddl() + views_ddl())
         _require_form(connection, declared_columns(), path, version)
     for statement in connection.extract_statements(sql_text("version_write")):
         values = {"version": version, "declared": _declared() if finish else ""}
@@ -281,7 +293,10 @@ def _transaction(
 
 
 def _rehearse(
-    connection: "duckdb.DuckDBPyConnection", path: Path, version: int, steps: Iterable[Migration]
+    connection: "duckdb.DuckDBPyConnection",
+    path: Path | str,
+    version: int,
+    steps: Iterable[Migration],
 ) -> None:
     """Raise WarehouseError unless the steps give the open file the form that `sql/` declares.
 
@@ -304,7 +319,7 @@ def _rehearse(
 
 
 def _obstacle(
-    path: Path, error: "duckdb.Error", declared: Iterable[tuple[str, str | None, str]]
+    path: Path | str, error: "duckdb.Error", declared: Iterable[tuple[str, str | None, str]]
 ) -> str:
     """What keeps a file from being brought to this version, and what to do about it."""
     import duckdb
@@ -326,7 +341,7 @@ def _obstacle(
 
 
 def _require_form(
-    connection: "duckdb.DuckDBPyConnection", wanted: Columns, path: Path, version: int
+    connection: "duckdb.DuckDBPyConnection", wanted: Columns, path: Path | str, version: int
 ) -> None:
     """Raise WarehouseError unless the tables have these columns.
 

@@ -111,9 +111,9 @@ def serve(port: int, sign_in_header: str | None, trusted_proxy: tuple[str, ...])
 @_port
 def demo(port: int) -> None:
     """Serve what the demo put before people, with accounts to try it."""
-    from resources.home import warehouse_path
+    from resources.warehouse_of_home import warehouse_of_home
 
-    if not warehouse_path().exists():
+    if not warehouse_of_home().is_there():
         raise UserError("There is nothing to review yet: run `vlm-loom demo` first.")
     # New links replace earlier ones, which people may be about to use.
     require_free(port)
@@ -353,13 +353,13 @@ def load(file: Path) -> None:
 def read_queue() -> list[QueueItem]:
     """The items that the assets put before people. Raises UserError when there are none yet."""
     from methods.review import queue_item
-    from resources.home import warehouse_path
-    from resources.warehouse import Warehouse
+    from resources.warehouse_of_home import warehouse_of_home
 
-    path = warehouse_path()
-    if not path.exists():
-        raise UserError(f"There is no warehouse at {path}: materialize review/queue first.")
-    warehouse = Warehouse(path)
+    warehouse = warehouse_of_home()
+    if not warehouse.is_there():
+        raise UserError(
+            f"There is no warehouse at {warehouse.path}: materialize review/queue first."
+        )
     queues = [
         warehouse.read("review/queue"),
         *(warehouse.select(table, order="item_id") for table in QUEUES),

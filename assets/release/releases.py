@@ -134,6 +134,12 @@ def releases(
         ],
     )
     details["in force"] = dg.MetadataValue.md("\n".join(lines))
+    snapshots = warehouse.snapshots_of_releases()
+    details |= {
+        f"snapshot of {name}": snapshots[release_id]
+        for name, release_id in frozen.current.items()
+        if release_id in snapshots
+    }
     if frozen.warnings:
         details["warning"] = " ".join(frozen.warnings)
     for card in map(card_of, frozen.tables["releases"].to_pylist()):

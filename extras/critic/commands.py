@@ -18,9 +18,9 @@ def export_critic(release: str) -> None:
     """Write what a critic is trained on, as files."""
     from extras.critic.assets.critic_export import export_critic
     from resources import home
-    from resources.warehouse import Warehouse
+    from resources.warehouse_of_home import warehouse_of_home
 
-    warehouse = Warehouse(home.warehouse_path())
+    warehouse = warehouse_of_home()
     folder, card = export_critic(warehouse, release, home.home() / FOLDER)
     n = card["n_pairs"]
     left_out = ", ".join(f"{n_of} {why}" for why, n_of in card["left_out"].items()) or "none"

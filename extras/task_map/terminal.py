@@ -20,7 +20,7 @@ from methods.errors import UserError
 from resources import home
 from resources.atomic_file import write_atomically
 from resources.releases import release_meant
-from resources.warehouse import Warehouse
+from resources.warehouse_of_home import warehouse_of_home
 
 PAGE = "task-map.html"
 Row = Mapping[str, Any]
@@ -57,7 +57,7 @@ def map_of_weights(vectors: Path, base: Path | None, out: Path | None) -> str:
 def difficulty_of(accuracies: Path, release: str) -> str:
     """The tasks of a release by mean score, beside accuracies after fine-tuning. Raises UserError."""
     fine_tuned = read_accuracies(accuracies)
-    warehouse = Warehouse(home.warehouse_path())
+    warehouse = warehouse_of_home()
     release_id = release_meant(warehouse, release)
     order = "judge, judge_version, place, task"
     rows = warehouse.select("evaluate.task_map", order=order, release_id=release_id).to_pylist()

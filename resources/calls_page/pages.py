@@ -23,7 +23,7 @@ from methods.errors import UserError
 from resources.calls_page.comparing import compared, facts
 from resources.calls_page.request_parts import Asked, asked
 from resources.calls_page.texts import cut, moment, one_line, usd, visible
-from resources.home import images_path, ledger_path, warehouse_path
+from resources.home import images_path, ledger_path
 from resources.images.store import ImageStore
 from resources.llm.ledger import LedgerReader
 from resources.llm.ledger.calls import ANSWERED, UNREAD
@@ -32,7 +32,8 @@ from resources.llm.request import FailureKind
 from resources.reports.addresses import CALLS
 from resources.reports.guard import Guard, policy
 from resources.shared_files import shared_files
-from resources.warehouse import Warehouse, WarehouseError
+from resources.warehouse import WarehouseError
+from resources.warehouse_of_home import warehouse_of_home
 
 OUTCOMES = (ANSWERED, UNREAD, *get_args(FailureKind), "lost")
 """`lost` is every outcome but an answer."""
@@ -155,7 +156,7 @@ class _Pages:
 
     def __init__(self, home: Path) -> None:
         self._ledger = LedgerReader(home / ledger_path().name)
-        self._warehouse = Warehouse(home / warehouse_path().name)
+        self._warehouse = warehouse_of_home(folder=home)
         self._images = ImageStore(home / images_path().name, shared_files())
 
     def list(self, request: Request) -> HTMLResponse:

@@ -10,7 +10,7 @@ WITH judged AS (
         s.dimension,
         s.score
     FROM evaluate.score_queue AS q
-    JOIN evaluate.answers AS a ON a.answer = q.content ->> 'answer'
+    JOIN evaluate.answers AS a ON a.answer = (q.content ->> 'answer')
     JOIN evaluate.judgments AS j
         ON j.release_id = a.release_id
         AND j.model = a.model
@@ -22,13 +22,13 @@ WITH judged AS (
         ON t.release_id = a.release_id
         AND t.item_id = a.item_id
         AND t.turn = a.turn
-        AND t.question = q.content ->> 'question'
+        AND t.question = (q.content ->> 'question')
     JOIN release.references AS r
         ON r.release_id = a.release_id
         AND r.item_id = a.item_id
         AND r.turn = a.turn
         AND r.kind = 'answer'
-        AND r.reference = q.content ->> 'reference'
+        AND r.reference = (q.content ->> 'reference')
     CROSS JOIN LATERAL (
         SELECT unnest(map_keys(j.scores)) AS dimension, unnest(map_values(j.scores)) AS score
     ) AS s

@@ -38,18 +38,18 @@ class PostgresServer:
     """A running server; `database()` makes a database of one's own in it."""
 
     def __init__(self, address: str):
-        self._address = address
+        self.address = address
 
     def connect(self) -> "psycopg.Connection[Any]":
         """A connection to the server's first database, outside transactions."""
-        return psycopg.connect(f"{self._address}/postgres", autocommit=True)
+        return psycopg.connect(f"{self.address}/postgres", autocommit=True)
 
     def database(self) -> str:
         """The address of a new, empty database."""
         name = f"loom_{uuid.uuid4().hex[:12]}"
         with self.connect() as connection:
             connection.execute(f"CREATE DATABASE {name}")
-        return f"{self._address}/{name}"
+        return f"{self.address}/{name}"
 
 
 @contextmanager

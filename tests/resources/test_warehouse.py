@@ -33,6 +33,7 @@ from resources.warehouse import (
     Write,
     declared_columns,
 )
+from tests import lakes
 from tests.shared import PROCESSES
 
 TABLE = "dialogue.answers"
@@ -94,7 +95,10 @@ def _open(path) -> None:
 
 
 @pytest.fixture
-def warehouse(tmp_path, empty_warehouse) -> Warehouse:
+def warehouse(tmp_path, request) -> Warehouse:
+    if lakes.on_lakes():
+        return lakes.new_lake(tmp_path)
+    empty_warehouse = request.getfixturevalue("empty_warehouse")
     shutil.copy(empty_warehouse.path, tmp_path / "warehouse.duckdb")
     return Warehouse(tmp_path / "warehouse.duckdb")
 
@@ -102,6 +106,8 @@ def warehouse(tmp_path, empty_warehouse) -> Warehouse:
 @pytest.fixture
 def missing(tmp_path) -> Warehouse:
     """Neither the file nor its folder is there."""
+    if lakes.on_lakes():
+        return lakes.new_lake(tmp_path)
     return Warehouse(tmp_path / "not" / "there" / "warehouse.duckdb")
 
 
@@ -197,6 +203,7 @@ def test_queries_that_are_read_together_are_bound_what_each_names(warehouse, mon
     assert read == {"texts": [{"answer": "two"}], "sets": [{"set_id": "a"}, {"set_id": "b"}]}
 
 
+@pytest.mark.of_file
 def test_reads_in_a_block_open_the_file_once_and_give_it_back(warehouse, monkeypatch):
     warehouse.replace("dialogue.answers", answers("a", 2))
     opened, attach = [], module.attached
@@ -565,13 +572,14 @@ def test_a_row_that_breaks_a_rule_is_one_clear_error_and_changes_nothing(warehou
     assert held(warehouse) == {"a": (3, ["old"]), "other": (3, ["old"])}
 
 
+@pytest.mark.of_file
 def test_a_full_disk_is_said_as_such_and_changes_nothing(warehouse, monkeypatch):
     def full(*_: object) -> None:
         raise duckdb.IOException("Could not write:\nNo space left on device")
 
     warehouse.replace(TABLE, answers("a", 3, "old"))
     with monkeypatch.context() as patch:
-        patch.setattr("resources.warehouse._replace", full)
+        patch.setattr("resources.warehouse.replace_rows", full)
         with pytest.raises(WarehouseError) as refused:
             warehouse.replace(TABLE, answers("a", 2), {"set_id": "a"})
 
@@ -592,6 +600,7 @@ def test_a_write_to_what_is_not_there_is_refused(warehouse, write):
         warehouse.replace_all([write])
 
 
+@pytest.mark.of_file
 def test_a_full_disk_is_one_clear_error_and_changes_nothing(warehouse):
     warehouse.replace(TABLE, answers("a", 100, "old"))
     script = """
@@ -623,6 +632,7 @@ def test_after_a_failed_query_another_process_can_open_the_file_at_once(warehous
     assert opened_by_another_process(warehouse.path)
 
 
+@pytest.mark.of_file
 def test_a_file_that_cannot_take_the_schema_is_one_clear_error_and_is_let_go(missing):
     missing.path.parent.mkdir(parents=True)
     with duckdb.connect(str(missing.path)) as foreign:
@@ -679,6 +689,7 @@ def hours_pass(monkeypatch):
     monkeypatch.setattr(time, "monotonic", lambda: 3600 * now())
 
 
+@pytest.mark.of_file
 def test_a_reader_at_the_duckdb_prompt_is_waited_for_and_the_log_names_it(
     warehouse, foreign_reader, hours_pass
 ):
@@ -702,6 +713,7 @@ def test_a_reader_at_the_duckdb_prompt_is_waited_for_and_the_log_names_it(
     assert all(re.search(rf"^Waiting for \d+ s: .*{holder}", line) for line in said)
 
 
+@pytest.mark.of_file
 def test_who_waits_behind_another_writer_says_so(warehouse, monkeypatch):
     monkeypatch.setattr(module, "SAID_AFTER", 0.2)
     assert warehouse.count(TABLE) == 0
@@ -717,6 +729,7 @@ def test_who_waits_behind_another_writer_says_so(warehouse, monkeypatch):
     assert said and all("is in use by another process of vlm-loom" in line for line in said)
 
 
+@pytest.mark.of_file
 def test_a_reader_who_stays_is_one_clear_error(warehouse, foreign_reader, monkeypatch):
     monkeypatch.setattr(module, "OPEN_TIMEOUT", 0.5)
 
@@ -726,6 +739,7 @@ def test_a_reader_who_stays_is_one_clear_error(warehouse, foreign_reader, monkey
     assert not opened_by_another_process(warehouse.path), "the reader should still be there"
 
 
+@pytest.mark.of_file
 @pytest.mark.parametrize("content", [b"", b"abc", b"no DuckDB file " * 1000])
 def test_what_is_no_duckdb_file_is_said_at_once_and_not_touched(warehouse, content, monkeypatch):
     monkeypatch.setattr(module, "OPEN_TIMEOUT", 3600)
@@ -739,6 +753,7 @@ def test_what_is_no_duckdb_file_is_said_at_once_and_not_touched(warehouse, conte
     assert warehouse.path.read_bytes() == content
 
 
+@pytest.mark.of_file
 @pytest.mark.parametrize("share", [0, 0.3, 0.9])
 def test_a_file_that_was_cut_short_is_one_sentence(warehouse, share):
     """DuckDB opens one that has its beginning, and fails where the rest is read."""
@@ -750,6 +765,7 @@ def test_a_file_that_was_cut_short_is_one_sentence(warehouse, share):
         Warehouse(warehouse.path).sql(f"FROM {TABLE}")
 
 
+@pytest.mark.of_file
 def test_a_file_that_may_not_be_opened_is_not_called_damaged(tmp_path):
     def denied(*_, **__):
         raise duckdb.IOException('Cannot open file "x": Permission denied')
@@ -760,6 +776,7 @@ def test_a_file_that_may_not_be_opened_is_not_called_damaged(tmp_path):
             Warehouse(tmp_path / "warehouse.duckdb").count(TABLE)
 
 
+@pytest.mark.of_file
 def test_a_lock_that_is_never_let_go_is_one_clear_error(warehouse, monkeypatch):
     monkeypatch.setattr(module, "LOCK_TIMEOUT", 0.2)
     assert warehouse.count(TABLE) == 0
@@ -787,6 +804,7 @@ def _read(path, barrier, done):
             assert (n, len(texts)) == (50, 1), f"set {set_id} was seen with {n} rows of {texts}"
 
 
+@pytest.mark.of_file
 def test_four_processes_write_at_once_while_two_read_and_all_rows_are_there(warehouse):
     barrier, done = PROCESSES.Barrier(6), PROCESSES.Event()
     writers = [
@@ -823,6 +841,7 @@ def test_threads_of_one_process_may_share_a_warehouse(warehouse):
     assert held(warehouse) == {f"{n}": (5, ["seen"]) for n in range(6)}
 
 
+@pytest.mark.of_file
 def test_a_writer_killed_in_the_middle_leaves_one_whole_version_and_no_lock(warehouse):
     script = """
         import itertools, sys
@@ -859,6 +878,7 @@ def run(script, *arguments) -> subprocess.CompletedProcess:
     return subprocess.CompletedProcess(child.args, child.returncode, None, stderr)
 
 
+@pytest.mark.of_file
 class TestLeftOpen:
     """A run leaves the file open for its next transaction, and others come to it soon."""
 

@@ -1,0 +1,357 @@
+"""Opening a lake: DuckLake's catalogue in Postgres and its data files, attached to an instance of
+DuckDB that the process keeps.
+
+What belongs here: which lake the environment names, DuckDB's extensions, the instance, and the locks
+by which writers of a table follow each other. What is read and written is `lake.py`.
+
+A lake lets any number of processes read and write. It finds conflicts of two transactions that change
+the same rows, and none where two add rows: each might add the same key. So who writes a table holds a
+lock of Postgres for it, which ends with the transaction or with the process.
+"""
+
+import atexit
+import hashlib
+import os
+import re
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from resources import home
+from resources.shared_files import SCHEME, shared_files
+from resources.shared_files import VARIABLE as FILES
+from resources.waiting import Waiting
+from resources.warehouse_schema import WarehouseError
+
+if TYPE_CHECKING:
+    import duckdb
+    import psycopg
+
+VARIABLE = "LOOM_WAREHOUSE"
+_KIND = "ducklake:postgres:"
+_EXAMPLE = f"{VARIABLE}=ducklake:postgres:dbname=loom host=db.example.org"
+SCHEMA = "loom_lake"
+"""Postgres' schema of the catalogue: the database has tables of other stores, too."""
+REQUIREMENTS = "requirements-lake.txt"
+EXTENSIONS = ("ducklake", "postgres_scanner")
+CONNECT_SECONDS = 10
+LOCK_TIMEOUT, SAID_AFTER, SAID_EVERY = 12 * 3600.0, 5.0, 300.0
+"""Seconds to wait for another writer of a table, after which that is said, and said again."""
+LOCK_SAID_EVERY = "5s"
+"""How long Postgres waits at a time."""
+SETTINGS = """
+    SET GLOBAL ducklake_default_data_inlining_row_limit = 0;
+    SET GLOBAL ducklake_max_retry_count = 60;
+    SET GLOBAL ducklake_retry_wait_ms = 20;
+    SET GLOBAL ducklake_retry_backoff = 1.1;
+"""
+"""Rows stand in files alone: DuckLake cannot write a list whose texts have a NUL into its catalogue.
+Numbers of snapshots follow each other, so writers of different tables meet at their commits, and
+DuckLake makes a commit again by itself."""
+_LOST = re.compile(
+    r"Unable to connect to Postgres|server closed the connection|terminating connection|connection to "
+    r"server|no connection to the server|SSL connection has been closed|Failed to get a connection"
+)
+_PATH_DIFFERS = re.compile(r'does not match existing data path in the catalog "([^"]*)"')
+
+
+class LakeError(WarehouseError):
+    """The lake cannot be used as it is set; the message says what to do."""
+
+
+class LakeLost(LakeError):
+    """The catalogue does not answer; it may in a moment."""
+
+
+class LakeAddress(NamedTuple):
+    """Where a lake is: options of libpq for its catalogue, and the folder or s3:// of its files."""
+
+    catalogue: str
+    files: str
+
+    @property
+    def name(self) -> str:
+        """The lake in a sentence, without a password."""
+        from psycopg.conninfo import conninfo_to_dict
+
+        options = conninfo_to_dict(self.catalogue)
+        return f"the lake {options.get('dbname')} on {options.get('host', 'this machine')}"
+
+    def without_secrets(self, text: str) -> str:
+        """A message of DuckDB or Postgres, which may repeat the options that it was given."""
+        from psycopg.conninfo import conninfo_to_dict
+
+        password = conninfo_to_dict(self.catalogue).get("password")
+        text = " ".join(text.split()).replace(self.catalogue, "...")
+        return text.replace(str(password), "...") if password else text
+
+
+def lake_address() -> LakeAddress | None:
+    """The lake that `LOOM_WAREHOUSE` names; None where the tables are the home's file.
+
+    Raises LakeError where it cannot be read.
+    """
+    value = os.environ.get(VARIABLE, "").strip()
+    if not value:
+        return None
+    # What it says may have a password.
+    kind = value[: len(_KIND)]
+    if kind != _KIND:
+        raise LakeError(f"{VARIABLE} does not begin with {_KIND}: say for example {_EXAMPLE}.")
+    try:
+        import psycopg
+        from psycopg.conninfo import conninfo_to_dict, make_conninfo
+    except ImportError:
+        raise LakeError(f"{VARIABLE} needs psycopg: install vlm-loom[shared].") from None
+    try:
+        options = conninfo_to_dict(value.removeprefix(_KIND))
+    except psycopg.Error:
+        raise LakeError(
+            f"{VARIABLE} has no options of libpq after {_KIND}: say for example {_EXAMPLE}."
+        ) from None
+    if not options.get("dbname") and not options.get("service"):
+        raise LakeError(f"{VARIABLE} names no database: say for example {_EXAMPLE}.")
+    options.setdefault("connect_timeout", CONNECT_SECONDS)
+    files = shared_files()
+    return LakeAddress(
+        make_conninfo("", **options), f"{files.address if files else home.home()}/lake/"
+    )
+
+
+# --- The instance ----------------------------------------------------------------------------------
+
+_kept: "dict[tuple[int, LakeAddress], duckdb.DuckDBPyConnection]" = {}
+"""The instance of a process for each lake. A forked child has its parent's here, and never ends it."""
+_made = threading.Lock()
+
+
+@atexit.register
+def forget() -> None:
+    """End the process's instances: what they hold of Postgres may be broken."""
+    for key in [key for key in _kept if key[0] == os.getpid()]:
+        _kept.pop(key, None)
+
+
+@contextmanager
+def attached(
+    address: LakeAddress, log: Callable[[str], None], *, own_instance: bool = False
+) -> Iterator["duckdb.DuckDBPyConnection"]:
+    """A connection whose default database is the lake, which is made where there is none.
+
+    Settings that hold for a whole instance need one of their own. Raises LakeError where the lake does
+    not answer.
+    """
+    import duckdb
+
+    instance = None
+    try:
+        if own_instance:
+            instance = _new_instance(address, log)
+        else:
+            with _made:
+                key = os.getpid(), address
+                if key not in _kept:
+                    _kept[key] = _new_instance(address, log)
+                instance = _kept[key].cursor()
+        connection = instance.cursor()
+        try:
+            # It would be drawn into the run's log.
+            connection.execute("SET enable_progress_bar = false; USE warehouse")
+            yield connection
+        finally:
+            connection.close()
+    except duckdb.Error as error:
+        raise explained(address, error) from error
+    finally:
+        if instance is not None:
+            instance.close()
+
+
+def explained(address: LakeAddress, error: "duckdb.Error") -> Exception:
+    """The error, or the sentence for one of a catalogue that does not answer."""
+    import duckdb
+
+    text = address.without_secrets(str(error))
+    if _LOST.search(text) or isinstance(error, duckdb.FatalException):
+        forget()
+        return _lost(address, error)
+    return error
+
+
+def _new_instance(address: LakeAddress, log: Callable[[str], None]) -> "duckdb.DuckDBPyConnection":
+    import duckdb
+
+    instance = duckdb.connect(config={"temp_directory": f"{home.warehouse_path()}.tmp"})
+    load_extensions(instance, address)
+    instance.execute(SETTINGS)
+    if not address.files.startswith(SCHEME):
+        Path(address.files).mkdir(parents=True, exist_ok=True)
+    # Two that make the same lake would both make its tables.
+    with locked(address, ["attach"], log):
+        attach(instance, address, "DATA_INLINING_ROW_LIMIT 0")
+    return instance
+
+
+def load_extensions(connection: "duckdb.DuckDBPyConnection", address: LakeAddress) -> None:
+    """DuckDB's extensions, from the packages that bring them, else those that are installed."""
+    import duckdb
+
+    on_s3 = address.files.startswith(SCHEME)
+    for name in (*EXTENSIONS, *(["httpfs"] if on_s3 else [])):
+        found = find_spec(f"duckdb_extension_{name}")
+        folders = found.submodule_search_locations if found else None
+        file = f"extensions/v{duckdb.__version__}/{name}.duckdb_extension"
+        paths = [path for folder in folders or () if (path := Path(folder) / file).exists()]
+        try:
+            connection.execute(f"LOAD {quoted(str(paths[0])) if paths else name}")
+        except duckdb.Error as error:
+            raise LakeError(
+                f"{VARIABLE} needs DuckDB's extension {name}, which DuckDB {duckdb.__version__} does "
+                f"not find here: install {REQUIREMENTS} beside the other packages."
+            ) from error
+    if on_s3:
+        connection.execute(_s3_secret())
+
+
+def _s3_secret() -> str:
+    """What DuckDB needs to know of S3, off the usual variables."""
+    values = {
+        "KEY_ID": os.environ.get("AWS_ACCESS_KEY_ID"),
+        "SECRET": os.environ.get("AWS_SECRET_ACCESS_KEY"),
+        "SESSION_TOKEN": os.environ.get("AWS_SESSION_TOKEN"),
+        "REGION": os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION"),
+    }
+    options = [f"{name} {quoted(value)}" for name, value in values.items() if value]
+    if endpoint := os.environ.get("AWS_ENDPOINT_URL"):
+        scheme, _, host = endpoint.partition("://")
+        options += [f"ENDPOINT {quoted(host.rstrip('/'))}", "URL_STYLE 'path'"]
+        options.append(f"USE_SSL {str(scheme == 'https').lower()}")
+    return f"CREATE OR REPLACE SECRET files ({', '.join(['TYPE s3', *options])})"
+
+
+def attach(connection: "duckdb.DuckDBPyConnection", address: LakeAddress, *options: str) -> None:
+    """Attach the lake as `warehouse`. Raises LakeError where it does not answer or is another one."""
+    import duckdb
+
+    given = ", ".join(
+        [f"METADATA_SCHEMA '{SCHEMA}'", f"DATA_PATH {quoted(address.files)}", *options]
+    )
+    source = quoted(f"{_KIND}{address.catalogue}")
+    try:
+        connection.execute(f"ATTACH {source} AS warehouse ({given})")
+    except duckdb.Error as error:
+        if differs := _PATH_DIFFERS.search(str(error)):
+            raise LakeError(
+                f"The files of {address.name} are in {differs[1]}, and here they would be in "
+                f"{address.files}: set {FILES} as it is on the other machines (or LOOM_HOME, where "
+                f"{FILES} is not set)."
+            ) from error
+        raise explained(address, error) from error
+
+
+def quoted(text: str) -> str:
+    """A text as a literal of SQL."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+# --- Locks -----------------------------------------------------------------------------------------
+
+_idle: "list[tuple[int, str, psycopg.Connection[Any]]]" = []
+"""Connections that hold no lock now, by process and catalogue."""
+
+
+@contextmanager
+def locked(
+    address: LakeAddress, names: Sequence[str], log: Callable[[str], None]
+) -> Iterator[Callable[[], None]]:
+    """Hold the locks of these names, one writer each; what it gives raises LakeLost once they are lost.
+
+    They are of one transaction of Postgres, and are given up with it, however it ends.
+    """
+    import psycopg
+
+    connection = _connection(address)
+    waiting = Waiting(LOCK_TIMEOUT, log, SAID_AFTER, SAID_EVERY)
+    try:
+        while True:
+            try:
+                _lock(connection, names)
+                break
+            except psycopg.errors.LockNotAvailable:
+                connection.rollback()
+                who = "another process of vlm-loom, which may itself be waiting"
+                if not waiting.goes_on(
+                    f"{' and '.join(names)} in {address.name} is written by {who}"
+                ):
+                    raise LakeError(
+                        f"Another process has written {' and '.join(names)} in {address.name} for "
+                        "hours: end it and run again."
+                    ) from None
+        yield lambda: _require_held(address, connection)
+        connection.rollback()
+    except psycopg.OperationalError as error:
+        raise _lost(address, error) from error
+    finally:
+        if connection.closed or connection.info.transaction_status.name != "IDLE":
+            connection.close()
+        else:
+            _idle.append((os.getpid(), address.catalogue, connection))
+
+
+def _lock(connection: "psycopg.Connection[Any]", names: Sequence[str]) -> None:
+    connection.execute(f"SET LOCAL lock_timeout = '{LOCK_SAID_EVERY}'")
+    # In one order: nobody waits for who waits for them.
+    for name in sorted(names):
+        digest = hashlib.sha256(f"{SCHEMA}:{name}".encode()).digest()
+        key = int.from_bytes(digest[:8], signed=True)
+        connection.execute("SELECT pg_advisory_xact_lock(%s)", [key])
+
+
+def _require_held(address: LakeAddress, connection: "psycopg.Connection[Any]") -> None:
+    import psycopg
+
+    try:
+        connection.execute("SELECT 1")
+    except psycopg.Error as error:
+        raise _lost(address, error) from error
+
+
+def _connection(address: LakeAddress) -> "psycopg.Connection[Any]":
+    import psycopg
+
+    for entry in list(_idle):
+        process, catalogue, connection = entry
+        if (process, catalogue) == (os.getpid(), address.catalogue):
+            with suppress(ValueError):
+                _idle.remove(entry)
+                with suppress(psycopg.Error):
+                    connection.execute("SELECT 1")
+                    connection.rollback()
+                    return connection
+    try:
+        return psycopg.connect(address.catalogue)
+    except psycopg.Error as error:
+        raise _lost(address, error) from error
+
+
+def _lost(address: LakeAddress, error: Exception) -> LakeLost:
+    text = address.without_secrets(str(error))
+    return LakeLost(
+        f"The catalogue of {address.name} does not answer ({text}): start its Postgres, or put "
+        f"{VARIABLE} right."
+    )
+
+
+def catalogue_exists(address: LakeAddress) -> bool:
+    """Whether anybody has made the lake. Raises LakeLost."""
+    import psycopg
+
+    with closing(_connection(address)) as connection:
+        try:
+            found = connection.execute("SELECT to_regclass(%s)", [f"{SCHEMA}.ducklake_snapshot"])
+            return found.fetchone() != (None,)
+        except psycopg.Error as error:
+            raise _lost(address, error) from error

@@ -1,0 +1,75 @@
+"""What a lake needs now and then: small files merged, old snapshots ended, files of neither removed.
+
+What belongs here: which snapshots are kept, and in which order the rest goes. A snapshot that a
+release was frozen in is kept for as long as there is the release; so is the last one. Each table is
+merged under the lock of its writers, so no write is begun anew for it; reads go on.
+"""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
+
+from resources.lake import RELEASES, Lake
+from resources.lake_file import locked, quoted
+from resources.warehouse_schema import sql_text
+
+REWRITTEN_FROM = 0.5
+"""Share of a file's rows that were deleted from which the file is written anew."""
+READ_FOR = timedelta(days=1)
+"""What is in no snapshot any more is removed after this time: a query may still read it, and who was
+killed may have left it."""
+
+
+class Upkeep(NamedTuple):
+    """What was done to a lake: numbers of snapshots and files."""
+
+    n_ended: int
+    n_kept_for_releases: int
+    n_merged: int
+    n_written: int
+    n_removed: int
+
+    def sentence(self) -> str:
+        """The same in words."""
+        return (
+            f"{self.n_ended} old snapshots ended, {self.n_kept_for_releases} kept for releases; "
+            f"{self.n_merged} files merged into {self.n_written}; {self.n_removed} files removed."
+        )
+
+
+def keep_up(
+    lake: Lake, days: int, say: Callable[[str], None], read_for: timedelta = READ_FOR
+) -> Upkeep:
+    """Merge files, end the snapshots older than `days` and remove files that none has any more."""
+    before = datetime.now(UTC) - timedelta(days=days)
+    frozen = lake.snapshots_of_releases()
+    released = {*lake.select(RELEASES, "release_id")["release_id"].to_pylist()}
+    pinned = {frozen[release_id] for release_id in released & frozen.keys()}
+    old = lake.sql(sql_text("old_snapshots"), {"before": before})["snapshot_id"].to_pylist()
+    ended = sorted({*old} - pinned)
+    with lake.transactions() as connection:
+        if ended:
+            connection.execute(f"CALL ducklake_expire_snapshots('warehouse', versions => {ended})")
+            say(f"{len(ended)} snapshots ended.")
+        n_merged = n_written = 0
+        for schema, table in connection.execute(sql_text("lake_tables")).fetchall():
+            with locked(lake.address, [f"{schema}.{table}"], say):
+                for call in (
+                    f"rewrite_data_files('warehouse', {quoted(table)}, schema => {quoted(schema)}, "
+                    f"delete_threshold => {REWRITTEN_FROM})",
+                    f"merge_adjacent_files('warehouse', {quoted(table)}, schema => {quoted(schema)})",
+                ):
+                    for *_, processed, created in connection.execute(
+                        f"CALL ducklake_{call}"
+                    ).fetchall():
+                        n_merged, n_written = n_merged + processed, n_written + created
+                        say(f"{schema}.{table}: {processed} files merged into {created}.")
+        unread = datetime.now(UTC) - read_for
+        removed = [
+            path
+            for name in ("cleanup_old_files", "delete_orphaned_files")
+            for path in connection.execute(
+                f"CALL ducklake_{name}('warehouse', older_than => $unread)", {"unread": unread}
+            ).fetchall()
+        ]
+    return Upkeep(len(ended), len(pinned & {*old}), n_merged, n_written, len(removed))

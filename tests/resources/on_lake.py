@@ -1,0 +1,419 @@
+"""What holds for a lake alone: run by `test_lake.py` in a process whose DuckDB has DuckLake."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+
+import duckdb
+import psycopg
+import pyarrow as pa
+import pytest
+
+from resources import lake_rules
+from resources.home import REPO_ROOT
+from resources.lake import ATTEMPTS, Lake, LakeConflict, read_at
+from resources.lake_file import LakeAddress, LakeError, LakeLost, locked
+from resources.lake_upkeep import keep_up
+from resources.notebook import Home
+from resources.warehouse import Warehouse, WarehouseError, arrow_schema
+from resources.warehouse_of_home import warehouse_of_home
+from resources.warehouse_schema import declared_columns
+from tests import lakes
+from tests.resources.older_stores import IN_DUCKDB, THEN, TODAY, rows_of_today, small_sql
+from tests.resources.test_warehouse import TABLE, answers, failures, held
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Lake:
+    return lakes.new_lake(tmp_path)
+
+
+@contextmanager
+def postgres(lake: Lake) -> Iterator["psycopg.Connection[tuple[object, ...]]"]:
+    with psycopg.connect(lake.address.catalogue, autocommit=True) as connection:
+        yield connection
+
+
+def release(release_id: str) -> pa.Table:
+    """A row of release.releases."""
+    row = {"release_id": release_id, "name": "mmdu", "kind": "benchmark", "origin": "built"}
+    numbers = dict.fromkeys(("n_items", "n_turns", "n_images"), 1)
+    how = {"review_policy": "none", "review_share": 0.0, "provider": "p", "created_at": "2026"}
+    return pa.Table.from_pylist(
+        [{**row, **numbers, **how}], schema=arrow_schema("release.releases")
+    )
+
+
+def processes(lake: Lake, script: str, *arguments: object) -> list[subprocess.Popen[str]]:
+    """A process for each argument, which has it, the lake and its files."""
+    code = (
+        """
+        import itertools, sys
+        from resources.lake import Lake
+        from resources.lake_file import LakeAddress
+        from tests.resources.test_warehouse import TABLE, answers, held
+
+        lake, told = Lake(LakeAddress(*sys.argv[1:3])), sys.argv[3]
+        """,
+        script,
+    )
+    text = "".join(map(textwrap.dedent, code))
+    return [
+        subprocess.Popen(
+            [sys.executable, "-c", text, *lake.address, str(argument)],
+            cwd=REPO_ROOT,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for argument in arguments
+    ]
+
+
+# Writers
+
+
+def test_eight_writers_at_once_all_succeed_and_readers_see_whole_writes(lake: Lake) -> None:
+    """Two of them write each of four partitions, and all of them meet at their commits."""
+    lake.check()
+    writers = processes(
+        lake,
+        """
+        for number in range(4):
+            set_id = str(int(told) % 4)
+            lake.replace(TABLE, answers(set_id, 20, f"{told} {number}"), {"set_id": set_id})
+        """,
+        *range(8),
+    )
+    seen = []
+    while any(writer.poll() is None for writer in writers):
+        seen += [found for found in held(lake).values()]
+    assert [writer.wait() for writer in writers] == [0] * 8
+    assert {(n, len(texts)) for n, texts in seen} <= {(20, 1)} and seen
+    assert {key: n for key, (n, _) in held(lake).items()} == dict.fromkeys("0123", 20)
+    n_snapshots = lake.sql("SELECT count(*) AS n FROM ducklake_snapshots('warehouse')")
+    assert n_snapshots["n"].to_pylist()[0] >= 32
+
+
+def test_a_writer_killed_at_ten_moments_leaves_whole_rows_and_no_lock(lake: Lake) -> None:
+    lake.replace(TABLE, answers("a", 2_000, "one"), {"set_id": "a"})
+    for number in range(10):
+        (writer,) = processes(
+            lake,
+            """
+            for text in itertools.cycle(["one", "two"]):
+                lake.replace(TABLE, answers("a", 2_000, text), {"set_id": "a"})
+                print("written", flush=True)
+            """,
+            "",
+        )
+        with writer:
+            assert writer.stdout is not None
+            assert writer.stdout.readline() == "written\n"
+            # In or between the steps of the next transactions.
+            time.sleep(0.013 * number)
+            os.kill(writer.pid, signal.SIGKILL)
+        ((n, texts),) = held(lake).values()
+        assert n == 2_000 and texts in (["one"], ["two"])
+    began = time.monotonic()
+    lake.replace(TABLE, answers("a", 1), {"set_id": "a"})
+    assert held(lake) == {"a": (1, ["seen"])} and time.monotonic() - began < 60
+
+
+def test_two_that_add_the_same_key_do_not_both_succeed(lake: Lake) -> None:
+    """Neither sees the other's row when it begins."""
+    lake.check()
+    writers = processes(
+        lake,
+        """
+        rows = answers("same", 5).set_column(0, "set_id", [[told] * 5])
+        lake.replace(TABLE, rows, {"set_id": told})
+        """,
+        *"abcd",
+    )
+    assert sorted(writer.wait() for writer in writers) == [0, 1, 1, 1]
+    assert [n for n, _ in held(lake).values()] == [5]
+
+
+def test_who_waits_for_a_writer_says_so_and_goes_on(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("resources.lake_file.LOCK_SAID_EVERY", "100ms")
+    monkeypatch.setattr("resources.lake_file.SAID_AFTER", 0.2)
+    lake.check()
+    said: list[str] = []
+    begun, enough = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with locked(lake.address, [TABLE], said.append):
+            begun.set()
+            enough.wait(60)
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    assert begun.wait(60)
+    threading.Timer(1, enough.set).start()
+    Lake(lake.address, said.append).replace(TABLE, answers("a", 1))
+    holder.join()
+    assert said and all(f"{TABLE} in the lake" in line and "is written by" in line for line in said)
+    assert lake.count(TABLE) == 1
+
+
+def test_a_conflict_is_repeated_counted_and_said(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody without our lock deletes the same rows between a write's beginning and its commit."""
+    said: list[str] = []
+    lake = Lake(lake.address, said.append)
+    lake.replace(TABLE, answers("a", 3, "old"), {"set_id": "a"})
+    verify, others = lake_rules.verify, [1]
+
+    def meanwhile(*args: object) -> None:
+        verify(*args)  # type: ignore[arg-type]
+        if others and others.pop():
+            with Lake(lake.address)._opened(own_instance=True) as other:
+                other.execute(f"DELETE FROM {TABLE}")
+
+    monkeypatch.setattr("resources.lake.verify", meanwhile)
+    lake.replace(TABLE, answers("a", 2, "new"), {"set_id": "a"})
+
+    assert held(lake) == {"a": (2, ["new"])}
+    assert lake.n_repeated == 1 and len(said) == 1 and "tried again (1 of" in said[0]
+
+
+def test_a_conflict_that_never_ends_is_one_error(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lake.check()
+    monkeypatch.setattr("resources.lake.LONGEST_PAUSE", 0.01)
+
+    def conflict(*_: object) -> None:
+        raise duckdb.TransactionException("Transaction conflict - another one was first")
+
+    monkeypatch.setattr("resources.lake.verify", conflict)
+    with pytest.raises(LakeConflict, match="changed the same tables .* run again"):
+        lake.replace(TABLE, answers("a", 1))
+    assert lake.n_repeated == ATTEMPTS - 1 and lake.count(TABLE) == 0
+
+
+def test_a_catalogue_that_was_away_for_a_moment_is_asked_again(lake: Lake) -> None:
+    lake.replace(TABLE, answers("a", 1))
+    with postgres(lake) as server:
+        server.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+    lake.replace(TABLE, answers("a", 2))
+    assert lake.count(TABLE) == 2
+
+
+# Rules
+
+
+@pytest.mark.parametrize(
+    ("rows", "partition"),
+    [
+        (answers("a", 2, ""), {"set_id": "a"}),
+        (pa.concat_tables([answers("a", 1)] * 2), {"set_id": "a"}),
+        (answers("a", 2).drop_columns(["provider"]), {"set_id": "a"}),
+        (answers("other", 1).set_column(0, "set_id", pa.array(["a"])), {"set_id": "a"}),
+    ],
+    ids=["check", "key twice", "null", "key of another partition"],
+)
+def test_what_breaks_a_rule_is_said_as_the_file_says_it(
+    lake: Lake, tmp_path: Path, rows: pa.Table, partition: dict[str, str]
+) -> None:
+    said = []
+    for warehouse in (lake, Warehouse(tmp_path / "warehouse.duckdb")):
+        warehouse.replace(TABLE, answers("other", 3))
+        with pytest.raises(WarehouseError) as refused:
+            warehouse.replace(TABLE, rows, partition)
+        said.append(str(refused.value))
+    assert said[0] == said[1]
+
+
+def test_texts_with_nul_and_odd_numbers_come_back_as_they_went_in(lake: Lake) -> None:
+    text = "x\0y 'quoted' \\ \n 字"
+    lake.replace(TABLE, answers("a", 2, text))
+    item = {"ordinal": 1, "revision": 1, "reviewers": [text], "labels": {text: text}}
+    row = {**item, "release_id": "r", "item_id": text}
+    lake.replace("release.items", pa.Table.from_pylist([row], schema=arrow_schema("release.items")))
+    assert held(lake) == {"a": (2, [text])}
+    (back,) = lake.select("release.items").to_pylist()
+    assert (back["item_id"], back["labels"], back["reviewers"]) == (text, [(text, text)], [text])
+
+
+# Snapshots and upkeep
+
+
+def test_a_release_names_its_snapshot_which_upkeep_keeps(lake: Lake) -> None:
+    lake.replace(TABLE, answers("a", 3, "then"))
+    for release_id in ("mmdu-1", "mmdu-2"):
+        lake.replace("release.releases", release(release_id), {"release_id": release_id})
+    for number in range(5):
+        lake.replace(TABLE, answers("a", 2, f"{number}"))
+        lake.replace(TABLE, answers("b", 2, f"{number}"), {"set_id": "b"})
+    # Written once more: the first snapshot is still the one.
+    lake.replace("release.releases", release("mmdu-1"), {"release_id": "mmdu-1"})
+    lake.replace("release.releases", release("mmdu-2").slice(1), {"release_id": "mmdu-2"})
+    snapshots = lake.snapshots_of_releases()
+    assert {*snapshots} == {"mmdu-1", "mmdu-2"}
+    files = sorted(Path(lake.address.files).rglob("*.parquet"))
+
+    done = keep_up(lake, 0, lambda _: None, read_for=timedelta(0))
+
+    left = lake.sql("SELECT snapshot_id FROM ducklake_snapshots('warehouse')")
+    assert left["snapshot_id"].to_pylist()[0] == snapshots["mmdu-1"]
+    assert snapshots["mmdu-2"] not in left["snapshot_id"].to_pylist()
+    assert (done.n_kept_for_releases, done.n_ended > 10) == (1, True)
+    assert len(sorted(Path(lake.address.files).rglob("*.parquet"))) < len(files)
+    assert done.n_removed > 0 and done.n_merged > done.n_written > 0
+    assert held(lake) == {"a": (2, ["4"]), "b": (2, ["4"])}
+    with read_at(lake.address, str(snapshots["mmdu-1"])) as then:
+        assert then.execute(f"SELECT answer FROM {TABLE}").fetchall() == [("then",)] * 3
+    assert keep_up(lake, 0, lambda _: None).n_ended <= 2
+
+
+def test_upkeep_and_writers_at_once_leave_all_rows(lake: Lake) -> None:
+    for set_id in "abcd":
+        lake.replace(TABLE, answers(set_id, 5, "0"), {"set_id": set_id})
+    writers = processes(
+        lake,
+        """
+        for number in range(6):
+            lake.replace(TABLE, answers(told, 5, f"{number}"), {"set_id": told})
+        """,
+        *"ab",
+    )
+    while any(writer.poll() is None for writer in writers):
+        keep_up(lake, 0, lambda _: None)
+    assert [writer.wait() for writer in writers] == [0, 0]
+    assert held(lake) == {
+        **{key: (5, ["5"]) for key in "ab"},
+        **{key: (5, ["0"]) for key in "cd"},
+    }
+
+
+def test_the_tables_are_read_as_of_a_snapshot_or_a_time_and_nothing_is_written(
+    lake: Lake, tmp_path: Path
+) -> None:
+    lake.replace(TABLE, answers("a", 1, "first"))
+    (first,) = lake.sql("SELECT max(snapshot_id) AS n FROM ducklake_snapshots('warehouse')")["n"]
+    lake.replace(TABLE, answers("a", 1, "second"))
+    text = f"SELECT answer FROM {TABLE}"
+    for moment, answer in ((None, "second"), (str(first), "first"), ("2999-01-01", "second")):
+        with read_at(lake.address, moment) as connection:
+            assert connection.execute(text).fetchall() == [(answer,)]
+    for moment in ("999", "1999-01-01", "long ago"):
+        with pytest.raises(LakeError, match="cannot be read as of"), read_at(lake.address, moment):
+            pass
+    with read_at(lake.address, None) as connection:
+        for wrong in (
+            f"DELETE FROM {TABLE}",
+            f"COPY {TABLE} TO '{tmp_path}/x.csv'",
+            "DROP TABLE x",
+        ):
+            with pytest.raises(duckdb.Error):
+                connection.execute(wrong)
+
+
+# The form of the tables
+
+
+def test_an_older_lake_gets_the_form_that_sql_declares_and_keeps_its_rows(tmp_path: Path) -> None:
+    with small_sql(tmp_path / "sql"):
+        lake_rules.declared_rules.cache_clear()
+        lake, new = (lakes.new_lake(tmp_path / name) for name in ("older", "new"))
+        with lake._opened() as connection:
+            connection.begin()
+            for stage in ("ingest", "cluster", "rewrite"):
+                connection.execute(f"CREATE SCHEMA {stage}")
+            lake_rules.run_script(connection, THEN.format(**IN_DUCKDB))
+            connection.execute("CREATE VIEW ingest.lengths AS SELECT 0 AS n_words")
+            connection.execute("CREATE TABLE main.schema_version (version INTEGER, declared TEXT)")
+            connection.execute("INSERT INTO main.schema_version VALUES (100, 'then')")
+            connection.commit()
+        lake.require_upgradable()
+        lake.check()
+        new.check()
+        assert lake.columns() == new.columns() == declared_columns()
+        for table, rows in rows_of_today(IN_DUCKDB).items():
+            assert lake.sql(f"FROM {table} ORDER BY ALL").to_pylist() == rows
+        assert lake.sql("FROM main.schema_version")["version"].to_pylist() == [TODAY]
+        lake.check()
+        snapshots = lake.sql("SELECT count(*) AS n FROM ducklake_snapshots('warehouse')")
+        Lake(lake.address).check()
+        assert lake.sql("SELECT count(*) AS n FROM ducklake_snapshots('warehouse')") == snapshots
+    lake_rules.declared_rules.cache_clear()
+
+
+def test_a_migration_whose_rows_break_a_rule_changes_nothing(tmp_path: Path) -> None:
+    lake = lakes.new_lake(tmp_path)
+    with lake._opened() as connection:
+        connection.execute("CREATE SCHEMA ingest")
+        connection.begin()
+        with pytest.raises(duckdb.ConstraintException, match="CHECK constraint failed"):
+            lake_rules.run_script(
+                connection,
+                "CREATE TABLE ingest.t (x INTEGER CHECK (x > 0)); INSERT INTO ingest.t VALUES (0);",
+            )
+        connection.rollback()
+
+
+def test_eight_processes_make_one_lake(lake: Lake) -> None:
+    makers = processes(lake, "lake.check()", *range(8))
+    assert [maker.wait() for maker in makers] == [0] * 8
+    assert lake.columns() == declared_columns()
+
+
+def test_a_copy_is_a_file_with_the_same_rows(lake: Lake, tmp_path: Path) -> None:
+    lake.replace(TABLE, answers("a", 3))
+    lake.replace("dialogue.failed", failures(2))
+    lake.copy_to(tmp_path / "copy.duckdb")
+    copy = Warehouse(tmp_path / "copy.duckdb")
+    assert copy.columns() == lake.columns()
+    assert held(copy) == held(lake) and copy.count("dialogue.failed") == 2
+
+
+# The home's settings
+
+
+@pytest.fixture
+def home(lake: Lake, loom_home: Path, monkeypatch: pytest.MonkeyPatch) -> Lake:
+    """The home whose tables are on a lake."""
+    loom_home.mkdir()
+    monkeypatch.setenv("LOOM_WAREHOUSE", f"ducklake:postgres:{lake.address.catalogue}")
+    found = warehouse_of_home()
+    assert isinstance(found, Lake) and found.address.files == f"{loom_home}/lake/"
+    return found
+
+
+def test_notebooks_and_pages_read_the_lake(home: Lake) -> None:
+    assert not home.is_there()
+    with pytest.raises(WarehouseError, match="no tables yet"):
+        home.glance("release/all", {})
+    home.replace(TABLE, answers("a", 3))
+    assert home.is_there()
+    assert home.glance("release/all", {}).num_rows == 0
+    assert TABLE in Home().tables() and Home().table(TABLE, "answer").num_rows == 3
+
+
+def test_a_catalogue_that_is_not_there_is_one_sentence_without_its_password(tmp_path: Path) -> None:
+    nowhere = "dbname=loom host=127.0.0.1 port=1 password=verysecret connect_timeout=2"
+    lake = Lake(LakeAddress(nowhere, f"{tmp_path}/lake/"))
+    with pytest.raises(LakeLost, match="lake loom on 127.0.0.1 does not answer") as refused:
+        lake.count(TABLE)
+    assert "verysecret" not in str(refused.value)
+
+
+def test_other_files_than_the_lakes_are_refused(lake: Lake, tmp_path: Path) -> None:
+    lake.check()
+    with pytest.raises(LakeError, match="here they would be in .*set LOOM_FILES"):
+        Lake(lake.address._replace(files=f"{tmp_path}/elsewhere/")).check()

@@ -1,0 +1,99 @@
+"""The warehouse on a lake keeps its contract: the tests of a warehouse, and those of lakes alone."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from methods.errors import UserError
+from resources.home import REPO_ROOT
+from resources.home_backup import BackupError, back_up
+from resources.lake_file import LakeError, lake_address
+from resources.warehouse import Warehouse
+from resources.warehouse_of_home import warehouse_of_home
+from tests import lakes
+from tests.doubles.servers import PostgresServer
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("file", ["test_warehouse.py", "on_lake.py"])
+def test_a_lake_keeps_the_contract(postgres: PostgresServer, file: str, tmp_path: Path) -> None:
+    tests = f"tests/resources/{file}"
+    options = ["-q", "-p", "no:cacheprovider", "-m", "not of_file", "--tier=all"]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *options, f"--basetemp={tmp_path / 'lake'}", tests],
+        cwd=REPO_ROOT,
+        env=lakes.environment() | {lakes.SERVER: postgres.address},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-1000:]
+    assert " passed" in done.stdout and "skipped" not in done.stdout
+
+
+# What the variables say
+
+
+@pytest.mark.parametrize(
+    ("value", "files", "said"),
+    [
+        ("warehouse.duckdb", "", "does not begin with ducklake:postgres:"),
+        ("ducklake:sqlite:x", "", "does not begin with ducklake:postgres:"),
+        ("ducklake:postgres:", "", "names no database"),
+        ("ducklake:postgres:host=db", "", "names no database"),
+        ("ducklake:postgres:colour=red", "", "has no options of libpq"),
+        ("ducklake:postgres:dbname=x", "gs://bucket", "LOOM_FILES is .*set it to s3://"),
+    ],
+)
+def test_unknown_and_half_settings_are_refused_in_one_sentence(
+    loom_home: Path, monkeypatch: pytest.MonkeyPatch, value: str, files: str, said: str
+) -> None:
+    monkeypatch.setenv("LOOM_WAREHOUSE", value)
+    monkeypatch.setenv("LOOM_FILES", files)
+    with pytest.raises(UserError, match=said) as refused:
+        warehouse_of_home()
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("files", "where"),
+    [
+        ("", "{home}/lake/"),
+        ("{home}/files/", "{home}/files/lake/"),
+        ("s3://b/p/", "s3://b/p/lake/"),
+    ],
+)
+def test_a_lake_is_named_by_options_or_a_url(
+    loom_home: Path, monkeypatch: pytest.MonkeyPatch, files: str, where: str
+) -> None:
+    monkeypatch.setenv("LOOM_FILES", files.format(home=loom_home))
+    for said in ("dbname=loom host=db password=x", "postgresql://:x@db/loom"):
+        monkeypatch.setenv("LOOM_WAREHOUSE", f"ducklake:postgres:{said}")
+        address = lake_address()
+        assert address is not None
+        assert address.name == "the lake loom on db"
+        assert address.files == where.format(home=loom_home)
+        assert address.without_secrets(f"at {address.catalogue} with x") == "at ... with ..."
+
+
+def test_without_the_variable_the_tables_are_the_homes_file(loom_home: Path) -> None:
+    found = warehouse_of_home()
+    assert type(found) is Warehouse and found.path == loom_home / "warehouse.duckdb"
+
+
+def test_a_backup_of_a_home_with_a_lake_says_what_to_back_up(
+    loom_home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("LOOM_WAREHOUSE", "ducklake:postgres:dbname=loom host=db password=secret")
+    with pytest.raises(BackupError, match=r"on the lake loom on db: .*pg_dump.*home/lake/") as said:
+        back_up(loom_home, tmp_path / "backup")
+    assert "secret" not in str(said.value)
+
+
+def test_this_duckdb_without_ducklake_is_one_sentence(
+    loom_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOOM_WAREHOUSE", "ducklake:postgres:dbname=x host=127.0.0.1 port=1")
+    with pytest.raises(LakeError, match="needs DuckDB's extension ducklake.*requirements-lake.txt"):
+        warehouse_of_home().check()

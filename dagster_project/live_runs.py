@@ -17,6 +17,7 @@ from assets.common.dagster_internals import (
     RetryMode,
     StepDependencyConfig,
 )
+from assets.common.tables import unattended
 from dagster_project.held_file import hold_new
 from resources.duckdb_file import left_open
 
@@ -41,7 +42,7 @@ def marked(instance: dg.DagsterInstance, run_id: str) -> Iterator[None]:
 
 
 class _MarkingExecutor(dg.Executor):
-    """Marks the run, then executes its steps as `steps` does.
+    """Marks the run, then executes its steps as `steps` does, and again where that may help.
 
     The process of a run that the UI has launched executes nothing else. The run is marked until the
     process ends, because the run's last event is stored after the steps.
@@ -62,8 +63,12 @@ class _MarkingExecutor(dg.Executor):
         self, plan_context: PlanOrchestrationContext, execution_plan: ExecutionPlan
     ) -> Iterator[dg.DagsterEvent]:
         _HELD.append(hold_new(marks_folder(plan_context.instance) / plan_context.run_id))
-        with left_open.of_run():
-            yield from self._steps.execute(plan_context, execution_plan)
+        unattended.set()
+        try:
+            with left_open.of_run():
+                yield from self._steps.execute(plan_context, execution_plan)
+        finally:
+            unattended.clear()
 
 
 def _marking(init_context: dg.InitExecutorContext) -> dg.Executor:

@@ -65,10 +65,15 @@ from dagster._core.loader import LoadingContext as LoadingContext
 from dagster._core.remote_origin import RegisteredCodeLocationOrigin as RegisteredCodeLocationOrigin
 from dagster._core.remote_origin import RemoteRepositoryOrigin as RemoteRepositoryOrigin
 
+# How often a run may be launched again, and whether it will be: waits for parameters of jobs, and for a
+# property of DagsterRun.
+from dagster._core.storage.tags import MAX_RETRIES_TAG as MAX_RETRIES_TAG
+
 # Runs by parent, root or partition: waits for such fields of RunsFilter.
 from dagster._core.storage.tags import PARENT_RUN_ID_TAG as PARENT_RUN_ID_TAG
 from dagster._core.storage.tags import PARTITION_NAME_TAG as PARTITION_NAME_TAG
 from dagster._core.storage.tags import ROOT_RUN_ID_TAG as ROOT_RUN_ID_TAG
+from dagster._core.storage.tags import WILL_RETRY_TAG as WILL_RETRY_TAG
 
 # The type of the error of a DagsterEvent: waits for a public name.
 from dagster._utils.error import SerializableErrorInfo as SerializableErrorInfo

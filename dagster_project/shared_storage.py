@@ -47,10 +47,15 @@ def _url(address: str) -> URL:
 
 
 def _in_schema(url: URL) -> URL:
-    """The address with whose connections a table without a schema is one of Dagster's."""
+    """The address with whose connections a table without a schema is one of Dagster's.
+
+    It names the driver: SQLAlchemy takes the newer one where both are installed, and dagster-postgres
+    closes that one's connections when it sets the webserver's limit for statements.
+    """
     options = url.query.get("options", "")
     given = options if isinstance(options, str) else " ".join(options)
-    return url.update_query_dict({"options": f"{given} -csearch_path={SCHEMA}".strip()})
+    of_dagster = url.set(drivername="postgresql+psycopg2")
+    return of_dagster.update_query_dict({"options": f"{given} -csearch_path={SCHEMA}".strip()})
 
 
 class Storage(DagsterPostgresStorage):

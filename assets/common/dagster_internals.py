@@ -2,7 +2,7 @@
 
 Each line may break with a new version of Dagster (`make test-nightly` tries the newest one), and says
 what it is for and what public way it waits for. All of it is loaded by `import dagster` itself. What
-belongs here: these names. What replaces `dagster dev` is `dagster_project/dev.py`.
+belongs here: these names. What replaces `dg dev` is `dagster_project/dev.py`.
 """
 
 # A setting's value is checked when a run is launched: waits for a public type of config with a check.

@@ -26,6 +26,7 @@ from methods.errors import UserError
 from methods.ids import content_id
 from resources.extras import tables_before
 from resources.images.store import ImageStore
+from resources.llm.model_calls import WaitingForBatch
 from resources.llm.usage import Usage
 from resources.reports.addresses import calls_of
 from resources.settings import Settings
@@ -50,6 +51,8 @@ OWNERS = {
     "evaluate": "team:evaluation",
     "ledger": "team:data-engineering",
 }
+WAITS = "waits for batches"
+"""Metadata of the failure by which a step stops to wait."""
 POOLS = {"llm": "models", "image_fetcher": "fetching", "embedder": "memory"}
 """Resource that a step uses -> the pool in which Dagster may limit how many such steps are at work."""
 RETRIES = 2
@@ -115,6 +118,8 @@ def plain_errors() -> Iterator[None]:
     the run's log and in the UI. It allows retries if the error is a passing one."""
     try:
         yield
+    except WaitingForBatch as error:
+        raise dg.Failure(str(error), metadata={WAITS: True}, allow_retries=False) from None
     except UserError as error:
         raise dg.Failure(description=str(error), allow_retries=error.passing) from None
     except OSError as error:

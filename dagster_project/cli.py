@@ -415,10 +415,10 @@ def check(name: str) -> int:
 @click.option("--port", type=PORT, default=8099, envvar="PORT", show_default=True)
 def offline_server(listen: str, port: int) -> int:
     """The server of the offline models by itself: a stand-in for a paid API, until it is stopped."""
-    import subprocess
+    from dagster_project.supervisor import supervise
 
     where = ["--listen", listen, "--port", str(port)]
-    return subprocess.call([sys.executable, "-m", "resources.offline", *where])
+    return supervise([sys.executable, "-m", "resources.offline", *where], Path.cwd())
 
 
 # --- The home --------------------------------------------------------------------------------------

@@ -51,9 +51,9 @@ def end_dead_runs(instance: dg.DagsterInstance) -> list[str]:
     runs = instance.get_runs(dg.RunsFilter(statuses=AT_WORK))
     free = _unheld_of_shared(runs) if is_shared() else set()
     for run in runs:
-        if is_shared():
-            held, exists = run.run_id not in free, None
-        else:
+        held: bool | None = run.run_id not in free
+        exists = None
+        if not is_shared():
             held = is_held(marks_folder(instance) / run.run_id)
             exists = _process_exists(instance, run.run_id) if held is None else None
         ends_as = ending(run.status, held, exists)

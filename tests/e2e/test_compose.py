@@ -162,7 +162,8 @@ def test_services_are_healthy_run_jobs_alert_once_and_end_when_told(
         first, *_, last = told["text"].splitlines()
         assert first == "vlm-loom: evaluate failed"
         assert last == f"https://loom.example.org/runs/{failed}"
-    assert [process.returncode for process in processes] == [0] * len(processes)
+    # The server of the review app ends its work, and then by the signal.
+    assert {process.returncode for process in processes} <= {0, -signal.SIGTERM}
     with psycopg.connect(stores) as connection:
         found = connection.execute("SELECT run_id, status FROM dagster.runs").fetchall()
     assert dict(found) == {succeeded: "SUCCESS", failed: "FAILURE"}

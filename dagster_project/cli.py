@@ -415,10 +415,9 @@ def check(name: str) -> int:
 @click.option("--port", type=PORT, default=8099, envvar="PORT", show_default=True)
 def offline_server(listen: str, port: int) -> int:
     """The server of the offline models by itself: a stand-in for a paid API, until it is stopped."""
-    from dagster_project.supervisor import supervise
-
     where = ["--listen", listen, "--port", str(port)]
-    return supervise([sys.executable, "-m", "resources.offline", *where], Path.cwd())
+    # This process becomes the server: signals reach it.
+    os.execv(sys.executable, [sys.executable, "-m", "resources.offline", *where])
 
 
 # --- The home --------------------------------------------------------------------------------------

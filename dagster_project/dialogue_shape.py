@@ -26,7 +26,7 @@ from methods.mmdu.table_1 import FIGURES, PAPER, PAPER_DIALOGUES, Built, figures
 from resources import home
 from resources.atomic_file import write_atomically
 from resources.home import REPO_ROOT
-from resources.images.store import ImageStore
+from resources.images.store import ImageStore, open_images
 from resources.llm.dry_run import DryGateway, Forecast
 from resources.llm.estimate import picture_tokens, text_tokens
 from resources.llm.ledger import Ledger
@@ -100,7 +100,7 @@ def _of_kind(
     registry: Registry, profile: str, instance: dg.DagsterInstance, warehouse: Warehouse
 ) -> OfKind:
     """The dialogues of the image sets that there are, and what they would be asked for."""
-    images = ImageStore(home.images_path())
+    images = open_images()
     gateway = DryGateway(
         registry, profile, Ledger(home.ledger_path()), images, launcher=OfflineServer()
     )

@@ -21,7 +21,7 @@ from dagster_project.job_runs import run_job
 from dagster_project.resources import corpus_folder, image_fetcher
 from resources import home
 from resources.corpus.corpus import DOWNLOADS, WIKIPEDIA
-from resources.images.store import ImageStore
+from resources.images.store import open_images
 from resources.llm.dry_run import DryGateway, Forecast
 from resources.llm.ledger import Ledger
 from resources.llm.registry import active_profile, load_registry
@@ -51,7 +51,7 @@ def dry_run() -> int:
     read_rules(home.home() / RULES_FILE)
     check_own_prompts()
     with copied_home() as ledger_path:
-        ledger, images = Ledger(ledger_path), ImageStore(home.images_path())
+        ledger, images = Ledger(ledger_path), open_images()
         gateway = DryGateway(
             load_registry(), active_profile(), ledger, images, launcher=OfflineServer()
         )

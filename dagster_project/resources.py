@@ -19,7 +19,7 @@ from resources.embedder_process import text_embedder
 from resources.host_pauses import HostPauses
 from resources.images.fetcher import ImageFetcher
 from resources.images.index import ImageIndex
-from resources.images.store import ImageStore
+from resources.images.store import open_images
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Ledger
 from resources.llm.model_spec import RegistryError
@@ -87,7 +87,7 @@ def make_gateway(
         load_registry() if registry is None else registry,
         active_profile() if profile is None else profile,
         Ledger(home.ledger_path()),
-        ImageStore(home.images_path()),
+        open_images(),
         run,
         default_budget() if budget_usd is None else budget_usd,
         launcher=OfflineServer(),
@@ -220,7 +220,7 @@ def make_resources(benchmarks: Benchmarks = BENCHMARKS) -> dict[str, dg.Resource
         ),
         **plain(
             "image_store",
-            lambda: ImageStore(home.images_path()),
+            open_images,
             "The images of the home, each once, by the SHA-256 of its file.",
         ),
         "image_index": image_index,

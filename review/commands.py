@@ -129,13 +129,12 @@ def _serve(
     """Serve until Ctrl-C."""
     import uvicorn
 
-    from resources.home import images_path
-    from resources.images.store import ImageStore
+    from resources.images.store import open_images
     from review.app import create_app
     from review.server import OPTIONS
 
     print(f"Review on http://{listen}:{port} (Ctrl-C stops it)", flush=True)
-    app = create_app(store, accounts, ImageStore(images_path()), proxy)
+    app = create_app(store, accounts, open_images(), proxy)
     uvicorn.run(app, port=port, **{**OPTIONS, "host": listen})
 
 
@@ -272,14 +271,13 @@ def export(
     out: Path, kind: str | None, round_: int, reviewer: str | None, early: bool, form: str
 ) -> None:
     """Write the items that need a decision to a file."""
-    from resources.home import images_path
-    from resources.images.store import ImageStore
+    from resources.images.store import open_images
     from review.import_export import items_to_export
     from review.jsonl import write_jsonl
     from review.spreadsheet import write_csv
 
     store = review_store()
-    images = ImageStore(images_path())
+    images = open_images()
     items: list[QueueItem] = [
         {**item, "image_paths": [str(images.path(image_id)) for image_id in item["image_ids"]]}
         for item in read_queue()

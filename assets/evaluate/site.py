@@ -16,6 +16,7 @@ from resources.home import relative_to_home
 from resources.images.store import ImageStore
 from resources.llm.registry import Profile
 from resources.reports.addresses import address
+from resources.shared_files import shared_files
 from resources.site.pictures import Pictures
 from resources.site.sample_browser import (
     is_written,
@@ -48,6 +49,9 @@ def site(
     A release of which nothing changed is not written again. References of a held-out split and what
     tells them are left out.
     """
+    shared = shared_files()
+    if shared:
+        shared.fetch(relative_to_home(site_path()), site_path())
     pictures = Pictures(site_path(), image_store)
     rows, shown = [], set[str]()
     write_program()
@@ -79,6 +83,8 @@ def site(
     # The page of a release that was not made stays, with its pictures.
     if not apart.lost:
         pictures.keep(shown)
+    if shared:
+        shared.publish(relative_to_home(site_path()), site_path())
     table = rows_to_arrow("evaluate.site", rows)
     warehouse.replace("evaluate.site", table)
     links = {row["release_id"]: dg.MetadataValue.url(address(row["path"])) for row in rows}

@@ -26,13 +26,14 @@ from resources.exports.folder import MANIFEST, Checked, listed_files, write_fold
 from resources.exports.forms import Form, form_named
 from resources.exports.push import require_publishable
 from resources.exports.source import CannotHoldError, ExportError, OnProgress, Source
-from resources.home import releases_path
+from resources.home import relative_to_home, releases_path
 from resources.images.store import FETCH_ANEW, ImageNotStored, ImageStore
 from resources.releases import cards_of, release_meant
 from resources.reports.addresses import address
 from resources.reports.release_folder import ExportedFile, write_release
 from resources.reports.release_rows import rows_of_release
 from resources.settings import Settings
+from resources.shared_files import shared_files
 from resources.warehouse import Warehouse
 
 
@@ -125,6 +126,10 @@ def exports(
     left out of it, and said.
     """
     _require_released(warehouse, settings)
+    shared = shared_files()
+    if shared:
+        # Releases of other machines, and the forms that commands wrote there, are listed, too.
+        shared.fetch(relative_to_home(releases_path()), releases_path())
     rows = []
     left_out: list[str] = []
     failed: list[str] = []
@@ -157,6 +162,8 @@ def exports(
             for manifest in sorted(releases_path().glob(f"{release_id}.*/{MANIFEST}")):
                 files += listed_files(manifest.parent)
             rows += [{"release_id": release_id, **file._asdict()} for file in files]
+    if shared:
+        shared.publish(relative_to_home(releases_path()), releases_path())
     table = rows_to_arrow("release.exports", rows)
     warehouse.replace(
         "release.exports", table, {"release_id": sorted({r["release_id"] for r in rows})}

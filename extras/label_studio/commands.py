@@ -42,8 +42,7 @@ def push(url: str, kind: str, round_: int, reviewer: str) -> None:
     from extras.label_studio.client import LabelStudio
     from extras.label_studio.config import labelling_config
     from extras.label_studio.tasks import task_of
-    from resources.home import images_path
-    from resources.images.store import ImageStore
+    from resources.images.store import open_images
     from review.import_export import items_to_export
 
     reviewer = known_reviewer(reviewer)
@@ -58,7 +57,7 @@ def push(url: str, kind: str, round_: int, reviewer: str) -> None:
         else:
             data = [task["data"] for task in server.tasks(project)]
             present = {(item.get("item_id"), item.get("content_hash")) for item in data}
-        images = ImageStore(images_path())
+        images = open_images()
         new = [
             item for item in open_items if (item["item_id"], item["content_hash"]) not in present
         ]

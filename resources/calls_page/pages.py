@@ -31,6 +31,7 @@ from resources.llm.ledger.reading import Entry, Filter, Name, Place, Text
 from resources.llm.request import FailureKind
 from resources.reports.addresses import CALLS
 from resources.reports.guard import Guard, policy
+from resources.shared_files import shared_files
 from resources.warehouse import Warehouse, WarehouseError
 
 OUTCOMES = (ANSWERED, UNREAD, *get_args(FailureKind), "lost")
@@ -155,7 +156,7 @@ class _Pages:
     def __init__(self, home: Path) -> None:
         self._ledger = LedgerReader(home / ledger_path().name)
         self._warehouse = Warehouse(home / warehouse_path().name)
-        self._images = ImageStore(home / images_path().name)
+        self._images = ImageStore(home / images_path().name, shared_files())
 
     def list(self, request: Request) -> HTMLResponse:
         """A page of the list, or two calls side by side where `a` and `b` name them."""

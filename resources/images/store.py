@@ -25,7 +25,11 @@ from methods.errors import UserError
 from methods.ingest.image_check import EXTENSION_OF, read_header
 from methods.ingest.picture import draw_grid, size_as_shown, upright_rgb, upright_transpose
 from resources.atomic_file import write_atomically
+from resources.home import images_path
+from resources.shared_files import SharedFiles, shared_files
 
+SHARED = "images"
+"""The folder of the bucket that has them."""
 REMEMBERED = 50_000
 """States, each of some 300 bytes."""
 
@@ -105,16 +109,25 @@ class StoredImage:
     n_bytes: int
 
 
+def open_images() -> "ImageStore":
+    """The images of the home, and of the bucket that machines share where one is set."""
+    return ImageStore(images_path(), shared_files())
+
+
 class ImageStore:
     """Images under `root`, as `ab/abcdef….ext` by the SHA-256 of their bytes.
 
     Any number of threads and processes may put and read at once: a file appears under its name
     whole or not at all, and two writers of one image write the same bytes. A file is checked against
     its name when it is first used, and again when its size, time or number on the disk have changed.
+
+    Where machines share a bucket, an image is in it before it is under `root`, and what is missing or
+    damaged here is fetched from there.
     """
 
-    def __init__(self, root: str | Path) -> None:
+    def __init__(self, root: str | Path, shared: SharedFiles | None = None) -> None:
         self.root = Path(root)
+        self._shared = shared
         self.whole = FileStates()
         """States in which files were found to be whole."""
         self._thumbnails: _Cache[bytes] = _Cache(THUMBNAIL_CACHE_BYTES)
@@ -130,6 +143,8 @@ class ImageStore:
         relative = f"{image_id[:2]}/{image_id}.{EXTENSION_OF[header.mime]}"
         target = self.root / relative
         if not (target.is_file() and self._is_whole_file(image_id, target)):
+            if self._shared is not None:
+                self._shared.put(f"{SHARED}/{relative}", data)
             write_atomically(target, data)
             self.whole.remember({image_id: state_of(target)})
         return StoredImage(
@@ -139,7 +154,7 @@ class ImageStore:
     def path(self, image_id: str) -> Path:
         """The path of its file, which is whole. Raises ImageNotStored, also for an invalid id."""
         path = self._find(image_id)
-        if not self._is_whole_file(image_id, path):
+        if not self._is_whole_file(image_id, path) and self._fetched(image_id) is None:
             raise _damaged(path)
         return path
 
@@ -157,6 +172,19 @@ class ImageStore:
                 path = self.root / image_id[:2] / f"{image_id}.{extension}"
                 if path.is_file():
                     return path
+            return self._fetched(image_id)
+        return None
+
+    def _fetched(self, image_id: str) -> Path | None:
+        """The path of an image that was fetched from the bucket just now; None where it has none."""
+        if self._shared is None:
+            return None
+        for extension in EXTENSION_OF.values():
+            relative = f"{image_id[:2]}/{image_id}.{extension}"
+            data = self._shared.get(f"{SHARED}/{relative}")
+            if data is not None and hashlib.sha256(data).hexdigest() == image_id:
+                write_atomically(self.root / relative, data)
+                return self.root / relative
         return None
 
     def _is_whole_file(self, image_id: str, path: Path) -> bool:
@@ -192,7 +220,7 @@ class ImageStore:
         state = state_of(path)
         data = path.read_bytes()
         if not self._is_whole(image_id, state, lambda: io.BytesIO(data)):
-            raise _damaged(path)
+            return self.path(image_id).read_bytes()
         return data
 
     def thumbnail(self, image_id: str, side: int = 96) -> bytes:

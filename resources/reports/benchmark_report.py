@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 from methods.evaluation.contestants import BASELINE, is_model
 from resources.atomic_file import write_atomically
+from resources.home import relative_to_home
 from resources.images.store import ImageStore
 from resources.reports import report_blocks as block
 from resources.reports.page import render_page
@@ -32,6 +33,7 @@ from resources.reports.report_scores import RULE
 from resources.reports.report_shape import noun_of, shape
 from resources.reports.report_trust import trust
 from resources.reports.report_wordings import wordings
+from resources.shared_files import shared_files
 
 _OFFLINE = "offline"
 READING = "What scores, intervals, ranks and comparisons mean"
@@ -136,9 +138,14 @@ def n_models(panes: Sequence[Pane]) -> int:
 
 
 def write_report(path: Path, html: str) -> str:
-    """Write the page, whole or not at all, and return the SHA-256 of the file."""
+    """Write the page, whole or not at all, and return the SHA-256 of the file.
+
+    Where machines share files it is one of them, as it is below the home.
+    """
     content = html.encode()
     write_atomically(path, content)
+    if shared := shared_files():
+        shared.put(relative_to_home(path), content)
     return hashlib.sha256(content).hexdigest()
 
 

@@ -6,17 +6,21 @@ is the UI's (`dagster_project/webserver.py`).
 """
 
 from functools import cache
+from mimetypes import guess_type
 from pathlib import Path
 from posixpath import normpath
 
+from anyio import to_thread
 from starlette.applications import Starlette
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
-from starlette.types import Scope
+from starlette.types import Receive, Scope, Send
 
 from resources.reports.addresses import PREFIX
 from resources.reports.guard import Guard, policy, policy_of_files
 from resources.reports.page import script_hash, site_script
+from resources.shared_files import LISTING, SharedFiles, shared_files
 
 FOLDERS = ("reports", "releases")
 """Folders of the home that are answered; nothing else of the home is."""
@@ -32,8 +36,15 @@ FILES = policy_of_files()
 
 
 def files_of(home: Path) -> Mount:
-    """The route of a home's reports and releases. A folder may come later than the route."""
-    routes = [Mount(f"/{name}", _Files(home / name)) for name in FOLDERS]
+    """The route of a home's reports and releases, or of those of the bucket that machines share.
+
+    A folder may come later than the route.
+    """
+    shared = shared_files()
+    routes = [
+        Mount(f"/{name}", _Objects(shared, name) if shared else _Files(home / name))
+        for name in FOLDERS
+    ]
     return Mount(PREFIX, Guard(Starlette(routes=routes), _policy_of, REFUSAL))
 
 
@@ -43,6 +54,33 @@ class _Files(StaticFiles):
     def __init__(self, folder: Path) -> None:
         super().__init__(directory=folder, check_dir=False, html=True)
         self.config_checked = True
+
+
+class _Objects:
+    """Objects of a bucket below a name, as they are now."""
+
+    def __init__(self, shared: SharedFiles, name: str) -> None:
+        self._shared, self._name = shared, name
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer with an object; an address that ends with a slash means the page index.html."""
+        path = scope["path"].removeprefix(scope.get("root_path", "")).lstrip("/")
+        key = (
+            f"{self._name}/{path}"
+            if path and not path.endswith("/")
+            else f"{self._name}/{path}index.html"
+        )
+        data = None
+        if (
+            scope["method"] in ("GET", "HEAD")
+            and ".." not in key.split("/")
+            and not key.endswith(LISTING)
+        ):
+            data = await to_thread.run_sync(self._shared.get, key)
+        found = data is not None
+        kind = guess_type(key)[0] or "application/octet-stream"
+        answer = Response(data, media_type=kind) if found else PlainTextResponse("Not Found", 404)
+        await answer(scope, receive, send)
 
 
 def _policy_of(scope: Scope) -> str:

@@ -3,6 +3,7 @@
 Postgres is Debian's package; the S3 server is moto, in this process.
 """
 
+import logging
 import os
 import shutil
 import signal
@@ -60,7 +61,11 @@ def running_postgres(binaries: Path, port: int) -> Iterator[PostgresServer]:
             shutil.chown(folder, **user)
         data = Path(folder) / "data"
         made = [binaries / "initdb", "-D", data, "-U", "postgres", "-A", "trust", "--no-sync"]
-        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": folder}
+        quiet: dict[str, Any] = {
+            "stdout": subprocess.DEVNULL,
+            "stderr": subprocess.DEVNULL,
+            "cwd": folder,
+        }
         subprocess.run([*made, "-E", "UTF8", "--locale=C.UTF-8"], check=True, **quiet, **user)
         options = [*SETTINGS, f"port={port}", f"unix_socket_directories={folder}"]
         program = [binaries / "postgres", "-D", data, *(f"-c{each}" for each in options)]
@@ -122,6 +127,7 @@ def running_s3() -> Iterator[S3Server]:
     """An S3 server on loopback, as long as the block lasts; other processes reach it, too."""
     from moto.server import ThreadedMotoServer
 
+    logging.getLogger("werkzeug").setLevel(logging.WARNING)
     server = ThreadedMotoServer(ip_address=HOST, port=0, verbose=False)
     server.start()
     try:

@@ -47,6 +47,15 @@
     });
   };
 
+  // What was chosen stands in the address, behind '#' since a page that is opened from its folder has no other.
+  const kept = () => new URLSearchParams(location.hash.includes("=") ? location.hash.slice(1) : "");
+  const keep = (name, values) => {
+    const next = kept();
+    next.delete(name);
+    for (const value of values) next.append(name, value);
+    history.replaceState(null, "", `#${next}`);
+  };
+
   const filtered = (table) => {
     const label = made("label", `${table.dataset.filter} `, { class: "filter" });
     const field = made("input", "", { type: "search", autocomplete: "off" });
@@ -55,14 +64,21 @@
     const line = made("p", "", { class: "filters" });
     line.append(label, found);
     table.parentElement.before(line);
-    field.addEventListener("input", () => {
+    const show = () => {
       const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
       const rows = [...table.tBodies[0].rows];
       for (const row of rows) {
         const text = row.textContent.toLowerCase();
         row.hidden = !words.every((word) => text.includes(word));
       }
-      found.textContent = words.length ? `${rows.filter((row) => !row.hidden).length} of ${rows.length}` : "";
+      const n = rows.filter((row) => !row.hidden).length;
+      found.textContent = words.length ? `${n || "none"} of ${rows.length}` : "";
+    };
+    field.value = kept().get("filter") ?? "";
+    show();
+    field.addEventListener("input", () => {
+      show();
+      keep("filter", field.value ? [field.value] : []);
     });
   };
 
@@ -107,7 +123,14 @@
       for (const [n, [text, href]] of found.entries()) links.append(n ? " · " : "", made("a", text, { href }));
       if (!found.length) links.textContent = "No two of them were compared.";
     };
-    group.addEventListener("change", show);
+    const asked = kept().getAll("model").slice(0, 3);
+    boxes.forEach((box, place) => { box.checked = asked.includes(names[place]); });
+    show();
+    group.addEventListener("change", () => {
+      show();
+      keep("model", names.filter((_, place) => boxes[place].checked));
+    });
+    if (asked.length) group.scrollIntoView();
   };
 
   // On which sides a box has more than is seen of it.

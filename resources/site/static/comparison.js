@@ -106,9 +106,13 @@
     const sides = loom.sides();
     const target = loom.byId("comparison");
     const shown = loom.shown();
+    const unknown = ["a", "b", "c"].filter((side) => loom.get(side) && loom.modelOf(side) === null);
+    const notice = unknown.map((side) =>
+      el("p", { className: "banner" }, `This release has no model ${loom.get(side)}: the link is of another evaluation.`),
+    );
     if (sides.length < 2 || !shown) {
-      target.hidden = true;
-      target.replaceChildren();
+      target.hidden = !notice.length;
+      target.replaceChildren(...notice);
       return;
     }
     const marks = await loom.marks("difference");
@@ -119,6 +123,7 @@
       ),
     );
     target.replaceChildren(
+      ...notice,
       el("h2", {}, "Comparison ", el("small", {}, `${loom.shownText(shown)}; positive: the first is better`)),
       ...pairs.map(([first, second], place) => pair(first, second, counted[place])),
       el(

@@ -108,9 +108,9 @@ def corpus_of(name: str, pictures: Sequence[Mapping[str, Any]]) -> Corpus:
     }
 
 
-def opened(browser: Browser, path: Path, width: int) -> Page:
+def opened(browser: Browser, path: Path, width: int, fragment: str = "") -> Page:
     page = browser.new_page(viewport={"width": width, "height": 800})
-    page.goto(path.as_uri())
+    page.goto(f"{path.as_uri()}#{fragment}" if fragment else path.as_uri())
     return page
 
 
@@ -141,6 +141,13 @@ def test_models_are_sorted_by_a_column_and_filtered_by_text(browser: Browser, fo
     page.get_by_label("Models with").fill("STRUCT an-org")
     expect(names).to_have_text([LONG])
     expect(page.get_by_role("status")).to_have_text("1 of 3")
+    # A link has the words.
+    other = opened(browser, folder / "index.html", 1280, urlsplit(page.url).fragment)
+    region = other.get_by_role("region", name="Models by benchmarks")
+    expect(region.locator("tbody tr:visible th")).to_have_text([LONG])
+    other.close()
+    page.get_by_label("Models with").fill("of nobody")
+    expect(page.get_by_role("status")).to_have_text("none of 3")
     page.get_by_label("Models with").fill("")
     expect(names).to_have_count(3)
     page.close()
@@ -172,6 +179,12 @@ def test_two_or_three_models_are_chosen_for_a_comparison(browser: Browser, folde
         "metric": ["Overall Score"],
         "judge": ["gpt-4o"],
     }
+    choice.get_by_label(LONG).uncheck()
+    # A link shows the same two.
+    other = opened(browser, folder / "r.html", 1280, urlsplit(page.url).fragment)
+    matrix = other.get_by_role("region", name="Comparisons, Micro mean").first
+    expect(matrix.locator("tbody td:visible")).to_have_count(4)
+    other.close()
     page.close()
 
 

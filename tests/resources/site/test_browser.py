@@ -383,6 +383,16 @@ def test_a_link_from_a_report_names_a_metric_and_a_judge(visit: Visit) -> None:
         expect(chosen).to_have_text(shown)
 
 
+def test_a_model_that_a_link_names_and_the_release_has_not_is_said(visit: Visit) -> None:
+    page = visit.open("a=strong&b=gone")
+    comparison = page.locator("#comparison")
+    expect(comparison).to_have_text(
+        "This release has no model gone: the link is of another evaluation."
+    )
+    page.get_by_label("Model B").select_option("weak")
+    expect(comparison).not_to_contain_text("no model")
+
+
 def test_back_goes_to_the_item_before(page: Page) -> None:
     page.locator("#list a").nth(4).click()
     expect(page.locator("#item-title")).to_have_text("Item 5")

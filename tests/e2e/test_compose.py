@@ -58,6 +58,7 @@ class Installation:
             "LOOM_HOME": str(home),
             "DAGSTER_HOME": IMAGE_ENV["DAGSTER_HOME"].replace(IMAGE_ENV["LOOM_HOME"], str(home)),
             "LOOM_LISTEN": HOST,
+            "LOOM_FILES": str(home.parent / "files"),
             **more,
         }
         self._home = home

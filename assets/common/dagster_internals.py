@@ -58,6 +58,10 @@ from dagster._core.execution.step_dependency_config import (
     StepDependencyConfig as StepDependencyConfig,
 )
 
+# Whether a run's process is there, for a launcher: waits for public names.
+from dagster._core.launcher.base import CheckRunHealthResult as CheckRunHealthResult
+from dagster._core.launcher.base import WorkerStatus as WorkerStatus
+
 # With AssetGraph.
 from dagster._core.loader import LoadingContext as LoadingContext
 

@@ -5,11 +5,14 @@ import shlex
 from pathlib import Path
 from typing import Any
 
+import dagster as dg
 import pytest
 import yaml
+from dagster._config import process_config
 from dagster._core.instance.config import dagster_instance_config_schema
 from dagster._core.workspace.config_schema import ensure_workspace_config
 
+from assets.common.dagster_internals import MAX_RETRIES_TAG, CheckRunHealthResult
 from dagster_project import serving
 from dagster_project.instance import SHARED
 from dagster_project.run_tags import LOCATION
@@ -124,14 +127,34 @@ def test_helms_code_location_is_the_projects_and_pods_are_as_the_compose_files_s
     assert deployment["name"] == LOCATION
     assert deployment["codeServerArgs"] == ["--module-name", serving.MODULE]
     assert deployment["port"] == int(OURS["code"]["command"][-1])
-    parts = [
-        *(VALUES[part] for part in ("dagsterWebserver", "dagsterDaemon")),
-        *(deployment, VALUES["runLauncher"]["config"]["k8sRunLauncher"]),
-    ]
-    for part in parts:
+    assert deployment["includeConfigInLaunchedRuns"] == {"enabled": True}
+    for part in (VALUES["dagsterWebserver"], VALUES["dagsterDaemon"], deployment):
         assert part["securityContext"]["readOnlyRootFilesystem"] is True
         mounts = {mount["name"]: mount["mountPath"] for mount in part["volumeMounts"]}
         assert mounts["home"] == IMAGE_ENV["LOOM_HOME"] and mounts["tmp"] == "/tmp"
+
+
+def test_helms_launcher_is_ours_and_takes_its_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("dagster_k8s")  # In the image, and in no lock.
+    from dagster._core.launcher import WorkerStatus
+    from dagster_k8s import K8sRunLauncher
+
+    from dagster_project.pod_launcher import PodLauncher
+
+    launcher = VALUES["runLauncher"]["config"]["customRunLauncher"]
+    assert (launcher["module"], launcher["class"]) == (PodLauncher.__module__, PodLauncher.__name__)
+    checked = process_config(PodLauncher.config_type(), launcher["config"])
+    assert checked.success, checked.errors
+    # A stage of a build has no pod: Dagster's own says that it is gone.
+    monkeypatch.setattr(
+        K8sRunLauncher,
+        "check_run_worker_health",
+        lambda *_: CheckRunHealthResult(WorkerStatus.UNKNOWN),
+    )
+    own = object.__new__(PodLauncher)
+    stage, run = (dg.DagsterRun("stage", tags=tags) for tags in ({MAX_RETRIES_TAG: "0"}, {}))
+    assert own.check_run_worker_health(stage).status == WorkerStatus.RUNNING
+    assert own.check_run_worker_health(run).status == WorkerStatus.UNKNOWN
 
 
 def test_the_review_app_of_the_manifests_is_that_of_the_compose_file() -> None:

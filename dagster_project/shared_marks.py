@@ -43,6 +43,9 @@ class Mark:
         """Let go of the mark."""
         self._ended.set()
         self._thread.join()
+        with suppress(psycopg.Error):
+            # The server notices the end of a session some time later.
+            self._session.execute("SELECT pg_advisory_unlock(%s)", (self._key,))
         self._session.close()
 
     def _begun(self) -> "psycopg.Connection[tuple[object, ...]]":

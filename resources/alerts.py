@@ -5,14 +5,15 @@ sentence that names no address with a secret in it. What is told is `dagster_pro
 """
 
 import os
-import smtplib
-import ssl
-from email.message import EmailMessage
+from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, unquote, urlsplit
 
 import httpx
 
 from methods.errors import UserError
+
+if TYPE_CHECKING:
+    from smtplib import SMTP as Connection
 
 WEBHOOK, EMAIL, SMTP = "LOOM_ALERT_WEBHOOK", "LOOM_ALERT_EMAIL", "LOOM_ALERT_SMTP"
 TIMEOUT = 10.0
@@ -65,6 +66,10 @@ def _post(address: str, subject: str, text: str) -> None:
 
 
 def _mail(receivers: str, subject: str, text: str) -> None:
+    # Loaded when there is a mail to send, which is seldom.
+    import smtplib
+    from email.message import EmailMessage
+
     server = _server()
     message = EmailMessage()
     user = unquote(server.username or "")
@@ -100,7 +105,10 @@ def _server() -> SplitResult:
     return server
 
 
-def _connected(server: SplitResult) -> smtplib.SMTP:
+def _connected(server: SplitResult) -> "Connection":
+    import smtplib
+    import ssl
+
     host, context = server.hostname or "", ssl.create_default_context()
     if server.scheme == "smtps":
         return smtplib.SMTP_SSL(host, server.port or 465, timeout=TIMEOUT, context=context)

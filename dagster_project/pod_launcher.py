@@ -12,7 +12,7 @@ from dagster_k8s import K8sRunLauncher
 from assets.common.dagster_internals import MAX_RETRIES_TAG, CheckRunHealthResult, WorkerStatus
 
 
-class PodLauncher(K8sRunLauncher):  # type: ignore[misc]
+class PodLauncher(K8sRunLauncher):
     """Launches each run of the queue in a pod."""
 
     def check_run_worker_health(self, run: dg.DagsterRun) -> CheckRunHealthResult:

@@ -43,8 +43,20 @@ QUEUES = ("evaluate.score_queue", "evaluate.extraction_queue", "evaluate.item_qu
 _port = click.option(
     "--port", type=command_line.PORT, default=REVIEW_PORT, envvar="PORT", show_default=True
 )
+
+
+def _with_scheme(_context: click.Context, _parameter: click.Parameter, value: str) -> str:
+    """The address, which browsers open only with its scheme."""
+    if not value.startswith(("http://", "https://")):
+        raise click.BadParameter(
+            f"{value!r} does not begin with http:// or https://; say https://{value}"
+        )
+    return value
+
+
 _address = click.option(
     "--address",
+    callback=_with_scheme,
     default=REVIEW_ADDRESS,
     envvar=REVIEW_VARIABLE,
     show_default=True,

@@ -11,12 +11,14 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Browser, Page, ViewportSize, expect, sync_playwright
 
-from methods.review import queue_item
+from methods.review import Decision, QueueItem, queue_item
 from resources.home import REPO_ROOT
 from resources.reports.addresses import address
 from resources.reports.figures import can_draw, font_for
@@ -43,6 +45,8 @@ KINDS = (
     "extraction",
     "score",
 )
+LED = "default: {annotators: 2, expert: disagreement}\ngold: 0.05\n"
+"""The rules of the review whose lead's page is taken."""
 CHINESE = "中文"
 SETTLED = 1500
 """Milliseconds until what a page draws after its text is drawn."""
@@ -72,7 +76,10 @@ def main() -> int:
             of_calls(browser, ui)
             of_the_site(browser, ui)
         with serving_review(_site(Run(home, made.stdout))) as site:
+            items = site.store.items(("dialogue", "rewrite", "reference"))
             of_review(browser, site)
+        with serving_review(make_site(Path(folder) / "lead", LED)) as site:
+            of_the_lead(browser, site, items)
         browser.close()
     return subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:xdist", THE_DAY],
@@ -165,6 +172,47 @@ def of_review(browser: Browser, site: Site) -> None:
     ben.set_viewport_size(NARROW)
     open_item(ben, site, other)
     _take(ben, "review-chinese-800")
+
+
+def of_the_lead(browser: Browser, site: Site, items: list[QueueItem]) -> None:
+    """The tour of who is new, and the lead's page after a week of two annotators and an expert."""
+    site.store.update_queue(items)
+    today = datetime.now(UTC)
+    made = []
+    for number, item in enumerate(items[: len(items) * 2 // 3]):
+        day = today - timedelta(days=6 - number % 7, hours=number % 5)
+        for name in ("anna", "ben"):
+            rejects = name == "ben" and number % 6 == 0
+            made.append(
+                Decision(
+                    item_id=item["item_id"],
+                    content_hash=item["content_hash"],
+                    round=1,
+                    reviewer=name,
+                    verdict="reject" if rejects else "accept",
+                    edits=None,
+                    reason="incomplete" if rejects else None,
+                    note=None,
+                    seconds=40.0 + 7 * (number % 9),
+                    decided_at=day.isoformat(timespec="seconds"),
+                )
+            )
+            if rejects and number % 4 == 0:
+                made.append(
+                    replace(made[-1], round=2, reviewer="eva", verdict="accept", reason=None)
+                )
+    site.store.append(made)
+    site.store.make_gold(5, "ada")
+    for name in ("anna", "ben"):
+        site.store.assign(name, "annotator", "ada", kind="dialogue", share=0.5)
+        site.store.lock_item(name, "annotator")
+    ada = sign_in(browser, site, "ada")
+    ada.goto(f"{site.address}/lead")
+    _take(ada, "review-lead", full_page=True)
+    site.accounts.add("zoe", "annotator")
+    zoe = sign_in(browser, site, "zoe", tour=True)
+    expect(zoe.locator("#tour")).to_be_visible()
+    _take(zoe, "review-tour")
 
 
 def _site(run: Run) -> Site:

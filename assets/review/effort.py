@@ -10,6 +10,7 @@ from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.review.agreement import NO_DECISIONS
 from assets.review.approved import approved
 from methods.agreement.ratings import effort_rows
+from methods.review.overview import Forecast
 from resources.ports import review_page
 from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse
@@ -32,7 +33,7 @@ def effort(
 
 def _of_lead(review_store: ReviewStore) -> dict[str, object]:
     """The figures of the lead's page, as they are now, and the link to it."""
-    now = review_store.overview()
+    now = review_store.outlook()
     plan = now.forecast
     answered = sum(n for _, n, _, _ in now.gold.people)
     hits = {"hits of gold": sum(n for _, _, n, _ in now.gold.people) / answered} if answered else {}
@@ -40,9 +41,14 @@ def _of_lead(review_store: ReviewStore) -> dict[str, object]:
         "lead's page": dg.MetadataValue.url(review_page("/lead")),
         "needed of annotators": plan.needed[1],
         "needed of experts": plan.needed[2],
-        f"done on, as in the last {plan.days} days": str(plan.end or "cannot be said"),
+        f"done on, as in the last {plan.days} days": str(plan.end or _unknown(plan)),
         "in dispute": now.n_disputes,
         "held": len(review_store.holds()),
         "gold items": now.gold.n_items,
         **hits,
     }
+
+
+def _unknown(plan: Forecast) -> str:
+    rounds = " and ".join(f"round {round}" for round in sorted(plan.lacks))
+    return f"cannot be said: too few decisions, or days with any, in {rounds}"

@@ -5,9 +5,10 @@ What does not: who may decide an item at all (`process.py`), and where assignmen
 (`resources/review/assignments.py`).
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from methods.ids import content_id, drawn
 from methods.review.process import ReviewState
@@ -18,6 +19,8 @@ BUCKETS = 16
 Priority = Literal["quality", "disagreement", "coverage"]
 _STEPS = 1000
 """How finely coverage is told apart."""
+_ROUNDING = 1e-9
+"""Places that differ by less are the same: shares are sums of floating-point numbers."""
 FIRST = -1
 """The priority of what an expert gave back: it comes before everything else."""
 
@@ -67,6 +70,64 @@ def next_start(
         if (each.round, each.kind, each.bucket) == (round, kind, bucket)
     ]
     return sum(same) % 1
+
+
+class Doubt(NamedTuple):
+    """What a lead may not have meant: `why`, about an assignment.
+
+    `over`: with it the shares of the same items are more than their people decide, `percent` of `most`.
+    `twice`: the person has some of its items by an earlier assignment. `none`: it has no items.
+    """
+
+    why: Literal["over", "twice", "none"]
+    assignment: Assignment
+    percent: int = 0
+    most: int = 0
+
+
+def doubts(
+    made: Sequence[tuple[Assignment, int]], people: Callable[[str | None, int], int]
+) -> list[Doubt]:
+    """What is doubtful about assignments, given with the number of their items, in their order.
+
+    `people(kind, round)` is how many people decide an item of a kind, or of any kind, in a round.
+    """
+    found: list[Doubt] = []
+    shares: dict[tuple[int, str | None, int | None], float] = defaultdict(float)
+    for number, (each, n_items) in enumerate(made):
+        group = each.round, each.kind, each.bucket
+        shares[group] += each.share
+        most = people(each.kind, each.round)
+        if shares[group] > most + _ROUNDING:
+            found.append(Doubt("over", each, round(100 * shares[group]), 100 * most))
+        if any(_overlap(each, earlier) for earlier, _ in made[:number]):
+            found.append(Doubt("twice", each))
+        elif not n_items:
+            found.append(Doubt("none", each))
+    return found
+
+
+def _overlap(one: Assignment, other: Assignment) -> bool:
+    """Whether both are one person's in one round, and cover some of the same places of a kind."""
+    if (one.annotator, one.round) != (other.annotator, other.round):
+        return False
+    if None not in (one.kind, other.kind) and one.kind != other.kind:
+        return False
+    return any(
+        min(end, other_end) - max(start, other_start) > _ROUNDING
+        for start, end in _spans(one)
+        for other_start, other_end in _spans(other)
+    )
+
+
+def _spans(each: Assignment) -> list[tuple[float, float]]:
+    """The places that an assignment covers; a share that goes on at 0 is two of them."""
+    end = each.start + each.share
+    spans = [(each.start, min(end, 1.0)), (0.0, end - 1)]
+    if each.bucket is None:
+        return spans
+    first = each.bucket - 1
+    return [((first + start) / BUCKETS, (first + end) / BUCKETS) for start, end in spans]
 
 
 def progress_of(state_name: str, round: int, excluded: bool) -> Progress | None:

@@ -9,14 +9,15 @@ make them (`review/`).
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, Literal, NotRequired, TypedDict, get_args
 
-from methods.ids import canonical_json, content_id
+from methods.ids import content_id
 from methods.json_text import from_json
 from methods.prompts.messages import IMAGE_NAME
+from methods.review.faults import EditFault, Path
 from methods.review.kinds import KINDS, REASONS
 
 Verdict = Literal["accept", "edit", "reject", "skip"]
@@ -106,8 +107,8 @@ def check_decision(record: Mapping[str, Any], item: QueueItem) -> Decision:
     """The decision in `record` (JSON from a person) on `item`.
 
     `item` has the content to decide on in the record's round (`review_state(…).item`). Raises
-    StaleDecision when the record is about another content, ValueError with one sentence for any
-    other fault.
+    StaleDecision when the record is about another content, EditFault for edits that are not valid,
+    ValueError with one sentence for any other fault.
     """
     if record.get("item_id") != item["item_id"]:
         raise ValueError(f"item_id is {record.get('item_id')!r}, the item is {item['item_id']!r}.")
@@ -134,10 +135,7 @@ def check_decision(record: Mapping[str, Any], item: QueueItem) -> Decision:
     elif edits:
         raise ValueError(f"edits are given with the verdict {verdict}: set the verdict to edit.")
     if verdict == "accept" and KINDS[item["kind"]].needs_edit(item["content"]):
-        raise ValueError(
-            f"an item of kind {item['kind']} needs people's values: fill it in and set the verdict "
-            "to edit."
-        )
+        raise EditFault("an item of this kind needs people's values: fill it in.")
     return Decision(
         item_id=item["item_id"],
         content_hash=item["content_hash"],
@@ -198,7 +196,26 @@ def _check_images(edits: dict[str, Any], item: QueueItem) -> None:
     n_images = len(item["image_ids"])
     names = {str(number) for number in range(1, n_images + 1)}
     # A model's output may name images that people are not shown: only what they wrote is checked.
-    text = canonical_json([edits[key] for key in KINDS[item["kind"]].editable])
-    for reference in _IMAGE_REFERENCE.finditer(text):
-        if reference[1] not in names:
-            raise ValueError(f"edits name {reference[0]}, but the item has {n_images} images.")
+    for key in KINDS[item["kind"]].editable:
+        for path, text in _texts_in(edits[key], (key,)):
+            for reference in _IMAGE_REFERENCE.finditer(text):
+                if reference[1] not in names:
+                    raise EditFault(
+                        "{name} is none of the item's images, of which there are {n}.",
+                        path,
+                        name=reference[0],
+                        n=n_images,
+                    )
+
+
+def _texts_in(value: object, path: Path) -> Iterator[tuple[Path, str]]:
+    """Every text in a JSON value, with the path to it."""
+    match value:
+        case str():
+            yield path, value
+        case dict():
+            for key, part in value.items():
+                yield from _texts_in(part, (*path, key))
+        case list():
+            for number, part in enumerate(value):
+                yield from _texts_in(part, (*path, number))

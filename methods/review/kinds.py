@@ -12,7 +12,14 @@ from string import ascii_uppercase
 from typing import Any
 
 from methods.ids import canonical_json
-from methods.prompts.messages import IMAGE_HERE
+from methods.review.faults import (
+    EditFault,
+    Path,
+    require_different,
+    require_one_of,
+    require_placeholders,
+    require_texts,
+)
 
 NONE_FITS = "Z"
 """The choice when a model's output names none of the choices (MMBench, section 4.2)."""
@@ -41,36 +48,25 @@ class Kind:
     needs_edit: Callable[[Content], bool] = lambda content: False
 
     def check(self, edited: object, original: Content) -> None:
-        """Raise ValueError with one sentence unless `edited` is a valid change of `original`."""
+        """Raise EditFault unless `edited` is a valid change of `original`."""
         if not isinstance(edited, dict) or edited.keys() != original.keys():
-            keys = sorted(original)
-            raise ValueError(
-                f"the verdict edit needs edits: the whole content, with the keys {keys}."
+            raise EditFault(
+                "give the whole content, with the keys {keys}.", keys=", ".join(sorted(original))
             )
         changed = [key for key in sorted(original) if _differ(edited[key], original[key])]
         fixed = [key for key in changed if key not in self.editable]
         if fixed:
-            editable = ", ".join(self.editable)
-            raise ValueError(f"edits may change only {editable}, and they change {fixed}.")
+            raise EditFault(
+                "only {editable} may change.", (fixed[0],), editable=", ".join(self.editable)
+            )
         self._validate(edited, original)
         if not changed:
-            raise ValueError("edits change nothing: the verdict would be accept.")
+            raise EditFault("nothing is changed: the verdict would be accept.")
 
 
 def _differ(one: object, other: object) -> bool:
     # Compare in canonical form, as contents are hashed: 1 and True are equal in Python.
     return canonical_json(one) != canonical_json(other)
-
-
-def _check_texts(what: str, texts: Sequence[object]) -> None:
-    if not all(isinstance(text, str) and text.strip() for text in texts):
-        raise ValueError(f"edits need {what} without an empty text, and one is empty or missing.")
-
-
-def _check_placeholders(where: str, edited: Sequence[str], original: Sequence[str]) -> None:
-    # Each placeholder stands for one image: otherwise the text cannot be sent to a model.
-    if " ".join(edited).count(IMAGE_HERE) != " ".join(original).count(IMAGE_HERE):
-        raise ValueError(f"edits must keep every {IMAGE_HERE} of {where}.")
 
 
 # --- Dialogues and rewrites ----------------------------------------------------------------------
@@ -84,23 +80,32 @@ def _dialogue_texts(content: Content) -> Texts:
     ]
 
 
+def _dialogue_turns(turns: Sequence[Mapping[str, Any]], *keys: str) -> dict[Path, Any]:
+    return {
+        ("turns", number, key): turn.get(key) for number, turn in enumerate(turns) for key in keys
+    }
+
+
 def _check_dialogue(edited: Content, original: Content) -> None:
     turns = edited["turns"]
     if not isinstance(turns, list) or not turns:
-        raise ValueError("edits need turns, a list with at least one turn.")
-    if not all(isinstance(turn, dict) for turn in turns):
-        raise ValueError("every turn of the edits has a question and an answer.")
-    _check_texts("turns", [turn.get(key) for turn in turns for key in ("question", "answer")])
+        raise EditFault("at least one turn must stay.", ("turns",))
+    for number, turn in enumerate(turns):
+        if not isinstance(turn, dict):
+            raise EditFault("a turn has a question and an answer.", ("turns", number))
+    require_texts(_dialogue_turns(turns, "question", "answer"))
     for key in ("question", "answer"):
-        before = [turn[key] for turn in original["turns"]]
-        _check_placeholders(
-            f"the content's {key}s, and add none", [turn[key] for turn in turns], before
-        )
+        require_placeholders(_dialogue_turns(turns, key), _dialogue_turns(original["turns"], key))
 
 
-def _check_rewrite(edited: Content, original: Content) -> None:
-    _check_texts("rewrite", [edited["rewrite"]])
-    _check_placeholders("the content's rewrite", [edited["rewrite"]], [original["rewrite"]])
+def _check_text_of(key: str) -> Callable[[Content, Content], None]:
+    """The check of a kind with one text that may change."""
+
+    def check(edited: Content, original: Content) -> None:
+        require_texts({(key,): edited[key]})
+        require_placeholders({(key,): edited[key]}, {(key,): original[key]})
+
+    return check
 
 
 # --- Conversations of three turns ----------------------------------------------------------------
@@ -121,25 +126,25 @@ def _three_turn_texts(content: Content) -> Texts:
 
 
 def _check_three_turns(edited: Content, original: Content) -> None:
-    _check_texts("caption", [edited["caption"]])
     for name in _CAPABILITIES:
         turn = edited[name]
         if not isinstance(turn, dict) or turn.keys() != original[name].keys():
             keys = ", ".join(original[name])
-            raise ValueError(f"edits need {name} with {keys}.")
-        _check_texts(name, list(turn.values()))
+            raise EditFault("this is an object with the keys {keys}.", (name,), keys=keys)
+    texts: dict[Path, object] = {("caption",): edited["caption"]}
+    for name in _CAPABILITIES:
+        texts |= {(name, key): text for key, text in edited[name].items()}
+    require_texts(texts)
     for key in ("question", "reference"):
-        texts = [edited[name][key] for name in _CAPABILITIES]
-        if len({text.strip() for text in texts}) < len(texts):
-            raise ValueError(f"two turns of the edits have the same {key}.")
-        _check_placeholders(
-            f"the content's {key}s, and add none",
-            texts,
-            [original[name][key] for name in _CAPABILITIES],
-        )
+        of_turns: dict[Path, str] = {(name, key): edited[name][key] for name in _CAPABILITIES}
+        require_different(of_turns, "an earlier turn has the same text: write another.")
+        require_placeholders(of_turns, {(name, key): original[name][key] for name in _CAPABILITIES})
 
 
 # --- Questions with an answer --------------------------------------------------------------------
+
+
+_SAME_CHOICE = "an earlier choice has the same text, so that both would be right: write another."
 
 
 def _choice_texts(content: Content) -> Texts:
@@ -150,29 +155,23 @@ def _choice_texts(content: Content) -> Texts:
 
 
 def _check_multiple_choice(edited: Content, original: Content) -> None:
-    _check_texts("question and category", [edited["question"], edited["category"]])
+    require_texts({(key,): edited[key] for key in ("question", "category")})
     if edited["hint"] is not None and not isinstance(edited["hint"], str):
-        raise ValueError("the hint of the edits is a text, or null where there is none.")
+        raise EditFault("this is a text, or null where there is none.", ("hint",))
     choices = edited["choices"]
     if not isinstance(choices, dict) or len(choices) < MIN_CHOICES:
-        raise ValueError(f"edits need choices, at least {MIN_CHOICES}, each a text by its label.")
+        raise EditFault(
+            "there are at least {n} choices, each a text by its letter.",
+            ("choices",),
+            n=MIN_CHOICES,
+        )
     if sorted(choices) != list(ascii_uppercase[: len(choices)]):
-        raise ValueError(
-            "the choices of the edits must be labelled A, B, C and so on, without a gap."
-        )
-    _check_texts("choices", list(choices.values()))
-    if len({text.strip() for text in choices.values()}) < len(choices):
-        raise ValueError(
-            "two choices of the edits have the same text, so that both would be right."
-        )
-    if not isinstance(edited["answer"], str) or edited["answer"] not in choices:
-        raise ValueError(f"the answer of the edits is one of {', '.join(sorted(choices))}.")
-    _check_placeholders("the content's question", [edited["question"]], [original["question"]])
-
-
-def _check_reference(edited: Content, original: Content) -> None:
-    _check_texts("reference", [edited["reference"]])
-    _check_placeholders("the content's reference", [edited["reference"]], [original["reference"]])
+        raise EditFault("the letters are A, B, C and so on, without a gap.", ("choices",))
+    of_letter: dict[Path, Any] = {("choices", letter): text for letter, text in choices.items()}
+    require_texts(of_letter)
+    require_different(of_letter, _SAME_CHOICE)
+    require_one_of(edited["answer"], sorted(choices), ("answer",))
+    require_placeholders({("question",): edited["question"]}, {("question",): original["question"]})
 
 
 # --- Translations --------------------------------------------------------------------------------
@@ -193,26 +192,29 @@ def _translation_texts(content: Content) -> Texts:
 def _check_translation(edited: Content, original: Content) -> None:
     source, target = original["source"], edited["target"]
     if not isinstance(target, dict) or target.keys() != source.keys():
-        raise ValueError(f"edits need target, a text for each of {', '.join(sorted(source))}.")
-    if not all(isinstance(text, str) for text in target.values()):
-        raise ValueError("every target of the edits is a text.")
+        names = ", ".join(sorted(source))
+        raise EditFault("this is an object with the keys {keys}.", ("target",), keys=names)
     # An empty source text has an empty translation.
-    _check_texts("target", [target[name] for name, text in source.items() if text.strip()])
+    require_texts(
+        {
+            ("target", name): text
+            for name, text in target.items()
+            if source[name].strip() or not isinstance(text, str)
+        }
+    )
     for name, text in source.items():
-        _check_placeholders(f"{name} in the source", [target[name]], [text])
-    choices = [text.strip() for name, text in target.items() if name in ascii_uppercase]
-    if len(set(choices)) < len(choices):
-        raise ValueError("two choices of the target are the same text: both would be right.")
+        require_placeholders({("target", name): target[name]}, {("target", name): text})
+    require_different(
+        {("target", name): text for name, text in target.items() if name in ascii_uppercase},
+        _SAME_CHOICE,
+    )
 
 
 # --- Labels and scores ---------------------------------------------------------------------------
 
 
 def _check_category(edited: Content, original: Content) -> None:
-    if edited["category"] not in original["categories"]:
-        raise ValueError(
-            f"the category of the edits is one of {', '.join(original['categories'])}."
-        )
+    require_one_of(edited["category"], original["categories"], ("category",))
 
 
 def _extraction_texts(content: Content) -> Texts:
@@ -222,9 +224,7 @@ def _extraction_texts(content: Content) -> Texts:
 
 
 def _check_extraction(edited: Content, original: Content) -> None:
-    labels = [*original["choices"], NONE_FITS]
-    if edited["choice"] not in labels:
-        raise ValueError(f"the choice of the edits is one of {', '.join(labels)}.")
+    require_one_of(edited["choice"], [*original["choices"], NONE_FITS], ("choice",))
 
 
 def _unread(content: Content) -> bool:
@@ -250,12 +250,20 @@ def _check_score(edited: Content, original: Content) -> None:
     scores, dimensions = edited["scores"], original["dimensions"]
     lowest, highest = original["lowest"], original["highest"]
     if not isinstance(scores, dict) or scores.keys() != set(dimensions):
-        raise ValueError(f"edits need scores, one for each of {', '.join(dimensions)}.")
-    if missing := [dimension for dimension in dimensions if scores[dimension] is None]:
-        raise ValueError(f"every dimension needs a score; none was given for {', '.join(missing)}.")
-    # In Python True is an int; here it is no score.
-    if not all(type(score) is int and lowest <= score <= highest for score in scores.values()):
-        raise ValueError(f"every score of the edits is a whole number from {lowest} to {highest}.")
+        names = ", ".join(dimensions)
+        raise EditFault("this is an object with the keys {keys}.", ("scores",), keys=names)
+    for dimension in dimensions:
+        score, path = scores[dimension], ("scores", dimension)
+        if score is None:
+            raise EditFault("no score is given: choose one.", path)
+        # In Python True is an int; here it is no score.
+        if type(score) is not int or not lowest <= score <= highest:
+            raise EditFault(
+                "this is a whole number from {lowest} to {highest}.",
+                path,
+                lowest=lowest,
+                highest=highest,
+            )
 
 
 def _unscored(content: Content) -> bool:
@@ -292,14 +300,14 @@ KINDS: dict[str, Kind] = {
             ("original", "rewrite"),
             ("rewrite",),
             _plain("original", "rewrite"),
-            _check_rewrite,
+            _check_text_of("rewrite"),
         ),
         Kind(
             "reference",
             ("image_ids", "question", "reference"),
             ("reference",),
             _plain("question", "reference"),
-            _check_reference,
+            _check_text_of("reference"),
         ),
         Kind(
             "translation",

@@ -10,10 +10,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from statistics import median
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 RATE_DAYS = 7
 """The days, today among them, whose decisions give the rate of a forecast."""
+FEWEST_DAYS, FEWEST_DECISIONS = 2, 5
+"""What a rate is made of at least: what was done within an hour says nothing of a day."""
 SHOWN_DAYS = 14
 
 
@@ -37,13 +39,16 @@ class Forecast:
     """When the decisions that are still needed will have been made.
 
     `needed` and `rate` (decisions a day) are by round, `days` is how many days the rate is of. `end` is
-    None where a round that needs decisions had none in these days.
+    None where a round that needs decisions has too few to go by: `lacks` says of each such round
+    whether it had none in these days, fewer than FEWEST_DECISIONS, or all on fewer than FEWEST_DAYS
+    days.
     """
 
     needed: Mapping[int, int]
     rate: Mapping[int, float]
     days: int
     end: date | None
+    lacks: Mapping[int, Literal["none", "decisions", "days"]]
 
 
 def day_of(time: str) -> str:
@@ -115,7 +120,8 @@ def forecast(needed: Mapping[int, int], work: Iterable[Work], today: date) -> Fo
 
     The rate of a round is its decisions of the last RATE_DAYS days, today among them, divided by these
     days; of a review that began later by the days since it began. Both rounds go on at the same time,
-    so the slower one ends last. It assumes that people go on as in these days.
+    so the slower one ends last. It assumes that people go on as in these days, and no end is said of
+    fewer than FEWEST_DECISIONS decisions or FEWEST_DAYS days with any.
     """
     days_of_round: dict[int, Counter[date]] = {round: Counter() for round in needed}
     first = today
@@ -126,15 +132,27 @@ def forecast(needed: Mapping[int, int], work: Iterable[Work], today: date) -> Fo
             days_of_round.setdefault(each.round, Counter())[day] += 1
     days = min(RATE_DAYS, (today - first).days + 1)
     since = today - timedelta(days=days - 1)
-    rate = {
-        round: sum(n for day, n in counts.items() if since <= day <= today) / days
+    recent = {
+        round: [n for day, n in counts.items() if since <= day <= today]
         for round, counts in days_of_round.items()
     }
+    rate = {round: sum(counts) / days for round, counts in recent.items()}
     left = {round: n for round, n in needed.items() if n}
-    if any(not rate[round] for round in left):
-        return Forecast(needed, rate, days, None)
+    lacks = {round: _lack(recent[round]) for round in left}
+    if any(lacks.values()):
+        known = {round: lack for round, lack in lacks.items() if lack is not None}
+        return Forecast(needed, rate, days, None, known)
     days_left = max((math.ceil(n / rate[round]) for round, n in left.items()), default=0)
-    return Forecast(needed, rate, days, today + timedelta(days=min(days_left, 100_000)))
+    return Forecast(needed, rate, days, today + timedelta(days=min(days_left, 100_000)), {})
+
+
+def _lack(counts: Sequence[int]) -> Literal["none", "decisions", "days"] | None:
+    """What the decisions of some days, one number a day, lack to give a rate."""
+    if not counts:
+        return "none"
+    if sum(counts) < FEWEST_DECISIONS:
+        return "decisions"
+    return "days" if len(counts) < FEWEST_DAYS else None
 
 
 def expected_for_experts(

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Annotated, Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
 from methods.ids import canonical_json, content_id, drawn
 from methods.naming import nearest
@@ -28,29 +28,45 @@ ROUND_OF_ROLE: dict[str, int] = {"annotator": 1, "expert": 2, "admin": 2}
 decide it in round 2."""
 
 
+def _no_bool(value: object) -> object:
+    """The value, unless it is true or false, which are 1 and 0 in Python and no numbers here."""
+    if isinstance(value, bool):
+        raise ValueError("true and false are no numbers")
+    return value
+
+
+_NO_BOOL = BeforeValidator(_no_bool)
+Share = Annotated[float, Field(ge=0, le=1), _NO_BOOL]
+
+
 class Rules(BaseModel):
     """How the items of a kind are reviewed.
 
     `annotators`: 1, or 2 who do not see each other's decisions. `expert`: which of the items that the
     annotators agree on also go to an expert: none (`none`, `disagreement`), a share of `expert_share`
     (`sample`) or all; items that they disagree on always do. `sample`: the share of items that people
-    see at all. `quota`: the most decisions of one person on one day (UTC); None means no limit.
+    see at all. `quota`: the most decisions of one person on one day (UTC); None means no limit. The
+    description of a field says what it may be.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
-    annotators: Literal[1, 2] = 1
-    expert: Literal["none", "disagreement", "sample", "all"] = "all"
-    expert_share: float = Field(0.1, ge=0, le=1)
-    sample: float = Field(1.0, ge=0, le=1)
-    quota: int | None = Field(None, ge=1)
+    annotators: Annotated[Literal[1, 2], _NO_BOOL] = Field(1, description="1 or 2")
+    expert: Literal["none", "disagreement", "sample", "all"] = Field(
+        "all", description="none, disagreement, sample or all"
+    )
+    expert_share: Share = Field(0.1, description="a number from 0 to 1")
+    sample: Share = Field(1.0, description="a number from 0 to 1")
+    quota: Annotated[Annotated[int, Field(ge=1)] | None, _NO_BOOL] = Field(
+        None, description="a whole number from 1 up"
+    )
 
 
 class Calibration(BaseModel):
     """What new annotators decide first: gold items, of whose last `items` they hit the share `hits`."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
-    items: int = Field(10, ge=1)
-    hits: float = Field(0.8, ge=0, le=1)
+    items: Annotated[int, Field(ge=1), _NO_BOOL] = Field(10, description="a whole number from 1 up")
+    hits: Share = Field(0.8, description="a number from 0 to 1")
 
 
 class RuleBook(BaseModel):
@@ -64,15 +80,25 @@ class RuleBook(BaseModel):
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
-    default: Rules = Rules.model_validate({})
-    kinds: dict[str, Rules] = {}
-    priorities: tuple[Literal["quality", "disagreement", "coverage"], ...] = (
-        "disagreement",
-        "quality",
+    default: Rules = Field(
+        default=Rules.model_validate({}), description="rules, such as {annotators: 2}"
     )
-    after_assigned: Literal["none", "unassigned", "any"] = "unassigned"
-    gold: Annotated[float, Field(ge=0, le=0.5)] = 0.0
-    calibration: Calibration | None = None
+    kinds: dict[str, Rules] = Field(
+        default={}, description="rules by kind, such as {dialogue: {annotators: 2}}"
+    )
+    priorities: tuple[Literal["quality", "disagreement", "coverage"], ...] = Field(
+        default=("disagreement", "quality"),
+        description="a list of any of disagreement, quality and coverage",
+    )
+    after_assigned: Literal["none", "unassigned", "any"] = Field(
+        default="unassigned", description="none, unassigned or any"
+    )
+    gold: Annotated[float, Field(ge=0, le=0.5), _NO_BOOL] = Field(
+        default=0.0, description="a number from 0 to 0.5"
+    )
+    calibration: Calibration | None = Field(
+        default=None, description="what must be passed, such as {items: 10, hits: 0.8}"
+    )
 
     @field_validator("kinds")
     @classmethod
@@ -85,6 +111,13 @@ class RuleBook(BaseModel):
     def of(self, kind: str) -> Rules:
         """The rules that items of `kind` follow."""
         return self.kinds.get(kind, self.default)
+
+    def people(self, kind: str | None, round: int) -> int:
+        """How many people decide an item of `kind` in a round; None: the most of any kind."""
+        if round != 1:
+            return 1
+        kinds = KINDS if kind is None else [kind]
+        return max(self.of(each).annotators for each in kinds)
 
 
 class ItemStatus(NamedTuple):

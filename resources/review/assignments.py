@@ -8,9 +8,9 @@ items an assignment covers is `methods/review/assignment.py`.
 import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
-from methods.review.assignment import Assignment, next_start, place_of, progress_of
+from methods.review.assignment import Assignment, Progress, next_start, place_of, progress_of
 from resources.review.file import sql
 
 _FIELDS = tuple(Assignment.__dataclass_fields__)
@@ -26,13 +26,24 @@ class Assigned(NamedTuple):
     n_done: int
     n_waiting: int
 
+    @property
+    def n_items(self) -> int:
+        """How many items it has."""
+        return self.n_open + self.n_done + self.n_waiting
+
 
 def current(connection: sqlite3.Connection) -> list[Assigned]:
     """The assignments that have not ended, with their progress, in the order they were made."""
+    counted = connection.execute(
+        "SELECT assignment_id, progress, count(*) FROM assigned GROUP BY assignment_id, progress"
+    )
+    n_items = {(assignment_id, progress): n for assignment_id, progress, n in counted}
     return [
         Assigned(
-            Assignment(**{name: row[name] for name in _FIELDS}),
-            **{name: row[name] for name in Assigned._fields[1:]},
+            _assignment(row),
+            row["made_by"],
+            row["made_at"],
+            *(n_items.get((row["assignment_id"], each), 0) for each in get_args(Progress)),
         )
         for row in connection.execute(sql("assignments"))
     ]
@@ -40,12 +51,7 @@ def current(connection: sqlite3.Connection) -> list[Assigned]:
 
 def assignments(connection: sqlite3.Connection) -> list[Assignment]:
     """The assignments that have not ended, in the order they were made."""
-    rows = connection.execute(
-        f"SELECT {', '.join(_FIELDS)} FROM assignments "
-        "WHERE ends IS NULL AND assignment_id NOT IN "
-        "(SELECT ends FROM assignments WHERE ends IS NOT NULL) ORDER BY assignment_id"
-    )
-    return [Assignment(*row) for row in rows]
+    return [_assignment(row) for row in connection.execute(sql("assignments"))]
 
 
 def assign(
@@ -129,6 +135,10 @@ def insert(
         ],
     )
     return Counter(progress for _, progress in rows.values())["open"]
+
+
+def _assignment(row: sqlite3.Row) -> Assignment:
+    return Assignment(**{name: row[name] for name in _FIELDS})
 
 
 def has_any(connection: sqlite3.Connection, annotator: str, round: int) -> bool:

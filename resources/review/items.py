@@ -19,6 +19,7 @@ from resources.review.clock import now
 from resources.review.file import sql
 
 _TITLE_LENGTH = 120
+MOST_COUNTED, _ALL = 1_000, 10**12
 _POSITIONS_OF_A_KIND = 1 << 32
 """More than the items of one kind that a queue ever has."""
 
@@ -121,7 +122,12 @@ def queued(connection: sqlite3.Connection, kinds: Sequence[str]) -> list[QueueIt
 def page(
     connection: sqlite3.Connection, filters: Filters, offset: int, limit: int
 ) -> tuple[list[ItemSummary], int]:
-    """Items `offset` to `offset + limit` of those that match the filters, and how many match."""
+    """Items `offset` to `offset + limit` of those that match the filters, and how many match.
+
+    Of a text as many are counted as `counted_of` says: every further one costs reading whole items.
+    """
+    # Without these the statuses that are counted anyway say how many match.
+    known = not filters.text and filters.reviewer is None
     rows = connection.execute(
         sql("page"),
         vars(filters)
@@ -129,10 +135,25 @@ def page(
             "text": filters.text.casefold() if filters.text else None,
             "offset": offset,
             "limit": limit,
+            "counted": offset + limit if known else counted_of(filters, offset, limit),
             "now": now(connection),
         },
     ).fetchall()
-    return [_summary(row) for row in rows if row["item_id"] is not None], int(rows[0]["n_items"])
+    n_items = (
+        sum(
+            each.n
+            for each in progress(connection)
+            if filters.kind in (None, each.kind) and filters.status in (None, each.status)
+        )
+        if known
+        else int(rows[0]["n_items"])
+    )
+    return [_summary(row) for row in rows if row["item_id"] is not None], n_items
+
+
+def counted_of(filters: Filters, offset: int, limit: int) -> int:
+    """The most matches that a page counts: all, or with a text those up to the next page or so."""
+    return max(MOST_COUNTED, offset + limit + 1) if filters.text else _ALL
 
 
 def progress(connection: sqlite3.Connection) -> list[Progress]:

@@ -27,7 +27,7 @@ from methods.review.process import RuleBook
 from resources.review import events, gold
 from resources.review.clock import now
 from resources.review.file import sql
-from resources.review.gold import Gold
+from resources.review.gold import Answer, Gold
 from resources.review.locks import LOCK_SECONDS
 
 RATED_ITEMS = 2_000
@@ -70,7 +70,17 @@ class Dispute:
 
 
 @dataclass(frozen=True)
-class Overview:
+class Outlook:
+    """What is still to be done in a review, and its gold items."""
+
+    disputes: list[Dispute]
+    n_disputes: int
+    forecast: Forecast
+    gold: Gold
+
+
+@dataclass(frozen=True)
+class Overview(Outlook):
     """Figures of a review at one moment: `at` is that time, in UTC.
 
     `weeks` has rows as `methods.agreement.gold.weeks` gives them, `agreement` as `people_rows` does,
@@ -82,35 +92,47 @@ class Overview:
     kinds: list[dict[str, Any]]
     agreement: list[dict[str, Any]]
     n_small_pairs: int
-    disputes: list[Dispute]
-    n_disputes: int
-    forecast: Forecast
-    gold: Gold
     weeks: list[dict[str, Any]]
 
 
 def overview(connection: sqlite3.Connection, rules: RuleBook, today: date) -> Overview:
     """The figures now; `today` is the day in UTC."""
-    made = work(connection)
+    made, answers = work(connection), gold.answers(connection)
     twice = rated_twice(connection)
     decided = events.read(connection, [item["item_id"] for item in twice])
     rows = people_rows(ratings_of(twice, decided, rules), seed=0, n_resamples=RESAMPLES)
-    answers = gold.answers(connection)
     comparisons = compared(blind_on_current(twice, decided, rules))
     shown = [row for row in rows if row["raters"] == ALL or row["n_items"] >= FEWEST_IN_COMMON]
     small = {row["raters"] for row in rows} - {row["raters"] for row in shown}
-    disputes, n_disputes = disputed(connection)
     return Overview(
+        **vars(_outlook(connection, rules, today, made, answers)),
         at=datetime.now(UTC).isoformat(timespec="seconds"),
         people=by_person(made, today),
         kinds=by_kind(made),
         agreement=shown,
         n_small_pairs=len(small),
+        weeks=weeks([*comparisons, *(answer.compared() for answer in answers)]),
+    )
+
+
+def outlook(connection: sqlite3.Connection, rules: RuleBook, today: date) -> Outlook:
+    """Those of the figures that need no agreement; `today` is the day in UTC."""
+    return _outlook(connection, rules, today, work(connection), gold.answers(connection))
+
+
+def _outlook(
+    connection: sqlite3.Connection,
+    rules: RuleBook,
+    today: date,
+    made: list[Work],
+    answers: list[Answer],
+) -> Outlook:
+    disputes, n_disputes = disputed(connection)
+    return Outlook(
         disputes=disputes,
         n_disputes=n_disputes,
         forecast=forecast(needed(connection, rules), made, today),
         gold=gold.overview(connection, rules, answers),
-        weeks=weeks([*comparisons, *(answer.compared() for answer in answers)]),
     )
 
 

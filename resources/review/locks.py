@@ -9,7 +9,7 @@ import secrets
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from methods.ids import canonical_json, content_id
 from methods.json_text import from_json
@@ -109,6 +109,55 @@ def lock_item(
     else:
         found = _next(connection, asked, rules)
     return None if found is None else _insert(connection, reviewer, found)
+
+
+WhyNot = Literal[
+    "decided",
+    "skipped",
+    "done",
+    "annotators",
+    "expert",
+    "calibration",
+    "quota",
+    "assigned",
+    "locked",
+]
+"""Why a person gets no lock on an item: they have decided or skipped it; it needs no decision; it needs
+one of annotators or of an expert; they are in calibration or at their quota; it is kept for others; as
+many others as it needs have locked it."""
+
+
+def why_not(connection: sqlite3.Connection, reviewer: str, role: str, item_id: str) -> WhyNot:
+    """Why `lock_item` gave the person no lock on this item."""
+    round = ROUND_OF_ROLE[role]
+    rules = item_status.current_rules(connection)
+    standing = connection.execute(
+        "SELECT kind, status, round, unreserved FROM standings WHERE item_id = ?", [item_id]
+    ).fetchone()
+    own = [each for each in events.read(connection, [item_id]) if each.reviewer == reviewer]
+    barred = connection.execute(
+        "SELECT 1 FROM bars WHERE item_id = ? AND annotator = ?", [item_id, reviewer]
+    ).fetchone()
+    if own and (barred or standing is None):
+        return "skipped" if own[-1].verdict == "skip" else "decided"
+    if standing is None or standing["round"] is None:
+        return "done"
+    if standing["round"] != round:
+        return "annotators" if standing["round"] == 1 else "expert"
+    if round == 1 and gold.in_calibration(connection, reviewer, rules):
+        return "calibration"
+    if standing["kind"] in _kinds_at_quota(connection, reviewer, rules):
+        return "quota"
+    kept = rules.after_assigned != "any" and standing["status"] != "rejected"
+    if kept and standing["unreserved"] <= 0:
+        mine = connection.execute(
+            "SELECT 1 FROM assigned "
+            "WHERE item_id = ? AND annotator = ? AND round = ? AND progress = 'open'",
+            [item_id, reviewer, round],
+        ).fetchone()
+        if mine is None:
+            return "assigned"
+    return "locked"
 
 
 def _next(

@@ -1,5 +1,5 @@
 -- A page of items in the order of the queue, each with the people who have it locked, and how many match
--- the filters. An empty page is one row without an item.
+-- the filters, of which no more than `counted` are looked for. An empty page is one row without an item.
 WITH matching AS MATERIALIZED (
     SELECT s.item_id, s.place
     FROM standings AS s
@@ -15,6 +15,7 @@ WITH matching AS MATERIALIZED (
             SELECT 1 FROM item_texts AS t WHERE t.item_id = s.item_id AND instr(t.text, :text)
         ))
     ORDER BY s.place
+    LIMIT :counted
 )
 SELECT
     n.n_items, s.item_id, s.kind, i.set_id, s.status, s.people AS people_needed, i.title,

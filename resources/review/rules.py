@@ -4,18 +4,42 @@ What belongs here: reading and checking the file. The meaning of the rules is in
 `methods/review/process.py`.
 """
 
+import json
+from collections.abc import Hashable
 from pathlib import Path
+from typing import Any
 
 import yaml
 from pydantic import ValidationError
 
 from methods.errors import UserError
-from methods.review.process import RuleBook
+from methods.review.process import Calibration, RuleBook, Rules
 from methods.validation import first_fault
+
+_FIELDS = RuleBook.model_fields | Rules.model_fields | Calibration.model_fields
+_SHOWN = 60
+"""Characters of a value that a sentence shows."""
 
 
 class RulesError(UserError):
     """review.yaml cannot be used; the message says why."""
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML in which a key that is there twice is a fault: the first would be lost without a word."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+        lines: dict[str, int] = {}
+        for key, _ in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                continue
+            line = key.start_mark.line + 1
+            if (first := lines.get(key.value)) is not None:
+                raise RulesError(
+                    f"the key {key.value} is there twice, in line {first} and in line {line}: keep one"
+                )
+            lines[key.value] = line
+        return super().construct_mapping(node, deep)
 
 
 def read_rules(path: Path) -> RuleBook:
@@ -23,11 +47,35 @@ def read_rules(path: Path) -> RuleBook:
     if not path.exists():
         return RuleBook()
     try:
-        book = yaml.safe_load(path.read_text(encoding="utf-8"))
+        book = _Loader(path.read_text(encoding="utf-8")).get_single_data()
+    except RulesError as error:
+        raise RulesError(f"{path}: {error}.") from None
+    except yaml.MarkedYAMLError as error:
+        line = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
+        raise RulesError(f"{path}{line} is not YAML: {error.problem}.") from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise RulesError(f"{path} is not YAML: {' '.join(str(error).split())}.") from None
     try:
         return RuleBook.model_validate({} if book is None else book)
     except ValidationError as error:
-        where, fault = first_fault(error, RuleBook)
-        raise RulesError(f"{path}: {where or 'the whole file'}: {fault}.") from None
+        raise RulesError(f"{path}: {_said(error)}.") from None
+
+
+def _said(error: ValidationError) -> str:
+    """The first fault: its key, its value and what may stand there."""
+    first = error.errors(include_url=False)[0]
+    place, fault = first_fault(error, RuleBook)
+    if fault.startswith("there is no "):
+        return f"{place}: {fault}"
+    shown = json.dumps(first["input"], ensure_ascii=False, default=str)
+    if len(shown) > _SHOWN:
+        shown = f"{shown[:_SHOWN]} …"
+    if isinstance(first["input"], bool):
+        shown += " (which YAML takes yes, no, on and off for, too)"
+    # The rules of a kind are given as the default ones are.
+    parts = place.split(".")
+    if parts[0] == "kinds" and len(parts) > 1:
+        parts[:2] = ["default"]
+    known = [part for part in parts if part in _FIELDS]
+    allowed = _FIELDS[known[-1]].description if known else "rules by their names, or nothing"
+    return f"{place or 'the whole file'} is {shown}, and may be {allowed}"

@@ -34,9 +34,9 @@ from resources.review.clock import now
 from resources.review.comments import Comment
 from resources.review.file import ReviewFile, sql
 from resources.review.items import Filters, ItemSummary, Progress, QueueChanges
-from resources.review.lead import Hold, Overview
+from resources.review.lead import Hold, Outlook, Overview
 from resources.review.loading import Ended
-from resources.review.locks import ANY_DRAFT, Claim, Lock
+from resources.review.locks import ANY_DRAFT, Claim, Lock, WhyNot
 from resources.review.revocations import Revocation
 from resources.review.rules import read_rules
 
@@ -133,7 +133,8 @@ class ReviewStore:
     def page(
         self, filters: Filters = ALL, offset: int = 0, limit: int = 50
     ) -> tuple[list[ItemSummary], int]:
-        """One page of the queued items that match the filters, in their order, and how many match."""
+        """One page of the queued items that match the filters, in their order, and how many match: of a
+        text, at most `counted_of`."""
         return items.page(self._file.connection, filters, offset, limit)
 
     def progress(self) -> list[Progress]:
@@ -160,6 +161,12 @@ class ReviewStore:
         with self._file.snapshot() as connection:
             rules = item_status.current_rules(connection)
             return lead.overview(connection, rules, datetime.now(UTC).date())
+
+    def outlook(self) -> Outlook:
+        """What is still to be done, without the figures of people and their agreement."""
+        with self._file.snapshot() as connection:
+            rules = item_status.current_rules(connection)
+            return lead.outlook(connection, rules, datetime.now(UTC).date())
 
     def work(self) -> list[Work]:
         """Every decision without its texts, in the order they were stored."""
@@ -238,6 +245,11 @@ class ReviewStore:
         """
         with self._file.transaction() as connection:
             return locks.lock_item(connection, reviewer, role, kind, item_id)
+
+    def why_not(self, reviewer: str, role: str, item_id: str) -> WhyNot:
+        """Why `lock_item` gives the person no lock on this item."""
+        with self._file.snapshot() as connection:
+            return locks.why_not(connection, reviewer, role, item_id)
 
     def renew_lock(self, claim: Claim) -> bool:
         """Extend a lock to LOCK_SECONDS from now; False when it has expired, was given back, or is

@@ -66,7 +66,7 @@ def item_page(request: Request) -> Response:
         lock=lock,
         round=lock.round if lock else None,
         status=state.status.name,
-        why_not="item.not_yours",
+        why_not=None if lock else store.why_not(account.name, account.role, item_id),
         context=context,
         concerns=_CONCERNS,
         captions=_each(context.get("captions"), item),

@@ -17,9 +17,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from methods.agreement.table import ALL
-from methods.review.assignment import BUCKETS
+from methods.review.assignment import BUCKETS, doubts
 from methods.review.kinds import KINDS
-from methods.review.overview import by_day
+from methods.review.overview import FEWEST_DECISIONS, by_day
 from methods.spreadsheet_cells import marked_rows
 from resources.review.accounts import Account
 from resources.review.lead import FEWEST_IN_COMMON, RATED_ITEMS, Overview
@@ -74,6 +74,8 @@ class Figures:
 def lead(request: Request) -> Response:
     """Show the figures and the holds."""
     figures: Overview = request.app.state.figures.now()
+    store = _store(request)
+    assignments, rules = store.assignments(), store.rules()
     most = max((n for person in figures.people for n in person["by_day"].values()), default=0)
     return show(
         request,
@@ -83,14 +85,16 @@ def lead(request: Request) -> Response:
         heat=lambda n: -(-n * HEAT // most) if most else 0,
         agreement=_agreement(figures),
         fewest=FEWEST_IN_COMMON,
+        fewest_decisions=FEWEST_DECISIONS,
         rated_items=RATED_ITEMS,
-        holds=_store(request).holds(),
+        holds=store.holds(),
         released=request.query_params.get("released"),
-        assignments=_store(request).assignments(),
+        assignments=assignments,
+        doubts=doubts([(each.assignment, each.n_items) for each in assignments], rules.people),
         people=[each for each in request.app.state.accounts.all() if not each.disabled],
         kinds=list(KINDS),
         buckets=BUCKETS,
-        rules=_store(request).rules(),
+        rules=rules,
         weeks=sorted({row["week"] for row in figures.weeks})[-SHOWN_WEEKS:],
         by_week={(row["reviewer"], row["week"]): row for row in figures.weeks},
     )

@@ -11,7 +11,7 @@ from starlette.responses import RedirectResponse, Response
 from methods.review.kinds import KINDS
 from methods.review.process import Status
 from resources.review.accounts import Account
-from resources.review.items import Filters, Progress
+from resources.review.items import Filters, Progress, counted_of
 from resources.review.store import ReviewStore
 from review.pages.frame import say, show
 from review.security import current_account, require
@@ -40,7 +40,7 @@ def queue(request: Request) -> Response:
         "queue.html",
         filters=filters,
         items=items,
-        total=total,
+        total=f"{total}{'+' if total == counted_of(filters, offset, PAGE) else ''}",
         first=offset + 1,
         last=offset + len(items),
         before=_page_at(filters, max(offset - PAGE, 0)) if offset else None,

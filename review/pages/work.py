@@ -14,6 +14,7 @@ from starlette.responses import JSONResponse, Response
 
 from methods.json_text import from_json
 from methods.review.decisions import StaleDecision, check_decision
+from methods.review.faults import EditFault
 from resources.review.accounts import Account
 from resources.review.locks import ANY_DRAFT, Claim, LockLost, OtherDraft
 from resources.review.store import ReviewStore
@@ -41,8 +42,12 @@ def _post(answer: Callable[[Request, Json], Json]) -> Callable[[Request], Awaita
         except OtherDraft:
             # The page asks which of the two drafts stays.
             return JSONResponse({"error": say(request, "work.other_draft"), "other": True}, 409)
+        except EditFault as fault:
+            # The page leads to the part at fault.
+            said = fault.said(say(request, fault.sentence))
+            return JSONResponse({"error": said, "path": fault.path}, 422)
         except ValueError as error:
-            # An invalid edit, or JSON that no page of the app sends: a lone surrogate, NaN.
+            # JSON that no page of the app sends: a lone surrogate, NaN.
             raise HTTPException(422, str(error)) from None
 
     return endpoint

@@ -40,6 +40,18 @@ export function readContent(pane, shown) {
   return content;
 }
 
+/** The part of `pane` that shows what `path` leads to: ["turns", 1, "answer"], ["choices", "B"]; else null. */
+export function partAt(pane, path) {
+  const list = pane.querySelector("[data-turns]");
+  const within = list ? [...list.children].filter((turn) => !turn.matches(".removed"))[path[1]] : pane;
+  const wanted = (list ? path.slice(2) : path).join(".");
+  const found = [...(within?.querySelectorAll("[data-path]") ?? [])].find((element) => {
+    const { path: own, member } = element.dataset;
+    return (member === undefined ? own : `${own}.${member}`) === wanted;
+  });
+  return found?.closest("[data-part]") ?? null;
+}
+
 /** Whether two JSON values are equal, in any order of keys. */
 export function same(one, other) {
   if (one === other) return true;

@@ -1,7 +1,7 @@
 // One item: its pane, the form of the decision, and the draft.
-import { readContent, same } from "./content.js";
+import { partAt, readContent, same } from "./content.js";
 import { onKey } from "./page.js";
-import { startParts } from "./parts.js";
+import { edit, labelOf, startParts } from "./parts.js";
 import { startScores } from "./scores.js";
 import { startTurns } from "./turns.js";
 import "./viewer.js";
@@ -27,8 +27,16 @@ async function review(data) {
   const button = form.querySelector(".main");
   const other = document.getElementById("other-draft");
   const say = (what) => { saved.textContent = data.texts[what]; };
+  // What an edit has that is not valid: the sentence about it and the part that it is about.
+  let fault = null;
   const warn = (sentence) => {
     problem.textContent = sentence;
+    if (fault?.sentence === sentence && fault.part.isConnected) {
+      const link = document.createElement("a");
+      link.href = "#pane";
+      link.textContent = labelOf(fault.part);
+      problem.prepend(link, ": ");
+    }
     problem.hidden = !sentence;
     if (!sentence) other.hidden = true;
   };
@@ -40,6 +48,22 @@ async function review(data) {
   });
   const work = new Work(data, read, say, warn, () => { other.hidden = false; });
   const refuse = (sentence) => work.trouble("decide", sentence);
+
+  /** Say beside the part what is wrong with it, and go there; null: nothing is. */
+  function blame(part, sentence) {
+    pane.querySelector(".fault")?.remove();
+    for (const name of ["aria-invalid", "aria-describedby"]) pane.querySelector(`[${name}]`)?.removeAttribute(name);
+    fault = part && { part, sentence };
+    if (!part) return;
+    const said = Object.assign(document.createElement("p"), { id: "fault", className: "check drop fault" });
+    said.textContent = sentence;
+    part.append(said);
+    const field = part.querySelector("textarea") ?? part;
+    field.setAttribute("aria-invalid", "true");
+    field.setAttribute("aria-describedby", "fault");
+    edit(part);
+    part.scrollIntoView({ block: "center" });
+  }
 
   function show() {
     const changed = isChanged();
@@ -67,6 +91,7 @@ async function review(data) {
 
   async function send() {
     if (button.disabled) return undefined;
+    blame(null);
     refuse("");
     document.activeElement?.blur();
     show();
@@ -90,8 +115,10 @@ async function review(data) {
       location.assign(next);
     } catch (error) {
       button.disabled = false;
+      const part = error.path && partAt(pane, error.path);
+      blame(part, error.message);
       work.failed(error, "decide");
-      problem.scrollIntoView({ block: "nearest" });
+      if (!part) problem.scrollIntoView({ block: "nearest" });
     }
     return undefined;
   }
@@ -105,6 +132,12 @@ async function review(data) {
   note.addEventListener("input", changed);
   reason.addEventListener("change", changed);
   for (const radio of verdict) radio.addEventListener("change", () => want(radio.value));
+  problem.addEventListener("click", (event) => {
+    if (!event.target.closest("a")) return;
+    event.preventDefault();
+    edit(fault.part);
+    fault.part.scrollIntoView({ block: "center" });
+  });
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     send();
@@ -127,11 +160,21 @@ async function review(data) {
   document.getElementById("show-other").addEventListener("click", () => work.showOther());
   document.getElementById("keep-this").addEventListener("click", () => work.keepThis());
   undo.addEventListener("click", async () => {
-    await work.take(null);
+    try {
+      await work.take(null);
+    } catch (error) {
+      work.failed(error, "decide");
+      return;
+    }
     location.reload();
   });
   document.getElementById("unlock").addEventListener("click", async () => {
-    await work.unlock();
+    try {
+      await work.unlock();
+    } catch (error) {
+      work.failed(error, "decide");
+      return;
+    }
     location.assign("/");
   });
   onKey((event, isTyping) => {

@@ -11,6 +11,11 @@ export function currentPart() {
   return document.activeElement?.closest("#pane [data-part]") ?? null;
 }
 
+/** What the page calls the part. */
+export function labelOf(part) {
+  return part.getAttribute("aria-label") ?? part.querySelector("legend").firstChild.textContent;
+}
+
 /** Show the part's current text, and whether it was changed. */
 function show(part) {
   const area = part.querySelector("textarea");

@@ -18,7 +18,7 @@ async function post(url, body, last = false) {
   });
   const answer = await response.json().catch(() => ({}));
   if (!response.ok) {
-    throw Object.assign(new Error(answer.error ?? `${response.status}`), { status: response.status, other: answer.other });
+    throw Object.assign(new Error(answer.error ?? `${response.status}`), { status: response.status, other: answer.other, path: answer.path });
   }
   return answer;
 }
@@ -78,8 +78,7 @@ export class Work {
   changed() {
     if (this.over) return;
     this.version += 1;
-    // Store a copy in the browser at once, in case the page is reloaded before the draft is saved.
-    sessionStorage.setItem(this.copy, JSON.stringify({ ...this.draft(), based_on: this.seen }));
+    this.keep();
     clearTimeout(this.waiting);
     this.waiting = null;
     if (this.asked) return;
@@ -89,6 +88,13 @@ export class Work {
 
   draft() {
     return { ...this.read(), seconds: this.seconds };
+  }
+
+  /** Store a copy of the draft in the browser, in case the page is left before it is saved; returns it. */
+  keep() {
+    const draft = this.draft();
+    sessionStorage.setItem(this.copy, JSON.stringify({ ...draft, based_on: this.seen }));
+    return draft;
   }
 
   trouble(kind, sentence) {
@@ -108,9 +114,10 @@ export class Work {
   async send(last = false) {
     if (this.over || (this.asked && !last)) return;
     const version = this.version;
+    const draft = this.keep();
     try {
       const { token } = this.data;
-      const saved = await post(this.data.urls.draft, { token, draft: this.draft(), based_on: this.seen }, last);
+      const saved = await post(this.data.urls.draft, { token, draft, based_on: this.seen }, last);
       this.seen = saved.version;
     } catch (error) {
       if (!last) this.failed(error);
@@ -120,7 +127,7 @@ export class Work {
     // It does answer.
     if (this.troubles.lock === this.data.texts.offline) this.trouble("lock", "");
     if (version !== this.version) {
-      sessionStorage.setItem(this.copy, JSON.stringify({ ...this.draft(), based_on: this.seen }));
+      this.keep();
       return;
     }
     sessionStorage.removeItem(this.copy);

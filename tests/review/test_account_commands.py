@@ -58,6 +58,14 @@ def test_a_link_is_made_for_where_people_find_the_app(run):
     assert re.search(r"^https://review\.example/link/[\w-]{43}$", out, re.MULTILINE)
 
 
+@pytest.mark.parametrize("given", ["review.example", "ftp://review.example"])
+def test_an_address_that_no_browser_opens_is_refused_before_an_account_is_made(run, given):
+    code, out, err = run("add", "alice", "--role", "annotator", "--address", given)
+
+    assert (code, out) == (2, "") and "does not begin with http:// or https://" in err
+    assert Accounts(review_path()).get("alice") is None
+
+
 def test_a_password_is_a_line_of_standard_input_and_makes_no_link(run, monkeypatch):
     typed(monkeypatch, f"{RIGHT}\nand more\n")
     code, out, err = run("add", "bob", "--role", "expert", "--password")

@@ -144,7 +144,7 @@ def test_no_cell_of_a_spreadsheet_is_a_formula(worked: ReviewStore) -> None:
         ("decisions", {"round": 3}, "decisions, row 1: round: "),
         ("decisions", {"item_id": "none"}, "never in this queue"),
         ("decisions", {"edits": None}, "edits are given with the verdict edit"),
-        ("decisions", {"edits": '{"rewrite": 5}'}, "row 1: the verdict edit needs edits"),
+        ("decisions", {"edits": '{"rewrite": 5}'}, "row 1: edits: give the whole content"),
         ("decisions", {"content_hash": "old", "edits": '{"a": 5}'}, "keys of another kind"),
         ("decisions", {"ended_by": None}, "belong together"),
         ("decisions", {"more": 1}, "decisions, row 1: more: "),

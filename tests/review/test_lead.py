@@ -83,6 +83,7 @@ def test_items_are_assigned_and_the_assignment_ends(site: Site) -> None:
     page = ada.get("/lead").text
     assert cells(page, "#assignments tbody td")[:4] == ["Dialogue", "any", "100 %", "0 0 / 3"]
     assert ada.get("/lead.json").json()["assignments"][0]["assignment"]["kind"] == "dialogue"
+    assert not cells(page, "#assignments .notice li")
     # Two annotators decide each item: one place is kept for anna, the other is ben's.
     assert ben.post("/next").headers["location"].startswith("/items/")
     for wrong in (
@@ -94,6 +95,18 @@ def test_items_are_assigned_and_the_assignment_ends(site: Site) -> None:
         {"bucket": "17"},
     ):
         assert ada.post("/lead/assign", data={**form, **wrong}).status_code == 422
+    for more in ({"kind": ""}, {"name": "ben", "bucket": "7", "kind": "score"}):
+        assert ada.post("/lead/assign", data={**form, **more}).status_code == 303
+    said = cells(ada.get("/lead").text, "#assignments .notice li")
+    assert [line.split(":")[0] for line in said] == [
+        "anna, any kind, 100 %",
+        "ben, Score, Bucket 7, 100 %",
+    ]
+    assert "by an earlier assignment" in said[0] and "no items are in it now" in said[1]
+    ada.cookies.set("review_language", "zh")
+    assert "先前的分配" in cells(ada.get("/lead").text, "#assignments .notice li")[0]
+    for number in ("2", "3"):
+        assert ada.post("/lead/assign", data={"end": number}).status_code == 303
     assert ada.post("/lead/assign", data={"end": "1"}).status_code == 303
     assert ada.post("/lead/assign", data={"end": "1"}).status_code == 404
     assert site.store.assignments() == []

@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 from review.pages.frame import texts
 from tests.resources.review.review_queue import verdict
 from tests.review.browser import open_item, overflow, press, sign_in
+from tests.review.items_of_every_kind import item_of
 from tests.review.pages import Site, dialogue, make_site, serving
 from tests.review.samples import samples
 
@@ -29,6 +30,18 @@ def site(tmp_path: Path) -> Iterator[Site]:
 
 def ready(page: Page) -> None:
     page.wait_for_selector("html[data-ready]")
+
+
+def require_accessible(page: Page) -> None:
+    # What is behind a dialog is dimmed, and nobody can use it meanwhile.
+    shown = "dialog[open]" if page.locator("dialog[open]").count() else None
+    found = Axe().run(page, context=shown).response["violations"]
+    said = [
+        (each["id"], node["html"], node["failureSummary"])
+        for each in found
+        for node in each["nodes"]
+    ]
+    assert found == [], (page.url, said)
 
 
 def saved(page: Page) -> None:
@@ -74,6 +87,25 @@ def test_a_decision_waits_for_the_draft_that_is_on_its_way(browser: Browser, sit
     assert (made.verdict, made.note) == ("accept", "Well seen.")
 
 
+def test_who_comes_back_before_the_draft_was_saved_finds_it_and_is_asked_nothing(
+    browser: Browser, site: Site
+) -> None:
+    one = dialogue(site, "one")
+    site.store.update_queue([one])
+    page = sign_in(browser, site, "anna")
+    open_item(page, site, one["item_id"])
+    for typed in ("One.", " Two.", " Three.", " Four."):
+        ready(page)
+        press(page, "m", "End")
+        page.keyboard.type(typed)
+        # The time spent goes on between the key and the leaving.
+        page.wait_for_timeout(650)
+        page.goto(f"{site.address}/items/{one['item_id']}")
+    ready(page)
+    expect(page.get_by_role("textbox", name="Note")).to_have_value("One. Two. Three. Four.")
+    expect(page.get_by_role("button", name=SAYS["work.keep_this"])).to_be_hidden()
+
+
 def test_a_decision_is_taken_back_by_one_key_and_made_otherwise(
     browser: Browser, site: Site
 ) -> None:
@@ -99,6 +131,55 @@ def test_a_decision_is_taken_back_by_one_key_and_made_otherwise(
     page.wait_for_url(f"**/items/{two['item_id']}")
     assert [each.verdict for each in site.store.decisions()] == ["reject"]
     assert [each.verdict for each in site.store.decisions(revoked=True)] == ["edit", "reject"]
+
+
+def test_what_is_wrong_with_an_edit_is_said_at_the_text_in_both_languages(
+    browser: Browser, site: Site
+) -> None:
+    one = dialogue(site)
+    site.store.update_queue([one])
+    for locale, part, said in [
+        ("en", "Turn 2, Answer", "this text is empty: write one."),
+        ("zh-CN", "轮次 2, 回答", "此文本为空：请填写。"),
+    ]:
+        page = sign_in(browser, site, "anna", locale)
+        open_item(page, site, one["item_id"])
+        press(page, "j", "j", "j", "j", "e", "Control+A", "Delete", "Control+Enter")
+        alert = page.get_by_role("alert")
+        expect(alert).to_have_text(f"{part}: {said}")
+        field = page.get_by_role("textbox", name=part)
+        expect(field).to_be_focused()
+        expect(field).to_have_accessible_description(said)
+        expect(field).to_be_in_viewport()
+        press(page, "Escape", "k", "k")
+        alert.get_by_role("link").click()
+        expect(field).to_be_focused()
+        require_accessible(page)
+        page.keyboard.type("Blue.")
+        press(page, "Control+Enter")
+        page.wait_for_url("**/?*")
+        site.store.take_back(one["item_id"], site.store.decisions()[-1].event_id, "anna")
+        page.context.close()
+
+
+def test_a_score_that_is_missing_and_an_image_that_is_not_there_are_led_to(
+    browser: Browser, site: Site
+) -> None:
+    scored = item_of("score")
+    site.store.update_queue([dialogue(site), scored])
+    page = sign_in(browser, site, "anna")
+    open_item(page, site, scored["item_id"])
+    page.get_by_role("group", name="Creativity").get_by_role("radio", name="7").check()
+    press(page, "Control+Enter")
+    expect(page.get_by_role("alert")).to_have_text("Richness: no score is given: choose one.")
+
+    open_item(page, site, dialogue(site)["item_id"])
+    press(page, "j", "e")
+    page.keyboard.type(" And in <image-7>?")
+    press(page, "Control+Enter")
+    expect(page.get_by_role("alert")).to_have_text(
+        "Turn 1, Question: <image-7> is none of the item's images, of which there are 2."
+    )
 
 
 def test_an_expert_takes_a_version_by_one_key_and_edits_from_there(
@@ -330,16 +411,67 @@ def test_axe_finds_nothing(browser: Browser, tmp_path: Path, scheme: str) -> Non
         edited("anna", "A scarlet ground.")
         edited("ben", "A crimson ground.")
         site.store.comment(one["item_id"], "anna", "Which one?", "eva")
+        for share, bucket in ((1.0, None), (0.5, 3)):
+            site.store.assign("ben", "annotator", "ada", bucket=bucket, share=share)
+        decided = site.store.lock_item("eva", "expert", item_id=one["item_id"])
+        assert decided is not None
+        site.store.decide(decided.token, verdict(decided, "eva"))
+        assert site.store.make_gold(1, "ada") == 1
+        site.store.reopen(one["item_id"], "ada", 2, "Once more.")
         item = f"/items/{one['item_id']}"
         for name, paths in (
-            ("eva", (f"{item}?notice=item.taken_back&was=approved", "/")),
-            ("ada", (f"/history/{one['item_id']}", "/", "/accounts")),
-            ("anna", (f"/items/{two['item_id']}", f"/items/{score['item_id']}")),
+            ("eva", (f"{item}?notice=item.taken_back&was=approved", f"/items/{two['item_id']}")),
+            ("ada", (f"/history/{one['item_id']}", "/", "/accounts", "/lead", "/items/nothing")),
+            (
+                "anna",
+                ("/?text=nothing", f"/items/{score['item_id']}", f"/items/{two['item_id']}"),
+            ),
         ):
             page = sign_in(browser, site, name, color_scheme=scheme)
             for path in paths:
                 page.goto(site.address + path)
                 for closed in page.locator("details:not([open]) summary").all():
                     closed.click()
-                found = Axe().run(page).response["violations"]
-                assert found == [], (path, [(each["id"], each["nodes"][:2]) for each in found])
+                if path == "/lead":
+                    shown = page.locator("section table, section .notice li")
+                    assert shown.count() > 6, "people, holds, assignments, doubts, gold, weeks"
+                require_accessible(page)
+        # Dialogs are shown over a page that is not to be used meanwhile.
+        page.locator("[data-image]:enabled").first.click()
+        require_accessible(page)
+        press(page, "Escape", "?")
+        require_accessible(page)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_on_the_way_in(browser: Browser, site: Site, scheme: str) -> None:
+    page = browser.new_context(color_scheme=scheme).new_page()
+    page.goto(site.link("anna"))
+    require_accessible(page)
+    page.goto(f"{site.address}/login")
+    require_accessible(page)
+    page.get_by_label("Name").fill("anna")
+    page.get_by_label("Password").fill("not the password")
+    page.locator("main button").press("Enter")
+    expect(page.get_by_role("alert")).to_be_visible()
+    require_accessible(page)
+    page = sign_in(browser, site, "ben", tour=True, color_scheme=scheme)
+    expect(page.locator("#tour")).to_be_visible()
+    require_accessible(page)
+
+
+def test_on_a_small_phone_the_bar_leaves_three_quarters_to_the_item(
+    browser: Browser, site: Site
+) -> None:
+    site.store.update_queue([dialogue(site)])
+    for locale, name in (("en", "anna"), ("zh-CN", "ben")):
+        page = sign_in(browser, site, name, locale)
+        page.set_viewport_size({"width": 360, "height": 640})
+        open_item(page, site, dialogue(site)["item_id"])
+        bar = page.locator("#decision")
+        press(page, "r")  # The tallest: with its reason.
+        assert bar.bounding_box()["height"] <= 640 / 4, locale
+        assert overflow(page) <= 0
+        press(page, "Escape")
+        page.get_by_role("button", name="Unlock" if locale == "en" else "解除锁定").click()
+        page.wait_for_url(f"{site.address}/")

@@ -133,14 +133,14 @@ class TestAnnotations:
             item, store, annotated(item, images, {"verdict": "edit", "question": ""})
         ).problems
 
-        assert problem.startswith("task 7, annotation 70: edits need question")
+        assert problem.startswith("task 7, annotation 70: edits, question: this text is empty")
 
     def test_a_half_filled_score_is_reported(self, images, store):
         item = item_of("score")
         form = {"verdict": "edit", "scores.Creativity": "7"}
 
         assert (
-            "none was given for Richness"
+            "scores Richness: no score is given"
             in pulled(item, store, annotated(item, images, form)).problems[0]
         )
 

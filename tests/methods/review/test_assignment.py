@@ -1,6 +1,7 @@
 """Which items an assignment covers, what becomes of them, and what comes first."""
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -10,12 +11,13 @@ from methods.review.assignment import (
     BUCKETS,
     FIRST,
     Assignment,
+    doubts,
     next_start,
     place_of,
     priority,
     progress_of,
 )
-from methods.review.process import Rules, review_state
+from methods.review.process import RuleBook, Rules, review_state
 from tests.resources.review.review_queue import item
 from tests.resources.review.review_queue import verdict as decision_on
 
@@ -52,6 +54,57 @@ def test_a_share_is_of_the_same_items_and_goes_on_at_the_start():
     late = assignment(0.8, 0.4)
     assert [late.covers("score", place) for place in (0.1, 0.3, 0.9)] == [True, False, True]
     assert not assignment(kind="score").covers("rewrite", 0.5)
+
+
+def doubted(*made, annotators=1, n_items=5):
+    rules = RuleBook.model_validate({"default": {"annotators": annotators}})
+    return [
+        (doubt.assignment.assignment_id, doubt.why)
+        for doubt in doubts([(each, n_items) for each in made], rules.people)
+    ]
+
+
+def of(name, each):
+    return replace(each, annotator=name)
+
+
+def test_shares_beyond_what_people_decide_are_doubtful():
+    thirds = [of(f"p{n}", assignment(n * 0.3, 0.3, number=n)) for n in range(3)]
+    assert doubted(*thirds) == []
+    more = of("p4", assignment(0.9, 0.4, number=4))
+    assert doubted(*thirds, more) == [(4, "over")]
+    assert doubted(*thirds, more, annotators=2) == []
+    # An expert decides alone, and other items are others.
+    experts = [of(name, assignment(number=n, round=2)) for n, name in enumerate("ab")]
+    assert doubted(*experts, annotators=2) == [(1, "over")]
+    assert doubted(of("a", assignment(kind="score")), of("b", assignment(kind="rewrite"))) == []
+    [doubt] = doubts([(each, 1) for each in [*thirds, more]], RuleBook().people)
+    assert (doubt.percent, doubt.most) == (130, 100)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "twice"),
+    [
+        (assignment(), assignment(kind="score"), True),
+        (assignment(kind="rewrite"), assignment(kind="score"), False),
+        (assignment(0.0, 0.5), assignment(0.5, 0.5), False),
+        (assignment(0.8, 0.4), assignment(0.1, 0.2), True),
+        (assignment(bucket=3), assignment(bucket=4), False),
+        (assignment(0.0, 0.125), assignment(bucket=2), True),
+        (assignment(0.0, 0.125), assignment(bucket=3), False),
+        (assignment(), assignment(round=2), False),
+    ],
+)
+def test_the_same_items_twice_for_one_person_are_doubtful(first, second, twice):
+    made = [replace(each, assignment_id=n) for n, each in enumerate((first, second))]
+    assert ((1, "twice") in doubted(*made, annotators=2)) is twice
+    assert doubted(made[0], of("bob", made[1]), annotators=2) == []
+
+
+def test_an_assignment_without_items_is_doubtful_unless_it_has_an_earlier_ones():
+    assert doubted(assignment(), n_items=0) == [(1, "none")]
+    again = assignment(number=2, kind="score")
+    assert doubted(assignment(), again, n_items=0) == [(1, "none"), (2, "twice")]
 
 
 def test_items_of_one_set_go_together_and_sets_spread_evenly():

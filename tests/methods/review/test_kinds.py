@@ -97,61 +97,89 @@ GOOD["three_turns"] = [
 ]
 GOOD["flagged_item"] = GOOD["multiple_choice"]
 BAD = [
-    ("dialogue", {"turns": TURNS[1:]}, "keep every <ImageHere> of the content's questions"),
-    ("dialogue", {"image_ids": []}, "may change only turns"),
-    ("three_turns", {"image_ids": []}, "may change only caption, perception"),
-    ("three_turns", {"caption": " "}, "one is empty or missing"),
-    ("three_turns", {"reasoning": {"question": "Why?"}}, "need reasoning with question, category"),
+    ("dialogue", {"turns": TURNS[1:]}, "keep every one, and add none"),
+    ("dialogue", {"image_ids": []}, "image_ids: only turns may change"),
+    ("three_turns", {"image_ids": []}, "image_ids: only caption, perception, reasoning"),
+    ("three_turns", {"caption": " "}, "edits, caption: this text is empty"),
+    (
+        "three_turns",
+        {"reasoning": {"question": "Why?"}},
+        "reasoning: this is an object with the keys question",
+    ),
     (
         "three_turns",
         {"reasoning": {**THREE["reasoning"], "category": ""}},
-        "one is empty or missing",
+        "reasoning category: this text is empty",
     ),
-    ("three_turns", {"reasoning": {**THREE["reasoning"], "focus": "x"}}, "need reasoning with"),
+    (
+        "three_turns",
+        {"reasoning": {**THREE["reasoning"], "focus": "x"}},
+        "reasoning: this is an object with the keys",
+    ),
     (
         "three_turns",
         {"reasoning": {**THREE["reasoning"], "question": "What is it? "}},
-        "two turns of the edits have the same question",
+        "reasoning question: an earlier turn has the same text",
     ),
     (
         "three_turns",
         {"creation": {**THREE["creation"], "reference": "A tower."}},
-        "two turns of the edits have the same reference",
+        "creation reference: an earlier turn has the same text",
     ),
     (
         "three_turns",
         {"creation": {**THREE["creation"], "question": "<ImageHere> Tell of it."}},
-        "keep every <ImageHere> of the content's questions",
+        "keep every one, and add none",
     ),
-    ("multiple_choice", {"image_ids": []}, "may change only question, hint, choices, answer"),
-    ("multiple_choice", {"answer": "C"}, "answer of the edits is one of A, B"),
-    ("multiple_choice", {"answer": ["A"]}, "answer of the edits is one of A, B"),
+    ("multiple_choice", {"image_ids": []}, "only question, hint, choices, answer"),
+    ("multiple_choice", {"answer": "C"}, "answer: this is one of A, B"),
+    ("multiple_choice", {"answer": ["A"]}, "answer: this is one of A, B"),
     ("multiple_choice", {"choices": {"A": "A tower"}}, "at least 2"),
     ("multiple_choice", {"choices": {"A": "x", "C": "y"}}, "A, B, C and so on"),
     (
         "multiple_choice",
         {"choices": {"A": "x", "B": " x "}},
-        "two choices of the edits have the same text",
+        "choices B: an earlier choice has the same text",
     ),
-    ("multiple_choice", {"choices": {"A": "x", "B": ""}}, "one is empty or missing"),
-    ("multiple_choice", {"hint": 3}, "hint of the edits is a text"),
-    ("multiple_choice", {"category": " "}, "one is empty or missing"),
-    ("rewrite", {"original": "Other."}, "may change only rewrite"),
-    ("reference", {"reference": None}, "one is empty or missing"),
-    ("reference", {"question": "Other?"}, "may change only reference"),
-    ("translation", {"target": {"question": "它？"}}, "a text for each of hint, question"),
-    ("translation", {"target": {"question": " ", "hint": ""}}, "one is empty or missing"),
-    ("translation", {"target": {"question": "它？", "hint": 1}}, "is a text"),
-    ("translation", {"source": {}}, "may change only target"),
+    ("multiple_choice", {"choices": {"A": "x", "B": ""}}, "choices B: this text is empty"),
+    ("multiple_choice", {"hint": 3}, "hint: this is a text"),
+    ("multiple_choice", {"category": " "}, "category: this text is empty"),
+    ("rewrite", {"original": "Other."}, "original: only rewrite may change"),
+    ("reference", {"reference": None}, "reference: this text is empty"),
+    ("reference", {"question": "Other?"}, "question: only reference may change"),
+    (
+        "translation",
+        {"target": {"question": "它？"}},
+        "target: this is an object with the keys hint, question",
+    ),
+    (
+        "translation",
+        {"target": {"question": " ", "hint": ""}},
+        "target question: this text is empty",
+    ),
+    ("translation", {"target": {"question": "它？", "hint": 1}}, "target hint: this text is empty"),
+    ("translation", {"source": {}}, "source: only target may change"),
     ("category", {"category": "ships"}, "one of towers, mills"),
-    ("category", {"categories": ["ships"], "category": "ships"}, "may change only category"),
+    (
+        "category",
+        {"categories": ["ships"], "category": "ships"},
+        "categories: only category may change",
+    ),
     ("extraction", {"choice": "C"}, "one of A, B, Z"),
-    ("score", {"scores": {"Accuracy": 5}}, "one for each of Accuracy, Richness"),
-    ("score", {"scores": {"Accuracy": 5, "Richness": 11}}, "whole number from 1 to 10"),
+    (
+        "score",
+        {"scores": {"Accuracy": 5}},
+        "scores: this is an object with the keys Accuracy, Richness",
+    ),
+    (
+        "score",
+        {"scores": {"Accuracy": 5, "Richness": 11}},
+        "scores Richness: this is a whole number from 1 to 10",
+    ),
     ("score", {"scores": {"Accuracy": 0, "Richness": 5}}, "whole number from 1 to 10"),
     ("score", {"scores": {"Accuracy": 5.0, "Richness": 5}}, "whole number from 1 to 10"),
     ("score", {"scores": {"Accuracy": True, "Richness": 5}}, "whole number from 1 to 10"),
-    ("score", {"scores": {"Accuracy": None, "Richness": 5}}, "none was given for Accuracy"),
+    ("score", {"scores": {"Accuracy": None, "Richness": 5}}, "scores Accuracy: no score is given"),
 ]
 
 
@@ -178,14 +206,14 @@ def test_what_they_may_not_is_refused_in_one_sentence(name, change, says):
 @pytest.mark.parametrize("name", sorted(set(KINDS) - {"score"}))
 def test_a_change_changes_something(name):
     same = copy.deepcopy(CONTENTS[name])
-    with pytest.raises(ValueError, match="change nothing"):
+    with pytest.raises(ValueError, match="nothing is changed"):
         KINDS[name].check(same, CONTENTS[name])
 
 
 @pytest.mark.parametrize("edits", [None, [], "text", {}, {"turns": 1}])
 def test_a_change_is_a_whole_content(edits):
     for name, kind in KINDS.items():
-        with pytest.raises(ValueError, match="the whole content"):
+        with pytest.raises(ValueError, match="give the whole content"):
             kind.check(edits, CONTENTS[name])
 
 
@@ -235,7 +263,7 @@ def test_scores_are_given_and_not_accepted_until_they_are_there():
     said = {"item_id": "i", "content_hash": content_id(content), "round": 1, "reviewer": "ann"}
     said |= {"decided_at": "2026-01-01T00:00:00", "verdict": "accept"}
 
-    with pytest.raises(ValueError, match="kind score needs people's values"):
+    with pytest.raises(ValueError, match="of this kind needs people's values"):
         check_decision(said, item)
     scored = content | {"scores": {"Accuracy": 2, "Richness": 5}}
     given = check_decision(said | {"verdict": "edit", "edits": scored}, item)
@@ -254,5 +282,5 @@ def test_a_translation_has_no_two_choices_alike() -> None:
         "target": {"question": "这是什么？", "A": "塔", "B": "磨坊"},
     }
     edited = {**original, "target": {"question": "这是什么？", "A": "塔", "B": "塔 "}}
-    with pytest.raises(ValueError, match="two choices of the target are the same text"):
+    with pytest.raises(ValueError, match="target B: an earlier choice has the same text"):
         KINDS["translation"].check(edited, original)

@@ -84,15 +84,33 @@ def test_the_slower_round_ends_last():
 
 
 def test_a_review_that_began_yesterday_has_the_rate_of_two_days():
-    plan = forecast({1: 7, 2: 0}, [work(day=9), work(day=10), work(day=10)], TODAY)
-    assert (plan.days, plan.rate[1]) == (2, 1.5)
-    assert plan.end == date(2026, 3, 15)  # 7 / 1.5 is 4.7 days.
+    plan = forecast({1: 70, 2: 0}, [work(day=day) for day in (9, 10, 10)] * 5, TODAY)
+    assert (plan.days, plan.rate[1]) == (2, 7.5)
+    assert plan.end == date(2026, 3, 20)  # 70 / 7.5 is 9.3 days.
 
 
-def test_no_end_is_said_without_a_rate_and_today_where_nothing_is_left():
-    assert forecast({1: 1, 2: 0}, [], TODAY).end is None
-    assert forecast({1: 5, 2: 5}, [work()], TODAY).end is None
+@pytest.mark.parametrize(
+    ("needed", "made", "lacks"),
+    [
+        ({1: 1, 2: 0}, [], {1: "none"}),
+        ({1: 1, 2: 0}, [work(day=1)] * 50, {1: "none"}),  # Too long ago.
+        ({1: 1, 2: 0}, [work(verdict="skip")] * 50, {1: "none"}),
+        ({1: 5, 2: 5}, [work()], {1: "decisions", 2: "none"}),
+        ({1: 5, 2: 0}, [work(day=9), *[work()] * 3], {1: "decisions"}),
+        ({1: 5, 2: 0}, [work()] * 500, {1: "days"}),  # The work of one morning.
+        ({1: 0, 2: 9}, [work(), *[work(round=2)] * 10], {2: "days"}),
+    ],
+)
+def test_no_end_is_said_of_little_work_and_what_lacks_is(needed, made, lacks):
+    plan = forecast(needed, made, TODAY)
+    assert (plan.end, plan.lacks) == (None, lacks)
+
+
+def test_what_needs_nothing_lacks_nothing():
     assert forecast({1: 0, 2: 0}, [], TODAY).end == TODAY
+    made = [work(day=9), *[work()] * 4]
+    plan = forecast({1: 2, 2: 0}, made, TODAY)
+    assert (plan.end, plan.lacks) == (date(2026, 3, 11), {})
 
 
 @pytest.mark.parametrize(

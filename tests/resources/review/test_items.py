@@ -5,6 +5,7 @@ import random
 import pytest
 
 from methods.review.process import RuleBook, in_sample
+from resources.review import items
 from resources.review.items import Filters, Progress
 from resources.review.rules import RulesError
 from resources.review.store import ReviewStore
@@ -100,6 +101,21 @@ class TestPages:
         ]
         assert [n_items for _, n_items in pages] == [4, 4, 4]
 
+    def test_pages_count_what_matches_and_of_a_text_up_to_a_number(self, store, monkeypatch):
+        monkeypatch.setattr(items, "MOST_COUNTED", 4)
+        store.update_queue([*queue(9), item(20, kind="reference")])
+        work(store, "ann")
+
+        def n_items(**filters):
+            return store.page(Filters(**filters), limit=3)[1]
+
+        assert (n_items(), n_items(kind="rewrite"), n_items(status="round_2")) == (10, 9, 1)
+        assert n_items(kind="reference", status="round_2") == 0
+        assert n_items(reviewer="ann") == 1
+        assert n_items(text="rewrite") == 4, "and there are more"
+        second, counted = store.page(Filters(text="rewrite"), offset=6, limit=3)
+        assert (len(second), counted) == (3, 9)
+
     def test_filters(self, store):
         store.update_queue([item(0), item(1), item(2, kind="reference")])
         work(store, "ann")
@@ -177,16 +193,35 @@ class TestRules:
     @pytest.mark.parametrize(
         ("text", "says"),
         [
-            ("default: {annotators: 3}", "default.annotators"),
-            ("default: [", "not YAML"),
-            ("- default", "valid"),
+            ("default: {annotators: 3}", "default.annotators is 3, and may be 1 or 2"),
+            (
+                "default: {annotators: yes}",
+                "annotators is true .*yes, no, on and off.* may be 1 or 2",
+            ),
+            ("default: {quota: on}", "default.quota is true"),
+            ("default: {expert: no}", "expert is false .* none, disagreement, sample or all"),
+            ("default: {sample: much}", 'sample is "much", and may be a number from 0 to 1'),
+            ("gold: true", "gold is true .* a number from 0 to 0.5"),
+            ("gold: 0.9", "gold is 0.9, and may be a number from 0 to 0.5"),
+            ("calibration: {hits: on}", "calibration.hits is true"),
+            ("calibration: {items: 0}", "items is 0, and may be a whole number from 1 up"),
+            ("priorities: [quality, luck]", 'priorities.1 is "luck", .*disagreement, quality and'),
+            ("kinds: {dialogue: 2}", "kinds.dialogue is 2, and may be rules, such as"),
+            ("kinds: {dialogue: {quota: 0}}", "kinds.dialogue.quota is 0, and may be a whole"),
+            ("default: [", "line 1 is not YAML"),
+            ("default: {? [a] : 1}", "not YAML: found unhashable key"),
+            ("- default", "whole file is .*rules by their names"),
             ("kinds: {novel: {}}", "no kind 'novel'"),
+            ("prioritys: []", "no such key; the nearest is priorities"),
+            ("gold: 0.1\nkinds: {}\ngold: 0.2", "key gold is there twice, in line 1 and in line 3"),
+            ("kinds: {score: {quota: 1, quota: 2}}", "key quota is there twice"),
         ],
     )
     def test_rules_that_cannot_be_read_are_refused_in_one_sentence(self, tmp_path, text, says):
         with pytest.raises(RulesError, match=says) as refused:
             with_rules(tmp_path, text)
-        assert "\n" not in str(refused.value)
+        for word in ("\n", "Input should", "valid dict", "unicode string"):
+            assert word not in str(refused.value)
 
     def test_without_a_file_the_default_rules_hold(self, store):
         assert store.rules() == RuleBook()

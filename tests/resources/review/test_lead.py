@@ -69,6 +69,14 @@ def test_needed_decisions_are_counted_by_round(store):
     assert needed == {1: 19, 2: 6}
 
 
+def test_the_outlook_is_what_the_overview_says_of_it(store):
+    both(store, "item-0", "accept", "reject")
+    both(store, "item-1")
+    whole, outlook = store.overview(), store.outlook()
+    assert vars(outlook) == {name: getattr(whole, name) for name in vars(outlook)}
+    assert outlook.n_disputes == 1
+
+
 def test_a_hold_that_nobody_renews_hangs_and_can_be_released(store, monkeypatch):
     real = clock.since_boot
     lock = store.lock_item("ann", "annotator", item_id="item-3")

@@ -308,3 +308,58 @@ class TestBlindness:
 
     def test_of_an_item_that_was_never_queued_one_sees_ones_own(self, blind):
         assert blind.visible_decisions("item-9", "ann", "annotator") == []
+
+
+class TestWhyNot:
+    """The one cause for which a person gets no lock on an item."""
+
+    def why(self, store, name, item_id="item-0", role="annotator"):
+        assert store.lock_item(name, role, item_id=item_id) is None
+        return store.why_not(name, role, item_id)
+
+    def test_what_oneself_has_done(self, blind):
+        work(blind, "ann", item_id="item-0")
+        work(blind, "ann", verdict_="skip", item_id="item-1")
+        assert self.why(blind, "ann") == "decided"
+        assert self.why(blind, "ann", "item-1") == "skipped"
+        work(blind, "bob", item_id="item-0")
+        assert self.why(blind, "bob") == "decided", "an expert's turn, and also this"
+
+    def test_whose_turn_it_is(self, store):
+        assert self.why(store, "eve", role="expert") == "annotators"
+        work(store, "ann", item_id="item-0")
+        assert self.why(store, "bob") == "expert"
+        work(store, "eve", "expert", item_id="item-0")
+        assert self.why(store, "bob") == "done"
+        store.update_queue(queue(3)[1:])
+        assert self.why(store, "bob") == "done", "withdrawn"
+
+    def test_as_many_as_it_needs_have_it(self, blind):
+        for name in ("ann", "bob"):
+            assert blind.lock_item(name, "annotator", item_id="item-0")
+        assert self.why(blind, "cat") == "locked"
+
+    def test_what_is_assigned_is_kept_also_when_it_is_open_at_its_persons(self, store):
+        store.assign("ann", "annotator", "ada")
+        assert self.why(store, "bob") == "assigned"
+        assert store.lock_item("ann", "annotator", item_id="item-0")
+        assert self.why(store, "bob") == "assigned"
+        store.assign("cat", "annotator", "ada")
+        assert self.why(store, "cat") == "locked", "hers, too, and one person decides it"
+
+    def test_the_quota_of_the_day(self, tmp_path):
+        store = with_rules(tmp_path, "default: {quota: 1}")
+        store.update_queue(queue(3))
+        work(store, "ann", item_id="item-0")
+        assert self.why(store, "ann", "item-1") == "quota"
+
+    def test_the_calibration(self, tmp_path):
+        store = with_rules(tmp_path, "calibration: {items: 1, hits: 1}")
+        store.update_queue(queue(3))
+        work(store, "ann", item_id="item-0")
+        work(store, "eve", "expert", item_id="item-0")
+        assert store.make_gold(1, "ada") == 1
+        assert self.why(store, "new", "item-1") == "calibration"
+        lock = store.lock_item("new", "annotator")
+        store.decide(lock.token, verdict(lock, "new"))
+        assert self.why(store, "new", lock.item_id) == "decided", "as of any other item"

@@ -1,0 +1,71 @@
+"""What is wrong with a change of a content, and where.
+
+What belongs here: the fault, and the checks that several kinds share. What does not: what may change in
+each kind (`kinds.py`), and the language in which a fault is shown (`review/`).
+"""
+
+from collections.abc import Mapping, Sequence
+
+from methods.prompts.messages import IMAGE_HERE
+
+Path = tuple[str | int, ...]
+"""The keys and positions that lead from a content to a part of it."""
+
+
+class EditFault(ValueError):
+    """A change that is not valid: `sentence`, whose {names} stand for `values`, says why.
+
+    `path` leads to the text or value at fault, ("turns", 1, "answer") for the answer of the second
+    turn; empty: no single one is. `review/languages/` has translations of the sentence.
+    """
+
+    def __init__(self, sentence: str, path: Path = (), **values: object):
+        self.sentence, self.path, self.values = sentence, path, values
+        where = " ".join(str(part + 1) if isinstance(part, int) else part for part in path)
+        super().__init__(f"edits, {where}: {self.said()}" if path else f"edits: {self.said()}")
+
+    def said(self, sentence: str | None = None) -> str:
+        """The sentence with its values, without its place; `sentence` is a translation of it."""
+        return (sentence or self.sentence).format(**self.values)
+
+
+def require_texts(texts: Mapping[Path, object]) -> None:
+    """Raise EditFault at the first text that is empty or none."""
+    for path, text in texts.items():
+        if not isinstance(text, str) or not text.strip():
+            raise EditFault("this text is empty: write one.", path)
+
+
+def require_different(texts: Mapping[Path, str], sentence: str) -> None:
+    """Raise EditFault at the first text that an earlier one has as well."""
+    earlier: set[str] = set()
+    for path, text in texts.items():
+        if text.strip() in earlier:
+            raise EditFault(sentence, path)
+        earlier.add(text.strip())
+
+
+def require_placeholders(edited: Mapping[Path, str], original: Mapping[Path, str]) -> None:
+    """Raise EditFault unless the texts have as many placeholders as before, all together.
+
+    Each stands for one image: otherwise the text cannot be sent to a model.
+    """
+    before = sum(text.count(IMAGE_HERE) for text in original.values())
+    if sum(text.count(IMAGE_HERE) for text in edited.values()) == before:
+        return
+    changed = (
+        path
+        for path, text in edited.items()
+        if text.count(IMAGE_HERE) != original.get(path, "").count(IMAGE_HERE)
+    )
+    raise EditFault(
+        "{marker} stands for an image: keep every one, and add none.",
+        next(changed, ()),
+        marker=IMAGE_HERE,
+    )
+
+
+def require_one_of(value: object, allowed: Sequence[str], path: Path) -> None:
+    """Raise EditFault unless the value is one of those allowed."""
+    if value not in allowed:
+        raise EditFault("this is one of {allowed}.", path, allowed=", ".join(allowed))

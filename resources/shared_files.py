@@ -135,7 +135,7 @@ class SharedFiles:
 
     @contextmanager
     def _explained(self, key: str) -> Iterator[None]:
-        from obstore.exceptions import BaseError
+        from obstore.exceptions import BaseError, GenericError
 
         try:
             yield
@@ -143,7 +143,9 @@ class SharedFiles:
             reason = str(error).partition("\n")[0][:200]
             raise SharedFilesError(
                 f"{self.address}/{key} cannot be used ({reason}): check {VARIABLE}, the AWS_* "
-                "variables and that the bucket's server answers, and run it again."
+                "variables and that the bucket's server answers, and run it again.",
+                # Of a server that does not answer; what is refused or not there has a class of its own.
+                passing=isinstance(error, GenericError),
             ) from error
 
 

@@ -229,11 +229,11 @@ class Warehouse:
                     )
                 return connection.sql(sql_text(name), params=dict(params)).to_arrow_table()
         except Timeout:
-            raise WarehouseError(_IN_USE) from None
+            raise WarehouseError(_IN_USE, passing=True) from None
         except (OSError, duckdb.Error) as error:
             reason = (str(error).splitlines() or [""])[0]
             if _LOCKED in reason or isinstance(error, duckdb.ConnectionException):
-                raise WarehouseError(_IN_USE) from error
+                raise WarehouseError(_IN_USE, passing=True) from error
             raise WarehouseError(f"{self.path} {_advice(reason)}") from error
 
     def export(self, name: str, params: Mapping[str, object], path: Path) -> Path:

@@ -63,7 +63,8 @@ class NewError(UserError):
 def modules() -> Iterator[ModuleType]:
     for package in PACKAGES:
         for info in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-            if not info.name.endswith("__main__"):
+            # Of a package that is in the image alone.
+            if not info.name.endswith(("__main__", ".pod_launcher")):
                 yield importlib.import_module(info.name)
 
 

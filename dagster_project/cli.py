@@ -445,7 +445,7 @@ def restore(source: Path, overwrite: bool) -> None:
 @home.command(example="vlm-loom home move")
 @click.option("--back", is_flag=True, help="Bring what they have back to this home.")
 def move(back: bool) -> None:
-    """Bring the home to the stores and files that LOOM_STORES and LOOM_FILES name."""
+    """Bring the home to what LOOM_STORES, LOOM_WAREHOUSE and LOOM_FILES name."""
     from resources.home_moving import move
 
     move(back=back, say=print)

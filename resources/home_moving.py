@@ -1,21 +1,29 @@
-"""Bringing a home to what several machines share, and back: stores, pictures, releases, pages.
+"""Bringing a home to what several machines share, and back: stores, tables, pictures, releases, pages.
 
-What belongs here: what is brought, and in which order. Rows of stores are `store_backend.py`'s, files
-`shared_files.py`'s. The home keeps what it has.
+What belongs here: what is brought, and in which order. Rows of stores are `store_backend.py`'s, tables
+`lake.py`'s, files `shared_files.py`'s. The home keeps what it has.
+
+A home's tables are read by another DuckDB than a lake's, so they go by way of Parquet files: one run in
+the environment of the home writes them, one in that of the lake brings them there.
 """
 
+import shutil
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from methods.errors import UserError
-from resources import home, shared_files, store_backend
-from resources.atomic_file import write_atomically
+from resources import home, lake_file, shared_files, store_backend
+from resources.atomic_file import drafted, write_atomically
 from resources.home_cleaning import require_unused
 from resources.images.store import SHARED, ImageNotStored, open_images
+from resources.lake import Lake
 from resources.migrations import StoreError
 from resources.stores import SQLITE
+from resources.warehouse import Warehouse
 
+ON_THE_WAY = "tables-on-the-way"
+"""The folder of the home with its tables as Parquet files, until a lake has them."""
 SITE = "items"
 """The folder of the reports that is brought as one, as `evaluate/site` does."""
 
@@ -31,18 +39,52 @@ def move(*, back: bool, say: Callable[[str], None]) -> None:
     SharedFilesError.
     """
     files, database = shared_files.shared_files(), store_backend.shown_database()
-    if files is None and database is None:
+    lake = lake_file.lake_address()
+    if files is None and database is None and lake is None:
         raise MovingError(
             f"Nothing says where the home is to be brought: set {store_backend.VARIABLE}, "
-            f"{shared_files.VARIABLE} or both, as docs/guides/shared-stores.md has it."
+            f"{lake_file.VARIABLE} or {shared_files.VARIABLE}, as docs/guides/shared-stores.md has it."
         )
     require_unused(home.home())
+    if lake is not None:
+        for line in _tables_back(lake) if back else _tables(lake):
+            say(line)
     if database is not None:
         for line in _stores_back() if back else _stores(database):
             say(line)
     if files is not None:
         for line in _files_back(files) if back else _files(files):
             say(line)
+
+
+def _tables(address: lake_file.LakeAddress) -> Iterator[str]:
+    path, folder = home.warehouse_path(), home.home() / ON_THE_WAY
+    again = f"vlm-loom home move with the packages of {lake_file.REQUIREMENTS}"
+    if lake_file.has_packages() and not folder.exists():
+        yield (
+            f"{path.name}: stays, as nothing is in {folder}: where it is to go to {address.name}, run "
+            "vlm-loom home move once without the lake's packages, which writes its rows there"
+        )
+    elif lake_file.has_packages():
+        n_rows = Lake(address).fill(folder)
+        shutil.rmtree(folder)
+        yield f"{path.name} to {address.name}: {n_rows:,} rows, each compared"
+    elif path.exists():
+        shutil.rmtree(folder, ignore_errors=True)
+        with drafted(folder, "move") as draft:
+            n_rows = Warehouse(path).write_parquet(draft)
+        yield f"{path.name}: {n_rows:,} rows are in {folder}; {again} brings them to {address.name}"
+
+
+def _tables_back(address: lake_file.LakeAddress) -> Iterator[str]:
+    path = home.warehouse_path()
+    if path.exists():
+        raise MovingError(f"{path} is there: move it away, to bring the lake back to this home.")
+    draft = path.with_name(f"{path.name}.back")
+    draft.unlink(missing_ok=True)
+    Lake(address).copy_to(draft)
+    draft.rename(path)
+    yield f"{path.name}: brought back"
 
 
 def _stores(database: str) -> Iterator[str]:

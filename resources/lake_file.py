@@ -195,6 +195,11 @@ def _new_instance(address: LakeAddress, log: Callable[[str], None]) -> "duckdb.D
     return instance
 
 
+def has_packages() -> bool:
+    """Whether the packages of DuckDB's extensions are there, for this DuckDB."""
+    return all(find_spec(f"duckdb_extension_{name}") for name in EXTENSIONS)
+
+
 def load_extensions(connection: "duckdb.DuckDBPyConnection", address: LakeAddress) -> None:
     """DuckDB's extensions, from the packages that bring them, else those that are installed."""
     import duckdb

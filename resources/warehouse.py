@@ -34,6 +34,7 @@ from resources.warehouse_schema import (
     column_descriptions,
     columns_of,
     declared_columns,
+    declared_tables,
     later_version,
     sql_files,
     sql_text,
@@ -447,6 +448,19 @@ class Warehouse:
                 # What a killed process left in the log beside the file belongs to it.
                 connection.execute("CHECKPOINT")
             shutil.copyfile(self.path, target)
+
+    def write_parquet(self, folder: Path) -> int:
+        """Write each table as `<schema>.<table>.parquet`, all as they are at one moment; returns the
+        number of rows."""
+        n_rows = 0
+        with self._connection() as connection, self._at_one_moment(connection):
+            for table in declared_tables():
+                to = str(folder / f"{table}.parquet").replace("'", "''")
+                (count,) = connection.execute(
+                    f"COPY {table} TO '{to}' (COMPRESSION zstd)"
+                ).fetchall()
+                n_rows += count[0]
+        return n_rows
 
     @contextmanager
     def kept_open(self) -> Iterator[None]:

@@ -7,9 +7,9 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
 from itertools import zip_longest
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
 from resources.migrations import StoreError
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 VARIABLE = "LOOM_STORES"
 _SCHEMES = ("postgresql://", "postgres://")
 _ROWS_AT_ONCE = 1000
+_OPENED: "dict[tuple[str, str], PostgresSchema]" = {}
+_OPENING = Lock()
 File = TypeVar("File", bound=SqliteFile)
 T = TypeVar("T")
 
@@ -222,16 +224,15 @@ def files_alone() -> Iterator[None]:
 
 
 def _schema(kind: type[SqliteFile]) -> "PostgresSchema":
-    return _opened(kind, database() or "")
+    """The schema of a kind, one in a process: its stores share the sessions of threads."""
+    address = database() or ""
+    with _OPENING:
+        if (kind.NAME, address) not in _OPENED:
+            with _packages():
+                from resources.postgres.schema import PostgresSchema
 
-
-@cache
-def _opened(kind: type[SqliteFile], address: str) -> "PostgresSchema":
-    """One for all stores of a kind in a process, so that they share the sessions of its threads."""
-    with _packages():
-        from resources.postgres.schema import PostgresSchema
-
-    return PostgresSchema(kind, address)
+            _OPENED[kind.NAME, address] = PostgresSchema(kind, address)
+        return _OPENED[kind.NAME, address]
 
 
 @contextmanager

@@ -69,9 +69,9 @@ def translated(sql: str) -> Statement:
     marks = [token for token in tokens if token.token_type == TokenType.PLACEHOLDER]
     for n_marks, token in reversed(list(enumerate(marks))):
         marked = f"{marked[: token.start]}:_{n_marks}{marked[token.end + 1 :]}"
-    wanted: dict[tuple[str | int, bool], exp.Expression] = {}
+    wanted: dict[tuple[str | int, bool], exp.Expr] = {}
 
-    def numbered(node: exp.Expression) -> exp.Expression:
+    def numbered(node: exp.Expr) -> exp.Expr:
         # Postgres does not know the type of a value that it finds beside NULL first.
         is_null = isinstance(node, exp.Is) and isinstance(node.expression, exp.Null)
         value = node.this if is_null else node
@@ -121,14 +121,14 @@ def _trigger(trigger: re.Match[str]) -> list[str]:
     return [function, _BOUND.format(**trigger.groupdict())]
 
 
-def _postgres(tree: exp.Expression) -> str:
+def _postgres(tree: exp.Expr) -> str:
     for subquery in tree.find_all(exp.Subquery):
         if isinstance(subquery.parent, exp.From | exp.Join) and not subquery.alias:
             subquery.set("alias", exp.TableAlias(this=exp.to_identifier("rows")))
     return tree.transform(_meant).sql(dialect="postgres", identify=True)
 
 
-def _meant(node: exp.Expression) -> exp.Expression:
+def _meant(node: exp.Expr) -> exp.Expr:
     """A part of a statement as Postgres says it."""
     if isinstance(node, exp.Create) and node.kind == "VIEW":
         node.set("exists", False)

@@ -32,7 +32,7 @@ from tests.resources.llm.test_gateway_kill import (
     told,
 )
 
-pytestmark = pytest.mark.usefixtures("backend")
+pytestmark = [pytest.mark.usefixtures("backend"), pytest.mark.slow]
 SEED = 11
 N_KILLS = 10
 ASKERS_OF_A_MACHINE = 4

@@ -16,9 +16,12 @@ class UserError(Exception):
     `passing` where the same may succeed some minutes later: a server is down, a store is busy.
     """
 
-    def __init__(self, *message: object, passing: bool = False):
+    passing = False
+
+    def __init__(self, *message: object, passing: bool | None = None):
         super().__init__(*message)
-        self.passing = passing
+        if passing is not None:
+            self.passing = passing
 
 
 def printable(text: str) -> str:

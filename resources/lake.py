@@ -67,6 +67,8 @@ _CONFLICT = "conflict"
 class LakeConflict(WarehouseError):
     """Another transaction has changed what this one has read; it may be tried anew."""
 
+    passing = True
+
 
 class Lake(Warehouse):
     """Reads and replaces tables of a lake; safe among any number of processes of any machines."""

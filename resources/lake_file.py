@@ -65,6 +65,8 @@ class LakeError(WarehouseError):
 class LakeLost(LakeError):
     """The catalogue does not answer; it may in a moment."""
 
+    passing = True
+
 
 class LakeAddress(NamedTuple):
     """Where a lake is: options of libpq for its catalogue, and the folder or s3:// of its files."""

@@ -27,6 +27,8 @@ class StoreError(UserError):
 class StoreAway(StoreError):
     """A store's server does not answer, or gave up a transaction: the same call may succeed later."""
 
+    passing = True
+
 
 class Migration(NamedTuple):
     """The step to `version`, from the one before it."""

@@ -80,7 +80,7 @@ def files(folder: Path) -> dict[str, bytes]:
 
 
 def test_where_to_is_asked_for(built: Path) -> None:
-    with pytest.raises(UserError, match="set LOOM_STORES, LOOM_FILES or both"):
+    with pytest.raises(UserError, match="set LOOM_STORES, LOOM_WAREHOUSE or LOOM_FILES"):
         move(back=False, say=print)
 
 

@@ -65,4 +65,7 @@ def new_address(folder: Path) -> LakeAddress:
 
 def new_lake(folder: Path) -> Lake:
     """A lake that is made when it is first used."""
-    return Lake(new_address(folder))
+    lake = Lake(new_address(folder))
+    # Tests look for a file there.
+    lake.path = folder / lake.path.name
+    return lake

@@ -37,6 +37,7 @@ def as_texts(rows: list[dict[str, Any]]) -> list[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)
 def test_the_main_job_on_a_lake_gives_the_same_releases_and_leaderboards(
     main_job: Run, postgres: PostgresServer, tmp_path: Path
 ) -> None:

@@ -17,6 +17,7 @@ from tests.doubles.servers import PostgresServer
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize("file", ["test_warehouse.py", "on_lake.py"])
 def test_a_lake_keeps_the_contract(postgres: PostgresServer, file: str, tmp_path: Path) -> None:
     tests = f"tests/resources/{file}"
@@ -24,7 +25,7 @@ def test_a_lake_keeps_the_contract(postgres: PostgresServer, file: str, tmp_path
     done = subprocess.run(
         [sys.executable, "-m", "pytest", *options, f"--basetemp={tmp_path / 'lake'}", tests],
         cwd=REPO_ROOT,
-        env=lakes.environment() | {lakes.SERVER: postgres.address},
+        env=lakes.environment() | {lakes.SERVER: postgres.address, "LOOM_HOME": str(tmp_path)},
         capture_output=True,
         text=True,
     )

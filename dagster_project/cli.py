@@ -18,6 +18,7 @@ from resources.command_line import (
     AS_JSON,
     CORPUS,
     FILE,
+    LISTEN,
     NOT_DONE,
     PORT,
     PROFILE,
@@ -127,6 +128,37 @@ def ui(port: int) -> int:
     from dagster_project.ui import serve
 
     return serve(port)
+
+
+@vlm_loom.group(cls=Group)
+def serve() -> None:
+    """The parts of a shared installation, each by itself: webserver, daemon, code location."""
+
+
+@serve.command(params=[LISTEN], example="vlm-loom serve webserver", without_home=True)
+@click.option("--port", type=PORT, default=3000, envvar="PORT", show_default=True)
+def webserver(listen: str, port: int) -> int:
+    """The UI, with reports, releases and model calls; the code location is at LOOM_CODE."""
+    from dagster_project.serving import serve_webserver
+
+    return serve_webserver(listen, port)
+
+
+@serve.command(example="vlm-loom serve daemon", without_home=True)
+def daemon() -> int:
+    """Schedules, sensors, retries and the queue of runs; one of them for an installation."""
+    from dagster_project.serving import serve_daemon
+
+    return serve_daemon()
+
+
+@serve.command(params=[LISTEN], example="vlm-loom serve code --port 4000", without_home=True)
+@click.option("--port", type=PORT, default=4000, envvar="PORT", show_default=True)
+def code(listen: str, port: int) -> int:
+    """The code location: definitions, and the processes of the runs."""
+    from dagster_project.serving import serve_code
+
+    return serve_code(listen, port)
 
 
 @vlm_loom.command(example="vlm-loom calls --port 8096")
@@ -375,14 +407,17 @@ def check(name: str) -> int:
 
 
 @model.command(
-    "offline-server", example="vlm-loom model offline-server --port 8099", without_home=True
+    "offline-server",
+    params=[LISTEN],
+    example="vlm-loom model offline-server --port 8099",
+    without_home=True,
 )
 @click.option("--port", type=PORT, default=8099, envvar="PORT", show_default=True)
-def offline_server(port: int) -> int:
+def offline_server(listen: str, port: int) -> int:
     """The server of the offline models by itself: a stand-in for a paid API, until it is stopped."""
-    import subprocess
-
-    return subprocess.call([sys.executable, "-m", "resources.offline", "--port", str(port)])
+    where = ["--listen", listen, "--port", str(port)]
+    # This process becomes the server: signals reach it.
+    os.execv(sys.executable, [sys.executable, "-m", "resources.offline", *where])
 
 
 # --- The home --------------------------------------------------------------------------------------
@@ -405,6 +440,15 @@ def restore(source: Path, overwrite: bool) -> None:
     from dagster_project.home import restore_home
 
     print(restore_home(source, overwrite))
+
+
+@home.command(example="vlm-loom home move")
+@click.option("--back", is_flag=True, help="Bring what they have back to this home.")
+def move(back: bool) -> None:
+    """Bring the home to what LOOM_STORES, LOOM_WAREHOUSE and LOOM_FILES name."""
+    from resources.home_moving import move
+
+    move(back=back, say=print)
 
 
 @home.command("check-ledger", example="vlm-loom home check-ledger")

@@ -6,13 +6,17 @@ began are ended
 by Dagster's own run monitoring (`dagster.yaml`).
 """
 
+import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import dagster as dg
 from dagster import DagsterEventType, DagsterRunStatus
 
 from dagster_project.held_file import is_held
+from dagster_project.instance import is_shared
 from dagster_project.live_runs import marks_folder
+from dagster_project.run_tags import MARKED
 
 AT_WORK = [
     DagsterRunStatus.NOT_STARTED,
@@ -44,9 +48,14 @@ def ending(
 def end_dead_runs(instance: dg.DagsterInstance) -> list[str]:
     """End every run whose process is gone; "<job> <run id>" of each."""
     ended = []
-    for run in instance.get_runs(dg.RunsFilter(statuses=AT_WORK)):
-        held = is_held(marks_folder(instance) / run.run_id)
-        exists = _process_exists(instance, run.run_id) if held is None else None
+    runs = instance.get_runs(dg.RunsFilter(statuses=AT_WORK))
+    free = _unheld_of_shared(runs) if is_shared() else set()
+    for run in runs:
+        held: bool | None = run.run_id not in free
+        exists = None
+        if not is_shared():
+            held = is_held(marks_folder(instance) / run.run_id)
+            exists = _process_exists(instance, run.run_id) if held is None else None
         ends_as = ending(run.status, held, exists)
         # Its process may have ended it just before it let go of the mark.
         now = instance.get_run_by_id(run.run_id)
@@ -77,6 +86,18 @@ def dead_runs(context: dg.SensorEvaluationContext) -> dg.SkipReason:
         return dg.SkipReason("Every run at work has its process.")
     context.log.warning(f"ended: {', '.join(ended)}")
     return dg.SkipReason(f"Ended, as their processes are gone: {', '.join(ended)}.")
+
+
+def _unheld_of_shared(runs: Sequence[dg.DagsterRun]) -> set[str]:
+    """The runs of a shared installation that were marked, and whose marks are free for some time."""
+    from dagster_project.shared_marks import TWO_LOOKS, held
+
+    marked = {run.run_id for run in runs if MARKED in run.tags}
+    free = marked and marked - held(marked)
+    if not free:
+        return set()
+    time.sleep(TWO_LOOKS)
+    return free - held(free)
 
 
 def _process_exists(instance: dg.DagsterInstance, run_id: str) -> bool | None:

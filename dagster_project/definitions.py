@@ -21,6 +21,7 @@ from assets import (
     rewrite,
 )
 from dagster_project import jobs
+from dagster_project.alerts import ALERTS
 from dagster_project.checks import make_checks
 from dagster_project.code_versions import code_version
 from dagster_project.live_runs import marking_executor
@@ -67,7 +68,7 @@ def build_defs(
         ],
         jobs=all_jobs,
         schedules=SCHEDULES,
-        sensors=[*SENSORS, *batch_sensors(all_jobs)],
+        sensors=[*SENSORS, *ALERTS, *batch_sensors(all_jobs)],
         resources={
             **make_resources(benchmarks),
             **(resource_overrides or {}),

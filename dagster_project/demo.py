@@ -77,7 +77,7 @@ def demo(embedder: Embedder, everything: bool = False) -> int:
     show_reports()
     print(f"Releases: {home.releases_path()}")
     folder = home.home()
-    of_home = "" if folder == home.REPO_ROOT / "data" else f" --home {folder}"
+    of_home = "" if folder == home.DEFAULT else f" --home {folder}"
     print(f"UI:       vlm-loom ui{of_home}, then http://127.0.0.1:3000")
     if ended.lost_shards:
         print(f"\n{ended.lost_shards}", file=sys.stderr)

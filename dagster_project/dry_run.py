@@ -21,16 +21,18 @@ from dagster_project.job_runs import run_job
 from dagster_project.resources import corpus_folder, image_fetcher
 from resources import home
 from resources.corpus.corpus import DOWNLOADS, WIKIPEDIA
+from resources.images.index import IndexFile
 from resources.images.store import open_images
 from resources.llm.dry_run import DryGateway, Forecast
 from resources.llm.ledger import Ledger
 from resources.llm.registry import active_profile, load_registry
 from resources.offline.process import OfflineServer
 from resources.prompts import check_own_prompts
+from resources.review.file import ReviewFile
 from resources.review.rules import read_rules
 from resources.review.store import RULES_FILE
 from resources.settings import read_sections
-from resources.sqlite_file import copy_sqlite
+from resources.store_backend import copy_store, database, files_alone, is_there
 from resources.stores import bring_home_up_to_date
 from resources.warehouse_of_home import warehouse_of_home
 
@@ -50,8 +52,8 @@ def dry_run() -> int:
     read_sections(SECTIONS)
     read_rules(home.home() / RULES_FILE)
     check_own_prompts()
-    with copied_home() as ledger_path:
-        ledger, images = Ledger(ledger_path), open_images()
+    with copied_home() as ledger:
+        images = open_images()
         gateway = DryGateway(
             load_registry(), active_profile(), ledger, images, launcher=OfflineServer()
         )
@@ -73,8 +75,8 @@ def dry_run() -> int:
 
 
 @contextmanager
-def copied_home() -> Iterator[Path]:
-    """Everything that is written goes to a copy of the home; the path of the ledger to read."""
+def copied_home() -> Iterator[Ledger]:
+    """Everything that is written goes to a copy of the home, of files alone; the ledger to read."""
     real = home.home()
     with tempfile.TemporaryDirectory(prefix="vlm-loom-dry-run-") as name:
         folder = Path(name)
@@ -82,19 +84,21 @@ def copied_home() -> Iterator[Path]:
         tables = warehouse_of_home()
         if tables.is_there():
             tables.copy_to(folder / home.warehouse_path().name)
-        if home.review_path().exists():
-            copy_sqlite(home.review_path(), folder / home.review_path().name)
+        if is_there(home.review_path()):
+            copy_store(ReviewFile, home.review_path(), folder / home.review_path().name)
         # Files are only added to these folders, so the copy may share them.
         index = home.image_index_path()
+        if database() is not None:
+            copy_store(IndexFile, index, folder / index.name)
         for shared in (home.images_path(), real / DOWNLOADS, real / WIKIPEDIA, index):
-            if shared.exists():
+            if shared.exists() and not (folder / shared.name).exists():
                 (folder / shared.name).symlink_to(shared)
         for settings in (home.settings_path(), real / RULES_FILE):
             if settings.exists():
                 shutil.copy(settings, folder)
-        ledger = home.ledger_path()
-        with home_at(folder):
-            yield ledger if ledger.exists() else home.ledger_path()
+        ledger = Ledger(home.ledger_path()) if is_there(home.ledger_path()) else None
+        with home_at(folder), files_alone():
+            yield ledger or Ledger(home.ledger_path())
 
 
 @contextmanager

@@ -13,13 +13,17 @@ from resources.home_backup import back_up, restore
 from resources.home_cleaning import clean, require_unused
 from resources.llm.ledger.check import Findings, check_all
 from resources.llm.ledger.salvage import salvage
+from resources.store_backend import shown_database
 
 
 def back_up_home(to: Path | None) -> str:
     """Copy the home, by default to backups/<time> beside it. Raises UserError, OSError."""
     folder = home.home()
     target = (to or folder.parent / "backups" / f"{datetime.now():%Y%m%d-%H%M%S}").resolve()
-    return f"Backed up {folder}: {back_up(folder, target)} files in {target}"
+    told = f"Backed up {folder}: {back_up(folder, target)} files in {target}"
+    if shown := shown_database():
+        told += f"\nThe stores on {shown} are not in it: back them up with pg_dump, now."
+    return told
 
 
 def restore_home(source: Path, overwrite: bool) -> str:
@@ -27,6 +31,8 @@ def restore_home(source: Path, overwrite: bool) -> str:
     folder = home.home()
     earlier = restore(source.resolve(), folder, overwrite=overwrite)
     told = f"Restored {folder} from {source.resolve()}"
+    if shown := shown_database():
+        told += f"\nThe stores on {shown} are as they were: pg_restore puts a dump of pg_dump back."
     if earlier:
         told += f"\nThe earlier home is {earlier}: remove it when you do not need it."
     return told
@@ -62,6 +68,11 @@ def salvage_ledger() -> str:
 
 
 def _findings() -> Findings:
+    if shown := shown_database():
+        raise UserError(
+            f"The ledger is on {shown}, which checks it itself: pg_dump reads all of it, and a dump is "
+            "put back by pg_restore."
+        )
     require_unused(home.home())
     return check_all(home.ledger_path())
 
@@ -72,4 +83,6 @@ def clean_home(everything: bool) -> str:
     told = f"Removed from {home.home()}: {', '.join(removed) or 'nothing'}."
     if kept:
         told += f"\nKept, as it cannot be made again: {', '.join(kept)} (--all removes it, too)."
+    if shown := shown_database():
+        told += f"\nThe stores on {shown} stay: pg_dump keeps what DROP SCHEMA would remove."
     return told

@@ -2,7 +2,8 @@
 
 What belongs here: making that folder ready, and its first opening. Dagster makes the databases when
 it first opens them, and two processes that do so at once spoil them for good. So they are made by one
-process at a time, elsewhere, and moved to their places when they are whole.
+process at a time, elsewhere, and moved to their places when they are whole. Where stores are on
+Postgres, the instance's are, too (`shared_storage.py`).
 """
 
 import os
@@ -14,12 +15,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import dagster as dg
+import yaml
 from filelock import FileLock
 
 from resources.atomic_file import write_atomically
 from resources.home import home
+from resources.migrations import StoreError
 
 SETTINGS = Path(__file__).with_name("dagster.yaml")
+SHARED = Path(__file__).with_name("dagster_shared.yaml")
+"""What differs where several machines have one instance."""
 DATABASES = {
     Path("history/runs.db"): {"runs", "run_tags"},
     Path("history/runs/index.db"): {"event_logs", "asset_keys", "dynamic_partitions"},
@@ -41,7 +46,7 @@ def prepare_dagster_home() -> Path:
     """Make `DAGSTER_HOME` point under the home folder, with the project's settings in it."""
     folder = home() / "dagster"
     folder.mkdir(parents=True, exist_ok=True)
-    settings = SETTINGS.read_bytes()
+    settings = _settings()
     for name, content in ((SETTINGS.name, settings), (IN_A_TERMINAL, settings + NOT_CAPTURED)):
         target = folder / name
         if not target.exists() or target.read_bytes() != content:
@@ -52,10 +57,33 @@ def prepare_dagster_home() -> Path:
     return folder
 
 
+def _settings() -> bytes:
+    if not is_shared():
+        return SETTINGS.read_bytes()
+    both = {**yaml.safe_load(SETTINGS.read_bytes()), **yaml.safe_load(SHARED.read_bytes())}
+    return yaml.safe_dump(both, sort_keys=False).encode()
+
+
+def is_shared() -> bool:
+    """Whether the instance is in the database that LOOM_STORES names. Raises StoreError."""
+    if not os.environ.get("LOOM_STORES"):
+        return False
+    try:
+        from dagster_project.shared_storage import database
+    except ImportError as error:
+        raise StoreError(
+            f"LOOM_STORES needs packages that are not installed ({error}): "
+            "pip install 'vlm-loom[shared]', or unset LOOM_STORES."
+        ) from error
+    return database() is not None
+
+
 def open_instance() -> dg.DagsterInstance:
     """The instance that the UI shows, for runs in this process; made when it is not there yet or was
     left half-made."""
     folder = prepare_dagster_home()
+    if is_shared():
+        return dg.DagsterInstance.from_config(str(folder), IN_A_TERMINAL)
     with FileLock(folder / "opening.lock"):
         if any(_is_half_made(folder / path, tables) for path, tables in DATABASES.items()):
             _put_aside(folder)

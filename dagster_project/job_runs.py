@@ -14,14 +14,16 @@ from uuid import uuid4
 import dagster as dg
 
 from assets.common.dagster_internals import (
+    MAX_RETRIES_TAG,
     SINGLETON_REPOSITORY_NAME,
     RegisteredCodeLocationOrigin,
     RemoteRepositoryOrigin,
     RunFailureReason,
 )
+from dagster_project.instance import is_shared
 from dagster_project.live_runs import marked
 from dagster_project.progress import SHOW_PROGRESS
-from dagster_project.run_tags import LOCATION
+from dagster_project.run_tags import LOCATION, MARKED
 
 INTERRUPTED = "Interrupted: what was made until then is kept, and the same command goes on from it."
 REPOSITORY = RemoteRepositoryOrigin(
@@ -50,6 +52,8 @@ def run_job(
     Raises KeyboardInterrupt when the run was interrupted, which Dagster makes a failure of the run.
     """
     run_id = str(uuid4())
+    # Who runs a command decides whether it is run again; a stage is run again by its build.
+    of_shared = {MAX_RETRIES_TAG: "0", MARKED: "yes"} if is_shared() else {}
     with handlers_kept(), marked(instance, run_id), in_location(instance, job.name):
         result = job.execute_in_process(
             instance=instance,
@@ -57,7 +61,7 @@ def run_job(
             run_config={**console, "ops": dict(ops or {})},
             partition_key=partition,
             asset_selection=assets,
-            tags=tags,
+            tags={**(tags or {}), **of_shared},
             resources=dict(resources or {}),
             raise_on_error=False,
         )

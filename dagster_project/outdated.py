@@ -24,6 +24,7 @@ from dagster_project.progress import is_wrong
 from resources.home import home, ledger_path, releases_path, review_path
 from resources.llm.ledger import Ledger
 from resources.review.store import ReviewStore
+from resources.store_backend import is_there
 from resources.warehouse import Warehouse
 from resources.warehouse_of_home import warehouse_of_home
 from review.commands import QUEUES
@@ -197,7 +198,7 @@ def _reviewed_since(
         and (event := instance.get_latest_materialization_event(key))
         and event.asset_materialization
     }
-    if not made or not review_path().exists():
+    if not made or not is_there(review_path()):
         return {*made}
     with closing(ReviewStore(review_path())) as store:
         decided, in_store = store.decided(), Counter[str]()

@@ -18,6 +18,7 @@ from methods.errors import UserError
 from resources import home
 from resources.llm.ledger import Ledger
 from resources.llm.registry import active_profile, load_registry
+from resources.store_backend import is_there
 from resources.warehouse_of_home import warehouse_of_home
 
 
@@ -98,7 +99,7 @@ def evaluate_missing_models(
 )
 def mirror_ledger(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
     """Hourly: copy the ledger into the warehouse, unless the copy has every call already."""
-    if not home.ledger_path().exists():
+    if not is_there(home.ledger_path()):
         return dg.SkipReason("No model was asked anything yet.")
     try:
         with closing(Ledger(home.ledger_path())) as ledger:

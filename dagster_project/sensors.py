@@ -39,6 +39,7 @@ from resources.llm.registry import load_registry
 from resources.migrations import StoreError
 from resources.offline.process import OfflineServer
 from resources.review.store import ReviewStore
+from resources.store_backend import is_there
 
 # Dagster copies a sensor when it resolves the sensor's jobs, and warns of the copy's own parameters.
 warnings.filterwarnings("ignore", message="Parameter `owners` of initializer `SensorDefinition")
@@ -99,7 +100,7 @@ def review_decisions(context: dg.SensorEvaluationContext) -> dg.SensorResult | d
     Scores that people gave, letters that they read, and decisions on flagged items are reported with
     it, or when they are complete. The cursor has the state that was reported.
     """
-    if not review_path().exists():
+    if not is_there(review_path()):
         return dg.SkipReason("Nothing was put before people yet.")
     try:
         require = used(context.instance, "review.approved", ReviewSettings).require
@@ -150,7 +151,7 @@ def batch_sensors(jobs: Sequence[Job]) -> list[dg.SensorDefinition]:
     )
     def model_batches(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
         """Reads the results of ended batches; runs whose batches have all ended are started again."""
-        if not ledger_path().exists():
+        if not is_there(ledger_path()):
             return dg.SkipReason("No model was ever asked.")
         try:
             with closing(Ledger(ledger_path())) as ledger:
@@ -168,7 +169,7 @@ def batch_sensors(jobs: Sequence[Job]) -> list[dg.SensorDefinition]:
         context: dg.SensorEvaluationContext,
     ) -> dg.SensorResult | dg.SkipReason:
         """Starts runs again whose batches have all ended; `model_batches` polls the batches."""
-        if not ledger_path().exists():
+        if not is_there(ledger_path()):
             return dg.SkipReason("No model was ever asked.")
         try:
             with closing(Ledger(ledger_path())) as ledger:

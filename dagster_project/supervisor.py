@@ -22,7 +22,7 @@ _SET_PARENT_DEATH_SIGNAL, _SET_CHILD_SUBREAPER = 1, 36
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
 
-def supervise(command: Sequence[str], folder: Path, held: IO[str]) -> int:
+def supervise(command: Sequence[str], folder: Path, held: IO[str] | None = None) -> int:
     """Run `command` in `folder` until it ends; its exit code, 128 + the number of what killed it.
 
     A signal to stop is handed on as SIGINT, a second one kills. If this process is killed, the child is
@@ -45,7 +45,7 @@ def supervise(command: Sequence[str], folder: Path, held: IO[str]) -> int:
             command,
             cwd=folder,
             start_new_session=True,
-            pass_fds=[held.fileno()],
+            pass_fds=[held.fileno()] if held else [],
             preexec_fn=_end_with(os.getpid()),
         )
         if told:

@@ -1,6 +1,6 @@
 """The Dagster web UI, its daemon and the code location, started and stopped together.
 
-What belongs here: what is looked at and done before they start, and the start. `dagster dev` does the
+What belongs here: what is looked at and done before they start, and the start. `dev.py` does the
 rest, as a child process (`supervisor.py`); beside it, changed files are watched (`reloading.py`).
 """
 
@@ -22,7 +22,7 @@ from resources.stores import bring_home_up_to_date, usable_home
 
 
 def serve(port: int) -> int:
-    """Run the UI on loopback until it is stopped; the exit code of `dagster dev`.
+    """Run the UI on loopback until it is stopped; the exit code of `dev.py`.
 
     Raises UserError for what is wrong before it starts.
     """
@@ -36,7 +36,7 @@ def serve(port: int) -> int:
         )
         reserved = reserve_for_ui(port)
         loaded = files_state()
-        _prepare_instance()
+        prepare_instance()
     print(f"Dagster UI on {address} (Ctrl-C stops it)", flush=True)
     stop = threading.Event()
     reloader = threading.Thread(target=reload_when_changed, args=(address, loaded, stop))
@@ -49,7 +49,7 @@ def serve(port: int) -> int:
     return code
 
 
-def _prepare_instance() -> None:
+def prepare_instance() -> None:
     """End runs whose process is gone, and add the corpus's shards as partitions."""
     with open_instance() as instance:
         ended = end_dead_runs(instance)

@@ -12,8 +12,16 @@ _KEPT_AS_THEY_ARE = "\n\t\u200c\u200d"
 class UserError(Exception):
     """An error whose message is one sentence for the user: what is wrong, and what to do about it.
 
-    Every asset and command shows the message of any subclass, without a traceback.
+    Every asset and command shows the message of any subclass, without a traceback. An error is
+    `passing` where the same may succeed some minutes later: a server is down, a store is busy.
     """
+
+    passing = False
+
+    def __init__(self, *message: object, passing: bool | None = None):
+        super().__init__(*message)
+        if passing is not None:
+            self.passing = passing
 
 
 def printable(text: str) -> str:

@@ -16,6 +16,7 @@ from click.core import ParameterSource
 
 from methods.errors import UserError, printable
 from methods.naming import nearest
+from resources.ports import HOST
 
 NOT_DONE = 2
 FILE = click.Path(path_type=Path)
@@ -75,6 +76,13 @@ class _Port(click.IntRange):
 
 
 PORT = _Port(1, 65535)
+LISTEN = click.Option(
+    ["--listen"],
+    default=HOST,
+    envvar="LOOM_LISTEN",
+    show_default=True,
+    help="The address that the server listens on (LOOM_LISTEN); 0.0.0.0 in a container.",
+)
 
 
 class Command(click.Command):

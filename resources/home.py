@@ -1,5 +1,7 @@
 """Where the project writes: one folder, `data/` by default, `LOOM_HOME` to move it.
 
+The default is in the checkout; of an installed package it is in the folder that a command is run in.
+
 What belongs here: the names of the things under that folder. Nothing here opens them.
 """
 
@@ -7,11 +9,13 @@ import os
 from pathlib import Path
 
 REPO_ROOT = Path(__file__).resolve().parent.parent
+"""The checkout; of an installed package the folder with its packages, which holds the same."""
+DEFAULT = (REPO_ROOT if (REPO_ROOT / "pyproject.toml").exists() else Path.cwd()) / "data"
 
 
 def home() -> Path:
     """The folder everything written at run time stands under (environment variable `LOOM_HOME`)."""
-    return Path(os.environ.get("LOOM_HOME") or REPO_ROOT / "data").resolve()
+    return Path(os.environ.get("LOOM_HOME") or DEFAULT).resolve()
 
 
 def warehouse_path() -> Path:

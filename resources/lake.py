@@ -36,10 +36,19 @@ from resources.lake_file import (
     quoted,
 )
 from resources.lake_rules import run_script, verify
-from resources.warehouse import ArrowStream, Warehouse, WarehouseError, Write, replace_rows, show
+from resources.warehouse import (
+    ArrowStream,
+    Parquet,
+    Warehouse,
+    WarehouseError,
+    Write,
+    replace_rows,
+    show,
+)
 from resources.warehouse_schema import (
     bring_up_to_date,
     declared_columns,
+    declared_tables,
     sql_text,
     upgrade_steps,
 )
@@ -57,6 +66,8 @@ _CONFLICT = "conflict"
 
 class LakeConflict(WarehouseError):
     """Another transaction has changed what this one has read; it may be tried anew."""
+
+    passing = True
 
 
 class Lake(Warehouse):
@@ -195,6 +206,35 @@ class Lake(Warehouse):
                 snapshots.setdefault(release_id, snapshot_id)
         return snapshots
 
+    def fill(self, folder: Path) -> int:
+        """Make the tables those that `write_parquet` wrote; returns the number of rows, all compared.
+
+        Who was interrupted goes on where the tables differ. Raises LakeError where a table has rows of
+        its own.
+        """
+        files = {table: folder / f"{table}.parquet" for table in declared_tables()}
+        for table, path in files.items():
+            if self._n_missing(f"FROM {table}", _rows_of(path)):
+                raise LakeError(
+                    f"{table} of {self.address.name} has rows of its own: name a lake in "
+                    "LOOM_WAREHOUSE that nothing has used, to bring a home there."
+                )
+        for table, path in files.items():
+            if self._n_missing(_rows_of(path), f"FROM {table}"):
+                self.replace_all([Write(table, Parquet([path]), {})])
+            left = self._n_missing(_rows_of(path), f"FROM {table}")
+            if left or self.count(table) != _n_rows(path):
+                raise LakeError(
+                    f"{table} of {self.address.name} differs from the home's in {left} rows: stop what "
+                    "writes there, and bring the home over again."
+                )
+        return sum(map(_n_rows, files.values()))
+
+    def _n_missing(self, these: str, those: str) -> int:
+        """How many of these rows are not among those, each as often as it is there."""
+        found = self.sql(f"SELECT count(*) AS n FROM (({these}) EXCEPT ALL ({those}))")
+        return int(found["n"][0].as_py())
+
     def copy_to(self, target: Path) -> None:
         """Copy the tables, as they are at one moment, to a new file of DuckDB."""
         import duckdb
@@ -254,6 +294,17 @@ class Lake(Warehouse):
 
     def _names_damage(self, reason: str) -> bool:
         return False
+
+
+def _rows_of(path: Path) -> str:
+    return f"FROM read_parquet({quoted(str(path))})"
+
+
+def _n_rows(path: Path) -> int:
+    """The number of rows of a Parquet file."""
+    import pyarrow.parquet as pq
+
+    return int(pq.read_metadata(path).num_rows)
 
 
 def _verify(connection: "duckdb.DuckDBPyConnection", write: Write) -> None:

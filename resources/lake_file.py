@@ -65,6 +65,8 @@ class LakeError(WarehouseError):
 class LakeLost(LakeError):
     """The catalogue does not answer; it may in a moment."""
 
+    passing = True
+
 
 class LakeAddress(NamedTuple):
     """Where a lake is: options of libpq for its catalogue, and the folder or s3:// of its files."""
@@ -193,6 +195,11 @@ def _new_instance(address: LakeAddress, log: Callable[[str], None]) -> "duckdb.D
     with locked(address, ["attach"], log):
         attach(instance, address, "DATA_INLINING_ROW_LIMIT 0")
     return instance
+
+
+def has_packages() -> bool:
+    """Whether the packages of DuckDB's extensions are there, for this DuckDB."""
+    return all(find_spec(f"duckdb_extension_{name}") for name in EXTENSIONS)
 
 
 def load_extensions(connection: "duckdb.DuckDBPyConnection", address: LakeAddress) -> None:

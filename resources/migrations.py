@@ -24,6 +24,12 @@ class StoreError(UserError):
     """A store's file cannot be used by this version; the message says what to do."""
 
 
+class StoreAway(StoreError):
+    """A store's server does not answer, or gave up a transaction: the same call may succeed later."""
+
+    passing = True
+
+
 class Migration(NamedTuple):
     """The step to `version`, from the one before it."""
 

@@ -16,10 +16,19 @@ REVIEW_ADDRESS = f"http://{HOST}:{REVIEW_PORT}"
 REVIEW_VARIABLE = "LOOM_REVIEW"
 """The variable with the review app's address for its users, where it is another one."""
 
+UI_ADDRESS = f"http://{HOST}:3000"
+UI_VARIABLE = "LOOM_UI"
+"""The variable with the UI's address for its users, where it is another one."""
+
 
 def review_page(path: str) -> str:
     """The address of a page of the review app, for links from elsewhere."""
     return (os.environ.get(REVIEW_VARIABLE) or REVIEW_ADDRESS).rstrip("/") + path
+
+
+def ui_page(path: str) -> str:
+    """The address of a page of the UI, for links from elsewhere."""
+    return (os.environ.get(UI_VARIABLE) or UI_ADDRESS).rstrip("/") + path
 
 
 class PortError(UserError):

@@ -90,6 +90,17 @@ class SharedFiles:
                 obstore.delete(self._store, gone)
         return len(changed)
 
+    def keys(self, name: str) -> list[str]:
+        """The objects below `name`, without it, in order. Raises SharedFilesError."""
+        import obstore
+
+        with self._explained(name):
+            return sorted(
+                each["path"].removeprefix(f"{name}/")
+                for some in obstore.list(self._store, f"{name}/")
+                for each in some
+            )
+
     def listing(self, name: str) -> dict[str, str]:
         """The files below `name` that were published, with their SHA-256."""
         data = self.get(f"{name}/{LISTING}")
@@ -124,7 +135,7 @@ class SharedFiles:
 
     @contextmanager
     def _explained(self, key: str) -> Iterator[None]:
-        from obstore.exceptions import BaseError
+        from obstore.exceptions import BaseError, GenericError
 
         try:
             yield
@@ -132,7 +143,9 @@ class SharedFiles:
             reason = str(error).partition("\n")[0][:200]
             raise SharedFilesError(
                 f"{self.address}/{key} cannot be used ({reason}): check {VARIABLE}, the AWS_* "
-                "variables and that the bucket's server answers, and run it again."
+                "variables and that the bucket's server answers, and run it again.",
+                # Of a server that does not answer; what is refused or not there has a class of its own.
+                passing=isinstance(error, GenericError),
             ) from error
 
 

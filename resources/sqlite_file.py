@@ -43,11 +43,17 @@ class SqliteFile:
     deleted or replaced: nothing is written where nobody would find it.
     """
 
+    NAME: ClassVar[str]
+    """The store's name on Postgres, where it is a schema of a database."""
+
     SCHEMA: ClassVar[tuple[Path, ...]]
     """The files that declare the tables; their folder has the folder `migrations/`."""
 
     ROWS: ClassVar[Callable | None] = None
     """The connections' row factory; None for tuples."""
+
+    OUTLIVES_POWER: ClassVar[bool] = True
+    """Whether what was committed is to be there after a power cut."""
 
     IF_DAMAGED: ClassVar[str] = (
         "restore a backup (vlm-loom home restore), or move it away to begin without it"
@@ -136,12 +142,12 @@ class SqliteFile:
     @classmethod
     def newest_version(cls) -> int:
         """The version that files have when this version of vlm-loom has opened them."""
-        return current_version(cls._migrations())
+        return current_version(cls.migrations_folder())
 
     @classmethod
     def require_known(cls, path: Path, version: int) -> None:
         """Raise StoreError where this version of vlm-loom knows no files of the version of `path`."""
-        missing_steps(cls._migrations(), path, version)
+        missing_steps(cls.migrations_folder(), path, version)
 
     @property
     def connection(self) -> NamedConnection:
@@ -154,10 +160,11 @@ class SqliteFile:
         return connection
 
     @contextmanager
-    def transaction(self) -> Iterator[sqlite3.Connection]:
+    def transaction(self, *, in_turn: bool = True) -> Iterator[sqlite3.Connection]:
         """This thread's connection inside a transaction, on disk when the block ends.
 
         It takes the writers' turn at once: one that had read first would be refused, not kept waiting.
+        A file has one writer at a time, whatever `in_turn` says.
         """
         self.require_in_place()
         connection = self.connection
@@ -172,6 +179,21 @@ class SqliteFile:
                 f"{self.path} was deleted or replaced while it was in use: put it back "
                 "(vlm-loom home restore, if there is a backup), and start again."
             )
+
+    @contextmanager
+    def snapshot(self) -> Iterator[sqlite3.Connection]:
+        """This thread's connection for several reads of one state of the file."""
+        with self.connection as connection:
+            connection.execute("BEGIN")
+            yield connection
+
+    @contextmanager
+    def erasing(self) -> Iterator[sqlite3.Connection]:
+        """A transaction after which what it removed is left nowhere in the file."""
+        self.connection.execute("PRAGMA secure_delete = ON")
+        with self.transaction() as connection:
+            yield connection
+        self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
 
     @contextmanager
     def alone(self) -> Iterator[sqlite3.Connection]:
@@ -195,7 +217,8 @@ class SqliteFile:
         connection.path, connection.advice = self.path, self.IF_DAMAGED
         connection.row_factory = self.ROWS
         # WAL alone may lose the last commits with the power: what was paid for, or a person's work.
-        connection.execute("PRAGMA synchronous = FULL")
+        how = "FULL" if self.OUTLIVES_POWER else "NORMAL"
+        connection.execute(f"PRAGMA synchronous = {how}")
         return connection
 
     def _require_there(self) -> None:
@@ -221,14 +244,15 @@ class SqliteFile:
         return [path.read_text(encoding="utf-8") for path in cls.SCHEMA]
 
     @classmethod
-    def _migrations(cls) -> Path:
+    def migrations_folder(cls) -> Path:
+        """The folder with the steps between versions; it may not be there."""
         return cls.SCHEMA[0].with_name("migrations")
 
     @classmethod
     def _missing_steps(cls, connection: sqlite3.Connection, path: Path) -> list[Migration]:
         if not (path.stat().st_size or size_of(Path(f"{path}-wal"))):
             raise StoreError(f"{path} is empty, and was not made so: {cls.IF_DAMAGED}.")
-        return missing_steps(cls._migrations(), path, _version(connection))
+        return missing_steps(cls.migrations_folder(), path, _version(connection))
 
 
 def copy_sqlite(source: Path, target: Path) -> None:

@@ -15,6 +15,7 @@ from resources.llm.ledger.check import require_sound
 from resources.llm.ledger.file import LedgerFile
 from resources.migrations import StoreError
 from resources.review.file import ReviewFile
+from resources.store_backend import database, open_store
 from resources.warehouse import Warehouse
 from resources.warehouse_of_home import warehouse_of_home
 
@@ -42,11 +43,15 @@ def bring_home_up_to_date() -> None:
     with usable_home():
         kinds = {home.home() / name: kind for name, kind in SQLITE.items()}
         files = {path: kind for path, kind in kinds.items() if path.exists()}
+        if database() is not None:
+            for path, kind in kinds.items():
+                open_store(kind, path).close()
+            files = {}
         warehouse = warehouse_of_home()
         warehouses = [warehouse] if warehouse.is_there() else []
         for path, kind in files.items():
             kind.require_upgradable(path)
-        if home.ledger_path().exists():
+        if home.ledger_path() in files:
             require_sound(home.ledger_path())
         for warehouse in warehouses:
             warehouse.require_upgradable()

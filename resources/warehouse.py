@@ -34,6 +34,7 @@ from resources.warehouse_schema import (
     column_descriptions,
     columns_of,
     declared_columns,
+    declared_tables,
     later_version,
     sql_files,
     sql_text,
@@ -229,11 +230,11 @@ class Warehouse:
                     )
                 return connection.sql(sql_text(name), params=dict(params)).to_arrow_table()
         except Timeout:
-            raise WarehouseError(_IN_USE) from None
+            raise WarehouseError(_IN_USE, passing=True) from None
         except (OSError, duckdb.Error) as error:
             reason = (str(error).splitlines() or [""])[0]
             if _LOCKED in reason or isinstance(error, duckdb.ConnectionException):
-                raise WarehouseError(_IN_USE) from error
+                raise WarehouseError(_IN_USE, passing=True) from error
             raise WarehouseError(f"{self.path} {_advice(reason)}") from error
 
     def export(self, name: str, params: Mapping[str, object], path: Path) -> Path:
@@ -447,6 +448,19 @@ class Warehouse:
                 # What a killed process left in the log beside the file belongs to it.
                 connection.execute("CHECKPOINT")
             shutil.copyfile(self.path, target)
+
+    def write_parquet(self, folder: Path) -> int:
+        """Write each table as `<schema>.<table>.parquet`, all as they are at one moment; returns the
+        number of rows."""
+        n_rows = 0
+        with self._connection() as connection, self._at_one_moment(connection):
+            for table in declared_tables():
+                to = str(folder / f"{table}.parquet").replace("'", "''")
+                (count,) = connection.execute(
+                    f"COPY {table} TO '{to}' (COMPRESSION zstd)"
+                ).fetchall()
+                n_rows += count[0]
+        return n_rows
 
     @contextmanager
     def kept_open(self) -> Iterator[None]:

@@ -104,8 +104,8 @@ def declared_columns() -> Columns:
 
 
 @cache
-def _declared_tables() -> Columns:
-    """The same of the tables alone."""
+def declared_tables() -> Columns:
+    """The same of the tables alone, without views."""
     import duckdb
 
     with duckdb.connect() as connection:
@@ -312,7 +312,7 @@ def _rehearse(
             for step in steps:
                 like_it.execute(step.text())
             like_it.execute(extras_ddl())
-            _require_form(like_it, _declared_tables(), path, version)
+            _require_form(like_it, declared_tables(), path, version)
             like_it.execute(views_ddl())
         except duckdb.Error as error:
             raise WarehouseError(_obstacle(path, error, declared)) from error

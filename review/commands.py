@@ -82,7 +82,7 @@ def review() -> None:
 # --- The app ---------------------------------------------------------------------------------------
 
 
-@review.command(example="vlm-loom review serve --port 8091")
+@review.command(params=[command_line.LISTEN], example="vlm-loom review serve --port 8091")
 @_port
 @click.option(
     "--sign-in-header",
@@ -95,8 +95,10 @@ def review() -> None:
     envvar="LOOM_TRUSTED_PROXY",
     help="An address or network that this header is believed from, such as 127.0.0.1; repeatable.",
 )
-def serve(port: int, sign_in_header: str | None, trusted_proxy: tuple[str, ...]) -> None:
-    """Serve the review app on loopback."""
+def serve(
+    listen: str, port: int, sign_in_header: str | None, trusted_proxy: tuple[str, ...]
+) -> None:
+    """Serve the review app, on loopback where nothing else is said."""
     from review import proxy
 
     believed = proxy.sign_in_header(sign_in_header, trusted_proxy)
@@ -104,7 +106,7 @@ def serve(port: int, sign_in_header: str | None, trusted_proxy: tuple[str, ...])
     if not accounts.all():
         print("Nobody can sign in yet: run vlm-loom review account add NAME --role annotator")
     require_free(port)
-    _serve(review_store(), accounts, port, believed)
+    _serve(review_store(), accounts, port, believed, listen)
 
 
 @review.command(example="vlm-loom review demo")
@@ -130,7 +132,11 @@ def demo(port: int) -> None:
 
 
 def _serve(
-    store: "ReviewStore", accounts: "Accounts", port: int, proxy: "SignInHeader | None" = None
+    store: "ReviewStore",
+    accounts: "Accounts",
+    port: int,
+    proxy: "SignInHeader | None" = None,
+    listen: str = HOST,
 ) -> None:
     """Serve until Ctrl-C."""
     import uvicorn
@@ -139,9 +145,9 @@ def _serve(
     from review.app import create_app
     from review.server import OPTIONS
 
-    print(f"Review on http://{HOST}:{port} (Ctrl-C stops it)", flush=True)
+    print(f"Review on http://{listen}:{port} (Ctrl-C stops it)", flush=True)
     app = create_app(store, accounts, open_images(), proxy)
-    uvicorn.run(app, port=port, **OPTIONS)
+    uvicorn.run(app, port=port, **{**OPTIONS, "host": listen})
 
 
 # --- Accounts --------------------------------------------------------------------------------------

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 pytest_plugins = [
     "pytester",
     "tests.plugins.tiers",
+    "tests.plugins.backends",
     "tests.plugins.golden",
     "tests.plugins.interrupts",
     "tests.plugins.leaks",

@@ -16,7 +16,7 @@ from assets.cluster import left_out_of_benchmarks, require_whole_sets, sides
 from assets.cluster.sides import NO_BENCHMARK_SETS
 from assets.common.automation import WHEN_READY
 from assets.common.generation import Ask, GenerationSettings, Row, ask_and_read, write_generated
-from assets.common.losses import FAILED_CALLS, in_words
+from assets.common.losses import FAILED_CALLS, in_words, worth_a_retry
 from assets.common.tables import table_asset
 from assets.dialogue import summaries
 from methods.choice.lettered import placed
@@ -122,11 +122,11 @@ def items(
         lambda _: SCHEMA,
     )
     if not generated.rows:
-        lost = in_words(Counter(row["reason"] for row in generated.failed))
+        lost = Counter(row["reason"] for row in generated.failed)
         raise dg.Failure(
-            f"choice.items keeps its earlier rows: no item could be written ({lost}). "
+            f"choice.items keeps its earlier rows: no item could be written ({in_words(lost)}). "
             f"{generated.usage.advice or FAILED_CALLS}",
-            allow_retries=False,
+            allow_retries=worth_a_retry(lost, len(asks), settings.max_failed_share),
         )
     generated.rows = _in_order(generated.rows, settings.seed)
     counts = Counter(row["answer"] for row in generated.rows)

@@ -14,7 +14,7 @@ from pydantic import Field, field_validator
 from assets.choice.items import items
 from assets.common.automation import WHEN_READY
 from assets.common.generation import Ask, GenerationSettings, Row, ask_and_read, write_generated
-from assets.common.losses import FAILED_CALLS, in_words
+from assets.common.losses import FAILED_CALLS, in_words, worth_a_retry
 from assets.common.tables import table_asset
 from methods.choice.contents import choices_of, content_of, texts_of
 from methods.choice.languages import LANGUAGES, Language
@@ -101,11 +101,11 @@ def translations(
         lambda subject: schema_of(subject.texts),
     )
     if asks and not generated.rows:
-        lost = in_words(Counter(row["reason"] for row in generated.failed))
+        lost = Counter(row["reason"] for row in generated.failed)
         raise dg.Failure(
-            f"choice.translations keeps its earlier rows: no item could be translated ({lost}). "
-            f"{generated.usage.advice or FAILED_CALLS}",
-            allow_retries=False,
+            "choice.translations keeps its earlier rows: no item could be translated "
+            f"({in_words(lost)}). {generated.usage.advice or FAILED_CALLS}",
+            allow_retries=worth_a_retry(lost, len(asks), settings.max_failed_share),
         )
     counts = Counter(row["language"] for row in generated.rows)
     return write_generated(

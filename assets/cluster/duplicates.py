@@ -29,6 +29,7 @@ TABLE = "cluster.duplicates"
     kinds={"image"},
     deps=[images],
     automation_condition=WHEN_READY,
+    pool="memory",
 )
 def duplicates(
     context: dg.AssetExecutionContext,

@@ -56,7 +56,9 @@ def ray_detector(
                     open_job_folder(home() / "ray", vectors, tau, ROWS_PER_TASK)
                 )
             except JobFolderInUse as error:
-                raise dg.Failure(f"{error} Wait for it, then run this again.") from None
+                raise dg.Failure(
+                    f"{error} Wait for it, then run this again.", allow_retries=True
+                ) from None
             if not folder.has_communities(min_size):
                 _run_job(context, cluster, folder, min_size)
             return folder.read_communities(min_size)
@@ -115,7 +117,8 @@ def _run_job(
         reason = str(error).strip().splitlines()[-1][:REASON_CHARACTERS]
         raise dg.Failure(
             f"The Ray job at {cluster.address} did not finish ({reason}): fix the cause, then run this "
-            f"again; finished blocks are kept in {folder.path}."
+            f"again; finished blocks are kept in {folder.path}.",
+            allow_retries=isinstance(error, OSError),
         ) from None
     message = folder.take_error()
     if message:

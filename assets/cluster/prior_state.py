@@ -47,7 +47,9 @@ def read_prior_state(warehouse: Warehouse, model: str) -> PriorState:
     vectors = entry_vectors(warehouse, model)
     memberships = warehouse.read("cluster/prior_memberships").combine_chunks()
     if memberships["entry_id"].to_pylist() != vectors.entry_ids:
-        raise dg.Failure("Entries were ingested while they were read: run this again.")
+        raise dg.Failure(
+            "Entries were ingested while they were read: run this again.", allow_retries=True
+        )
     communities = warehouse.read("cluster/communities").combine_chunks()
     groups = communities.filter(pc.equal(communities["kind"], "group"))
     clusters = communities.filter(pc.equal(communities["kind"], "cluster"))

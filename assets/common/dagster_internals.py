@@ -2,7 +2,7 @@
 
 Each line may break with a new version of Dagster (`make test-nightly` tries the newest one), and says
 what it is for and what public way it waits for. All of it is loaded by `import dagster` itself. What
-belongs here: these names. What replaces `dagster dev` is `dagster_project/dev.py`.
+belongs here: these names. What replaces `dg dev` is `dagster_project/dev.py`.
 """
 
 # A setting's value is checked when a run is launched: waits for a public type of config with a check.
@@ -58,6 +58,10 @@ from dagster._core.execution.step_dependency_config import (
     StepDependencyConfig as StepDependencyConfig,
 )
 
+# Whether a run's process is there, for a launcher: waits for public names.
+from dagster._core.launcher.base import CheckRunHealthResult as CheckRunHealthResult
+from dagster._core.launcher.base import WorkerStatus as WorkerStatus
+
 # With AssetGraph.
 from dagster._core.loader import LoadingContext as LoadingContext
 
@@ -65,10 +69,15 @@ from dagster._core.loader import LoadingContext as LoadingContext
 from dagster._core.remote_origin import RegisteredCodeLocationOrigin as RegisteredCodeLocationOrigin
 from dagster._core.remote_origin import RemoteRepositoryOrigin as RemoteRepositoryOrigin
 
+# How often a run may be launched again, and whether it will be: waits for parameters of jobs, and for a
+# property of DagsterRun.
+from dagster._core.storage.tags import MAX_RETRIES_TAG as MAX_RETRIES_TAG
+
 # Runs by parent, root or partition: waits for such fields of RunsFilter.
 from dagster._core.storage.tags import PARENT_RUN_ID_TAG as PARENT_RUN_ID_TAG
 from dagster._core.storage.tags import PARTITION_NAME_TAG as PARTITION_NAME_TAG
 from dagster._core.storage.tags import ROOT_RUN_ID_TAG as ROOT_RUN_ID_TAG
+from dagster._core.storage.tags import WILL_RETRY_TAG as WILL_RETRY_TAG
 
 # The type of the error of a DagsterEvent: waits for a public name.
 from dagster._utils.error import SerializableErrorInfo as SerializableErrorInfo

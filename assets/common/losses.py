@@ -9,6 +9,7 @@ from typing import Any
 import dagster as dg
 
 from methods.markdown import table
+from resources.llm.request import PASSING
 from resources.llm.usage import Usage
 
 FAILED_CALLS = (
@@ -43,6 +44,15 @@ def too_many(n_lost: int, n_all: int, max_share: float) -> bool:
     return n_lost > 0 and n_lost / n_all > max_share
 
 
+def worth_a_retry(lost: Mapping[str, int], n_all: int, max_share: float) -> bool:
+    """Whether few enough would be lost if servers that failed now answered some minutes later."""
+    of_servers = PASSING & lost.keys()
+    # What was not sent to a server that was given up failed for the same reason.
+    excused = {*of_servers, *(("given_up",) if of_servers else ())}
+    lasting = sum(number for reason, number in lost.items() if reason not in excused)
+    return bool(of_servers) and not too_many(lasting, n_all, max_share)
+
+
 def require_few_lost(
     name: str,
     things: str,
@@ -67,7 +77,7 @@ def require_few_lost(
     raise dg.Failure(
         f"{sentence} {(usage and usage.advice) or todo}",
         metadata={"lost": n_lost, "of": n_all, "limit": max_share, **reasons(lost)},
-        allow_retries=False,
+        allow_retries=worth_a_retry(lost, n_all, max_share),
     )
 
 

@@ -6,6 +6,7 @@ write it.
 """
 
 import inspect
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import ExitStack, contextmanager
@@ -25,6 +26,7 @@ from methods.errors import UserError
 from methods.ids import content_id
 from resources.extras import tables_before
 from resources.images.store import ImageStore
+from resources.llm.model_calls import WaitingForBatch
 from resources.llm.usage import Usage
 from resources.reports.addresses import calls_of
 from resources.settings import Settings
@@ -49,6 +51,17 @@ OWNERS = {
     "evaluate": "team:evaluation",
     "ledger": "team:data-engineering",
 }
+WAITS = "waits for batches"
+"""Metadata of the failure by which a step stops to wait."""
+POOLS = {"llm": "models", "image_fetcher": "fetching", "embedder": "memory"}
+"""Resource that a step uses -> the pool in which Dagster may limit how many such steps are at work."""
+RETRIES = 2
+"""How often a step is tried again after a failure that may pass."""
+FIRST_WAIT = 60.0
+"""Seconds before it is tried again, doubled before the second time."""
+unattended = threading.Event()
+"""Set in a process that executes a launched run: steps are tried again there. Who runs a command in a
+terminal sees the sentence at once."""
 
 
 class Source(NamedTuple):
@@ -102,16 +115,45 @@ def table_spec(
 @contextmanager
 def plain_errors() -> Iterator[None]:
     """Turn a UserError, or a home that cannot be written, into a failure whose one sentence is shown in
-    the run's log and in the UI."""
+    the run's log and in the UI. It allows retries if the error is a passing one."""
     try:
         yield
+    except WaitingForBatch as error:
+        raise dg.Failure(str(error), metadata={WAITS: True}, allow_retries=False) from None
     except UserError as error:
-        raise dg.Failure(description=str(error), allow_retries=False) from None
+        raise dg.Failure(description=str(error), allow_retries=error.passing) from None
     except OSError as error:
         if not is_refused_home(error):
             raise
         refused = refused_by_system(error)
         raise dg.Failure(description=str(refused), allow_retries=False) from None
+
+
+def may_pass(error: Exception) -> bool:
+    """Whether a step that failed so may succeed some minutes later."""
+    if isinstance(error, dg.Failure):
+        return error.allow_retries
+    return isinstance(error, UserError) and error.passing
+
+
+def _is_tried_again(context: dg.AssetExecutionContext) -> bool:
+    return unattended.is_set() and context.op_execution_context.retry_number < RETRIES
+
+
+@contextmanager
+def _tried_again(context: dg.AssetExecutionContext) -> Iterator[None]:
+    """Ask Dagster to run the step again after a failure that allows it, if nobody looks on.
+
+    What was answered, fetched or stored before the failure is there the next time.
+    """
+    try:
+        yield
+    except dg.Failure as failure:
+        if not _is_tried_again(context) or not may_pass(failure):
+            raise
+        wait = FIRST_WAIT * 2**context.op_execution_context.retry_number
+        context.log.warning(f"{failure.description} This step is tried again in {wait:g} s.")
+        raise dg.RetryRequested(RETRIES, wait) from failure
 
 
 def table_asset(
@@ -122,6 +164,7 @@ def table_asset(
     kinds: AbstractSet[str] = frozenset(),
     side_tables: Sequence[str] = (),
     deps: Sequence[Any] = (),
+    pool: str | None = None,
     **spec: Any,
 ) -> Callable[[Callable[..., dg.MaterializeResult]], dg.AssetsDefinition]:
     """Decorator for an asset that fills one table; its docstring is what the UI shows.
@@ -129,7 +172,8 @@ def table_asset(
     `settings` is the class of the asset's settings: the function gets them as its argument of that
     name, and the Launchpad offers them. `version` is raised when the same input gives other rows. The
     data version is a hash of the table's rows, so equal rows make nothing that follows stale. An asset
-    of a stage whose steps fail by themselves (`apart.py`) may have an argument `apart`.
+    of a stage whose steps fail by themselves (`apart.py`) may have an argument `apart`. `pool` is named
+    where it does not follow from a resource (`POOLS`).
     """
     if table.partition(".")[0] in STAGES:
         side_tables = [*side_tables, NOT_MADE]
@@ -145,12 +189,14 @@ def table_asset(
             **spec,
         )
         SOURCES[table] = Source(inspect.getmodule(function), version)
+        uses = inspect.signature(function).parameters
         if settings is not None:
             SECTIONS[table] = settings
         return dg.multi_asset(
             specs=[asset_spec],
             name="__".join(asset_spec.key.path),
             config_schema=config_fields(table, settings) if settings else None,
+            pool=pool or next((POOLS[name] for name in uses if name in POOLS), None),
         )(_step(table, side_tables, function, settings))
 
     return decorate
@@ -168,7 +214,7 @@ def _step(
 
     @wraps(function)
     def step(context: dg.AssetExecutionContext, **resources: Any) -> dg.MaterializeResult:
-        with plain_errors():
+        with _tried_again(context), plain_errors():
             shown: dict[str, Any] = {}
             given: dict[str, Any] = dict(resources)
             if settings is not None:
@@ -194,7 +240,7 @@ def _step(
                 # A shard is read again whenever its file has changed.
                 if not slice_of_run:
                     reads = recording.enter_context(resources["warehouse"].recorded())
-                result = _made(table, function, given)
+                result = _made(table, function, given, _is_tried_again(context))
             if context.has_partition_key_range:
                 _show_each_partition(context, table, resources)
             # An asset gives a version of its own where more than its table decides what follows.
@@ -221,9 +267,12 @@ def _step(
 
 
 def _made(
-    table: str, function: Callable[..., dg.MaterializeResult], given: dict[str, Any]
+    table: str,
+    function: Callable[..., dg.MaterializeResult],
+    given: dict[str, Any],
+    again: bool,
 ) -> dg.MaterializeResult:
-    """What the function makes.
+    """What the function makes; `again`: whether the step is tried again after what may pass.
 
     Where a step that fails by itself raises, the table keeps its rows, and the reason is written down.
     The data version has the reasons, too: they are news to what follows.
@@ -239,6 +288,8 @@ def _made(
     except NO_FAILURE:
         raise
     except Exception as error:
+        if again and may_pass(error):
+            raise
         apart.lose(WHOLE, error)
         result = dg.MaterializeResult(metadata={ROW_COUNT: warehouse.count(table)})
     apart.write(warehouse)

@@ -12,7 +12,7 @@ import dagster as dg
 import pyarrow as pa
 from pydantic import Field
 
-from assets.common.losses import in_words, reasons, too_many
+from assets.common.losses import in_words, reasons, too_many, worth_a_retry
 from assets.common.tables import ArrowRows, report, rows_to_arrow
 from assets.evaluate.released import Released, Row
 from resources.llm.usage import Usage
@@ -121,7 +121,17 @@ def write_results(
         sentence = (
             f"{results.table} keeps its earlier rows: {_sentence(missing[0], max_failed_share)}"
         )
-        raise dg.Failure(" ".join(filter(None, (sentence, usage.advice))), allow_retries=False)
+        raise dg.Failure(
+            " ".join(filter(None, (sentence, usage.advice))),
+            allow_retries=all(
+                worth_a_retry(
+                    Counter(row["reason"] for row in of_model.failed),
+                    of_model.n_turns,
+                    max_failed_share,
+                )
+                for of_model in results.of_models.values()
+            ),
+        )
     writes = [write for of_model in taken for write in _writes(results, of_model)]
     named = {
         "stage": results.stage,

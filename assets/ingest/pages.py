@@ -36,6 +36,7 @@ NO_TOPIC = "It matches none of the corpus's topics."
     partitions_def=wit_shards,
     automation_condition=WHEN_SHARD_READY,
     freshness_policy=FRESH_EVERY_WEEK,
+    pool="fetching",
 )
 def pages(
     context: dg.AssetExecutionContext,

@@ -14,6 +14,7 @@ from assets.common.partitions import wit_shards
 from assets.common.tables import (
     FRESH_EVERY_WEEK,
     map_of,
+    may_pass,
     report,
     rows_to_arrow,
     table_asset,
@@ -66,6 +67,7 @@ shards = table_spec(
     deps=[shards.key],
     partitions_def=wit_shards,
     freshness_policy=FRESH_EVERY_WEEK,
+    pool="fetching",
 )
 def wit_rows(
     context: dg.AssetExecutionContext,
@@ -81,6 +83,7 @@ def wit_rows(
     rejected: Counter[str] = Counter()
     n_rows, unchanged, empty = 0, [], []
     failed: dict[str, str] = {}
+    passing = True
     for name in context.partition_keys:
         try:
             shard = corpus.shard(name)
@@ -95,6 +98,7 @@ def wit_rows(
             if len(context.partition_keys) == 1:
                 raise
             # The others of a run for several shards are read all the same.
+            passing &= may_pass(error)
             failed[name] = (
                 (error.description or "") if isinstance(error, dg.Failure) else str(error)
             )
@@ -111,7 +115,7 @@ def wit_rows(
         raise dg.Failure(
             f"{len(failed)} of {len(context.partition_keys)} shards were not read, the others were: "
             f"{each_with_reason(failed)}.",
-            allow_retries=False,
+            allow_retries=passing,
         )
     details = {
         "rejected": rejected.total(),

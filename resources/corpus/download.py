@@ -157,7 +157,7 @@ class _Download:
                 self._furthest = max(self._furthest, self._n_bytes)
                 if failures == TRIES or self._changes == TRIES:
                     todo = "check the address and the network, or try again later"
-                    raise self._error(str(failure), todo) from None
+                    raise self._error(str(failure), todo, passing=True) from None
                 wait = backoff * 2 ** (failures - 1) if failure.wait is None else failure.wait
                 time.sleep(min(wait, MAX_WAIT))
 
@@ -280,5 +280,6 @@ class _Download:
         content.write(self._target_facts)
         self._part_facts.unlink(missing_ok=True)
 
-    def _error(self, reason: str, what_to_do: str) -> DownloadError:
-        return DownloadError(f"{self._shown} cannot be downloaded ({reason}): {what_to_do}.")
+    def _error(self, reason: str, what_to_do: str, *, passing: bool = False) -> DownloadError:
+        told = f"{self._shown} cannot be downloaded ({reason}): {what_to_do}."
+        return DownloadError(told, passing=passing)

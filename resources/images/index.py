@@ -1,6 +1,6 @@
 """The image index: which address gave which stored image, so that nothing is fetched twice.
 
-What belongs here: one SQLite file (WAL) of addresses with the image that came from each and what was
+What belongs here: one store of addresses with the image that came from each and what was
 measured of it. What does not: the images (`store.py`) and those that were refused, which the
 next run asks for again.
 """
@@ -15,6 +15,7 @@ from methods.json_text import from_json
 from resources.batched import batched
 from resources.images.store import FileState
 from resources.sqlite_file import SqliteFile
+from resources.store_backend import open_store
 
 _RECORD = """
 INSERT INTO fetched (url, image_id, facts, fetched_at, fetched_from, file_sha1)
@@ -23,9 +24,11 @@ ON CONFLICT (url) DO UPDATE
 SET image_id = excluded.image_id, facts = excluded.facts, fetched_at = excluded.fetched_at,
     fetched_from = excluded.fetched_from, file_sha1 = excluded.file_sha1
 """
-_VERIFIED = (
-    "INSERT OR REPLACE INTO verified (image_id, n_bytes, mtime_ns, inode) VALUES (?, ?, ?, ?)"
-)
+_VERIFIED = """
+INSERT INTO verified (image_id, n_bytes, mtime_ns, inode) VALUES (?, ?, ?, ?)
+ON CONFLICT (image_id) DO UPDATE
+SET n_bytes = excluded.n_bytes, mtime_ns = excluded.mtime_ns, inode = excluded.inode
+"""
 _LOOKUP_CHUNK = 500
 
 
@@ -56,6 +59,7 @@ class Fetched(NamedTuple):
 class IndexFile(SqliteFile):
     """The index's file."""
 
+    NAME = "images"
     SCHEMA = (Path(__file__).with_name("index.sql"),)
 
 
@@ -64,7 +68,7 @@ class ImageIndex:
 
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
-        self._file = IndexFile(self.path)
+        self._file = open_store(IndexFile, self.path)
 
     def known(self, urls: Iterable[str]) -> dict[str, Entry]:
         """What there is of these addresses, by address."""

@@ -27,6 +27,7 @@ from resources.llm.masking import mask
 from resources.llm.model_spec import ModelSpec
 from resources.llm.reply import BadResponse
 from resources.llm.request import (
+    PASSING,
     ChatRequest,
     Failure,
     Outcome,
@@ -147,7 +148,9 @@ class ModelCalls:
             # What this run has told must not stop the next one, too.
             self._batches.state.reported(self._reported)
             self._batches.state.reported_all(self.stage, HOPELESS)
-            raise (PromptGivenUp if of_prompt else ModelGivenUp)(trial.given_up)
+            if of_prompt:
+                raise PromptGivenUp(trial.given_up)
+            raise ModelGivenUp(trial.given_up, passing=loss is not None and loss[0] in PASSING)
 
     async def outcome_of(self, request: ChatRequest) -> Outcome:
         """The outcome of one request. An identical request in flight is awaited, not sent again.

@@ -34,6 +34,8 @@ FailureKind = Literal[
 ]
 """Why a request has no answer. `truncated`, `reasoning_only`, `empty`: the model replied, and not with
 an answer; `bad_parameter`: the server takes no such parameter; `no_image`: an image is not stored."""
+PASSING = frozenset[FailureKind](("unreachable", "rate_limited", "server_error", "timeout"))
+"""Failures of a server that may be gone when it is asked again some minutes later."""
 KEPT_KINDS = ("truncated", "reasoning_only")
 """Kinds that follow from the token limit: the ledger keeps them, and the request is not sent again."""
 

@@ -1,10 +1,9 @@
 """Locks that keep processes with one ledger from sending identical requests at the same time.
 
-A process that sends a request holds a lock on one byte of a file beside the ledger, at an offset that
-the request's key gives. A process with an identical request waits for the lock and then finds the
-answer in the ledger. What belongs here: those locks, and locks on
-single bytes of a file. Identical requests within one stage share their
-outcome in `model_calls.py`.
+A process that sends a request holds a lock on a number that the request's key gives: on that byte of a
+file beside the ledger, or in the ledger's database. A process with an identical request waits for the
+lock and then finds the answer in the ledger. What belongs here: those locks, and locks on single bytes
+of a file. Identical requests within one stage share their outcome in `model_calls.py`.
 """
 
 import asyncio
@@ -15,6 +14,9 @@ import weakref
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Protocol
+
+from resources.store_backend import database
 
 _SET: int | None = getattr(fcntl, "F_OFD_SETLK", None)
 _GET: int | None = getattr(fcntl, "F_OFD_GETLK", None)
@@ -22,6 +24,32 @@ _GET: int | None = getattr(fcntl, "F_OFD_GETLK", None)
 belongs to a process."""
 _FLOCK = struct.Struct("hhqqi4x")
 """struct flock: type, whence, start, length, process."""
+
+
+class Locks(Protocol):
+    """Locks on numbers that this object holds, until it is closed or gone."""
+
+    def take(self, offset: int) -> bool:
+        """Take the lock of a number; returns False if another process holds it."""
+
+    def release(self, offset: int) -> None:
+        """Release the lock of a number."""
+
+    def held_by_others(self, offset: int, n_bytes: int = 1) -> bool:
+        """Whether another process holds the lock of one of the numbers."""
+
+    def close(self) -> None:
+        """Release every lock."""
+
+
+def open_locks(path: Path) -> Locks:
+    """Locks of all processes that use the stores: in the file at `path`, or in their database."""
+    address = database()
+    if address is None:
+        return ByteLocks(path)
+    from resources.postgres.locks import AdvisoryLocks
+
+    return AdvisoryLocks(address)
 
 
 class ByteLocks:
@@ -75,7 +103,7 @@ class RequestLocks:
     """The locks of one stage's requests over the ledger at `ledger_path`."""
 
     def __init__(self, ledger_path: Path):
-        self._locks = ByteLocks(Path(f"{ledger_path}.flights"))
+        self._locks = open_locks(Path(f"{ledger_path}.flights"))
 
     def close(self) -> None:
         """Release every lock."""

@@ -3,15 +3,17 @@
 import argparse
 
 from resources.offline.process import CONTEXT_TOKENS
+from resources.ports import HOST
 
 
 def main() -> None:
     """Read the command line and serve."""
     parser = argparse.ArgumentParser(
         prog="python -m resources.offline",
-        description="Serve an offline stand-in for a paid OpenAI-protocol API on 127.0.0.1.",
+        description="Serve an offline stand-in for a paid OpenAI-protocol API.",
     )
     parser.add_argument("--port", type=int, default=0, help="port to bind; 0 takes a free one")
+    parser.add_argument("--listen", default=HOST, help="address to listen on")
     parser.add_argument("--latency-ms", type=float, default=0.0, help="delay of every chat answer")
     parser.add_argument("--parent", type=int, help="exit when the process of this id is gone")
     parser.add_argument(
@@ -24,7 +26,7 @@ def main() -> None:
 
     try:
         app = create_app(options.latency_ms, options.context_tokens)
-        serve(app, options.port, options.parent)
+        serve(app, options.port, options.parent, options.listen)
     except OSError as error:
         parser.exit(1, f"The offline model server cannot bind port {options.port}: {error}.\n")
 

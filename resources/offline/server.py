@@ -109,14 +109,14 @@ def create_app(latency_ms: float, context_tokens: int) -> Starlette:
     )
 
 
-def serve(app: Starlette, port: int, parent: int | None) -> None:
-    """Serve on the loopback interface until stopped; on a free port when the port is 0.
+def serve(app: Starlette, port: int, parent: int | None, listen: str = HOST) -> None:
+    """Serve, on the loopback interface by default, until stopped; on a free port when the port is 0.
 
     Ends with the process of the id `parent`. Raises OSError where the port cannot be bound.
     """
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    listener.bind((HOST, port))
+    listener.bind((listen, port))
     listener.listen(256)
     config = uvicorn.Config(
         app,
@@ -130,7 +130,7 @@ def serve(app: Starlette, port: int, parent: int | None) -> None:
     )
     if parent is not None:
         threading.Thread(target=_exit_with, args=(parent,), daemon=True).start()
-    print(f"offline model server on http://{HOST}:{listener.getsockname()[1]}/v1", flush=True)
+    print(f"offline model server on http://{listen}:{listener.getsockname()[1]}/v1", flush=True)
     uvicorn.Server(config).run(sockets=[listener])
 
 

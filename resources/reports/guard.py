@@ -1,15 +1,20 @@
 """Who may read the home's pages in a browser, and what a page may do there.
 
-What belongs here: the check that a request is this machine's own, and the headers of an answer. What is
+What belongs here: the check that a request is this machine's own, or for the address that a shared
+installation names, and the headers of an answer. What is
 answered is `server.py` and `resources/calls_page`.
 """
 
+import os
 from collections.abc import Callable
+from urllib.parse import urlsplit
 
 from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from resources.ports import UI_VARIABLE
 
 THIS_MACHINE = ("127.0.0.1", "localhost", "::1")
 HEADERS = {
@@ -52,7 +57,8 @@ def policy_of_files() -> str:
 
 
 class Guard:
-    """Answers this machine alone, and says with each answer what a page may do.
+    """Answers this machine alone, or who asks for `LOOM_UI`, and says with each answer what a page may
+    do.
 
     `policy_of` gives the policy of a request's path; `refusal` is the sentence for anybody else.
     """
@@ -72,14 +78,16 @@ class Guard:
             await send(message)
 
         refused = PlainTextResponse(self._refusal, 403)
-        await (self._app if _from_here(scope) else refused)(scope, receive, send_guarded)
+        await (self._app if _may_read(scope) else refused)(scope, receive, send_guarded)
 
 
-def _from_here(scope: Scope) -> bool:
-    """Whether the request is from this machine, and asks for it by a name of its own.
+def _may_read(scope: Scope) -> bool:
+    """Whether the request asks for the server by a name of its own, and is from this machine where no
+    address for other users is set.
 
     A web site could give its own name this machine's address, and read what its name is answered.
     """
-    asked = Request(scope).url.hostname
-    client = scope.get("client")
+    asked, client = Request(scope).url.hostname, scope.get("client")
+    if shown := os.environ.get(UI_VARIABLE):
+        return asked == urlsplit(shown).hostname
     return asked in THIS_MACHINE and client is not None and client[0] in THIS_MACHINE

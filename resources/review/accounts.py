@@ -1,7 +1,7 @@
 """Accounts of reviewers: their names, passwords, sign-in links and sessions.
 
 An account is a person who may review, here and in the review app. A session is the time between a
-sign-in and its end. What belongs here: the account tables of the review store's SQLite file, and
+sign-in and its end. What belongs here: the account tables of the review store, and
 expiry times. What does not: the limits of failed sign-ins (`sign_in_limits.py`), cookies and pages
 (`review/security.py`, `review/pages/`).
 
@@ -26,6 +26,7 @@ from methods.errors import UserError
 from resources.review import names, sign_in_limits
 from resources.review.clock import stored_time
 from resources.review.file import ReviewFile
+from resources.store_backend import open_store
 
 MAX_LENGTH = 40
 
@@ -159,7 +160,7 @@ class Account:
 
 
 class Accounts:
-    """Accounts of one SQLite file; safe among threads and processes.
+    """Accounts of one review store; safe among threads and processes.
 
     `clock` gives the time, in UTC; `hasher` makes and verifies password hashes.
     """
@@ -173,7 +174,7 @@ class Accounts:
         self.path = Path(path)
         self._clock = clock
         self._hasher = hasher
-        self._file = ReviewFile(path)
+        self._file = open_store(ReviewFile, path)
 
     def close(self) -> None:
         """Close this thread's connection; the next call opens another."""
@@ -265,15 +266,12 @@ class Accounts:
 
         Returns the pseudonym. Raises AccountError, also for the last administrator who can sign in.
         """
-        # What is freed is overwritten, so that the name is not left in unused parts of the file.
-        self._file.connection.execute("PRAGMA secure_delete = ON")
-        with self._file.transaction() as connection:
+        with self._file.erasing() as connection:
             old = _written(connection, name)
             _require_other_admin(connection, old)
             sign_in_limits.forget_attempts(connection, _sha256(folded_name(old)))
             pseudonym = names.forget(connection, old)
             connection.execute("DELETE FROM accounts WHERE name = ?", [pseudonym])
-        self._file.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         return pseudonym
 
     def check(self, name: str, password: str, address: str = "") -> Account | None:
@@ -318,8 +316,9 @@ class Accounts:
             if account is None or account.disabled:
                 raise AccountError(f"There is no account {name!r} that may sign in.")
             connection.execute(
-                "INSERT OR REPLACE INTO sign_in_links (token_hash, name, expires_at) "
-                "VALUES (?, ?, ?)",
+                "INSERT INTO sign_in_links (token_hash, name, expires_at) VALUES (?, ?, ?) "
+                "ON CONFLICT (name) DO UPDATE "
+                "SET token_hash = excluded.token_hash, expires_at = excluded.expires_at",
                 (_sha256(token), account.name, self._now(LINK_LASTS)),
             )
         return token

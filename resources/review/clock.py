@@ -2,6 +2,7 @@
 
 What belongs here: the table `clock`. The store's time is the time since the machine's start, which
 nobody sets, plus an offset that is stored once for each start; so it is the same in every process.
+Where machines share the store it is the time of the server's clock.
 """
 
 import sqlite3
@@ -9,6 +10,8 @@ import time
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
+
+from resources.store_backend import server_seconds
 
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
@@ -20,9 +23,16 @@ def stored_time(time: datetime) -> str:
 
 def now(connection: sqlite3.Connection, seconds_later: float = 0.0) -> str:
     """The store's time plus `seconds_later`."""
+    server = server_seconds(connection)
+    if server is not None:
+        return _time(server, seconds_later)
     row = connection.execute("SELECT ahead FROM clock WHERE boot = ?", [boot()]).fetchone()
     seconds = wall() if row is None else since_boot() + row[0]
-    return stored_time(datetime.fromtimestamp(seconds, UTC) + timedelta(seconds=seconds_later))
+    return _time(seconds, seconds_later)
+
+
+def _time(seconds: float, later: float) -> str:
+    return stored_time(datetime.fromtimestamp(seconds, UTC) + timedelta(seconds=later))
 
 
 def today() -> str:
@@ -35,10 +45,13 @@ def anchor(connection: sqlite3.Connection, longest: float) -> None:
 
     No lock then lasts longer than `longest` seconds, though the clock may have gone back meanwhile.
     """
+    if server_seconds(connection) is not None:
+        return
     if connection.execute("SELECT 1 FROM clock WHERE boot = ?", [boot()]).fetchone():
         return
     connection.execute(
-        "INSERT OR REPLACE INTO clock (only, boot, ahead) VALUES (1, ?, ?)",
+        "INSERT INTO clock (only, boot, ahead) VALUES (1, ?, ?) "
+        "ON CONFLICT (only) DO UPDATE SET boot = excluded.boot, ahead = excluded.ahead",
         [boot(), wall() - since_boot()],
     )
     connection.execute(

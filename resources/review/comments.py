@@ -41,10 +41,11 @@ def add(
         )
     written_at = now(connection)
     comment_id = connection.execute(
-        "INSERT INTO comments (item_id, author, addressee, text, written_at) VALUES (?, ?, ?, ?, ?)",
+        "INSERT INTO comments (item_id, author, addressee, text, written_at) "
+        "VALUES (?, ?, ?, ?, ?) RETURNING comment_id",
         [item_id, author, addressee, text, written_at],
-    ).lastrowid
-    return Comment(comment_id or 0, item_id, author, addressee, text, written_at)
+    ).fetchone()[0]
+    return Comment(comment_id, item_id, author, addressee, text, written_at)
 
 
 def read(connection: sqlite3.Connection, item_id: str | None = None) -> list[Comment]:

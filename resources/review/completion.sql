@@ -2,12 +2,15 @@
 SELECT
     s.kind,
     count(*) AS n_items,
-    sum(s.people > 0) AS n_open,
+    count(*) FILTER (WHERE s.people > 0) AS n_open,
     coalesce(sum(e.n_decisions), 0) AS n_decisions,
     coalesce(max(e.last_event), 0) AS last_event,
     coalesce(max(e.last_revocation), 0) AS last_revocation,
-    group_concat(s.item_id || ' ' || s.content_hash) AS contents
-FROM (SELECT * FROM standings ORDER BY kind, item_id) AS s
+    (
+        SELECT group_concat(o.item_id || ' ' || o.content_hash)
+        FROM (SELECT item_id, content_hash FROM standings WHERE kind = s.kind ORDER BY item_id) AS o
+    ) AS contents
+FROM standings AS s
 LEFT JOIN (
     SELECT
         d.item_id,

@@ -6,16 +6,20 @@ WITH waiting AS (
     WHERE s.status IN ('round_2', 'to_rework')
 ),
 votes AS (
-    SELECT
-        w.item_id,
-        e.reviewer,
-        e.verdict,
-        e.verdict || coalesce(e.edits, '') AS outcome,
-        max(e.event_id) AS event_id
-    FROM waiting AS w
-    JOIN in_force AS e ON e.item_id = w.item_id AND e.content_hash = w.content_hash
-    WHERE w.status = 'round_2' AND e.round = 1 AND e.verdict <> 'skip'
-    GROUP BY w.item_id, e.reviewer
+    SELECT item_id, reviewer, verdict, outcome, event_id
+    FROM (
+        SELECT
+            w.item_id,
+            e.reviewer,
+            e.verdict,
+            e.verdict || coalesce(e.edits, '') AS outcome,
+            e.event_id,
+            row_number() OVER (PARTITION BY w.item_id, e.reviewer ORDER BY e.event_id DESC) AS nth
+        FROM waiting AS w
+        JOIN in_force AS e ON e.item_id = w.item_id AND e.content_hash = w.content_hash
+        WHERE w.status = 'round_2' AND e.round = 1 AND e.verdict <> 'skip'
+    ) AS made
+    WHERE nth = 1
 ),
 disputed AS (
     SELECT item_id FROM votes GROUP BY item_id HAVING count(DISTINCT outcome) > 1

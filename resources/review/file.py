@@ -1,11 +1,10 @@
-"""The review store's SQLite file: its tables and its versions.
+"""The review store's tables and their versions.
 
-What belongs here: what every module of the store needs of SQLite. What is in the tables is theirs.
+What belongs here: what every module of the store needs of its database. What is in the tables is
+theirs.
 """
 
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
@@ -23,12 +22,6 @@ def sql(name: str) -> str:
 class ReviewFile(SqliteFile):
     """The file of the review store: items and decisions, and the accounts of those who review."""
 
+    NAME = "review"
     SCHEMA = (_FOLDER / "schema.sql", _FOLDER / "accounts.sql")
     ROWS = sqlite3.Row
-
-    @contextmanager
-    def snapshot(self) -> Iterator[sqlite3.Connection]:
-        """This thread's connection for several reads of one state of the file."""
-        with self.connection as connection:
-            connection.execute("BEGIN")
-            yield connection

@@ -70,19 +70,19 @@ def _insert(
     gold_id = content_id("gold", item["item_id"], item["content_hash"])
     copy = {**item, "item_id": gold_id}
     connection.execute(
-        "INSERT OR IGNORE INTO items "
+        "INSERT INTO items "
         "(item_id, kind, set_id, content_hash, made_of, place, withdrawn, title) "
         "SELECT ?, kind, set_id, content_hash, made_of, place, 1, title FROM items "
-        "WHERE item_id = ?",
+        "WHERE item_id = ? ON CONFLICT DO NOTHING",
         [gold_id, item["item_id"]],
     )
     connection.execute(
-        "INSERT OR IGNORE INTO item_contents (item_id, item) VALUES (?, ?)",
+        "INSERT INTO item_contents (item_id, item) VALUES (?, ?) ON CONFLICT DO NOTHING",
         [gold_id, json.dumps(copy, ensure_ascii=False)],
     )
     return connection.execute(
-        "INSERT OR IGNORE INTO gold (item_id, of_item, expected, made_by, made_at) "
-        "VALUES (?, ?, ?, ?, ?)",
+        "INSERT INTO gold (item_id, of_item, expected, made_by, made_at) "
+        "VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
         [gold_id, item["item_id"], json.dumps(expected, ensure_ascii=False), made_by, made_at],
     ).rowcount
 

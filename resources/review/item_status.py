@@ -35,7 +35,9 @@ def follow(connection: sqlite3.Connection, rules: RuleBook) -> bool:
 def set_rules(connection: sqlite3.Connection, rules: RuleBook) -> None:
     """Store `rules` and update the status of every item by them."""
     connection.execute(
-        "INSERT OR REPLACE INTO rules (only, rules) VALUES (1, ?)", [rules.model_dump_json()]
+        "INSERT INTO rules (only, rules) VALUES (1, ?) "
+        "ON CONFLICT (only) DO UPDATE SET rules = excluded.rules",
+        [rules.model_dump_json()],
     )
     rebuild(connection)
 
@@ -44,7 +46,7 @@ def rebuild(connection: sqlite3.Connection) -> None:
     """Compute the status of every item again from items, events and rules."""
     for table in _TABLES:
         connection.execute(f"DELETE FROM {table}")
-    rows = connection.execute("SELECT item_id FROM items WHERE NOT withdrawn").fetchall()
+    rows = connection.execute("SELECT item_id FROM items WHERE withdrawn = 0").fetchall()
     update(connection, [row["item_id"] for row in rows])
 
 
@@ -59,7 +61,7 @@ def update(connection: sqlite3.Connection, item_ids: Sequence[str]) -> None:
             )
         queued = connection.execute(
             "SELECT item_id, kind, place, item FROM items JOIN item_contents USING (item_id) "
-            "WHERE NOT withdrawn AND item_id IN (SELECT value FROM json_each(?))",
+            "WHERE withdrawn = 0 AND item_id IN (SELECT value FROM json_each(?))",
             [wanted],
         ).fetchall()
         decided = by_item(events.read(connection, [row["item_id"] for row in queued]))

@@ -184,7 +184,8 @@ def _put(connection: sqlite3.Connection, item: QueueItem, item_hash: str, positi
         ("item_texts", "text", "\n".join(texts).casefold()),
     ]:
         connection.execute(
-            f"INSERT OR REPLACE INTO {table} (item_id, {column}) VALUES (?, ?)",
+            f"INSERT INTO {table} (item_id, {column}) VALUES (?, ?) "
+            f"ON CONFLICT (item_id) DO UPDATE SET {column} = excluded.{column}",
             [item["item_id"], value],
         )
 

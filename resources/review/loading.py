@@ -36,8 +36,8 @@ def load(
         if ended is not None:
             added |= bool(
                 connection.execute(
-                    "INSERT OR IGNORE INTO revocations (event_id, person, reason, revoked_at) "
-                    "VALUES (?, ?, ?, ?)",
+                    "INSERT INTO revocations (event_id, person, reason, revoked_at) "
+                    "VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
                     [event_id, *ended],
                 ).rowcount
             )

@@ -34,6 +34,11 @@ ANY_DRAFT = "any"
 """The version that stands for whatever draft is stored."""
 
 _CLAIMED = "token = ? AND item_id = ? AND annotator = ?"
+AGAIN = (
+    "ON CONFLICT (item_id, content_hash, round, annotator) "
+    "DO UPDATE SET draft = excluded.draft, saved_at = excluded.saved_at"
+)
+"""What storing a draft does to an earlier one of the person on the same content and round."""
 
 
 class LockLost(RuntimeError):
@@ -213,9 +218,9 @@ def save_draft(
     if stored != text:
         _require_version(stored, based_on)
     saved = connection.execute(
-        "INSERT OR REPLACE INTO drafts "
-        "(item_id, content_hash, round, annotator, draft, saved_at) "
-        f"SELECT item_id, content_hash, round, annotator, ?, ? FROM locks WHERE {_CLAIMED}",
+        "INSERT INTO drafts (item_id, content_hash, round, annotator, draft, saved_at) "
+        f"SELECT item_id, content_hash, round, annotator, ?, ? FROM locks WHERE {_CLAIMED} "
+        f"{AGAIN}",
         [text, now(connection), *claim],
     )
     if not saved.rowcount:
@@ -313,8 +318,10 @@ def _insert(connection: sqlite3.Connection, reviewer: str, found: sqlite3.Row) -
     )
     # This replaces the person's earlier lock on the item, expired or on another content.
     connection.execute(
-        "INSERT OR REPLACE INTO locks "
-        "(token, item_id, annotator, round, content_hash, expires_at) VALUES (?, ?, ?, ?, ?, ?)",
+        "INSERT INTO locks (token, item_id, annotator, round, content_hash, expires_at) "
+        "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (item_id, annotator) DO UPDATE "
+        "SET token = excluded.token, round = excluded.round, "
+        "content_hash = excluded.content_hash, expires_at = excluded.expires_at",
         [lock.token, lock.item_id, reviewer, lock.round, lock.content_hash, lock.expires_at],
     )
     return lock

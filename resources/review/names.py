@@ -28,6 +28,12 @@ NAMED = (
     ("sign_in_links", "name"),
 )
 """Where names of people stand, but for `bars`, which follows from the events."""
+_ONE_FOR_A_PERSON = {
+    "locks": "item_id",
+    "drafts": "item_id, content_hash, round",
+    "assigned": "item_id, round",
+}
+"""Tables with one row of a person for each of these."""
 
 
 def replace(connection: sqlite3.Connection, old: str, new: str) -> int:
@@ -35,11 +41,15 @@ def replace(connection: sqlite3.Connection, old: str, new: str) -> int:
     decisions that were theirs."""
     connection.execute("INSERT INTO renaming (old, new) VALUES (?, ?)", [old, new])
     changed = connection.execute("SELECT item_id FROM events WHERE reviewer = ?", [old]).fetchall()
-    for table, column in NAMED:
-        # Of two locks or drafts that become one person's the renamed one stays.
+    for table, key in _ONE_FOR_A_PERSON.items():
+        # Of two that become one person's the renamed one stays.
         connection.execute(
-            f"UPDATE OR REPLACE {table} SET {column} = ? WHERE {column} = ?", [new, old]
+            f"DELETE FROM {table} WHERE annotator = ? "
+            f"AND ({key}) IN (SELECT {key} FROM {table} WHERE annotator = ?)",
+            [new, old],
         )
+    for table, column in NAMED:
+        connection.execute(f"UPDATE {table} SET {column} = ? WHERE {column} = ?", [new, old])
     connection.execute("DELETE FROM renaming")
     item_status.update(connection, sorted({row["item_id"] for row in changed}))
     assignments.renew(connection)

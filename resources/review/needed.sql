@@ -3,11 +3,11 @@
 SELECT
     s.kind,
     sum(CASE WHEN s.status IN ('round_1', 'to_rework') THEN s.people ELSE 0 END) AS n_needed,
-    sum(s.status = 'round_1') AS n_open,
-    sum(s.status = 'to_rework') AS n_rework,
-    sum(s.status IN ('round_2', 'to_rework', 'rejected', 'approved')) AS n_past,
-    sum(s.status = 'round_2') AS n_waiting,
-    sum(s.status = 'round_2' OR e.item_id IS NOT NULL) AS n_to_expert
+    count(*) FILTER (WHERE s.status = 'round_1') AS n_open,
+    count(*) FILTER (WHERE s.status = 'to_rework') AS n_rework,
+    count(*) FILTER (WHERE s.status IN ('round_2', 'to_rework', 'rejected', 'approved')) AS n_past,
+    count(*) FILTER (WHERE s.status = 'round_2') AS n_waiting,
+    count(*) FILTER (WHERE s.status = 'round_2' OR e.item_id IS NOT NULL) AS n_to_expert
 FROM standings AS s
 LEFT JOIN (SELECT DISTINCT item_id FROM in_force WHERE round = 2) AS e USING (item_id)
 GROUP BY s.kind

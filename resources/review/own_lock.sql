@@ -11,5 +11,5 @@ WHERE
     AND (:item_id IS NULL OR l.item_id = :item_id)
     AND (:kind IS NULL OR i.kind = :kind)
     AND (s.item_id IS NOT NULL OR g.item_id IS NOT NULL)
-ORDER BY s.place
+ORDER BY s.place NULLS FIRST
 LIMIT 1

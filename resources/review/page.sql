@@ -12,7 +12,7 @@ WITH matching AS MATERIALIZED (
             SELECT item_id FROM locks WHERE annotator = :reviewer AND expires_at > :now
         ))
         AND (:text IS NULL OR EXISTS (
-            SELECT 1 FROM item_texts AS t WHERE t.item_id = s.item_id AND instr(t.text, :text)
+            SELECT 1 FROM item_texts AS t WHERE t.item_id = s.item_id AND instr(t.text, :text) > 0
         ))
     ORDER BY s.place
     LIMIT :counted
@@ -24,7 +24,7 @@ SELECT
         WHERE l.item_id = s.item_id AND l.expires_at > :now
     ) AS locked_by
 FROM (SELECT count(*) AS n_items FROM matching) AS n
-LEFT JOIN (SELECT item_id FROM matching ORDER BY place LIMIT :limit OFFSET :offset) AS p
+LEFT JOIN (SELECT item_id FROM matching ORDER BY place LIMIT :limit OFFSET :offset) AS p ON 1 = 1
 LEFT JOIN standings AS s ON s.item_id = p.item_id
 LEFT JOIN items AS i ON i.item_id = p.item_id
 ORDER BY s.place

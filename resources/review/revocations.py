@@ -15,6 +15,7 @@ from methods.review.decisions import Decision
 from methods.review.process import ReviewState
 from resources.review import events, item_status, items
 from resources.review.clock import now
+from resources.review.locks import AGAIN
 
 MAX_REASON = 1000
 
@@ -108,8 +109,8 @@ def take_back(connection: sqlite3.Connection, item_id: str, event_id: int, perso
         "seconds": own.seconds,
     }
     connection.execute(
-        "INSERT OR REPLACE INTO drafts "
-        "(item_id, content_hash, round, annotator, draft, saved_at) VALUES (?, ?, ?, ?, ?, ?)",
+        "INSERT INTO drafts (item_id, content_hash, round, annotator, draft, saved_at) "
+        f"VALUES (?, ?, ?, ?, ?, ?) {AGAIN}",
         [
             *(own.item_id, own.content_hash, own.round, own.reviewer),
             *(canonical_json(said), now(connection)),

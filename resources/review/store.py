@@ -1,4 +1,4 @@
-"""The review store as others use it: one class over one SQLite file.
+"""The review store as others use it: one class over one file or schema.
 
 What belongs here: which calls there are, each one transaction, and how far people are. The other
 modules of this folder read and write the rows.
@@ -39,6 +39,7 @@ from resources.review.loading import Ended
 from resources.review.locks import ANY_DRAFT, Claim, Lock, WhyNot
 from resources.review.revocations import Revocation
 from resources.review.rules import read_rules
+from resources.store_backend import open_store
 
 
 class Completion(NamedTuple):
@@ -82,7 +83,7 @@ class ReviewStore:
         self.path = Path(path)
         # First of all: who refuses the rules must not have opened the file.
         rules = read_rules(self.path.with_name(RULES_FILE))
-        self._file = ReviewFile(self.path)
+        self._file = open_store(ReviewFile, self.path)
         if not item_status.follow(self._file.connection, rules):
             with self._file.transaction() as connection:
                 item_status.set_rules(connection, rules)

@@ -139,7 +139,8 @@ class ApiClient:
                 await asyncio.sleep(wait)
         raise WikipediaError(
             f"{host} gave no usable answer in {TRIES} tries ({passing}): run this again later. "
-            "What it has answered is kept."
+            "What it has answered is kept.",
+            passing=True,
         )
 
     async def _one_try(self, host: str, url: str, parameters: Json | None) -> httpx.Response:
@@ -166,7 +167,8 @@ class ApiClient:
         if wait > MAX_WAIT:
             raise WikipediaError(
                 f"{host} asks to be left alone for {wait:.0f} seconds: run this again after "
-                "that. What it has answered is kept."
+                "that. What it has answered is kept.",
+                passing=True,
             )
         return wait
 

@@ -168,6 +168,6 @@ def test_the_copy_has_the_settings_and_rules_of_the_home_and_the_home_is_the_hom
         assert copy != loom_home
         assert {name: (copy / name).read_text() for name in written} == written
         (copy / "settings.yaml").write_text("cluster: {clusters: {tau: 0.1}}")
-        assert not ledger.is_relative_to(loom_home), "there is none to read"
+        assert not ledger.path.is_relative_to(loom_home), "there is none to read"
     assert home() == loom_home and not copy.exists()
     assert {path.name: path.read_text() for path in loom_home.iterdir()} == written

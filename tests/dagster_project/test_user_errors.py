@@ -36,6 +36,7 @@ HANDLED_IN_CODE = {
     "methods.mmiu.metadata.MetadataFault": "becomes a MetadataFileError",
     "methods.prompts.template.FrontMatterError": "becomes a PromptError",
     "methods.prompts.parsing.ParseError": "the model is asked again",
+    "methods.review.faults.EditFault": "becomes a sentence at the part of the page, or a DecisionError",
     "methods.review.decisions.StaleDecision": "becomes a conflict in the import's report",
     "resources.images.fetcher.BufferFull": "the image is queued again",
     "resources.wikipedia.api_client.NoService": "the page's HTML is asked for",
@@ -63,7 +64,8 @@ class NewError(UserError):
 def modules() -> Iterator[ModuleType]:
     for package in PACKAGES:
         for info in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-            if not info.name.endswith("__main__"):
+            # Of a package that is in the image alone.
+            if not info.name.endswith(("__main__", ".pod_launcher")):
                 yield importlib.import_module(info.name)
 
 

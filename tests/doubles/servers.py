@@ -20,7 +20,8 @@ from tenacity import retry, retry_if_exception_type, stop_after_delay, wait_fixe
 
 from resources.ports import HOST
 
-SETTINGS = ("fsync=off", "full_page_writes=off", "max_connections=200", f"listen_addresses={HOST}")
+SETTINGS = ("max_connections=200", f"listen_addresses={HOST}")
+FORGETFUL = ("fsync=off", "full_page_writes=off")
 """The server dies with the tests, never the machine under it."""
 
 
@@ -52,8 +53,11 @@ class PostgresServer:
 
 
 @contextmanager
-def running_postgres(binaries: Path, port: int) -> Iterator[PostgresServer]:
-    """A Postgres server that accepts everybody on loopback, as long as the block lasts."""
+def running_postgres(
+    binaries: Path, port: int, *, flushes: bool = False
+) -> Iterator[PostgresServer]:
+    """A Postgres server that accepts everybody on loopback, as long as the block lasts; with `flushes`
+    what it commits outlives the machine."""
     # Postgres refuses to be run by root; Debian's package makes this user.
     user: dict[str, Any] = {"user": "postgres", "group": "postgres"} if os.geteuid() == 0 else {}
     with tempfile.TemporaryDirectory(prefix="loom-postgres-") as folder:
@@ -67,7 +71,12 @@ def running_postgres(binaries: Path, port: int) -> Iterator[PostgresServer]:
             "cwd": folder,
         }
         subprocess.run([*made, "-E", "UTF8", "--locale=C.UTF-8"], check=True, **quiet, **user)
-        options = [*SETTINGS, f"port={port}", f"unix_socket_directories={folder}"]
+        options = [
+            *SETTINGS,
+            *(() if flushes else FORGETFUL),
+            f"port={port}",
+            f"unix_socket_directories={folder}",
+        ]
         program = [binaries / "postgres", "-D", data, *(f"-c{each}" for each in options)]
         process = subprocess.Popen(program, **quiet, **user)
         try:

@@ -395,6 +395,58 @@ def home(lake: Lake, loom_home: Path, monkeypatch: pytest.MonkeyPatch) -> Lake:
     return found
 
 
+@pytest.fixture
+def tables_of_a_file(tmp_path: Path) -> Path:
+    """A folder with the tables of a file, as a home brings them: 20 answers and a release."""
+    warehouse = Warehouse(tmp_path / "of-a-home.duckdb")
+    warehouse.replace(TABLE, answers("a", 20))
+    warehouse.replace("release.releases", release("r-1"))
+    folder = tmp_path / "parquet"
+    folder.mkdir()
+    assert warehouse.write_parquet(folder) == 21
+    return folder
+
+
+def test_a_lake_is_filled_from_a_file_once_and_each_row_is_compared(
+    lake: Lake, tables_of_a_file: Path
+) -> None:
+    assert lake.fill(tables_of_a_file) == 21
+    assert lake.select(TABLE, order="ALL") == Warehouse(
+        tables_of_a_file.with_name("of-a-home.duckdb")
+    ).select(TABLE, order="ALL")
+    (before,) = lake.sql("SELECT max(snapshot_id) AS id FROM ducklake_snapshots('warehouse')")["id"]
+    assert lake.fill(tables_of_a_file) == 21
+    (after,) = lake.sql("SELECT max(snapshot_id) AS id FROM ducklake_snapshots('warehouse')")["id"]
+    assert before == after, "nothing is written again"
+
+
+def test_who_is_interrupted_while_a_lake_is_filled_goes_on(
+    lake: Lake, tables_of_a_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stops(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(Lake, "replace_all", stops)
+        lake.fill(tables_of_a_file)
+    assert lake.fill(tables_of_a_file) == 21
+
+
+def test_a_lake_with_rows_of_its_own_is_not_filled(lake: Lake, tables_of_a_file: Path) -> None:
+    lake.replace("release.releases", release("r-2"))
+    with pytest.raises(LakeError, match=r"release.releases .* has rows of its own: name a lake"):
+        lake.fill(tables_of_a_file)
+    assert lake.count(TABLE) == 0
+
+
+def test_rows_that_a_lake_has_changed_meanwhile_are_found(
+    lake: Lake, tables_of_a_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Lake, "replace_all", lambda *_: None)
+    with pytest.raises(LakeError, match="differs from the home's in"):
+        lake.fill(tables_of_a_file)
+
+
 def test_notebooks_and_pages_read_the_lake(home: Lake) -> None:
     assert not home.is_there()
     with pytest.raises(WarehouseError, match="no tables yet"):

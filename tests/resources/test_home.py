@@ -1,5 +1,7 @@
 """Everything that is written at run time stands under one folder, and LOOM_HOME moves it."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -24,6 +26,24 @@ def test_the_folder_is_data_in_the_project_by_default(monkeypatch, unset):
 
     assert home.home() == home.REPO_ROOT / "data"
     assert (home.REPO_ROOT / "pyproject.toml").is_file()
+
+
+def test_an_installation_that_is_no_checkout_writes_where_it_is_started(tmp_path):
+    packages, work = tmp_path / "site-packages" / "resources", tmp_path / "work"
+    packages.mkdir(parents=True)
+    work.mkdir()
+    copy = packages / "home.py"
+    copy.write_text(Path(home.__file__).read_text())
+    shown = subprocess.run(
+        [sys.executable, "-c", "import home; print(home.home())"],
+        env={"PYTHONPATH": str(packages)},
+        cwd=work,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+
+    assert shown.stdout.strip() == str(work / "data")
 
 
 @pytest.mark.parametrize(("path", "name"), NAMES.items(), ids=NAMES.values())

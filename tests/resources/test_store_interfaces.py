@@ -12,20 +12,30 @@ SOURCES = ("assets", "dagster_project", "extras", "methods", "resources", "revie
 STORES = (
     "resources/sqlite_file.py",
     "resources/sqlite_connection.py",
+    "resources/store_backend.py",
+    "resources/postgres/",
     "resources/llm/ledger/",
     "resources/llm/shared/",
     "resources/review/",
 )
 BACKUP = "resources/home_backup.py"
 """Copies whole files, and holds no store's connection."""
+LAKE = ("resources/lake.py", "resources/lake_file.py", "resources/lake_rules.py")
 OWNERS = {
     "sqlite3": (
         *STORES,
         BACKUP,
         "dagster_project/instance.py",  # Dagster's own databases, looked at before it opens them
     ),
+    "psycopg": (
+        "resources/postgres/",
+        "resources/lake_file.py",  # locks of writers, beside the catalogue
+        "dagster_project/shared_marks.py",  # marks of runs, beside Dagster's own storage
+    ),
+    "sqlglot": ("resources/postgres/",),
     "duckdb": (
         BACKUP,
+        *LAKE,
         "resources/duckdb_file.py",
         "resources/warehouse.py",
         "resources/warehouse_schema.py",
@@ -35,7 +45,7 @@ OWNERS = {
     ),
 }
 """Who may import a database's module."""
-HOLDERS = (*STORES, "resources/images/index.py", "resources/warehouse.py")
+HOLDERS = (*STORES, "resources/images/index.py", "resources/warehouse.py", "resources/lake.py")
 CONNECTIONS = {"connection", "_connection", "transaction", "snapshot", "alone", "_file"}
 """Names by which stores reach their connections."""
 
@@ -111,5 +121,5 @@ def test_the_ledger_and_the_state_of_batches_show_no_connection() -> None:
 
 
 def test_the_folders_named_here_are_there() -> None:
-    for owner in {*HOLDERS, *OWNERS["duckdb"]}:
+    for owner in {*HOLDERS, *(each for of in OWNERS.values() for each in of)}:
         assert Path(REPO_ROOT / owner).exists(), owner

@@ -1,8 +1,7 @@
-"""The ledger of model calls, in one SQLite file, behind three classes.
+"""The ledger of model calls, in one store, behind three classes.
 
 `Ledger` knows what was answered and what it cost, `BatchState` what is on its way through batches;
-`LedgerReader` reads it for people and changes nothing. All others use these, so that another backend
-can stand behind them.
+`LedgerReader` reads it for people and changes nothing. All others use these.
 """
 
 from resources.llm.ledger.batch_state import BatchState

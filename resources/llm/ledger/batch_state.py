@@ -188,12 +188,13 @@ def _take(connection: Connection, batch: str, item: Item) -> bool:
     """Whether the item was free: not answered meanwhile, and new or to be asked again."""
     return bool(
         connection.execute(
-            "INSERT INTO batch_items SELECT ?1, ?2, 1, 'waiting', NULL, NULL, ?3, ?4, ?5, ?6 "
-            "WHERE NOT EXISTS (SELECT 1 FROM calls WHERE key = ?1) "
+            "INSERT INTO batch_items SELECT "
+            ":key, :batch, 1, 'waiting', NULL, NULL, :stage, :run, :prompt_version, :request "
+            "WHERE NOT EXISTS (SELECT 1 FROM calls WHERE key = :key) "
             "ON CONFLICT (key) DO UPDATE SET batch = excluded.batch, state = 'waiting', "
-            "submissions = submissions + 1, stage = excluded.stage, run = excluded.run "
-            "WHERE state = 'again'",
-            [item.key, batch, item.stage, item.run, item.prompt_version, pack(item.request)],
+            "submissions = batch_items.submissions + 1, stage = excluded.stage, run = excluded.run "
+            "WHERE batch_items.state = 'again'",
+            {**item._asdict(), "batch": batch, "request": pack(item.request)},
         ).rowcount
     )
 

@@ -20,6 +20,7 @@ CLASSES: dict[str, tuple[type, ...]] = {
 class LedgerFile(SqliteFile):
     """The file of the ledger."""
 
+    NAME = "ledger"
     SCHEMA = (Path(__file__).with_name("schema.sql"),)
     IF_DAMAGED = (
         "restore a backup (vlm-loom home restore), or move it away to begin without it, or make "

@@ -1,8 +1,8 @@
 """The ledger: every model call that was answered, by the hash of what was asked.
 
-It is the cache, the resume point, the cost account and the audit trail in one SQLite file (WAL). A
+It is the cache, the resume point, the cost account and the audit trail in one store. A
 response is committed and flushed before anyone sees it. What belongs here: what is asked of calls and
-of charges, also in bulk as Arrow (the state of batches stands in `batch_state.py`, in the same file).
+of charges, also in bulk as Arrow (the state of batches stands in `batch_state.py`, in the same store).
 Images are in it by SHA-256 inside the request, never as base64; keys and secrets never come near it.
 """
 
@@ -24,6 +24,7 @@ from resources.llm.ledger.calls import (
 from resources.llm.ledger.check import require_sound
 from resources.llm.ledger.file import LedgerFile
 from resources.llm.request import Outcome
+from resources.store_backend import open_store
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -58,7 +59,7 @@ class Ledger:
     def __init__(self, path: Path | str):
         self.path = Path(path)
         # BatchState, the other class of this folder, keeps its tables in the same file.
-        self._file = LedgerFile(self.path)
+        self._file = open_store(LedgerFile, self.path)
 
     def close(self) -> None:
         """Close what this thread has open; the next call opens it again."""
@@ -66,7 +67,8 @@ class Ledger:
 
     def require_sound(self) -> None:
         """Raise StoreError if the file is damaged, as far as `check.py` looks."""
-        require_sound(self.path)
+        if isinstance(self._file, LedgerFile):
+            require_sound(self.path)
 
     def require_in_place(self) -> None:
         """Raise StoreError if the file was deleted or replaced since it was opened."""
@@ -99,7 +101,7 @@ class Ledger:
 
     def add(self, calls: Sequence[Call | Charge]) -> None:
         """Keep calls and charges, durable on return. The first answer to a request stands."""
-        with self._file.transaction() as connection:
+        with self._file.transaction(in_turn=False) as connection:
             insert(connection, calls)
 
     def __iter__(self) -> Iterator[Call]:
@@ -196,9 +198,10 @@ class Ledger:
         """What every call and charge cost, `n_rows` at a time: `columns` of the view `paid_calls` in
         `schema.sql`, answered calls as they were committed, then charges."""
         names = ", ".join(f'"{name}"' for name in columns)
-        cursor = self._file.connection.execute(f"SELECT {names} FROM paid_calls")
-        while rows := cursor.fetchmany(n_rows):
-            yield rows
+        with self._file.alone() as connection:
+            cursor = connection.execute(f"SELECT {names} FROM paid_calls")
+            while rows := cursor.fetchmany(n_rows):
+                yield rows
 
     def count_paid_calls(self) -> int:
         """How many calls and charges there are."""

@@ -1,16 +1,27 @@
 -- Every call before a place, the newest first, and whether a filter lets it through. The filter is a
 -- result, not a condition, so that who reads knows how many it has looked at and may stop anywhere.
--- What is cheap is asked first: `holds` unpacks the request.
-SELECT seq, created_at,
-    CASE WHEN
-        (:stage IS NULL OR stage = :stage)
-        AND (:model IS NULL OR model = :model)
-        AND (:endpoint IS NULL OR endpoint = :endpoint)
-        AND (:outcome IS NULL OR outcome = :outcome OR (:outcome = 'lost' AND outcome <> 'answered'))
-        AND (:run IS NULL OR substr(run, 1, length(:run)) = :run)
-        AND (:cost IS NULL OR cost_usd >= :cost)
-    THEN CASE WHEN :text IS NULL THEN 1 ELSE holds(:text, response, reasoning, '', request) END
-    ELSE 0 END
-FROM calls
+-- Where a text is looked for, those that fit otherwise have their texts.
+SELECT
+    seq, created_at, fits,
+    CASE WHEN fits = 1 AND :text IS NOT NULL THEN response END AS response,
+    CASE WHEN fits = 1 AND :text IS NOT NULL THEN reasoning END AS reasoning,
+    CASE WHEN fits = 1 AND :text IS NOT NULL THEN '' END AS detail,
+    CASE WHEN fits = 1 AND :text IS NOT NULL THEN request END AS request
+FROM (
+    SELECT *,
+        CASE WHEN
+            (:stage IS NULL OR stage = :stage)
+            AND (:model IS NULL OR model = :model)
+            AND (:endpoint IS NULL OR endpoint = :endpoint)
+            AND (
+                :outcome IS NULL OR outcome = :outcome
+                OR (:outcome = 'lost' AND outcome <> 'answered')
+            )
+            AND (:run IS NULL OR substr(run, 1, length(:run)) = :run)
+            AND (:cost IS NULL OR cost_usd >= :cost)
+        THEN 1 ELSE 0 END AS fits
+    FROM calls
+) AS asked
 WHERE seq < coalesce(:before, 9223372036854775807)
-ORDER BY seq DESC;
+ORDER BY seq DESC
+LIMIT :most;

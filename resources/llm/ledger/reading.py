@@ -19,14 +19,7 @@ from resources.llm.ledger.calls import readable, why_no_answer
 from resources.llm.ledger.file import LedgerFile
 from resources.llm.request import KEPT_KINDS
 from resources.migrations import StoreError
-
-NAME = "holds"
-"""`holds(text, reply, reasoning, detail, request)`: 1 where one of them has the text, else 0."""
-
-
-def add_text_search(connection: sqlite3.Connection) -> None:
-    """Give the connection the function; upper and lower case are one."""
-    connection.create_function(NAME, 5, _holds, deterministic=True)
+from resources.store_backend import is_there, look
 
 
 def texts_of(request: Mapping[str, object]) -> Iterator[str]:
@@ -37,7 +30,10 @@ def texts_of(request: Mapping[str, object]) -> Iterator[str]:
         yield from (part for part in parts or () if isinstance(part, str))
 
 
-def _holds(text: str, reply: str, reasoning: str | None, detail: str, packed: bytes | None) -> bool:
+def _holds(
+    text: str, reply: str, reasoning: str | None, detail: str | None, packed: bytes | None
+) -> bool:
+    """Whether one of the texts has this one; upper and lower case are one."""
     wanted = text.casefold()
     if any(wanted in (part or "").casefold() for part in (reply, reasoning, detail)):
         return True
@@ -215,12 +211,12 @@ class LedgerReader:
         """The `n_rows` newest rows that `wanted` lets through, from a place on."""
 
         def question(connection: sqlite3.Connection) -> Page:
-            add_text_search(connection)
             bound = LOOKED_THROUGH if wanted.text is None else LOOKED_THROUGH_FOR_TEXT
             seen, matches = dict[str, int | None](before._asdict()), list[tuple[str, int]]()
             n_looked, looked_back_to = 0, None
             until = time.monotonic() + LOOKED_FOR_SECONDS
-            newest_first = _newest_first(connection, wanted, before)
+            # One row more says that there are older ones.
+            newest_first = _newest_first(connection, wanted, before, bound + 1)
             for created_at, kind, seq, fits in newest_first:
                 n_looked, looked_back_to, seen[kind] = n_looked + 1, created_at, seq
                 if fits:
@@ -281,13 +277,13 @@ class LedgerReader:
         return self._ask(question)
 
     def _ask(self, question: Callable[[sqlite3.Connection], T]) -> T:
-        if not self.path.exists():
+        if not is_there(self.path):
             raise StoreError(
                 f"There is no ledger {self.path} yet: the first call to a model makes it "
                 "(vlm-loom demo)."
             )
         try:
-            return LedgerFile.look(self.path, question)
+            return look(LedgerFile, self.path, question)
         except OSError as error:
             raise StoreError(
                 f"{self.path} cannot be read ({error}): make it a file that you may read."
@@ -299,17 +295,21 @@ def _sql(name: str) -> str:
 
 
 def _newest_first(
-    connection: sqlite3.Connection, wanted: Filter, before: Place
-) -> Iterator[tuple[str, str, int, int]]:
-    """(time, kind, seq, whether it is wanted) of calls and charges, each in the order of commits."""
+    connection: sqlite3.Connection, wanted: Filter, before: Place, most: int
+) -> Iterator[tuple[str, str, int, bool]]:
+    """(time, kind, seq, whether it is wanted) of calls and charges, each in the order of commits:
+    `most` of each at most."""
     conditions: Mapping[str, object] = {
         **wanted._asdict(),
         "cost": wanted.cost_usd,
+        "most": most,
     }
 
-    def rows(kind: str, limit: int | None) -> Iterator[tuple[str, str, int, int]]:
+    def rows(kind: str, limit: int | None) -> Iterator[tuple[str, str, int, bool]]:
         cursor = connection.execute(_sql(f"newest_{kind}s"), {**conditions, "before": limit})
-        return ((created_at, kind, seq, fits) for seq, created_at, fits in cursor)
+        for seq, created_at, fits, *texts in cursor:
+            found = bool(fits) and (wanted.text is None or _holds(wanted.text, *texts))
+            yield created_at, kind, seq, found
 
     return heapq.merge(
         rows("call", before.call),

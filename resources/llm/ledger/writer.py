@@ -15,7 +15,7 @@ from tenacity import retry, retry_if_exception, stop_after_delay, wait_exponenti
 
 from resources.llm.ledger.calls import Call, Charge
 from resources.llm.ledger.ledger import Ledger
-from resources.migrations import StoreError
+from resources.migrations import StoreAway, StoreError
 from resources.sqlite_connection import result_code
 
 PATIENCE_SECONDS = 10.0
@@ -27,7 +27,9 @@ Entry = tuple[Call | Charge, asyncio.Future[None]]
 
 
 def _may_pass(error: BaseException) -> bool:
-    """Whether the file is busy or full; one that is damaged, deleted or replaced stays so."""
+    """Whether the store is busy, full or away; one that is damaged, deleted or replaced stays so."""
+    if isinstance(error, StoreAway):
+        return True
     cause = error.__cause__ if isinstance(error, StoreError) else None
     return (
         isinstance(cause, sqlite3.OperationalError) and result_code(cause) != sqlite3.SQLITE_ERROR

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from uuid import uuid4
 
 from resources.llm.ledger import Ledger, now
-from resources.llm.request_locks import ByteLocks
+from resources.llm.request_locks import Locks
 from resources.llm.shared.file import LimitsFile
 from resources.migrations import StoreError
 
@@ -45,7 +45,7 @@ class Account:
     def __init__(
         self,
         file: LimitsFile,
-        locks: ByteLocks,
+        locks: Locks,
         ledger: Ledger,
         run: str,
         ancestors: Sequence[str],
@@ -111,7 +111,7 @@ class Account:
     def _join(
         self, connection: sqlite3.Connection, ancestors: Sequence[str], together: bool
     ) -> str:
-        known = self._spenders(connection, "1")
+        known = self._spenders(connection, "1 = 1")
         family = {self._run, *ancestors}
         shared = [spender.account for spender in known if spender.run in family]
         if together and not shared:
@@ -142,8 +142,8 @@ class Account:
             if not self._lives(spender):
                 spent = max(spender.spent_usd, self._ledger.cost_of([spender.run]))
                 connection.execute(
-                    "UPDATE spenders SET spent_usd = ?1, granted_usd = ?1 WHERE seq = ?2",
-                    [spent, spender.seq],
+                    "UPDATE spenders SET spent_usd = :spent, granted_usd = :spent WHERE seq = :seq",
+                    {"spent": spent, "seq": spender.seq},
                 )
 
     def _forget_old(self, connection: sqlite3.Connection) -> None:
@@ -173,10 +173,10 @@ class Account:
     ) -> int:
         added = connection.execute(
             "INSERT INTO spenders (account, run, together, spent_usd, granted_usd, joined_at) "
-            "VALUES (?1, ?2, ?3, ?4, ?4, ?5)",
-            [self._account, run, together, spent, now()],
-        )
-        return int(added.lastrowid or 0)
+            "VALUES (?, ?, ?, ?, ?, ?) RETURNING seq",
+            [self._account, run, int(together), spent, spent, now()],
+        ).fetchone()
+        return int(added[0])
 
     @staticmethod
     def _spenders(connection: sqlite3.Connection, where: str, *values: str) -> list[_Spender]:

@@ -1,7 +1,8 @@
--- What processes share when they ask models (SQLite). All of it may be deleted while nothing runs: what
+-- What processes share when they ask models. All of it may be deleted while nothing runs: what
 -- was taken of a minute is forgotten after it, and what runs have spent is in the ledger.
 
--- What was taken of a limit per minute, in the time of the machine's monotonic clock. A row with `of`
+-- What was taken of a limit per minute, in the time of the machine's monotonic clock, or of the server's clock
+-- where machines share it. A row with `of`
 -- corrects the row of that number by `units`.
 CREATE TABLE IF NOT EXISTS taken (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -8,6 +8,7 @@ run's own offline server, limits hold in one process.
 import hashlib
 import random
 import sqlite3
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
@@ -16,9 +17,10 @@ from typing import NamedTuple
 
 from resources.llm.ledger import Ledger
 from resources.llm.model_spec import ModelSpec
-from resources.llm.request_locks import ByteLocks
+from resources.llm.request_locks import Locks, open_locks
 from resources.llm.shared.accounts import Account
 from resources.llm.shared.file import LimitsFile
+from resources.store_backend import open_store, server_seconds
 
 _FIRST_OFFSET = 2**61
 """Beyond the offsets of requests; the bytes of a model begin at one of 2^40 multiples of a span."""
@@ -30,7 +32,7 @@ _SPAN = 2 * _MOST_PLACES
 class Places:
     """The places of the model `name`, which are numbered; this process has `n` at most."""
 
-    def __init__(self, locks: ByteLocks, name: str, n: int):
+    def __init__(self, locks: Locks, name: str, n: int):
         digest = hashlib.sha256(name.encode()).digest()
         self._first = _FIRST_OFFSET + int.from_bytes(digest[:5]) * _SPAN
         self._locks = locks
@@ -85,24 +87,30 @@ class Taken(NamedTuple):
 class Turn:
     """A transaction in which no other process takes anything."""
 
-    def __init__(self, connection: sqlite3.Connection, minute: str, news: list[Taken]):
+    def __init__(
+        self, connection: sqlite3.Connection, minute: str, news: list[Taken], ahead: float
+    ):
         self.news = news
         """What others have written since this process's last turn."""
         self.last: int | None = None
-        self._connection, self._minute = connection, minute
+        self._connection, self._minute, self._ahead = connection, minute, ahead
 
     def write(self, at: float, units: float, of: int | None = None) -> int:
         """Add a row; returns its number."""
         added = self._connection.execute(
-            "INSERT INTO taken (of, minute, at, units) VALUES (?, ?, ?, ?)",
-            [of, self._minute, at, units],
-        )
-        self.last = int(added.lastrowid or 0)
+            "INSERT INTO taken (of, minute, at, units) VALUES (?, ?, ?, ?) RETURNING seq",
+            [of, self._minute, at + self._ahead, units],
+        ).fetchone()
+        self.last = int(added[0])
         return self.last
 
 
 class MinuteLog:
-    """The log of the limit `minute`, whose window is some seconds long, as this process reads it."""
+    """The log of the limit `minute`, whose window is some seconds long, as this process reads it.
+
+    Times are those of the machine's monotonic clock. Where machines share the log, it has those of the
+    server's clock, and each turn translates them.
+    """
 
     def __init__(self, file: LimitsFile, minute: str, window: float):
         self._file, self._minute, self._window = file, minute, window
@@ -113,18 +121,21 @@ class MinuteLog:
     def turn(self, now: float) -> Iterator[Turn]:
         """This process's turn."""
         with self._file.transaction() as connection:
+            shared = server_seconds(connection)
+            ahead = 0.0 if shared is None else shared - time.monotonic()
             if self._turns % _CLEAN_EVERY == 0:
                 # What is later than now was taken before the machine was restarted.
                 connection.execute(
                     "DELETE FROM taken WHERE minute = ? AND (at <= ? OR at > ?)",
-                    [self._minute, now - self._window, now],
+                    [self._minute, now + ahead - self._window, now + ahead],
                 )
             self._turns += 1
             rows = connection.execute(
                 "SELECT seq, of, at, units FROM taken WHERE minute = ? AND seq > ? ORDER BY seq",
                 [self._minute, self._read],
             )
-            turn = Turn(connection, self._minute, [Taken(*row) for row in rows])
+            taken = [Taken(seq, of, at - ahead, units) for seq, of, at, units in rows]
+            turn = Turn(connection, self._minute, taken, ahead)
             yield turn
         read = turn.last or (turn.news[-1].seq if turn.news else 0)
         self._read = max(self._read, read)
@@ -166,12 +177,12 @@ class SharedLimits:
         self._places.clear()
 
     @cached_property
-    def _locks(self) -> ByteLocks:
-        return ByteLocks(Path(f"{self.path}.flights"))
+    def _locks(self) -> Locks:
+        return open_locks(Path(f"{self.path}.flights"))
 
     @cached_property
     def _file(self) -> LimitsFile:
-        return LimitsFile(self.path)
+        return open_store(LimitsFile, self.path)
 
 
 def _name(spec: ModelSpec) -> str | None:

@@ -18,6 +18,8 @@ from resources.images.index import Entry, Fetched, ImageIndex
 from resources.images.store import FileState
 from tests.shared import PROCESSES
 
+pytestmark = pytest.mark.usefixtures("backend")
+
 IMAGE, OTHER = "a" * 64, "b" * 64
 FACTS = {"mime_type": "image/png", "width": 3, "height": 2, "blur": 0.5, "title": "où 字"}
 
@@ -100,6 +102,7 @@ def test_a_row_that_lacks_something_is_refused_with_all_of_its_batch(index, bad)
     assert set(index.known(map(url, range(6)))) == {url(5)}
 
 
+@pytest.mark.files_alone
 def test_commits_are_flushed_and_readers_do_not_wait_for_writers(index):
     assert index._file.connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
     assert index._file.connection.execute("PRAGMA synchronous").fetchone() == (2,), "FULL"

@@ -1,7 +1,5 @@
 """Entries of models changed for a test, and the charges that a ledger holds."""
 
-import sqlite3
-from contextlib import closing
 from typing import Any
 
 from tenacity import wait_none
@@ -27,8 +25,9 @@ def no_backoff(**_: float) -> wait_none:
 
 def charges_of(ledger: Ledger) -> list[Charge]:
     """Every charge, in the order they were made; without its request before version 5."""
-    with closing(sqlite3.connect(ledger.path)) as connection:
-        rows = connection.execute(f"SELECT {', '.join(Charge._fields)} FROM charges").fetchall()
+    rows = ledger._file.connection.execute(
+        f"SELECT {', '.join(Charge._fields)} FROM charges ORDER BY seq"
+    )
     charges = [Charge(*row) for row in rows]
     return [
         each._replace(request=unpack(each.request) if each.request else {})  # type: ignore[arg-type]

@@ -20,6 +20,8 @@ from resources.offline.process import OfflineServer
 from tests.doubles.openai_api import Api, answer_to, serving
 from tests.resources.llm.priced import COST, MODELS, MOST, TEXTS, requests
 
+pytestmark = pytest.mark.usefixtures("backend")
+
 
 class Runs:
     """Makes the gateways of runs as their processes do, over one home."""
@@ -285,6 +287,7 @@ calls = st.lists(
 )
 
 
+@pytest.mark.files_alone  # several stores
 @settings(max_examples=25, deadline=None)
 @given(calls, st.integers(0, 120))
 def test_whatever_runs_spend_side_by_side_the_limit_is_never_passed(tmp_path_factory, drawn, limit):

@@ -27,6 +27,8 @@ from resources.offline.process import OfflineServer
 from tests.doubles.batch_api import BatchServer
 from tests.resources.llm.entries import charges_of
 
+pytestmark = pytest.mark.usefixtures("backend")
+
 REGISTRY = """
 profiles: {{p: {{writer: m, judge: m, evaluate: [m]}}}}
 models:
@@ -183,6 +185,7 @@ def test_the_next_run_takes_in_what_has_come_back_and_the_one_after_it_asks_noth
     assert state(tmp_path).batches(still_open=True) == []
 
 
+@pytest.mark.files_alone  # several stores
 def test_answers_out_of_a_batch_are_those_a_live_call_gets_at_its_part_of_the_price(tmp_path, api):
     (tmp_path / "live").mkdir()
     in_batch, _ = asked_until_done(tmp_path, api, 4)

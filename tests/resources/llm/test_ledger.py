@@ -28,6 +28,8 @@ from resources.llm.request import ChatRequest, Completion, Failure, request_key
 from resources.migrations import StoreError
 from tests.resources.llm.entries import charges_of
 
+pytestmark = pytest.mark.usefixtures("backend")
+
 
 def call(number: int = 0, **changes) -> Call:
     """One answered call about one picture; `number` makes it another question."""
@@ -189,6 +191,7 @@ def test_a_batch_killed_in_the_middle_is_whole_or_not_there(ledger):
     assert len(numbers) >= 1500 and len(numbers) % 500 == 0
 
 
+@pytest.mark.files_alone
 def test_commits_are_flushed_and_readers_do_not_wait_for_writers(ledger):
     with ledger._file.alone() as connection:
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
@@ -207,6 +210,7 @@ def test_a_call_that_lacks_a_value_is_refused_aloud_and_none_of_its_batch_is_kep
     assert len(ledger) == 0
 
 
+@pytest.mark.files_alone
 def test_a_full_disk_is_an_error_and_what_was_kept_stays(ledger):
     ledger.add([call(0)])
     script = """
@@ -301,6 +305,7 @@ def _arrive_and_add(folder, first, barrier):
         assert call(start).key in ledger.find([call(start).key])
 
 
+@pytest.mark.files_alone
 def test_processes_that_arrive_and_add_at_once_lose_nothing(tmp_path):
     spawn = multiprocessing.get_context("spawn")
     barrier = spawn.Barrier(4)
@@ -321,6 +326,7 @@ def test_processes_that_arrive_and_add_at_once_lose_nothing(tmp_path):
         assert len(Ledger(tmp_path / f"{number}" / "ledger.sqlite")) == 4
 
 
+@pytest.mark.files_alone
 def test_who_comes_to_a_new_ledger_waits_for_who_is_making_it(tmp_path):
     path = tmp_path / "ledger.sqlite"
     made = threading.Thread(target=Ledger, args=(path,))
@@ -337,6 +343,7 @@ def test_who_comes_to_a_new_ledger_waits_for_who_is_making_it(tmp_path):
 # What is not in it
 
 
+@pytest.mark.files_alone
 def test_requests_are_packed_since_pages_repeat_in_them(ledger):
     longs = [{"messages": [f"{number}: " + "the same page " * 5000]} for number in range(20)]
 

@@ -4,15 +4,18 @@ import sqlite3
 import subprocess
 import threading
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from resources.llm.ledger import Charge, Ledger
+from resources.llm.ledger.file import LedgerFile
 from resources.llm.request import Completion
+from resources.store_backend import open_store
 from tests.resources.llm.entries import charges_of
 from tests.resources.llm.test_ledger import call, in_order, start
+
+pytestmark = pytest.mark.usefixtures("backend")
 
 
 def charge(number: int, **changes: object) -> Charge:
@@ -23,9 +26,13 @@ def charge(number: int, **changes: object) -> Charge:
 
 
 def query(path: Path, text: str) -> list[tuple[object, ...]]:
-    """Rows as a connection of nobody's reads them from the file."""
-    with closing(sqlite3.connect(path)) as connection:
-        return connection.execute(text).fetchall()
+    """Rows as a connection of nobody's reads them from the store."""
+    store = open_store(LedgerFile, path)
+    try:
+        found: list[tuple[object, ...]] = store.connection.execute(text).fetchall()
+    finally:
+        store.close()
+    return found
 
 
 @pytest.fixture
@@ -147,7 +154,7 @@ def test_closing_closes_this_threads_connection_alone_and_the_next_use_opens_ano
 
     ledger.close()
     ledger.close()
-    with pytest.raises(sqlite3.ProgrammingError):
+    with pytest.raises(Exception, match="closed"):
         mine.execute("SELECT 1")
     ledger.add([call(0)])
     assert list(ledger) == [call(0)] and ledger._file.connection is not mine

@@ -17,6 +17,8 @@ from resources.home import REPO_ROOT
 from resources.llm import request_locks as module
 from resources.llm.request_locks import RequestLocks
 
+pytestmark = pytest.mark.usefixtures("backend")
+
 SOON = 1.0
 """Seconds in which a lock that was released is taken, on a busy machine, too."""
 

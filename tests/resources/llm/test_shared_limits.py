@@ -17,11 +17,13 @@ from resources.llm import limits, sliding_minute
 from resources.llm.limits import ModelLimits
 from resources.llm.model_spec import ModelSpec
 from resources.llm.request_locks import ByteLocks
-from resources.llm.shared import SharedLimits
+from resources.llm.shared import SharedLimits, shared_limits
 from resources.llm.shared.shared_limits import Places
 from resources.llm.sliding_minute import SLACK, SlidingMinute
 from tests.doubles.openai_api import Api, completion_by_rule, http_reply, serving
 from tests.doubles.virtual_time import VirtualTime
+
+pytestmark = pytest.mark.usefixtures("backend")
 
 SPEC = ModelSpec(name="it", provider="openai", base_url="http://it/v1", model="it", concurrency=4)
 WINDOW = 10.0
@@ -33,6 +35,13 @@ clock = VirtualTime()
 def under_virtual_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "time", clock)
     monkeypatch.setattr(sliding_minute, "time", clock)
+    monkeypatch.setattr(shared_limits, "time", clock)
+    of_server = shared_limits.server_seconds
+    monkeypatch.setattr(
+        shared_limits,
+        "server_seconds",
+        lambda connection: None if of_server(connection) is None else 2.0**20 + clock.monotonic(),
+    )
 
 
 @pytest.fixture
@@ -156,6 +165,7 @@ def test_a_stage_that_ended_while_it_waited_leaves_nobody_waiting(processes, und
 # Units in a minute
 
 
+@pytest.mark.files_alone  # a store for each example
 @settings(max_examples=20, deadline=None)
 @given(
     limit=st.integers(1, 12),
@@ -240,8 +250,8 @@ def test_what_no_window_has_any_more_is_removed(processes, under_virtual_time):
 
     clock.run(take_many)
 
-    with processes[0]._file.alone() as connection:
-        (rows,) = connection.execute("SELECT count(*) FROM taken").fetchone()
+    connection = processes[0]._file.connection
+    (rows,) = connection.execute("SELECT count(*) FROM taken").fetchone()
     assert rows <= 260, "those since the last time it was cleaned, and a window"
 
 

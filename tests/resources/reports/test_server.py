@@ -178,6 +178,15 @@ def test_a_name_that_is_not_this_machines_is_refused(port: int) -> None:
     assert text == "Reports are read on the machine that they are on."
 
 
+def test_a_shared_installation_answers_who_asks_for_its_address(
+    port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOOM_UI", "https://loom.example.org")
+    assert ask(port, address(REPORT), host="loom.example.org")[0].status == 200
+    assert ask(port, address(REPORT), host="reports.example.org")[0].status == 403
+    assert ask(port, address(REPORT), host="127.0.0.1")[0].status == 403
+
+
 # --- What a page may do ------------------------------------------------------------------------------
 
 

@@ -1,9 +1,7 @@
 """Items for the review store, and people who work on them."""
 
 import random
-import sqlite3
 import time
-from contextlib import closing
 from datetime import UTC, datetime
 
 from methods.ids import content_id
@@ -78,11 +76,22 @@ def status(store, item_id):
 
 def kept(store):
     """The stored rows that follow from the events."""
-    with closing(sqlite3.connect(store.path)) as connection:
-        return [
-            connection.execute(f"SELECT * FROM {table} ORDER BY 1, 2").fetchall()
-            for table in ("standings", "bars")
-        ]
+    return [rows(store, f"SELECT * FROM {table} ORDER BY 1, 2") for table in ("standings", "bars")]
+
+
+def by_hand(store):
+    """The store's own connection, for what its methods do not do: each statement by itself."""
+    return store._file.connection
+
+
+def rows(store, query, *values):
+    """What a query finds in the store."""
+    return list(map(tuple, by_hand(store).execute(query, values)))
+
+
+def columns(store, table):
+    """The names of a table's columns."""
+    return [column[0] for column in by_hand(store).execute(f"SELECT * FROM {table}").description]
 
 
 def lock_all(path, annotator, item_ids, n_people):

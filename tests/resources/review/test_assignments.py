@@ -2,13 +2,20 @@
 
 import sqlite3
 from collections import Counter
-from contextlib import closing
 
 import pytest
 
 from methods.review.assignment import BUCKETS, place_of
 from resources.review.store import ReviewStore
-from tests.resources.review.review_queue import item, kept, queue, with_rules, work
+from tests.resources.review.review_queue import (
+    by_hand,
+    item,
+    kept,
+    queue,
+    rows,
+    with_rules,
+    work,
+)
 
 N = 40
 
@@ -62,6 +69,7 @@ def test_who_is_done_gets_what_is_kept_for_nobody(store):
     assert set(found[: len(ann)]) == ann and not set(found) & bob and len(found) == N - len(bob)
 
 
+@pytest.mark.files_alone  # two stores
 def test_none_gives_nothing_more_and_any_takes_what_is_kept(tmp_path):
     for after, expected in (("none", 10), ("any", N)):
         store = with_rules(tmp_path / after, f"default: {{expert: none}}\nafter_assigned: {after}")
@@ -127,14 +135,11 @@ def test_new_items_are_assigned_and_an_ended_assignment_keeps_nothing(store):
 def test_assignments_are_events(store):
     store.assign("ann", "annotator", "ada", share=0.5)
     store.end_assignment(1, "ada")
-    with closing(sqlite3.connect(store.path)) as connection:
-        rows = connection.execute(
-            "SELECT assignment_id, ends, annotator, made_by FROM assignments"
-        ).fetchall()
-        assert rows == [(1, None, "ann", "ada"), (2, 1, None, "ada")]
-        for change in ("DELETE FROM assignments", "UPDATE assignments SET share = 1"):
-            with pytest.raises(sqlite3.IntegrityError, match="append-only"):
-                connection.execute(change)
+    made = rows(store, "SELECT assignment_id, ends, annotator, made_by FROM assignments")
+    assert made == [(1, None, "ann", "ada"), (2, 1, None, "ada")]
+    for change in ("DELETE FROM assignments", "UPDATE assignments SET share = 1"):
+        with pytest.raises(sqlite3.IntegrityError, match="append-only"):
+            by_hand(store).execute(change)
 
 
 def test_what_the_checks_found_comes_first_and_disputes_before_other_items(tmp_path):

@@ -9,6 +9,7 @@ from resources.review.locks import LOCK_SECONDS
 from resources.review.store import ReviewStore
 from tests.resources.review.review_queue import queue, verdict
 
+pytestmark = pytest.mark.files_alone
 HOUR = 3600.0
 
 

@@ -97,6 +97,7 @@ class TestCalibration:
         [(name, n, hits, calibrates)] = store.overview().gold.people
         assert (name, n, hits, calibrates) == ("new", 8, 0, True)
 
+    @pytest.mark.files_alone  # two stores
     def test_experts_and_a_store_without_enough_gold_hold_nobody_back(self, store, tmp_path):
         assert store.lock_item("fay", "expert") is None  # Nothing waits for one; no gold either.
         other = with_rules(tmp_path / "few", self.RULES)

@@ -4,8 +4,9 @@ import pytest
 
 from methods.agreement.ratings import ratings_of
 from methods.agreement.table import people_rows
-from resources.review import clock, lead
+from resources.review import lead
 from tests.resources.review.review_queue import queue, rewritten, with_rules, work
+from tests.resources.review.test_locks import Time
 
 RULES = "default: {annotators: 2, expert: disagreement}"
 
@@ -78,11 +79,11 @@ def test_the_outlook_is_what_the_overview_says_of_it(store):
 
 
 def test_a_hold_that_nobody_renews_hangs_and_can_be_released(store, monkeypatch):
-    real = clock.since_boot
+    time = Time(monkeypatch)
     lock = store.lock_item("ann", "annotator", item_id="item-3")
     store.save_draft(lock.claim, {"note": "begun"})
     store.lock_item("bob", "annotator", item_id="item-4")
-    monkeypatch.setattr(clock, "since_boot", lambda: real() + 600)
+    time.pass_by(600)
     store.renew_lock(store.lock_item("bob", "annotator", item_id="item-4").claim)
 
     hanging, working = store.holds()

@@ -121,6 +121,7 @@ def test_twenty_threads_on_a_thousand_items(tmp_path):
     assert kept(store) == before
 
 
+@pytest.mark.files_alone
 def test_every_commit_waits_for_the_disk(tmp_path):
     store = ReviewStore(tmp_path / "review.sqlite")
     pragmas = ("journal_mode", "synchronous", "busy_timeout")

@@ -1,13 +1,11 @@
 """Signing in by password: argon2id hashes, and equal work."""
 
-import sqlite3
-from contextlib import closing
-
 import pytest
 from argon2 import PasswordHasher
 
 from resources.review.accounts import HASHER, Account, hash_password, verify_password
 from tests.resources.review.account_clock import CHEAP, RIGHT, WRONG, Clock, accounts_at, text_of
+from tests.resources.review.review_queue import by_hand, rows
 
 
 @pytest.fixture
@@ -16,14 +14,11 @@ def accounts(tmp_path):
 
 
 def stored_hash(accounts, name):
-    with closing(sqlite3.connect(accounts.path)) as connection:
-        rows = connection.execute("SELECT password FROM accounts WHERE name = ?", [name])
-        return rows.fetchone()[0]
+    return rows(accounts, "SELECT password FROM accounts WHERE name = ?", name)[0][0]
 
 
 def store_hash(accounts, name, value):
-    with closing(sqlite3.connect(accounts.path)) as connection, connection:
-        connection.execute("UPDATE accounts SET password = ? WHERE name = ?", [value, name])
+    by_hand(accounts).execute("UPDATE accounts SET password = ? WHERE name = ?", [value, name])
 
 
 class CountingHasher(PasswordHasher):

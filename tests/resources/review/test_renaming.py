@@ -1,15 +1,21 @@
 """People who get another name or a pseudonym, and spellings that become one."""
 
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from resources.review.accounts import AccountError, Accounts
 from resources.review.store import ReviewStore
-from tests.resources.review.account_clock import CHEAP, RIGHT
-from tests.resources.review.review_queue import kept, queue, status, with_rules, work
+from tests.resources.review.account_clock import CHEAP, RIGHT, text_of
+from tests.resources.review.review_queue import (
+    columns,
+    kept,
+    queue,
+    rows,
+    status,
+    with_rules,
+    work,
+)
 from tests.resources.review.test_store import decision
 
 NAME = "Annemarie"
@@ -46,10 +52,9 @@ def worked(store: ReviewStore) -> None:
 
 
 def events(store: ReviewStore) -> list[tuple]:
-    with closing(sqlite3.connect(store.path)) as connection:
-        names = [row[1] for row in connection.execute("PRAGMA table_info(events)")]
-        rest = ", ".join(name for name in names if name not in ("reviewer", "source_hash"))
-        return connection.execute(f"SELECT {rest} FROM events ORDER BY 1").fetchall()
+    names = columns(store, "events")
+    rest = ", ".join(name for name in names if name not in ("reviewer", "source_hash"))
+    return rows(store, f"SELECT {rest} FROM events ORDER BY 1")
 
 
 def in_file(path: Path, text: str) -> bool:
@@ -98,6 +103,7 @@ def test_an_erased_person_is_a_pseudonym_and_the_decisions_stay(
     assert accounts.session(session) is None
     store.close()
     accounts.close()
+    assert NAME not in text_of(store)
     assert not in_file(store.path, NAME) and not in_file(store.path, NAME.casefold())
     # The name is free: it is nobody's.
     accounts.add(NAME, "annotator")

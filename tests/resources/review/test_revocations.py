@@ -1,7 +1,6 @@
 """Changes of mind: which decisions end, what the status becomes, and that nothing is rewritten."""
 
 import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,16 @@ from methods.review.process import Rules
 from methods.review.resolution import Policy
 from resources.review.revocations import NotTakenBack
 from resources.review.store import ReviewStore
-from tests.resources.review.review_queue import item, kept, queue, status, with_rules, work
+from tests.resources.review.review_queue import (
+    by_hand,
+    columns,
+    item,
+    kept,
+    queue,
+    status,
+    with_rules,
+    work,
+)
 
 
 @pytest.fixture
@@ -29,8 +37,7 @@ def blind(tmp_path: Path) -> ReviewStore:
 
 
 def rows(store: ReviewStore, table: str = "events") -> list[tuple]:
-    with closing(sqlite3.connect(store.path)) as connection:
-        return connection.execute(f"SELECT * FROM {table} ORDER BY 1").fetchall()
+    return list(map(tuple, by_hand(store).execute(f"SELECT * FROM {table} ORDER BY 1")))
 
 
 def last(store: ReviewStore, person: str) -> int:
@@ -160,11 +167,10 @@ def test_what_is_stored_is_never_changed_or_deleted(store: ReviewStore, table: s
     store.comment("item-0", "ann", "Is it?")
     store.take_back("item-0", last(store, "ann"), "ann")
     before = rows(store, table)
-    with closing(sqlite3.connect(store.path)) as connection:
-        names = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
-        for name in names:
-            with pytest.raises(sqlite3.IntegrityError, match="append-only"):
-                connection.execute(f"UPDATE {table} SET {name} = 7")
+    for change in (
+        *(f"UPDATE {table} SET {name} = '7'" for name in columns(store, table)),
+        f"DELETE FROM {table}",
+    ):
         with pytest.raises(sqlite3.IntegrityError, match="append-only"):
-            connection.execute(f"DELETE FROM {table}")
+            by_hand(store).execute(change)
     assert rows(store, table) == before != []

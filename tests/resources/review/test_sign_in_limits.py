@@ -113,4 +113,4 @@ def test_old_tries_are_not_kept(accounts, clock):
     clock.pass_by(minutes=6)
     fail(accounts, "somebody")
 
-    assert text_of(accounts).count('INSERT INTO "sign_in_attempts"') == 1
+    assert text_of(accounts).count("sign_in_attempts (") == 1

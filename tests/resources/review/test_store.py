@@ -9,6 +9,7 @@ import pytest
 
 from methods.review import Decision, source_hash_of
 from resources.review.store import ReviewStore
+from tests.resources.review.review_queue import by_hand
 from tests.shared import PROCESSES
 
 
@@ -93,13 +94,11 @@ def test_one_wrong_decision_and_none_is_stored(store, wrong):
 def test_events_cannot_be_changed_or_deleted(store, statement):
     store.append([decision(0)])
 
-    with (
-        closing(sqlite3.connect(store.path)) as connection,
-        pytest.raises(sqlite3.IntegrityError, match="append-only"),
-    ):
-        connection.execute(statement)
+    with pytest.raises(sqlite3.IntegrityError, match="append-only"):
+        by_hand(store).execute(statement)
 
 
+@pytest.mark.files_alone
 def test_events_cannot_be_replaced_by_an_insert(store):
     store.append([decision(0)])
     stored = store.decisions()
@@ -116,6 +115,7 @@ def test_events_cannot_be_replaced_by_an_insert(store):
     assert store.decisions() == stored
 
 
+@pytest.mark.files_alone
 def test_the_file_is_a_write_ahead_log_with_a_connection_for_each_thread(store):
     store.append([decision(0)])
 

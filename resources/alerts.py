@@ -1,0 +1,121 @@
+"""Messages to people who look at no page: a webhook in the form of Slack's, an e-mail.
+
+What belongs here: who is told, by the environment, and the sending. A message that cannot be sent is a
+sentence that names no address with a secret in it. What is told is `dagster_project/alerts.py`.
+"""
+
+import os
+from typing import TYPE_CHECKING
+from urllib.parse import SplitResult, unquote, urlsplit
+
+import httpx
+
+from methods.errors import UserError
+
+if TYPE_CHECKING:
+    from smtplib import SMTP as Connection
+
+WEBHOOK, EMAIL, SMTP = "LOOM_ALERT_WEBHOOK", "LOOM_ALERT_EMAIL", "LOOM_ALERT_SMTP"
+TIMEOUT = 10.0
+"""Seconds that a server may take for each step of the sending."""
+LONGEST = 3000
+"""Characters of a message: receivers cut off longer ones, or refuse them."""
+
+
+class AlertError(UserError):
+    """A message could not be sent; the sentence says what to correct."""
+
+
+def are_set() -> bool:
+    """Whether anybody is to be told."""
+    return any(map(os.environ.get, (WEBHOOK, EMAIL)))
+
+
+def send(subject: str, text: str) -> list[str]:
+    """Tell everybody; why some could not be told, a sentence each. Raises nothing for these."""
+    text = text if len(text) <= LONGEST else f"{text[:LONGEST]} …"
+    ways = {WEBHOOK: _post, EMAIL: _mail}
+    troubles = []
+    for variable, way in ways.items():
+        if told := os.environ.get(variable):
+            try:
+                way(told, subject, text)
+            except AlertError as error:
+                troubles.append(str(error))
+    return troubles
+
+
+def _post(address: str, subject: str, text: str) -> None:
+    # What models and pages wrote is in it: Slack reads <…> as a link, or as a call to everybody.
+    escaped = f"{subject}\n{text}"
+    for character, name in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;")):
+        escaped = escaped.replace(character, name)
+    try:
+        with httpx.stream("POST", address, json={"text": escaped}, timeout=TIMEOUT) as answer:
+            status = answer.status_code
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError, OSError) as error:
+        raise AlertError(
+            f"The webhook of {WEBHOOK} did not answer ({type(error).__name__}): correct its address, "
+            "or look after its server."
+        ) from None
+    if status >= 300:
+        raise AlertError(
+            f"The webhook of {WEBHOOK} answered with status {status}: correct its address, or look "
+            "after its server."
+        )
+
+
+def _mail(receivers: str, subject: str, text: str) -> None:
+    # Loaded when there is a mail to send, which is seldom.
+    import smtplib
+    from email.message import EmailMessage
+
+    server = _server()
+    message = EmailMessage()
+    user = unquote(server.username or "")
+    message["From"] = user if "@" in user else f"vlm-loom@{server.hostname}"
+    message["To"] = receivers
+    # A header is one line.
+    message["Subject"] = " ".join(subject.split())
+    message.set_content(text)
+    try:
+        with _connected(server) as smtp:
+            if user:
+                smtp.login(user, unquote(server.password or ""))
+            smtp.send_message(message)
+    except (OSError, smtplib.SMTPException, ValueError) as error:
+        status = f" {error.smtp_code}" if isinstance(error, smtplib.SMTPResponseException) else ""
+        raise AlertError(
+            f"The mail server of {SMTP} took no message ({type(error).__name__}{status}): correct its "
+            f"address, its password or {EMAIL}."
+        ) from None
+
+
+def _server() -> SplitResult:
+    try:
+        server = urlsplit(os.environ.get(SMTP, ""))
+        whole = server.scheme in ("smtp", "smtps") and server.hostname and server.port != 0
+    except ValueError:
+        whole = None
+    if not whole:
+        raise AlertError(
+            f"{EMAIL} needs {SMTP}, the mail server, as in smtp://user:password@host:587 (smtps:// for "
+            "port 465): set it, or unset both."
+        )
+    return server
+
+
+def _connected(server: SplitResult) -> "Connection":
+    import smtplib
+    import ssl
+
+    host, context = server.hostname or "", ssl.create_default_context()
+    if server.scheme == "smtps":
+        return smtplib.SMTP_SSL(host, server.port or 465, timeout=TIMEOUT, context=context)
+    smtp = smtplib.SMTP(host, server.port or 587, timeout=TIMEOUT)
+    smtp.ehlo()
+    # A password is never sent in the clear: without encryption this fails.
+    if server.username or smtp.has_extn("starttls"):
+        smtp.starttls(context=context)
+        smtp.ehlo()
+    return smtp

@@ -1,0 +1,171 @@
+"""Bringing a home to what several machines share, and back: stores, tables, pictures, releases, pages.
+
+What belongs here: what is brought, and in which order. Rows of stores are `store_backend.py`'s, tables
+`lake.py`'s, files `shared_files.py`'s. The home keeps what it has.
+
+A home's tables are read by another DuckDB than a lake's, so they go by way of Parquet files: one run in
+the environment of the home writes them, one in that of the lake brings them there.
+"""
+
+import shutil
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from methods.errors import UserError
+from resources import home, lake_file, shared_files, store_backend
+from resources.atomic_file import drafted, write_atomically
+from resources.home_cleaning import require_unused
+from resources.images.store import SHARED, ImageNotStored, open_images
+from resources.lake import Lake
+from resources.migrations import StoreError
+from resources.stores import SQLITE
+from resources.warehouse import Warehouse
+
+ON_THE_WAY = "tables-on-the-way"
+"""The folder of the home with its tables as Parquet files, until a lake has them."""
+SITE = "items"
+"""The folder of the reports that is brought as one, as `evaluate/site` does."""
+
+
+class MovingError(UserError):
+    """The home is not brought over; the message says what to do."""
+
+
+def move(*, back: bool, say: Callable[[str], None]) -> None:
+    """Bring the home to the places that the environment names, or what they have back to the home.
+
+    What was brought before is compared and not brought again. Raises MovingError, StoreError and
+    SharedFilesError.
+    """
+    files, database = shared_files.shared_files(), store_backend.shown_database()
+    lake = lake_file.lake_address()
+    if files is None and database is None and lake is None:
+        raise MovingError(
+            f"Nothing says where the home is to be brought: set {store_backend.VARIABLE}, "
+            f"{lake_file.VARIABLE} or {shared_files.VARIABLE}, as docs/guides/shared-stores.md has it."
+        )
+    require_unused(home.home())
+    if lake is not None:
+        for line in _tables_back(lake) if back else _tables(lake):
+            say(line)
+    if database is not None:
+        for line in _stores_back() if back else _stores(database):
+            say(line)
+    if files is not None:
+        for line in _files_back(files) if back else _files(files):
+            say(line)
+
+
+def _tables(address: lake_file.LakeAddress) -> Iterator[str]:
+    path, folder = home.warehouse_path(), home.home() / ON_THE_WAY
+    again = f"vlm-loom home move with the packages of {lake_file.REQUIREMENTS}"
+    if lake_file.has_packages() and not folder.exists():
+        yield (
+            f"{path.name}: stays, as nothing is in {folder}: where it is to go to {address.name}, run "
+            "vlm-loom home move once without the lake's packages, which writes its rows there"
+        )
+    elif lake_file.has_packages():
+        n_rows = Lake(address).fill(folder)
+        shutil.rmtree(folder)
+        yield f"{path.name} to {address.name}: {n_rows:,} rows, each compared"
+    elif path.exists():
+        shutil.rmtree(folder, ignore_errors=True)
+        with drafted(folder, "move") as draft:
+            n_rows = Warehouse(path).write_parquet(draft)
+        yield f"{path.name}: {n_rows:,} rows are in {folder}; {again} brings them to {address.name}"
+
+
+def _tables_back(address: lake_file.LakeAddress) -> Iterator[str]:
+    path = home.warehouse_path()
+    if path.exists():
+        raise MovingError(f"{path} is there: move it away, to bring the lake back to this home.")
+    draft = path.with_name(f"{path.name}.back")
+    draft.unlink(missing_ok=True)
+    Lake(address).copy_to(draft)
+    draft.rename(path)
+    yield f"{path.name}: brought back"
+
+
+def _stores(database: str) -> Iterator[str]:
+    for name, kind in SQLITE.items():
+        path = home.home() / name
+        if path.exists():
+            n_rows = store_backend.fill_store(kind, path)
+            done = (
+                "was brought there before" if n_rows is None else f"{n_rows:,} rows, each compared"
+            )
+            yield f"{name} to {database}: {done}"
+
+
+def _stores_back() -> Iterator[str]:
+    paths = {home.home() / name: kind for name, kind in SQLITE.items()}
+    there = [path for path in paths if path.exists()]
+    if there:
+        raise StoreError(
+            f"{there[0]} is there: move it away, to bring the database back to this home."
+        )
+    for path, kind in paths.items():
+        draft = path.with_name(f"{path.name}.back")
+        draft.unlink(missing_ok=True)
+        store_backend.copy_store(kind, path, draft)
+        draft.rename(path)
+        yield f"{path.name}: brought back"
+
+
+def _files(files: shared_files.SharedFiles) -> Iterator[str]:
+    images = open_images()
+    there = set(files.keys(SHARED))
+    mine = [path for path in sorted(images.root.glob("*/*")) if not path.name.startswith(".")]
+    missing = [path for path in mine if _key(path) not in there]
+
+    def send(path: Path) -> bool:
+        try:
+            files.put(f"{SHARED}/{_key(path)}", images.path(path.stem))
+        except ImageNotStored:
+            return False
+        return True
+
+    with ThreadPoolExecutor(shared_files.AT_ONCE) as threads:
+        n_sent = sum(threads.map(send, missing))
+    lost = f"; {len(missing) - n_sent:,} damaged ones are left out" if n_sent < len(missing) else ""
+    yield f"images: {len(mine):,}, {n_sent:,} of them sent to {files.address}{lost}"
+    for name, folder in _folders():
+        yield f"{name}: {files.publish(name, folder):,} files sent"
+    pages = [path for path in sorted(home.reports_path().rglob("*")) if _is_page(path)]
+    for path in pages:
+        files.put(home.relative_to_home(path), path)
+    yield f"reports: {len(pages):,} pages sent"
+
+
+def _files_back(files: shared_files.SharedFiles) -> Iterator[str]:
+    images = open_images()
+    keys = files.keys(SHARED)
+    with ThreadPoolExecutor(shared_files.AT_ONCE) as threads:
+        n_whole = sum(threads.map(images.has, (Path(key).stem for key in keys)))
+    yield f"images: {n_whole:,} of {len(keys):,} are here"
+    for name, folder in _folders():
+        yield f"{name}: {files.fetch(name, folder):,} files fetched"
+    reports = home.relative_to_home(home.reports_path())
+    n_pages = 0
+    for key in files.keys(reports):
+        data = None if key.startswith(f"{SITE}/") else files.get(f"{reports}/{key}")
+        if data is not None:
+            write_atomically(home.reports_path() / key, data)
+            n_pages += 1
+    yield f"reports: {n_pages:,} pages fetched"
+
+
+def _folders() -> list[tuple[str, Path]]:
+    """Folders that are brought as a whole, by their names in the bucket."""
+    folders = home.releases_path(), home.reports_path() / SITE
+    return [(home.relative_to_home(folder), folder) for folder in folders]
+
+
+def _is_page(path: Path) -> bool:
+    inside = path.relative_to(home.reports_path()).parts
+    return path.is_file() and inside[0] != SITE and not path.name.startswith(".")
+
+
+def _key(path: Path) -> str:
+    return f"{path.parent.name}/{path.name}"

@@ -1,0 +1,157 @@
+"""A step that failed for what may pass is tried again where nobody looks on; no other step is."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from assets.common import tables
+from assets.common.losses import worth_a_retry
+from assets.common.tables import RETRIES, SOURCES, table_asset, unattended
+from methods.errors import UserError
+from resources.home import REPO_ROOT
+from resources.llm.model_calls import WaitingForBatch
+from resources.llm.trial import ModelGivenUp
+from resources.warehouse import Warehouse
+
+DOWN = "The server is down: run this again later."
+
+
+@pytest.fixture
+def launched(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The process of a launched run, which does not wait."""
+    monkeypatch.setattr(tables, "FIRST_WAIT", 0.0)
+    unattended.set()
+    yield
+    unattended.clear()
+
+
+def made(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    raised: Callable[[], Exception],
+    times: int,
+    table: str = "ledger.costs",
+) -> tuple[dg.ExecuteInProcessResult, int]:
+    """A step that raises so many times, run; how often it was begun."""
+    begun = []
+    monkeypatch.setitem(SOURCES, table, SOURCES.get(table))
+
+    def flaky(warehouse: dg.ResourceParam[Warehouse]) -> dg.MaterializeResult:
+        """Rows of a server that is down now and then."""
+        begun.append(1)
+        if len(begun) <= times:
+            raise raised()
+        return dg.MaterializeResult()
+
+    result = dg.materialize(
+        [table_asset(table)(flaky)],
+        resources={"warehouse": Warehouse(tmp_path / "warehouse.duckdb")},
+        raise_on_error=False,
+    )
+    return result, len(begun)
+
+
+def passing() -> Exception:
+    return ModelGivenUp(DOWN, passing=True)
+
+
+@pytest.mark.usefixtures("launched")
+def test_a_passing_failure_is_tried_again_until_it_has_passed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    result, n_begun = made(tmp_path, monkeypatch, passing, times=2)
+    assert result.success
+    assert n_begun == 3
+    assert [event.event_type_value for event in result.all_events].count("STEP_UP_FOR_RETRY") == 2
+
+
+@pytest.mark.usefixtures("launched")
+def test_retries_are_bounded_and_the_last_failure_says_its_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    result, n_begun = made(tmp_path, monkeypatch, passing, times=99)
+    assert not result.success
+    assert n_begun == RETRIES + 1
+    (failure,) = [event for event in result.all_events if event.is_step_failure]
+    assert failure.step_failure_data.user_failure_data.description == DOWN
+
+
+@pytest.mark.usefixtures("launched")
+@pytest.mark.parametrize(
+    "raised",
+    [
+        lambda: UserError("The setting is wrong: correct it."),
+        lambda: ModelGivenUp("The replies cannot be read: correct the prompt."),
+        lambda: dg.Failure("Too many were lost.", allow_retries=False),
+        lambda: WaitingForBatch("It waits for a batch."),
+        lambda: ZeroDivisionError("a mistake in the code"),
+    ],
+)
+def test_what_stays_wrong_is_not_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, raised: Callable[[], Exception]
+) -> None:
+    result, n_begun = made(tmp_path, monkeypatch, raised, times=99)
+    assert not result.success
+    assert n_begun == 1
+
+
+def test_who_looks_on_sees_the_sentence_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    result, n_begun = made(tmp_path, monkeypatch, passing, times=1)
+    assert not result.success
+    assert n_begun == 1
+
+
+@pytest.mark.usefixtures("launched")
+def test_a_step_that_fails_by_itself_is_tried_again_before_it_is_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    warehouse = Warehouse(tmp_path / "warehouse.duckdb")
+    result, n_begun = made(tmp_path, monkeypatch, passing, 1, "evaluate.provenance")
+    assert result.success and n_begun == 2
+    assert warehouse.count("evaluate.not_made") == 0
+    result, n_begun = made(tmp_path, monkeypatch, passing, 99, "evaluate.provenance")
+    assert result.success and n_begun == RETRIES + 1
+    assert warehouse.count("evaluate.not_made") == 1
+
+
+@pytest.mark.parametrize(
+    ("lost", "worth"),
+    [
+        ({"unreachable": 10}, True),
+        ({"timeout": 3, "unread": 5}, True),
+        # Five of a hundred may be lost, six were for good.
+        ({"timeout": 3, "unread": 6}, False),
+        ({"unread": 10}, False),
+        ({"auth": 10}, False),
+        # Not sent any more to a server that was down; to one whose replies could not be read.
+        ({"server_error": 20, "given_up": 80}, True),
+        ({"unread": 20, "given_up": 80}, False),
+        ({}, False),
+    ],
+)
+def test_losses_are_worth_a_retry_if_few_would_be_left(lost: dict[str, int], worth: bool) -> None:
+    assert worth_a_retry(Counter(lost), 100, 0.05) is worth
+
+
+def test_every_failure_says_whether_it_may_pass() -> None:
+    """Dagster takes a failure that says nothing for one that may."""
+    silent = []
+    for folder in ("assets", "dagster_project", "extras"):
+        for path in (REPO_ROOT / folder).rglob("*.py"):
+            text = path.read_text()
+            for found in re.finditer(r"dg\.Failure\((?=[^)])", text):
+                call, depth = "", 1
+                for character in text[found.end() :]:
+                    depth += {"(": 1, ")": -1}.get(character, 0)
+                    if not depth:
+                        break
+                    call += character
+                if "allow_retries=" not in call:
+                    silent.append(f"{path.name}: {call[:60]}")
+    assert silent == []

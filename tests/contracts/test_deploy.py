@@ -1,0 +1,177 @@
+"""What deploy/ says agrees with the code: commands, ports, variables, paths, settings."""
+
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import pytest
+import yaml
+from dagster._config import process_config
+from dagster._core.instance.config import dagster_instance_config_schema
+from dagster._core.workspace.config_schema import ensure_workspace_config
+
+from assets.common.dagster_internals import MAX_RETRIES_TAG, CheckRunHealthResult
+from dagster_project import serving
+from dagster_project.instance import SHARED
+from dagster_project.run_tags import LOCATION
+from dagster_project.shared_storage import SCHEMA
+from resources.home import REPO_ROOT
+from tests.command_lines import fault_of
+from tests.test_readme import named_in_code
+
+DEPLOY = REPO_ROOT / "deploy"
+COMPOSE: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
+SERVICES: dict[str, Any] = COMPOSE["services"]
+OURS = {name: each for name, each in SERVICES.items() if each["image"] == "vlm-loom"}
+DOCKERFILE = (DEPLOY / "Dockerfile").read_text()
+VALUES: dict[str, Any] = yaml.safe_load((DEPLOY / "helm" / "values.yaml").read_text())
+MANIFESTS: list[dict[str, Any]] = list(
+    yaml.safe_load_all((DEPLOY / "helm" / "loom.yaml").read_text())
+)
+IMAGE_ENV = dict(re.findall(r"([A-Z_]+)=(\S+)", DOCKERFILE.partition("ENV PATH")[2]))
+
+
+def test_the_files_are_whole() -> None:
+    assert set(OURS) == {"code", "webserver", "daemon", "review", "offline"}
+    assert set(SERVICES) - set(OURS) == {"postgres", "storage", "bucket"}
+    assert 'ENTRYPOINT ["vlm-loom"]' in DOCKERFILE
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_a_services_command_is_understood(name: str) -> None:
+    assert fault_of(shlex.join(OURS[name]["command"])) is None
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_a_service_writes_its_home_and_tmp_alone_and_is_not_root(name: str) -> None:
+    service = OURS[name]
+    assert service["read_only"] is True and service["tmpfs"] == ["/tmp"]
+    assert service["cap_drop"] == ["ALL"]
+    writable = [volume for volume in service["volumes"] if not volume.endswith(":ro")]
+    assert writable == [f"home:{IMAGE_ENV['LOOM_HOME']}"]
+    assert re.search(r"^USER [1-9]\d*:[1-9]\d*$", DOCKERFILE, re.MULTILINE)
+    assert IMAGE_ENV["DAGSTER_HOME"] == f"{IMAGE_ENV['LOOM_HOME']}/dagster"
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_what_a_service_depends_on_can_be_waited_for(name: str) -> None:
+    for other, how in SERVICES[name].get("depends_on", {}).items():
+        if how["condition"] == "service_healthy":
+            assert SERVICES[other]["healthcheck"]["test"]
+        else:
+            assert SERVICES[other]["restart"] != "unless-stopped", "it ends"
+
+
+def test_each_healthcheck_asks_the_port_that_is_served() -> None:
+    exposed = set(re.search(r"^EXPOSE (.*)$", DOCKERFILE, re.MULTILINE)[1].split())  # type: ignore[index]
+    served = set()
+    for name, service in OURS.items():
+        words = [*map(str, service["command"])]
+        if "--port" not in words:
+            continue
+        port = words[words.index("--port") + 1]
+        served.add(port)
+        assert port in " ".join(service["healthcheck"]["test"]), name
+        assert all(published.endswith(f":{port}") for published in service.get("ports", []))
+    assert served == exposed
+    environment = OURS["webserver"]["environment"]
+    assert environment[serving.CODE] == f"code:{OURS['code']['command'][-1]}"
+
+
+def test_nothing_but_the_two_web_servers_is_published_and_these_on_loopback() -> None:
+    published = {name: each["ports"] for name, each in SERVICES.items() if "ports" in each}
+    assert set(published) == {"webserver", "review"}
+    assert all(port.startswith("127.0.0.1:") for ports in published.values() for port in ports)
+
+
+def test_each_variable_is_one_of_the_code_and_each_secret_one_of_the_example() -> None:
+    named = {name for service in OURS.values() for name in service["environment"]}
+    named |= {key for manifest in MANIFESTS for key in manifest.get("data", {})}
+    named |= IMAGE_ENV.keys()
+    # Set where it is wanted, beside what the example has.
+    more = {"LOOM_WAREHOUSE", "LOOM_FILES"}
+    assert {name for name in named if name.startswith("LOOM_")} <= named_in_code() | more
+    text = (DEPLOY / "compose.yaml").read_text()
+    asked = set(re.findall(r"\$\{([A-Z0-9_]+)", text)) - more
+    example = (DEPLOY / "env.example").read_text()
+    assert asked == set(re.findall(r"^([A-Z0-9_]+)=", example, re.MULTILINE))
+    assert not re.search(r"^(?:POSTGRES_PASSWORD|S3_KEY|S3_SECRET|OPENAI_API_KEY)=.", example, re.M)
+
+
+def test_the_workspace_of_a_code_location_elsewhere_is_one_of_dagster(
+    loom_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (loom_home / "dagster").mkdir(parents=True)
+    assert serving.workspace() == REPO_ROOT / "workspace.yaml"
+    monkeypatch.setenv(serving.CODE, "code:4000")
+    written = yaml.safe_load(serving.workspace().read_text())
+    ensure_workspace_config(written, "workspace.yaml")
+    (server,) = written["load_from"]
+    assert server == {"grpc_server": {"host": "code", "port": 4000, "location_name": LOCATION}}
+
+
+def test_helms_instance_is_that_of_the_shared_settings() -> None:
+    shared = yaml.safe_load(SHARED.read_text())
+    added = VALUES["additionalInstanceConfig"]
+    assert {name: shared[name] for name in added} == added
+    assert set(shared) <= set(dagster_instance_config_schema())
+    postgres = VALUES["postgresql"]
+    assert postgres["postgresqlParams"]["options"] == f"-csearch_path={SCHEMA}"
+    assert postgres["postgresqlScheme"] == "postgresql+psycopg2"
+
+
+def test_helms_code_location_is_the_projects_and_pods_are_as_the_compose_files_services() -> None:
+    (deployment,) = VALUES["dagster-user-deployments"]["deployments"]
+    assert deployment["name"] == LOCATION
+    assert deployment["codeServerArgs"] == ["--module-name", serving.MODULE]
+    assert deployment["port"] == int(OURS["code"]["command"][-1])
+    assert deployment["includeConfigInLaunchedRuns"] == {"enabled": True}
+    for part in (VALUES["dagsterWebserver"], VALUES["dagsterDaemon"], deployment):
+        assert part["securityContext"]["readOnlyRootFilesystem"] is True
+        mounts = {mount["name"]: mount["mountPath"] for mount in part["volumeMounts"]}
+        assert mounts["home"] == IMAGE_ENV["LOOM_HOME"] and mounts["tmp"] == "/tmp"
+
+
+def test_helms_launcher_is_ours_and_takes_its_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("dagster_k8s")  # In the image, and in no lock.
+    from dagster._core.launcher import WorkerStatus
+    from dagster_k8s import K8sRunLauncher
+
+    from dagster_project.pod_launcher import PodLauncher
+
+    launcher = VALUES["runLauncher"]["config"]["customRunLauncher"]
+    assert (launcher["module"], launcher["class"]) == (PodLauncher.__module__, PodLauncher.__name__)
+    checked = process_config(PodLauncher.config_type(), launcher["config"])
+    assert checked.success, checked.errors
+    # A stage of a build has no pod: Dagster's own says that it is gone.
+    monkeypatch.setattr(
+        K8sRunLauncher,
+        "check_run_worker_health",
+        lambda *_: CheckRunHealthResult(WorkerStatus.UNKNOWN),
+    )
+    own = object.__new__(PodLauncher)
+    stage, run = (dg.DagsterRun("stage", tags=tags) for tags in ({MAX_RETRIES_TAG: "0"}, {}))
+    assert own.check_run_worker_health(stage).status == WorkerStatus.RUNNING
+    assert own.check_run_worker_health(run).status == WorkerStatus.UNKNOWN
+
+
+def test_the_review_app_of_the_manifests_is_that_of_the_compose_file() -> None:
+    (deployment,) = [each for each in MANIFESTS if each["kind"] == "Deployment"]
+    (container,) = deployment["spec"]["template"]["spec"]["containers"]
+    assert container["args"] == OURS["review"]["command"]
+    assert container["image"].startswith("vlm-loom:")
+    assert str(container["ports"][0]["containerPort"]) == container["args"][-1]
+
+
+def test_the_image_gets_every_file_that_the_package_is_made_of() -> None:
+    ignore = (REPO_ROOT / ".dockerignore").read_text().split("\n")
+    let_in = {line[1:].rstrip("/") for line in ignore if line.startswith("!")}
+    project = (REPO_ROOT / "pyproject.toml").read_text()
+    packages = re.search(r"^include = \[(.*)\]$", project, re.MULTILINE)
+    assert packages
+    assert {name.rstrip("*") for name in re.findall(r'"([^"]+)"', packages[1])} <= let_in
+    beside = re.findall(r'^"lib/python3.11/[^"]*" = \[(.*)\]$', project, re.MULTILINE)
+    for path in re.findall(r'"([^"]+)"', " ".join(beside)):
+        assert path in let_in or str(Path(path).parent) in let_in, path

@@ -1,0 +1,141 @@
+"""One message for a run that failed, with its sentence and its address; none for what is no failure."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import dagster as dg
+import pytest
+from dagster._core.storage.tags import WILL_RETRY_TAG
+
+from assets.common.tables import plain_errors
+from dagster_project.alerts import alert_of_failed_checks, alert_of_failed_runs
+from dagster_project.instance import open_instance
+from dagster_project.job_runs import run_job
+from dagster_project.run_tags import BUILD
+from methods.errors import UserError
+from resources.alerts import WEBHOOK
+from resources.llm.model_calls import WaitingForBatch
+from tests.doubles.serving import serving
+from tests.resources.test_alerts import Webhook
+
+SENTENCE = "The corpus has no shards: name another folder."
+
+
+@dg.job
+def wrong() -> None:
+    @dg.op
+    def ingest() -> None:
+        with plain_errors():
+            raise UserError(SENTENCE)
+
+    ingest()
+
+
+@dg.job
+def waiting() -> None:
+    @dg.op
+    def ask() -> None:
+        with plain_errors():
+            raise WaitingForBatch("3 requests are in a batch.")
+
+    ask()
+
+
+@dg.asset
+def table() -> int:
+    return 1
+
+
+@dg.asset_check(asset=table)
+def whole() -> dg.AssetCheckResult:
+    return dg.AssetCheckResult(passed=False, severity=dg.AssetCheckSeverity.ERROR)
+
+
+checked = dg.Definitions(
+    assets=[table], asset_checks=[whole], jobs=[dg.define_asset_job("checked")]
+).resolve_job_def("checked")
+
+
+@pytest.fixture
+def webhook(loom_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Webhook]:
+    with serving(Webhook()) as server:
+        monkeypatch.setenv(WEBHOOK, server.address)
+        monkeypatch.setenv("LOOM_UI", "https://loom.example.org/")
+        yield server
+
+
+@pytest.fixture
+def instance(webhook: Webhook) -> Iterator[dg.DagsterInstance]:
+    with open_instance() as instance:
+        yield instance
+
+
+def ticks(sensor: dg.SensorDefinition, instance: dg.DagsterInstance, cursor: str | None) -> str:
+    """Evaluate a sensor as the daemon does, until it has seen all; the cursor then."""
+    repository = dg.Definitions(sensors=[sensor]).get_repository_def()
+    for _ in range(5):
+        context = dg.build_sensor_context(instance, cursor, repository_def=repository)
+        cursor = sensor.evaluate_tick(context).cursor
+    assert cursor is not None
+    return cursor
+
+
+def test_a_failed_run_is_told_of_once(webhook: Webhook, instance: dg.DagsterInstance) -> None:
+    cursor = ticks(alert_of_failed_runs, instance, None)
+    result = run_job(wrong, instance)
+    cursor = ticks(alert_of_failed_runs, instance, cursor)
+    address = f"https://loom.example.org/runs/{result.run_id}"
+    assert webhook.received == [{"text": f"vlm-loom: wrong failed\ningest: {SENTENCE}\n{address}"}]
+    run_job(checked, instance)
+    ticks(alert_of_failed_runs, instance, cursor)
+    assert len(webhook.received) == 1
+
+
+def test_a_stage_is_told_of_with_its_build(webhook: Webhook, instance: dg.DagsterInstance) -> None:
+    cursor = ticks(alert_of_failed_runs, instance, None)
+
+    @dg.op
+    def stage(context: dg.OpExecutionContext) -> None:
+        run_job(wrong, context.instance, tags={BUILD: context.run_id})
+        raise dg.Failure("The stage failed; see its run.", allow_retries=False)
+
+    @dg.job
+    def build() -> None:
+        stage()
+
+    run_job(build, instance)
+    ticks(alert_of_failed_runs, instance, cursor)
+    (told,) = webhook.received
+    assert told["text"].splitlines()[:2] == ["vlm-loom: build failed", f"ingest: {SENTENCE}"]
+
+
+@pytest.mark.parametrize(
+    ("job", "tags"), [(waiting, {}), (wrong, {WILL_RETRY_TAG: "true"}), (wrong, {BUILD: "another"})]
+)
+def test_what_goes_on_is_not_told_of(
+    webhook: Webhook, instance: dg.DagsterInstance, job: dg.JobDefinition, tags: dict[str, str]
+) -> None:
+    cursor = ticks(alert_of_failed_runs, instance, None)
+    assert not run_job(job, instance, tags=tags).success
+    ticks(alert_of_failed_runs, instance, cursor)
+    assert webhook.received == []
+
+
+def test_a_failed_check_of_a_run_that_came_to_its_end_is_told_of(
+    webhook: Webhook, instance: dg.DagsterInstance
+) -> None:
+    cursor = ticks(alert_of_failed_checks, instance, None)
+    assert run_job(checked, instance).success
+    ticks(alert_of_failed_checks, instance, cursor)
+    (told,) = webhook.received
+    assert told["text"].splitlines()[:2] == ["vlm-loom: checks failed in checked", "table whole"]
+
+
+def test_an_alert_that_cannot_be_sent_fails_no_sensor(
+    webhook: Webhook, instance: dg.DagsterInstance
+) -> None:
+    webhook.status = 500
+    cursor = ticks(alert_of_failed_runs, instance, None)
+    run_job(wrong, instance)
+    after = ticks(alert_of_failed_runs, instance, cursor)
+    assert after != cursor and len(webhook.received) == 1

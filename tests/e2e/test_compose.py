@@ -1,0 +1,170 @@
+"""The services of deploy/compose.yaml: their commands and healthchecks as written, on one Postgres."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import httpx
+import psycopg
+import pytest
+
+from resources.alerts import WEBHOOK
+from resources.home import REPO_ROOT
+from resources.ports import HOST
+from tests.contracts.test_deploy import IMAGE_ENV, OURS
+from tests.doubles.serving import free_ports, serving
+from tests.resources.test_alerts import Webhook
+
+if TYPE_CHECKING:
+    from tests.doubles.servers import PostgresServer
+
+pytestmark = [pytest.mark.e2e, pytest.mark.slow]
+PATIENCE = 180.0
+LAUNCH = """
+mutation ($params: ExecutionParams!) {
+  launchRun(executionParams: $params) {
+    ... on LaunchRunSuccess { run { runId } }
+    ... on PythonError { message }
+  }
+}
+"""
+STATUS = "query ($id: ID!) { runOrError(runId: $id) { ... on Run { status } } }"
+
+
+class Installation:
+    """The services as processes of this machine: containers' names and ports are those of loopback."""
+
+    def __init__(self, stores: str, home: Path, more: dict[str, str]):
+        written = sorted({service["command"][-1] for service in OURS.values()} - {"daemon"})
+        self._ports = dict(zip(written, free_ports(len(written)), strict=True))
+        given = {
+            name: re.sub(r"\$\{[^}]*\}", "", value)
+            for name, value in OURS["webserver"]["environment"].items()
+        }
+        self._environment = {
+            **{name: each for name, each in os.environ.items() if not name.startswith("LOOM_")},
+            **{name: value for name, value in given.items() if value},
+            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+            "LOOM_STORES": stores,
+            "LOOM_CODE": self._here(given["LOOM_CODE"].replace("code:", f"{HOST}:")),
+            "LOOM_MODELS": str(REPO_ROOT / "models.yaml"),
+            "LOOM_HOME": str(home),
+            "DAGSTER_HOME": IMAGE_ENV["DAGSTER_HOME"].replace(IMAGE_ENV["LOOM_HOME"], str(home)),
+            "LOOM_LISTEN": HOST,
+            "LOOM_FILES": str(home.parent / "files"),
+            **more,
+        }
+        self._home = home
+
+    def _here(self, text: str) -> str:
+        """What is written, with the ports of this installation."""
+        for written, port in self._ports.items():
+            text = re.sub(rf"\b{written}\b", str(port), text)
+        return text
+
+    def begin(self, name: str) -> "subprocess.Popen[bytes]":
+        """Start a service."""
+        command = ["vlm-loom", *map(self._here, OURS[name]["command"])]
+        with (self._home.parent / f"{name}.log").open("wb") as log:
+            return subprocess.Popen(
+                command, env=self._environment, cwd="/", stdout=log, stderr=subprocess.STDOUT
+            )
+
+    def wait_until_healthy(self, name: str) -> None:
+        """Make the healthcheck of a service until it succeeds."""
+        kind, *command = OURS[name]["healthcheck"]["test"]
+        assert kind == "CMD"
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            check = [self._here(word) for word in command]
+            done = subprocess.run(check, env=self._environment, cwd="/", capture_output=True)
+            if done.returncode == 0:
+                return
+            log = (self._home.parent / f"{name}.log").read_text()
+            assert time.monotonic() < deadline, f"{done.stderr.decode()}\n{log}"
+            time.sleep(1)
+
+    def asked(self, query: str, **variables: Any) -> dict[str, Any]:
+        """The webserver's answer to a query."""
+        answer = httpx.post(
+            f"http://{HOST}:{self._ports['3000']}/graphql",
+            json={"query": query, "variables": variables},
+            timeout=60,
+        )
+        (data,) = answer.json()["data"].values()
+        return dict(data)
+
+    def ended(self, job: str) -> tuple[str, str]:
+        """Launch a job and wait for it: its run and how it ended."""
+        selector = {
+            "repositoryLocationName": "vlm-loom",
+            "repositoryName": "__repository__",
+            "jobName": job,
+        }
+        params = {"selector": selector, "mode": "default", "runConfigData": {}}
+        run_id = self.asked(LAUNCH, params=params)["run"]["runId"]
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline:
+            status = self.asked(STATUS, id=run_id)["status"]
+            if status in ("SUCCESS", "FAILURE", "CANCELED"):
+                return run_id, status
+            time.sleep(0.5)
+        raise AssertionError(f"the run of {job} did not end")
+
+
+def _end(processes: Sequence["subprocess.Popen[bytes]"]) -> None:
+    for process in processes:
+        process.send_signal(signal.SIGTERM)
+    for process in processes:
+        try:
+            process.wait(70)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+@pytest.fixture
+def webhook() -> Iterator[Webhook]:
+    with serving(Webhook()) as server:
+        yield server
+
+
+def test_services_are_healthy_run_jobs_alert_once_and_end_when_told(
+    postgres: "PostgresServer", tmp_path: Path, webhook: Webhook
+) -> None:
+    stores = postgres.database()
+    more = {WEBHOOK: webhook.address, "LOOM_UI": "https://loom.example.org"}
+    installation = Installation(stores, tmp_path / "home", more)
+    with ExitStack() as stack:
+        processes: list[subprocess.Popen[bytes]] = []
+        stack.callback(_end, processes)
+        # In the order in which one waits for another.
+        for names in (["code", "offline"], ["webserver", "daemon", "review"]):
+            processes += map(installation.begin, names)
+            for name in names:
+                installation.wait_until_healthy(name)
+        succeeded, status = installation.ended("ledger")
+        assert status == "SUCCESS"
+        # There is nothing to evaluate on.
+        failed, status = installation.ended("evaluate")
+        assert status == "FAILURE"
+        deadline = time.monotonic() + PATIENCE
+        while not webhook.received and time.monotonic() < deadline:
+            time.sleep(0.5)
+        time.sleep(20)
+        (told,) = webhook.received
+        first, *_, last = told["text"].splitlines()
+        assert first == "vlm-loom: evaluate failed"
+        assert last == f"https://loom.example.org/runs/{failed}"
+    # The server of the review app ends its work, and then by the signal.
+    assert {process.returncode for process in processes} <= {0, -signal.SIGTERM}
+    with psycopg.connect(stores) as connection:
+        found = connection.execute("SELECT run_id, status FROM dagster.runs").fetchall()
+    assert dict(found) == {succeeded: "SUCCESS", failed: "FAILURE"}

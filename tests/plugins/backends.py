@@ -1,0 +1,28 @@
+"""Tests of stores run on each of their backends: files of SQLite, and a database on Postgres.
+
+What belongs here: the fixture `backend`. A module or folder that uses it has its tests run twice, the
+second time in the slow tier, each in a database of its own; `files_alone` marks what is about files.
+"""
+
+import pytest
+
+from resources.store_backend import VARIABLE
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run what uses the fixture on both."""
+    if "backend" in metafunc.fixturenames:
+        on = [pytest.param("sqlite")]
+        if metafunc.definition.get_closest_marker("files_alone") is None:
+            on.append(pytest.param("postgres", marks=pytest.mark.slow))
+        metafunc.parametrize("backend", on, indirect=True)
+
+
+@pytest.fixture
+def backend(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Where stores that this test opens are: `sqlite` or `postgres`."""
+    if request.param == "postgres":
+        monkeypatch.setenv(VARIABLE, request.getfixturevalue("postgres").database())
+    else:
+        monkeypatch.delenv(VARIABLE, raising=False)
+    return str(request.param)

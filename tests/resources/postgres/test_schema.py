@@ -1,0 +1,265 @@
+"""A store on Postgres: sessions that break, servers that are away, versions, and processes at once."""
+
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from resources import store_backend
+from resources.home import REPO_ROOT
+from resources.llm.ledger import Ledger
+from resources.llm.ledger.file import LedgerFile
+from resources.llm.request_locks import open_locks
+from resources.llm.shared.file import LimitsFile
+from resources.migrations import StoreAway, StoreError
+from resources.postgres.schema import PostgresSchema
+from resources.review import clock
+from resources.review.file import ReviewFile
+from resources.review.locks import LOCK_SECONDS
+from resources.review.store import ReviewStore
+from tests.doubles.servers import PostgresServer
+from tests.resources.llm.test_ledger import call
+from tests.resources.review.review_queue import queue, work
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def address(postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch) -> str:
+    made = postgres.database()
+    monkeypatch.setenv("LOOM_STORES", made)
+    return made
+
+
+@pytest.fixture
+def admin(address: str) -> Iterator["psycopg.Connection"]:
+    with psycopg.connect(address, autocommit=True) as connection:
+        yield connection
+
+
+def cut(admin: "psycopg.Connection") -> None:
+    """End every other session of the database, as a server that is started anew does."""
+    admin.execute(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+        "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    )
+
+
+# Sessions
+
+
+def test_a_session_that_broke_is_opened_again_at_the_next_call(address, admin, tmp_path) -> None:
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    ledger.add([call(0)])
+    for n in range(1, 4):
+        cut(admin)
+        assert len(ledger) == n
+        cut(admin)
+        ledger.add([call(n)])
+    assert len(ledger) == 4
+
+
+def test_a_transaction_that_is_lost_raises_keeps_nothing_and_may_be_done_again(
+    address, admin
+) -> None:
+    store = PostgresSchema(LimitsFile, address)
+    insert = "INSERT INTO taken (minute, at, units) VALUES ('m', 1, 1)"
+    with pytest.raises(StoreAway), store.transaction() as connection:
+        connection.execute(insert)
+        cut(admin)
+        connection.execute(insert)
+    with store.transaction() as connection:
+        connection.execute(insert)
+    assert store.connection.execute("SELECT count(*) FROM taken").fetchone() == (1,)
+
+
+@pytest.mark.parametrize("reached", [True, False])
+def test_what_became_of_a_commit_whose_answer_was_lost_is_asked(address, admin, reached) -> None:
+    store = PostgresSchema(LedgerFile, address)
+    connection = store.connection
+    session = connection._session
+
+    class Cut:
+        """The session, but that it breaks at the commit: after the server did it, or before."""
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(session, name)
+
+        def execute(self, sql: str, *given: object, **how: object) -> object:
+            if sql != "COMMIT":
+                return session.execute(sql, *given, **how)
+            if reached:
+                session.execute(sql)
+            cut(admin)
+            return session.execute("SELECT 1")
+
+    insert = "INSERT INTO renewals (model, created_at) VALUES ('m', 't')"
+    connection._session = Cut()
+    if reached:
+        with store.transaction() as inside:
+            inside.execute(insert)
+    else:
+        with pytest.raises(StoreAway), store.transaction() as inside:
+            inside.execute(insert)
+    found = store.connection.execute("SELECT count(*) FROM renewals").fetchone()
+    assert found == (int(reached),)
+
+
+def test_locks_are_held_again_after_their_session_broke(address, admin, tmp_path) -> None:
+    mine, others = open_locks(tmp_path / "flights"), open_locks(tmp_path / "flights")
+    assert mine.take(1) and mine.take(2) and not others.take(1)
+    assert others.held_by_others(0, 5) and not mine.held_by_others(0, 5)
+    cut(admin)
+    assert others.take(2), "nobody holds it while the session is gone"
+    assert mine.take(3)
+    assert not others.take(1) and not others.take(3)
+    assert not mine.take(2)
+    others.close()
+    assert mine.take(2)
+    mine.close()
+
+
+# Errors
+
+
+def fault(address: str) -> str:
+    with pytest.raises(StoreError) as caught:
+        PostgresSchema(LedgerFile, address)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda a: "postgresql://u:hidden@127.0.0.1:1/x", "its server runs"),
+        (lambda a: a.rpartition("/")[0] + "/none", "LOOM_STORES names a database"),
+        (lambda a: a.replace("postgres@", "nobody:hidden@"), "PGPASSWORD"),
+        (lambda a: "postgresql://u:hidden%zz@h/x", "special characters"),
+    ],
+)
+def test_what_is_wrong_with_the_address_is_one_sentence_without_the_password(
+    address, change, says
+) -> None:
+    told = fault(change(address))
+    assert says in told and "hidden" not in told and "\n" not in told
+
+
+def test_what_is_no_address_of_postgres_is_refused(monkeypatch, tmp_path) -> None:
+    monkeypatch.setenv("LOOM_STORES", "mysql://x:hidden@y/z")
+    with pytest.raises(StoreError, match="LOOM_STORES is no address") as caught:
+        Ledger(tmp_path / "ledger.sqlite")
+    assert "hidden" not in str(caught.value)
+
+
+def test_a_user_who_may_not_make_schemas_is_told_so(address, admin) -> None:
+    admin.execute("CREATE ROLE reader LOGIN")
+    try:
+        assert "CREATE schemas" in fault(address.replace("postgres@", "reader@"))
+    finally:
+        admin.execute("DROP ROLE reader")
+
+
+def test_a_later_version_is_refused_and_left_as_it_is(address, admin) -> None:
+    PostgresSchema(LedgerFile, address)
+    admin.execute("UPDATE ledger.loom_version SET version = 9999")
+    assert "update vlm-loom" in fault(address)
+    assert admin.execute("SELECT version FROM ledger.loom_version").fetchone() == (9999,)
+
+
+def test_tables_that_are_gone_are_a_sentence(address, admin, tmp_path) -> None:
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    admin.execute("DROP SCHEMA ledger CASCADE")
+    with pytest.raises(StoreError, match="pg_restore"):
+        len(ledger)
+
+
+# At once
+
+
+def test_processes_that_come_to_an_empty_database_at_once_all_find_the_tables(address) -> None:
+    script = f"""
+        from resources.llm.ledger.file import LedgerFile
+        from resources.postgres.schema import PostgresSchema
+        store = PostgresSchema(LedgerFile, {address!r})
+        print(store.connection.execute("SELECT count(*) FROM calls").fetchone()[0])
+    """
+    command = [sys.executable, "-c", textwrap.dedent(script)]
+    started = [
+        subprocess.Popen(command, cwd=REPO_ROOT, stdout=subprocess.PIPE, text=True)
+        for _ in range(6)
+    ]
+    assert [each.communicate(timeout=60)[0] for each in started] == ["0\n"] * 6
+
+
+def test_ids_of_events_are_in_the_order_of_commits(address, tmp_path) -> None:
+    """Who goes on from the last id that it has read misses none."""
+    stores = [ReviewStore(tmp_path / "review.sqlite") for _ in range(4)]
+    stores[0].update_queue(queue(60))
+    read: list[int] = []
+    done = threading.Event()
+
+    def follow() -> None:
+        reader = PostgresSchema(ReviewFile, address)
+        while True:
+            last = done.is_set()
+            rows = reader.connection.execute(
+                "SELECT event_id FROM events WHERE event_id > ? ORDER BY event_id",
+                [read[-1] if read else 0],
+            ).fetchall()
+            read.extend(event_id for (event_id,) in rows)
+            if last:
+                return
+
+    def decide(number: int) -> None:
+        for _ in range(12):
+            work(stores[number], f"p{number}")
+
+    follower = threading.Thread(target=follow)
+    follower.start()
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(decide, range(4)))
+    done.set()
+    follower.join(30)
+    assert read == [each.event_id for each in stores[0].decisions()] and len(read) == 48
+
+
+def test_the_reviews_time_is_the_servers_whatever_a_machines_clock_says(
+    address, tmp_path, monkeypatch
+) -> None:
+    one = ReviewStore(tmp_path / "one" / "review.sqlite")
+    one.update_queue(queue(1))
+    lock = one.lock_item("ann", "annotator")
+    monkeypatch.setattr(clock, "wall", lambda: time.time() + 7 * LOCK_SECONDS)
+    monkeypatch.setattr(clock, "boot", lambda: "another machine")
+    other = ReviewStore(tmp_path / "two" / "review.sqlite")
+    assert other.lock_item("bob", "annotator") is None
+    assert other.renew_lock(lock.claim)
+
+
+def test_any_text_that_sqlite_keeps_is_kept(address, tmp_path) -> None:
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    texts = ["a\0b", "\0", "\U0010ffff0", "\U0010ffff", "100 % $1 'x' \\", "漢字 ✓"]
+    ledger.add([call(number, response=text) for number, text in enumerate(texts)])
+    assert [each.response for each in sorted(ledger, key=lambda c: c.prompt_tokens)] == texts
+    found = ledger.find([call(n).key for n in range(len(texts))])
+    assert [found[call(n).key].text for n in range(len(texts))] == texts
+
+
+def test_a_store_is_copied_to_a_file(address, tmp_path: Path, monkeypatch) -> None:
+    store = ReviewStore(tmp_path / "review.sqlite")
+    store.update_queue(queue(3))
+    work(store, "ann")
+    target = tmp_path / "copy" / "review.sqlite"
+    store_backend.copy_store(ReviewFile, store.path, target)
+    decided, items = store.decisions(), store.items()
+    monkeypatch.delenv("LOOM_STORES")
+    copy = ReviewStore(target)
+    assert (copy.decisions(), copy.items()) == (decided, items)
+    assert copy.decided() == store.decided() and copy.completion() == store.completion()

@@ -1,0 +1,8 @@
+"""The review store is tested on each backend."""
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def on_each_backend(backend: str) -> None:
+    """Every test of this folder."""

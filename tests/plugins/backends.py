@@ -4,9 +4,26 @@ What belongs here: the fixture `backend`. A module or folder that uses it has it
 second time in the slow tier, each in a database of its own; `files_alone` marks what is about files.
 """
 
+import os
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
 from resources.store_backend import VARIABLE
+
+
+class OnSameStores:
+    """A function for another process, whose environment is not that of the test: it opens stores where
+    this process does."""
+
+    def __init__(self, function: Callable[..., Any]):
+        self._function, self._address = function, os.environ.get(VARIABLE, "")
+
+    def __call__(self, *given: Any) -> Any:
+        """What the function gives."""
+        os.environ[VARIABLE] = self._address
+        return self._function(*given)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

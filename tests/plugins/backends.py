@@ -1,6 +1,6 @@
 """Tests of stores run on each of their backends: files of SQLite, and a database on Postgres.
 
-What belongs here: the fixture `backend`. A module or folder that uses it has its tests run twice, the
+What belongs here: the fixture `stores_on`. A module or folder that uses it has its tests run twice, the
 second time in the slow tier, each in a database of its own; `files_alone` marks what is about files.
 """
 
@@ -28,15 +28,15 @@ class OnSameStores:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run what uses the fixture on both."""
-    if "backend" in metafunc.fixturenames:
+    if "stores_on" in metafunc.fixturenames:
         on = [pytest.param("sqlite")]
         if metafunc.definition.get_closest_marker("files_alone") is None:
             on.append(pytest.param("postgres", marks=pytest.mark.slow))
-        metafunc.parametrize("backend", on, indirect=True)
+        metafunc.parametrize("stores_on", on, indirect=True)
 
 
 @pytest.fixture
-def backend(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+def stores_on(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Where stores that this test opens are: `sqlite` or `postgres`."""
     if request.param == "postgres":
         monkeypatch.setenv(VARIABLE, request.getfixturevalue("postgres").database())

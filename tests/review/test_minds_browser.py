@@ -1,6 +1,7 @@
 """What people feel at the screen: keys pressed too fast, second thoughts, two tabs, phones."""
 
 import copy
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -52,16 +53,23 @@ def saved(page: Page) -> None:
 # --- Second thoughts -------------------------------------------------------------------------------
 
 
+ARMED_AFTER = 0.8
+"""Seconds that an item is shown before it can be decided."""
+
+
 def test_eight_fast_presses_decide_one_item(browser: Browser, site: Site) -> None:
     site.store.update_queue([dialogue(site, f"number {number}") for number in range(8)])
     page = sign_in(browser, site, "anna")
     press(page, "n")
     ready(page)
+    began = time.monotonic()
     for _ in range(8):
         press(page, "a", "Control+Enter")
         page.wait_for_timeout(60)
+    took = time.monotonic() - began
     page.wait_for_timeout(1500)
-    assert len(site.store.decisions()) == 1
+    # Where the machine is so busy that the presses are slow, the next item may have been looked at.
+    assert 1 <= len(site.store.decisions()) <= 1 + took // ARMED_AFTER
 
 
 def test_a_decision_waits_for_the_draft_that_is_on_its_way(browser: Browser, site: Site) -> None:

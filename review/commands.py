@@ -345,8 +345,8 @@ def dump(out: Path, form: str) -> None:
 
 @review.command(example="vlm-loom review load review.zip")
 @click.argument("file", type=FILE)
-def load(file: Path) -> None:
-    """Store the decisions and comments of a file that `review dump` wrote."""
+def load(file: Path) -> int:
+    """Store the decisions, comments and gold items of a file that `review dump` wrote."""
     from review.dump import load
 
     loaded = load(file, review_store(), _accounts())
@@ -354,6 +354,21 @@ def load(file: Path) -> None:
         f"{loaded.decisions} decisions and {loaded.comments} comments added, {loaded.known} known "
         "already"
     )
+    if loaded.without_item:
+        print(
+            f"{loaded.without_item} decisions were left out: their items were never in the queue "
+            "here; load the file again once review/queue has them, as it has where the settings and "
+            "the pages are the same.",
+            file=sys.stderr,
+        )
+    if loaded.of_other_gold:
+        print(
+            f"{loaded.of_other_gold} decisions on gold items were left out: the items that these are "
+            "copies of are not here with the same content, or the file is of an earlier version; "
+            "make gold on the lead's page and load the file again.",
+            file=sys.stderr,
+        )
+    return 1 if loaded.without_item or loaded.of_other_gold else 0
 
 
 def read_queue() -> list[QueueItem]:

@@ -102,11 +102,12 @@ def serve(
     from review import proxy
 
     believed = proxy.sign_in_header(sign_in_header, trusted_proxy)
-    accounts = _accounts()
+    # First of all what refuses to start.
+    require_free(port)
+    store, accounts = review_store(), _accounts()
     if not accounts.all():
         print("Nobody can sign in yet: run vlm-loom review account add NAME --role annotator")
-    require_free(port)
-    _serve(review_store(), accounts, port, believed, listen)
+    _serve(store, accounts, port, believed, listen)
 
 
 @review.command(example="vlm-loom review demo")
@@ -176,7 +177,10 @@ def add(name: str, role: Any, password: bool, address: str) -> None:
 @account.command("list", example="vlm-loom review account list")
 def list_accounts() -> None:
     """Every account."""
-    for person in _accounts().all():
+    people = _accounts().all()
+    if not people:
+        print("There are no accounts yet: run vlm-loom review account add NAME --role annotator")
+    for person in people:
         signs_in = "disabled" if person.disabled else "by link"
         if person.has_password and not person.disabled:
             signs_in = "by password or link"

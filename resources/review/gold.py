@@ -6,7 +6,7 @@ What belongs here: the table `gold` and reads of the decisions on its items. Wha
 
 import json
 import sqlite3
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from methods.agreement.gold import Compared, expected_of, is_due, is_hit, passed
 from methods.ids import content_id
@@ -42,13 +42,17 @@ class NewGold(NamedTuple):
     made_at: str
 
 
+Calibrated = Literal["in_calibration", "passed", "not_calibrated"]
+"""Whether a person is given gold items alone, has passed, or began before there were enough of them."""
+
+
 class Gold(NamedTuple):
     """How many gold items there are, how many more there could be, and of each person who answered:
-    (name, answers, hits, whether they are still in the calibration)."""
+    (name, answers, hits, where they are with the calibration; None where there is none)."""
 
     n_items: int
     n_candidates: int
-    people: list[tuple[str, int, int, bool]]
+    people: list[tuple[str, int, int, Calibrated | None]]
 
 
 def make(
@@ -191,10 +195,23 @@ def overview(connection: sqlite3.Connection, rules: RuleBook, made: list[Answer]
     for answer in made:
         of_person.setdefault(answer.decision.reviewer, []).append(answer.hit)
     people = [
-        (name, len(hits), sum(hits), in_calibration(connection, name, rules))
+        (name, len(hits), sum(hits), _calibrated(connection, name, hits, rules))
         for name, hits in sorted(of_person.items())
     ]
     return Gold(_count(connection, "SELECT count(*) FROM gold"), n_candidates, people)
+
+
+def _calibrated(
+    connection: sqlite3.Connection, reviewer: str, hits: list[bool], rules: RuleBook
+) -> Calibrated | None:
+    rule = rules.calibration
+    if rule is None:
+        return None
+    if in_calibration(connection, reviewer, rules):
+        return "in_calibration"
+    # Later answers, mixed in among others, do not undo it.
+    n_answers = range(rule.items, len(hits) + 1)
+    return "passed" if any(passed(hits[:n], rule) for n in n_answers) else "not_calibrated"
 
 
 def _count(connection: sqlite3.Connection, query: str, *values: str) -> int:

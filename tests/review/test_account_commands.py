@@ -8,6 +8,7 @@ import pytest
 from dagster_project.cli import main as loom
 from resources.home import review_path
 from resources.review.accounts import Account, Accounts
+from tests.doubles.serving import free_ports
 
 RIGHT = "correct horse battery"
 
@@ -114,7 +115,7 @@ def test_a_list_without_accounts_says_how_to_add_one(run):
 
 def test_serve_says_first_what_keeps_it_from_starting(run, monkeypatch, capsys):
     review_path().with_name("review.yaml").write_text("default: {annotators: 7}\n")
-    assert loom(["review", "serve", "--port", "0"]) == 2
+    assert loom(["review", "serve", "--port", str(*free_ports(1))]) == 2
     said = capsys.readouterr()
     assert said.out == "" and "review.yaml" in said.err
 

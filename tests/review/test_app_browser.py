@@ -104,6 +104,7 @@ def test_what_a_rejection_lacks_is_said_at_its_field_without_scrolling(
     browser: Browser, site: Site
 ) -> None:
     one = item(
+        "long",
         "dialogue",
         {
             "image_ids": [],

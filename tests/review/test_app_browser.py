@@ -121,7 +121,7 @@ def test_what_a_rejection_lacks_is_said_at_its_field_without_scrolling(
         press(page, "r")
         reason, alert = page.get_by_role("combobox", name="Reason"), page.get_by_role("alert")
         expect(reason).to_be_focused()
-        press(page, "Escape")
+        reason.select_option("")  # The draft of the other width has one.
         for field, said in (
             (reason, "A rejection needs a reason."),
             (page.get_by_role("textbox", name="Note"), "The reason “other” needs a note."),

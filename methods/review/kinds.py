@@ -223,7 +223,9 @@ def _check_translation(edited: Content, original: Content) -> None:
         for name in source
         if source[name].strip() or not isinstance(target[name], str)
     }
-    choices = {("target", name): target[name] for name in source if name in ascii_uppercase}
+    choices: dict[Path, object] = {
+        ("target", name): target[name] for name in source if name in ascii_uppercase
+    }
     checks = [
         partial(require_placeholders, {("target", name): target[name]}, {("target", name): text})
         for name, text in source.items()

@@ -10,7 +10,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from itertools import count
+from itertools import chain, count
 from typing import Any
 
 import psycopg
@@ -28,6 +28,8 @@ from resources.postgres.dialect import translated
 
 LOCK_SECONDS = 60
 """Seconds to wait for other writers: a transaction takes milliseconds, so this is a hang."""
+STILL_SECONDS = 300
+"""Seconds without a statement after which a transaction ends: its process stands still with its locks."""
 OUTAGE_SECONDS = 10.0
 """How long a server that went away while it committed is asked what became of that."""
 ROWS_AT_ONCE = 500
@@ -41,6 +43,7 @@ _OPTIONS = {
 }
 _AWAY = (
     "08",  # the connection
+    "25P03",  # a transaction in which nothing was done for too long: its process stood still
     "40",  # a transaction that was rolled back, such as one of two that waited for each other
     "53",  # resources: the disk, memory, connections
     "55P03",  # a lock that another holds too long
@@ -133,10 +136,14 @@ class PostgresConnection:
 
     def executemany(self, sql: str, rows: Iterable[Any]) -> Any:
         """Run a statement for each of the rows."""
-        statement = translated(sql)
+        statement, rows = translated(sql), iter(rows)
         with self.named_errors():
             cursor = self._opened().cursor()
-            cursor.executemany(statement.sql, [statement.values(row) for row in rows])
+            first = next(rows, None)
+            if first is not None:
+                # Messages that do not wait for each other's answers.
+                values = (statement.values(row) for row in chain([first], rows))
+                cursor.executemany(statement.sql, values)
         return cursor
 
     def native(self, sql: str, values: Sequence[Any] = ()) -> Any:
@@ -159,11 +166,13 @@ class PostgresConnection:
         with self.named_errors():
             # Together in one message; the clock is read when the lock is there.
             begun = self._run(
-                f"BEGIN; SELECT {turn}pg_current_xact_id()::text, "
+                "BEGIN; "
+                f"SET LOCAL idle_in_transaction_session_timeout = '{STILL_SECONDS}s'; "
+                f"SELECT {turn}pg_current_xact_id()::text, "
                 "extract(epoch FROM clock_timestamp())::float8",
                 None,
             )
-            begun.nextset()
+            begun.set_result(-1)
             *_, transaction, at = tuple(begun.fetchone())
             self._began, self._inside = (at, time.monotonic()), True
             try:

@@ -10,7 +10,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from itertools import chain, count
+from itertools import chain, count, islice
 from typing import Any
 
 import psycopg
@@ -29,7 +29,7 @@ from resources.postgres.dialect import translated
 LOCK_SECONDS = 60
 """Seconds to wait for other writers: a transaction takes milliseconds, so this is a hang."""
 STILL_SECONDS = 300
-"""Seconds without a statement after which a transaction ends: its process stands still with its locks."""
+"""Seconds without a statement after which a transaction ends, which may hold locks of others."""
 OUTAGE_SECONDS = 10.0
 """How long a server that went away while it committed is asked what became of that."""
 ROWS_AT_ONCE = 500
@@ -136,15 +136,12 @@ class PostgresConnection:
 
     def executemany(self, sql: str, rows: Iterable[Any]) -> Any:
         """Run a statement for each of the rows."""
-        statement, rows = translated(sql), iter(rows)
-        with self.named_errors():
-            cursor = self._opened().cursor()
-            first = next(rows, None)
-            if first is not None:
-                # Messages that do not wait for each other's answers.
-                values = (statement.values(row) for row in chain([first], rows))
-                cursor.executemany(statement.sql, values)
-        return cursor
+        return self._send_each(sql, rows, returning=False)
+
+    def execute_each(self, sql: str, rows: Iterable[Any]) -> list[int]:
+        """Run a change for each of the rows; how many rows of the table each of them has changed."""
+        changed = self._send_each(sql, rows, returning=True)
+        return [each.rowcount for each in changed.results()]
 
     def native(self, sql: str, values: Sequence[Any] = ()) -> Any:
         """Run a statement in Postgres's own dialect."""
@@ -233,6 +230,20 @@ class PostgresConnection:
             return stream.execute(_VALUE.sub(lambda at: written[int(at[1]) - 1], sql).encode())
         # Several statements in one message cannot be prepared.
         return session.execute(sql, values, prepare=False if values is None else None)
+
+    def _send_each(self, sql: str, rows: Iterable[Any], *, returning: bool) -> Any:
+        """Run a statement for each of the rows, in messages that do not wait for each other's answers; with
+        `returning` the cursor has a result of each."""
+        statement = translated(sql)
+        values = map(statement.values, rows)
+        first = list(islice(values, 2))
+        if len(first) == 1:
+            return self._run(statement.sql, first[0])
+        with self.named_errors():
+            cursor = self._opened().cursor()
+            if first:
+                cursor.executemany(statement.sql, chain(first, values), returning=returning)
+        return cursor
 
     def _opened(self) -> psycopg.Connection[Any]:
         """The session; another where it broke and nothing was begun in it."""

@@ -232,8 +232,10 @@ class PostgresConnection:
         return session.execute(sql, values, prepare=False if values is None else None)
 
     def _send_each(self, sql: str, rows: Iterable[Any], *, returning: bool) -> Any:
-        """Run a statement for each of the rows, in messages that do not wait for each other's answers; with
-        `returning` the cursor has a result of each."""
+        """Run a statement for each of the rows, in messages that do not wait for each other's answers.
+
+        With `returning` the cursor has a result of each.
+        """
         statement = translated(sql)
         values = map(statement.values, rows)
         first = list(islice(values, 2))

@@ -78,11 +78,12 @@ def _connected(dialect: Any, _record: object, positional: Any, named: Any) -> An
     return patient(dialect.connect, *positional, **named)
 
 
-def _named(context: ExceptionContext) -> None:
+def _named(context: ExceptionContext) -> BaseException | None:
     """What a step is told of a server that went away is one sentence, after which it is tried again."""
     error = context.original_exception
     if at_work and isinstance(error, psycopg2.OperationalError):
-        context.chained_exception = _away(error)
+        return _away(error)
+    return None
 
 
 def _away(error: Exception) -> StoreAway:
@@ -115,7 +116,8 @@ class Storage(DagsterPostgresStorage):
             )
         finally:
             connection.close()
-        for part in (self.run_storage, self.event_log_storage, self.schedule_storage):
+        parts: list[Any] = [self.run_storage, self.event_log_storage, self.schedule_storage]
+        for part in parts:
             event.listen(part._engine, "do_connect", _connected)
             event.listen(part._engine, "handle_error", _named)
 

@@ -229,7 +229,7 @@ def test_a_run_at_work_waits_for_a_database_that_is_away(
     assert instance.get_dynamic_partitions("wit_shard") == ["one"]
     mark.close()
     back[0].shutdown(socket.SHUT_RDWR)
-    # Without a run at work nobody waits; what is raised then is Dagster's.
+    # After that the step is told in a sentence, and tried again.
     monkeypatch.setattr(shared_storage, "PATIENCE", 0.0)
     shared_storage.at_work.add(ID)
     back[0].close()

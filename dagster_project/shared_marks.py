@@ -42,13 +42,14 @@ class Mark:
 
     def __init__(self, run_id: str):
         self._run_id, self._key = run_id, _key(run_id)
-        if run_id == DAEMON and held([DAEMON]):
+        self._ended = threading.Event()
+        self._session = _connect() if run_id == DAEMON else self._begun()
+        if run_id == DAEMON and not self._is_free():
+            self._session.close()
             raise StoreError(
                 f"A daemon works on {shown_database()} already, of this installation or of another: "
                 "stop it first, or name a database of your own in LOOM_STORES."
             )
-        self._ended = threading.Event()
-        self._session = self._begun()
         self._thread = threading.Thread(target=self._keep, daemon=True)
         self._thread.start()
         if run_id != DAEMON:
@@ -63,6 +64,11 @@ class Mark:
             # The server notices the end of a session some time later.
             self._session.execute("SELECT pg_advisory_unlock(%s)", (self._key,))
         self._session.close()
+
+    def _is_free(self) -> bool:
+        """Take the mark unless another holds it, without a wait."""
+        taken = self._session.execute("SELECT pg_try_advisory_lock(%s)", (self._key,)).fetchone()
+        return taken == (True,)
 
     def _begun(self) -> "psycopg.Connection[tuple[object, ...]]":
         session = _connect()

@@ -111,6 +111,11 @@ def restore(backup: Path, target: Path, *, overwrite: bool = False) -> Path | No
     failed = f"{target} was not restored from {backup}"
     with _in_one_sentence(failed):
         files = _manifest(backup).files
+        if target.is_mount():
+            raise BackupError(
+                f"{target} is a volume of its own, which nothing can take the place of: set LOOM_HOME "
+                f"to a new folder, restore, and copy what is in that folder into {target}, emptied."
+            )
         with drafted(target, "restoring") as draft:
             occupied = target.exists() and any(target.iterdir())
             if occupied and not overwrite:

@@ -5,6 +5,7 @@ import os
 import socket
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -183,6 +184,21 @@ def test_one_daemon_works_on_a_database(stores: str) -> None:
         Mark(DAEMON)
     first.close()
     Mark(DAEMON).close()
+
+
+def test_of_daemons_that_start_at_once_one_works(stores: str) -> None:
+    def start(barrier: threading.Barrier) -> "Mark | StoreError":
+        barrier.wait()
+        try:
+            return Mark(DAEMON)
+        except StoreError as refused:
+            return refused
+
+    with ThreadPoolExecutor(4) as threads:
+        barrier = threading.Barrier(4)
+        started = [each.result(30) for each in [threads.submit(start, barrier) for _ in range(4)]]
+    (mark,) = [each for each in started if isinstance(each, Mark)]
+    mark.close()
 
 
 def _forwarded(port: int, stores: str, listener: socket.socket) -> None:

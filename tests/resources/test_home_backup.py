@@ -472,6 +472,18 @@ def test_a_home_that_is_there_is_not_written_over_unless_told_so_and_kept_even_t
     assert (earlier / "reports" / "mmdu.html").read_text() == "newer"
 
 
+def test_a_volume_is_not_restored_into_but_filled_by_copying(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing can be renamed to where a volume is mounted."""
+    back_up(home, tmp_path / "backup")
+    monkeypatch.setattr(Path, "is_mount", lambda path: path.name == "volume")
+    (tmp_path / "volume").mkdir()
+    with pytest.raises(BackupError, match="volume is a volume of its own.*restore, and copy"):
+        restore(tmp_path / "backup", tmp_path / "volume")
+    assert not list((tmp_path / "volume").iterdir())
+
+
 def test_an_empty_folder_is_restored_into(home: Path, tmp_path: Path) -> None:
     back_up(home, tmp_path / "backup")
     (tmp_path / "again").mkdir()

@@ -12,10 +12,13 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
+from assets.common.ray_jobs import RowsOnRay, RowWork
 from assets.common.tables import rows_to_arrow
 from methods.ids import content_id
-from methods.ingest.image_check import ImageRejected, truncated_on_error
+from methods.ingest.image_check import ImageRejected
 from methods.ingest.picture_candidates import (
     Codes,
     Rows,
@@ -33,13 +36,14 @@ from methods.ingest.picture_match import (
     Way,
     looked_at,
     match,
-    square,
 )
 from resources.batched import batched
+from resources.images.looking import square_of
 from resources.images.store import ImageStore
 from resources.warehouse import Warehouse
 
 MINIATURES, PAIRS = "cluster.picture_miniatures", "cluster.picture_pairs"
+LOOK_ON_WORKER = "resources.images.looking:look_on_worker"
 PICTURES_AT_ONCE, PAIRS_AT_ONCE = 256, 1_000
 """Pictures and pairs of a portion: seconds of work."""
 SQUARES_AT_ONCE = 2_000
@@ -67,9 +71,12 @@ def _silent(done: int, total: int) -> None:
 class Pictures:
     """Stored pictures as they are compared."""
 
-    def __init__(self, warehouse: Warehouse, image_store: ImageStore):
+    def __init__(
+        self, warehouse: Warehouse, image_store: ImageStore, on_ray: RowsOnRay | None = None
+    ):
         self._warehouse = warehouse
         self._store = image_store
+        self._on_ray = on_ray
         self._kept: dict[str, Square] = {}
 
     def miniatures(
@@ -80,6 +87,8 @@ class Pictures:
         Raises ImageNotStored, ImageDamaged.
         """
         wanted = sorted(set(image_ids))
+        if self._on_ray is not None:
+            self._look_on_ray(self._on_ray, wanted)
         miniatures: dict[str, Miniature] = {}
         for portion in batched(wanted, PICTURES_AT_ONCE):
             rows = self._warehouse.select(
@@ -101,6 +110,24 @@ class Pictures:
                 miniatures[image_id] = levels.reshape(MINIATURE_SIDE, MINIATURE_SIDE)
             progress(min(len(wanted), len(miniatures)), len(wanted))
         return miniatures
+
+    def _look_on_ray(self, on_ray: RowsOnRay, wanted: Sequence[str]) -> None:
+        """Have the pictures looked at that have no miniature; what are too few for a job stay so."""
+        known: set[str] = set()
+        for portion in batched(wanted, 16 * PICTURES_AT_ONCE):
+            rows = self._warehouse.select(MINIATURES, "image_id", version=VERSION, image_id=portion)
+            known.update(rows["image_id"].to_pylist())
+        todo = pa.table({"image_id": [one for one in wanted if one not in known]})
+
+        def store(looks: pa.Table) -> None:
+            made = looks.filter(pc.is_valid(looks["grey"])).to_pylist()
+            self._keep(MINIATURES, "image_id", [{**row, "version": VERSION} for row in made])
+
+        on_ray.run(
+            RowWork(LOOK_ON_WORKER, {"version": VERSION}, PICTURES_AT_ONCE),
+            todo.cast(pa.schema([("image_id", pa.string())])),
+            store,
+        )
 
     def copies(
         self,
@@ -169,9 +196,7 @@ class Pictures:
         if image_id not in self._kept:
             if len(self._kept) >= SQUARES_AT_ONCE:
                 del self._kept[next(iter(self._kept))]
-            data = self._store.read(image_id)
-            with truncated_on_error("picture"):
-                self._kept[image_id] = square(data)
+            self._kept[image_id] = square_of(self._store, image_id)
         return self._kept[image_id]
 
 

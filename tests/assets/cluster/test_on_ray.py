@@ -313,7 +313,7 @@ def test_without_the_extra_one_sentence_says_what_to_install(instance, monkeypat
     result, _ = find(instance, "http://127.0.0.1:8265", clumps(2, 2))
 
     assert sentence(result) == (
-        "Clustering on Ray needs packages that are not installed: "
+        "Ray needs packages that are not installed: "
         'run `pip install "vlm-loom[ray]"`, or set runner to local.'
     )
 

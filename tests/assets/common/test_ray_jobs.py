@@ -1,0 +1,177 @@
+"""Work by row on a Ray cluster of two workers: the rows that it gives here, whoever dies on the way."""
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import dagster as dg
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from assets.cluster import embeddings as embeddings_asset
+from assets.common import picture_copies, ray_jobs
+from assets.common.picture_copies import MINIATURES, Pictures
+from assets.common.ray_jobs import RowsOnRay, RowWork
+from assets.common.tables import plain_errors
+from methods.ids import content_id
+from methods.ingest.picture_match import VERSION
+from resources.embedder import PACKAGED, Embedder, embed_on_worker
+from resources.images.looking import look_on_worker
+from resources.images.store import open_images
+from resources.ray_clustering.cluster import RayCluster
+from resources.ray_rows.folder import RowFolder
+from resources.warehouse import Warehouse
+from tests.assets.cluster.embedding import entry, fill
+from tests.assets.local_ray import LocalRay, local_ray
+from tests.assets.world import Result, sentence
+from tests.doubles.serving import free_ports
+from tests.methods.ingest.pictures_drawn import file_of, texture
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore:Function `PipesMessageReader.expected_writer_count`"),
+    pytest.mark.filterwarnings("ignore:AssetExecutionContext:DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore:ssl=None:DeprecationWarning"),
+]
+
+TEXTS_PER_BLOCK, PICTURES_PER_BLOCK = 8, 3
+EMBEDDING = RowWork(
+    "resources.embedder:embed_on_worker",
+    {"model": PACKAGED, "backend": "torch", "device": "cpu"},
+    TEXTS_PER_BLOCK,
+)
+
+
+@pytest.fixture(scope="module")
+def ray() -> Iterator[LocalRay]:
+    with local_ray() as cluster:
+        yield cluster
+
+
+@pytest.fixture(autouse=True)
+def small_jobs(loom_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Jobs for ten rows, which would be done here otherwise."""
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    monkeypatch.setattr(ray_jobs, "MIN_ROWS_FOR_JOB", 10)
+    monkeypatch.setattr("assets.cluster.embeddings.TEXTS_PER_BLOCK", TEXTS_PER_BLOCK)
+    monkeypatch.setattr(picture_copies, "PICTURES_AT_ONCE", PICTURES_PER_BLOCK)
+
+
+@pytest.fixture
+def instance() -> Iterator[dg.DagsterInstance]:
+    with dg.DagsterInstance.ephemeral() as instance:
+        yield instance
+
+
+@pytest.fixture
+def warehouse(loom_home: Path) -> Warehouse:
+    return Warehouse(loom_home / "warehouse.duckdb")
+
+
+def lines(instance: dg.DagsterInstance, result: Result) -> list[str]:
+    """What the job's driver says of its blocks."""
+    records = instance.all_logs(result.run_id)
+    return [record.user_message for record in records if " workers" in record.user_message]
+
+
+def on_ray(
+    instance: dg.DagsterInstance, address: str, act: Callable[[RowsOnRay], Any]
+) -> tuple[Result, list[Any]]:
+    """A run that does something with the cluster, and what that gives."""
+    given = []
+
+    @dg.asset
+    def by_row(context: dg.AssetExecutionContext) -> dg.MaterializeResult:
+        with plain_errors():
+            given.append(act(RowsOnRay(context, RayCluster(address))))
+        return dg.MaterializeResult()
+
+    result = dg.materialize([by_row], instance=instance, raise_on_error=False)
+    return result, given
+
+
+# --- Texts ---------------------------------------------------------------------------------------
+
+
+def texts(n: int) -> list[str]:
+    return [f"The lighthouse number {i} stands on rock {i * i % 97}." for i in range(n)]
+
+
+def embed(
+    warehouse: Warehouse, instance: dg.DagsterInstance, address: str | None, runner: str
+) -> Result:
+    return dg.materialize(
+        [embeddings_asset],
+        instance=instance,
+        resources={
+            "warehouse": warehouse,
+            "embedder": Embedder(),
+            "ray": RayCluster(address),
+        },
+        run_config={"ops": {"cluster__embeddings": {"config": {"runner": runner}}}},
+        raise_on_error=False,
+    )
+
+
+def kept(warehouse: Warehouse) -> dict[tuple[str, str, str], np.ndarray]:
+    rows = warehouse.sql("SELECT * FROM cluster.embeddings").to_pylist()
+    return {(row["text_id"], row["model"], row["text"]): np.array(row["vector"]) for row in rows}
+
+
+def workers_of(ray: LocalRay) -> list[int]:
+    """Processes of this Ray's actors that are at a block, by the title that Ray gives them."""
+    found = []
+    for process in [path for path in Path("/proc").iterdir() if path.name.isdigit()]:
+        with suppress(OSError):
+            if (process / "cmdline").read_bytes().startswith(b"ray::MapWorker"):
+                parent = (process / "stat").read_text().rsplit(")", 1)[1].split()[1]
+                if str(ray.folder) in Path("/proc", parent, "cmdline").read_text():
+                    found.append(int(process.name))
+    return found
+
+
+@pytest.mark.sample(1)
+class TestWithWorkers:
+    """A cluster and its jobs take half a minute, so each of these has its turn."""
+
+    def test_a_killed_worker_costs_its_block_and_vectors_are_those_of_one_process(
+        self, instance, ray, warehouse, tmp_path
+    ):
+        """One of two is stopped, which holds its block, and killed once the other's are stored."""
+        rows = [entry(f"e{i}", [], text) for i, text in enumerate(texts(79))]
+        fill(warehouse, *rows)
+        killed = []
+
+        def kill_one() -> None:
+            deadline = time.monotonic() + 240
+            while not killed and time.monotonic() < deadline:
+                workers = workers_of(ray)
+                if len(workers) == 2:
+                    os.kill(workers[0], signal.SIGSTOP)
+                    while not warehouse.count("cluster.embeddings"):
+                        time.sleep(0.2)
+                    os.kill(workers[0], signal.SIGKILL)
+                    killed.append(workers[0])
+                time.sleep(0.05)
+
+        killer = Thread(target=kill_one)
+        killer.start()
+        result = embed(warehouse, instance, ray.address, "ray")
+        killer.join()
+
+        assert result.success and len(killed) == 1
+        # 79 captions and the title that all entries have, in blocks of 8; each is done once.
+        assert lines(instance, result)[-1].startswith("10/10 blocks, 80 rows, ")
+        here = Warehouse(tmp_path / "here.duckdb")
+        fill(here, *rows)
+        assert embed(here, instance, None, "local").success
+        on_workers, local = kept(warehouse), kept(here)
+        assert on_workers.keys() == local.keys() and len(local) == 80
+        assert min(float(local[key] @ on_workers[key]) for key in local) > 1 - 1e-6

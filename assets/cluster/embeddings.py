@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 PORTION = 4096
 """Texts written at once: a run that is killed loses at most this many."""
 TEXTS_PER_BLOCK = 4 * STEP
-"""Texts of a block on a cluster, some ten seconds of one core: the model gets the same steps as here."""
+"""Texts of a block on a cluster, ten seconds of one core: the model gets the same steps as here."""
 NO_ENTRIES = (
     "There are no entries: ingest a shard first; what was left out of one is in ingest.left_out and "
     "ingest.rejected."

@@ -38,8 +38,8 @@ PASSED_ON = ("LOOM_FILES", "AWS_ENDPOINT_URL", "AWS_REGION", "HF_HOME", "HF_HUB_
 
 
 class ByRowSettings(Settings):
-    """Where the rows of a step are worked on. `runner` does not change the result: `ray` sends many rows
-    to the cluster at LOOM_RAY_ADDRESS."""
+    """Where the rows of a step are worked on. `runner` does not change the result: `ray` sends many
+    rows to the cluster at LOOM_RAY_ADDRESS."""
 
     runner: Literal["local", "ray"] = Field("local", description="Where many rows are worked on.")
 

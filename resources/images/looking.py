@@ -24,7 +24,7 @@ def look_on_worker(version: int) -> Callable[[pa.Table], pa.Table]:
     """For work by row on a cluster: the miniatures of pictures as bytes, in a column `grey`, from the
     images of the home or of the bucket; null for one that cannot be decoded.
 
-    Raises ImageNotStored, ImageDamaged.
+    `version` is that of the methods: another one is other work. Raises ImageNotStored, ImageDamaged.
     """
     store = open_images()
 

@@ -1,7 +1,7 @@
-"""The files of one kind of work by row, in a folder that every node sees: blocks to do, blocks done.
+"""The files of one kind of work by row, in a folder that all nodes see: blocks to do, blocks done.
 
-A block is a Parquet file whose first column has the ids of its rows. The blocks of a run that was killed
-are found and used by the next one.
+A block is a Parquet file whose first column has the ids of its rows. The blocks of a run that was
+killed are found and used by the next one.
 """
 
 import hashlib

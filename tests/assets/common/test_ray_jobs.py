@@ -1,5 +1,6 @@
 """Work by row on a Ray cluster of two workers: the rows that it gives here, whoever dies on the way."""
 
+import importlib
 import os
 import signal
 import time
@@ -13,6 +14,7 @@ import dagster as dg
 import numpy as np
 import pyarrow as pa
 import pytest
+from filelock import FileLock
 
 from assets.cluster import embeddings as embeddings_asset
 from assets.common import picture_copies, ray_jobs
@@ -21,7 +23,7 @@ from assets.common.ray_jobs import RowsOnRay, RowWork
 from assets.common.tables import plain_errors
 from methods.ids import content_id
 from methods.ingest.picture_match import VERSION
-from resources.embedder import PACKAGED, Embedder, embed_on_worker
+from resources.embedder import PACKAGED, Embedder
 from resources.images.looking import look_on_worker
 from resources.images.store import open_images
 from resources.ray_clustering.cluster import RayCluster
@@ -40,6 +42,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:ssl=None:DeprecationWarning"),
 ]
 
+embeddings_module = importlib.import_module("assets.cluster.embeddings")
 TEXTS_PER_BLOCK, PICTURES_PER_BLOCK = 8, 3
 EMBEDDING = RowWork(
     "resources.embedder:embed_on_worker",
@@ -60,7 +63,7 @@ def small_jobs(loom_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
     monkeypatch.setattr(ray_jobs, "MIN_ROWS_FOR_JOB", 10)
-    monkeypatch.setattr("assets.cluster.embeddings.TEXTS_PER_BLOCK", TEXTS_PER_BLOCK)
+    monkeypatch.setattr(embeddings_module, "TEXTS_PER_BLOCK", TEXTS_PER_BLOCK)
     monkeypatch.setattr(picture_copies, "PICTURES_AT_ONCE", PICTURES_PER_BLOCK)
 
 
@@ -175,3 +178,92 @@ class TestWithWorkers:
         on_workers, local = kept(warehouse), kept(here)
         assert on_workers.keys() == local.keys() and len(local) == 80
         assert min(float(local[key] @ on_workers[key]) for key in local) > 1 - 1e-6
+
+    def test_pictures_are_looked_at_by_workers_and_what_an_earlier_run_had_done_is_not_done_again(
+        self, instance, ray, warehouse, loom_home, tmp_path
+    ):
+        """Thirteen pictures, one of which cannot be decoded; one of five blocks is done."""
+        ids = stored_pictures(13)
+        here = Pictures(Warehouse(tmp_path / "here.duckdb"), open_images()).miniatures(ids)
+        work = RowWork(picture_copies.LOOK_ON_WORKER, {"version": VERSION}, PICTURES_PER_BLOCK)
+        folder = RowFolder(loom_home / "ray" / f"rows-{content_id(work.make, work.arguments)}")
+        assert folder.plan(pa.table({"image_id": sorted(ids)}), PICTURES_PER_BLOCK) == 5
+        for block in folder.todo()[:1]:
+            folder.run(block, look_on_worker(VERSION))
+
+        def look(on_ray: RowsOnRay) -> dict[str, Any]:
+            return Pictures(warehouse, open_images(), on_ray).miniatures(ids)
+
+        result, (found,) = on_ray(instance, ray.address, look)
+
+        assert result.success and len(found) == 12 and found.keys() == here.keys()
+        assert all(np.array_equal(found[one], here[one]) for one in here)
+        assert lines(instance, result)[-1].startswith("4/4 blocks, 10 rows, ")
+        assert warehouse.count(MINIATURES) == 12 and not folder.path.exists()
+
+    def test_an_error_of_a_worker_is_its_sentence_and_the_blocks_of_others_are_kept(
+        self, instance, ray, warehouse
+    ):
+        ids = stored_pictures(13)
+        open_images().path(ids[5]).unlink()
+
+        result, _ = on_ray(
+            instance,
+            ray.address,
+            lambda on_ray: Pictures(warehouse, open_images(), on_ray).miniatures(ids),
+        )
+
+        assert sentence(result).startswith(f"There is no image '{ids[5]}' in ")
+
+
+def stored_pictures(n: int) -> list[str]:
+    """So many pictures in the home's store; the last one's end is missing."""
+    files = [file_of(texture(seed)) for seed in range(n)]
+    return [open_images().put(data).image_id for data in [*files[:-1], files[-1][:2000]]]
+
+
+# --- Without workers -----------------------------------------------------------------------------
+
+
+def test_nobody_at_the_address(instance, warehouse, loom_home):
+    """What is to do stays, and few rows need nobody."""
+    address = f"http://127.0.0.1:{free_ports(1)[0]}"
+    rows = pa.table({"text_id": [str(i) for i in range(10)], "text": texts(10)})
+
+    result, _ = on_ray(instance, address, lambda on_ray: on_ray.run(EMBEDDING, rows, print))
+
+    assert sentence(result).startswith(
+        f"The Ray job at {address} did not finish (Failed to connect to Ray at address: {address}"
+    )
+    assert f"finished blocks are kept in {loom_home / 'ray' / 'rows-'}" in sentence(result)
+
+    few = rows.slice(0, 9)
+    result, (left,) = on_ray(instance, address, lambda on_ray: on_ray.run(EMBEDDING, few, print))
+    assert result.success and left == few
+    assert list((loom_home / "ray").glob("rows-*/")) == []
+
+
+def test_two_runs_at_once(instance, loom_home):
+    rows = pa.table({"text_id": [str(i) for i in range(10)], "text": texts(10)})
+    name = content_id(EMBEDDING.make, EMBEDDING.arguments)
+    folder = loom_home / "ray" / f"rows-{name}"
+    folder.parent.mkdir(parents=True)
+    with FileLock(f"{folder}.lock"):
+        result, _ = on_ray(
+            instance, "http://127.0.0.1:1", lambda on_ray: on_ray.run(EMBEDDING, rows, print)
+        )
+
+    assert sentence(result) == (
+        f"Another run works on the same rows in {folder}. Wait for it, then run this again."
+    )
+
+
+@pytest.mark.parametrize("runner", ["local", "ray"])
+def test_an_address_must_be_there_for_those_who_ask_for_ray(instance, warehouse, runner):
+    fill(warehouse, entry("e1", [], "A light."))
+
+    result = embed(warehouse, instance, None, runner)
+
+    assert result.success == (runner == "local")
+    if runner == "ray":
+        assert sentence(result).startswith("LOOM_RAY_ADDRESS is not set to the address of a ")

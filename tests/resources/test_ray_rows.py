@@ -31,7 +31,11 @@ def folder(tmp_path: Path) -> RowFolder:
 
 def taken(folder: RowFolder) -> dict[int, int]:
     blocks = list(folder.take())
-    return {n: square for block in blocks for _, n, square in zip(*block.to_pydict().values(), strict=True)}
+    return {
+        n: square
+        for block in blocks
+        for _, n, square in zip(*block.to_pydict().values(), strict=True)
+    }
 
 
 def test_each_row_is_done_once_in_blocks_of_the_rows_order(folder):

@@ -30,11 +30,9 @@ def folder(tmp_path: Path) -> RowFolder:
 
 
 def taken(folder: RowFolder) -> dict[int, int]:
-    blocks = list(folder.take())
+    blocks = [block.to_pydict() for block in folder.take()]
     return {
-        n: square
-        for block in blocks
-        for _, n, square in zip(*block.to_pydict().values(), strict=True)
+        n: square for block in blocks for n, square in zip(block["n"], block["square"], strict=True)
     }
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from methods.evaluation.common_items import CommonScore
 from methods.evaluation.judging import PANEL, RULE
@@ -116,11 +116,20 @@ def render_diff(
 
 
 def _head(card: Card) -> dict[str, Any]:
-    """A release as the page shows it; `report` is the link to its report, None if there is none."""
+    """A release as the page shows it, with links to its report and its items; None if there is none."""
     report = f"{card['release_id']}.html"
     there = (reports_path() / report).is_file()
-    items = ROOT + items_page(card["release_id"])
-    return {**card, "report": ROOT + quote(report) if there else None, "items": items}
+    return {
+        **card,
+        "report": ROOT + quote(report) if there else None,
+        "browser": _items_link(card["release_id"]),
+    }
+
+
+def _items_link(release_id: str, **shown: str) -> str | None:
+    """The link to a release's sample browser; None where it is not written."""
+    there = (reports_path() / unquote(items_page(release_id))).is_file()
+    return ROOT + items_page(release_id, **shown) if there else None
 
 
 def _boards(common: Sequence[OnCommon]) -> list[Board]:
@@ -198,7 +207,7 @@ def _item(
     return {
         "how": how,
         "places": [
-            (side, item_id, ROOT + items_page(release_id, item=item_id))
+            (side, item_id, _items_link(release_id, item=item_id))
             for (side, release_id), item_id in zip(sides, ids, strict=True)
         ],
         "what": of.what,

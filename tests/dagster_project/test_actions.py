@@ -85,3 +85,11 @@ def test_neither_dagster_nor_pandas_is_loaded_for_that(loom_home: Path) -> None:
     )
     assert done.stdout.splitlines()[-1] == "", done.stdout
     assert len(done.stderr.splitlines()) == len(WRONG)
+
+
+def test_upkeep_of_a_lake_is_refused_where_the_tables_are_a_file(
+    loom_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    loom_home.mkdir()
+    assert loom(["home", "merge-files"]) != 0
+    assert "this is for a lake (LOOM_WAREHOUSE)" in capsys.readouterr().err

@@ -67,6 +67,7 @@ def test_stages_jobs_schemas_and_folders_are_called_alike() -> None:
             "site",
             "settings",
             "ask_anew",
+            "merge_files",
             "__ASSET_JOB",
             *on_releases,
             *on_predictions,

@@ -10,7 +10,8 @@ from methods.errors import UserError
 from resources.home import REPO_ROOT
 from resources.home_backup import BackupError, back_up
 from resources.lake_file import LakeError, lake_address
-from resources.warehouse import Warehouse
+from resources.notebook import copied
+from resources.warehouse import Warehouse, WarehouseError
 from resources.warehouse_of_home import warehouse_of_home
 from tests import lakes
 from tests.doubles.servers import PostgresServer
@@ -90,6 +91,14 @@ def test_a_backup_of_a_home_with_a_lake_says_what_to_back_up(
     with pytest.raises(BackupError, match=r"on the lake loom on db: .*pg_dump.*home/lake/") as said:
         back_up(loom_home, tmp_path / "backup")
     assert "secret" not in str(said.value)
+
+
+def test_a_file_has_no_snapshots(loom_home: Path) -> None:
+    warehouse = warehouse_of_home()
+    warehouse.check()
+    assert warehouse.snapshots_of_releases() == {}
+    with pytest.raises(WarehouseError, match="--as-of reads a lake"), copied(warehouse.path, "3"):
+        pass
 
 
 def test_this_duckdb_without_ducklake_is_one_sentence(

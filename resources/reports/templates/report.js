@@ -126,6 +126,8 @@
     const asked = kept().getAll("model").slice(0, 3);
     boxes.forEach((box, place) => { box.checked = asked.includes(names[place]); });
     show();
+    const gone = asked.filter((name) => !names.includes(name));
+    if (gone.length) links.prepend(`Not among these models: ${gone.join(", ")}. `);
     group.addEventListener("change", () => {
       show();
       keep("model", names.filter((_, place) => boxes[place].checked));

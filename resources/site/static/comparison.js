@@ -41,7 +41,7 @@
     c:
       loom
         .sides()
-        .filter((each) => each !== first && each !== second)
+        .filter(({ side }) => side !== first.side && side !== second.side)
         .map(({ model }) => loom.release.models[model].name)[0] ?? null,
     "diff.side": side,
     sort: null,
@@ -52,7 +52,7 @@
       name: loom.release.models[model].name,
     }));
     const [front, back] = loom.sides();
-    const here = first === front && second === back;
+    const here = first.side === front.side && second.side === back.side;
     const button = (side, text) =>
       el(
         "button",
@@ -107,8 +107,13 @@
     const target = loom.byId("comparison");
     const shown = loom.shown();
     const unknown = ["a", "b", "c"].filter((side) => loom.get(side) && loom.modelOf(side) === null);
-    const notice = unknown.map((side) =>
-      el("p", { className: "banner" }, `This release has no model ${loom.get(side)}: the link is of another evaluation.`),
+    const lacks = unknown.map((side) => `no model ${loom.get(side)}`);
+    const [metric, judge] = [loom.get("metric"), loom.get("judge")];
+    if (shown && metric && loom.metric(shown.metric).name !== metric) lacks.push(`no scores by ${metric}`);
+    else if (shown && judge && ![loom.judgeTitle(shown.judge), loom.release.judges[shown.judge].judge].includes(judge))
+      lacks.push(`no scores of ${judge}`);
+    const notice = lacks.map((what) =>
+      el("p", { className: "banner" }, `This release has ${what}: the link is of another evaluation.`),
     );
     if (sides.length < 2 || !shown) {
       target.hidden = !notice.length;

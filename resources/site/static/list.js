@@ -147,6 +147,7 @@
           loom.n
             ? "No item is as the search and the filters say. Remove one of them above."
             : "This release has no items.",
+          loom.isShort(loom.get("q")) && " A word is found by its first two letters or more.",
         ),
       );
     pages();

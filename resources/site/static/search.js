@@ -20,6 +20,12 @@
     return { words: [...new Set(prefix === null ? words : words.slice(0, -1))], prefix };
   };
 
+  // Whether a query's last word is a single letter, which finds that letter alone.
+  loom.isShort = (text) => {
+    const last = wordsOf(text).at(-1) ?? "";
+    return [...last].length === 1 && !IS_ALONE.test(last) && normal(text).endsWith(last);
+  };
+
   // Mark the items of one word, whose numbers are given as differences.
   const mark = (marks, differences) => {
     let number = 0;

@@ -153,11 +153,17 @@ def test_hostile_texts_are_only_text_and_nothing_is_loaded(store: ImageStore) ->
 def test_a_page_links_to_the_index_and_to_reports_that_there_are(
     store: ImageStore, loom_home: Path
 ) -> None:
-    (loom_home / "reports").mkdir(parents=True)
-    (loom_home / "reports" / "toy-2.html").write_text("")
-    links = Page(diff_page(store)).attributes("a", "href")
+    (loom_home / "reports" / "items").mkdir(parents=True)
+    for name in ("toy-2.html", "items/toy-2.html"):
+        (loom_home / "reports" / name).write_text("")
+    page = Page(diff_page(store))
+    links = page.attributes("a", "href")
     assert links[0] == "../../index.html" and "../../toy-2.html" in links
-    assert "../../toy-1.html" not in links
+    assert "../../items/toy-2.html" in links
+    assert any(link.startswith("../../items/toy-2.html#item=") for link in links)
+    assert not any("toy-1" in link for link in links)
+    assert not any("built-in" in link for link in links)
+    assert "its items are written by" in page.text
 
 
 def test_the_index_finds_the_pages_that_there_are(loom_home: Path) -> None:

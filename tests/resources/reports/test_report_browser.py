@@ -181,7 +181,9 @@ def test_two_or_three_models_are_chosen_for_a_comparison(browser: Browser, folde
     }
     choice.get_by_label(LONG).uncheck()
     # A link shows the same two.
-    other = opened(browser, folder / "r.html", 1280, urlsplit(page.url).fragment)
+    shared = urlsplit(page.url).fragment
+    other = opened(browser, folder / "r.html", 1280, f"{shared}&model=gone")
+    expect(other.locator(".chosen:visible").first).to_contain_text("Not among these models: gone.")
     matrix = other.get_by_role("region", name="Comparisons, Micro mean").first
     expect(matrix.locator("tbody td:visible")).to_have_count(4)
     other.close()

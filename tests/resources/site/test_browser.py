@@ -393,6 +393,33 @@ def test_a_model_that_a_link_names_and_the_release_has_not_is_said(visit: Visit)
     expect(comparison).not_to_contain_text("no model")
 
 
+def test_scores_that_a_link_names_and_the_release_has_not_are_said(visit: Visit) -> None:
+    for part, said in (
+        ("metric=nothing&judge=nobody", "no scores by nothing"),
+        ("metric=Errors&judge=nobody", "no scores of nobody"),
+    ):
+        comparison = visit.open(part).locator("#comparison")
+        expect(comparison).to_have_text(
+            f"This release has {said}: the link is of another evaluation."
+        )
+
+
+def test_a_button_of_the_pair_keeps_the_models(visit: Visit) -> None:
+    page = visit.open("a=strong&b=weak")
+    page.get_by_role("button", name=re.compile("^B better")).click()
+    assert "c=" not in page.url
+    expect(page.get_by_label("Model C")).to_have_value("")
+    pressed = page.get_by_role("button", name=re.compile("^B better"), pressed=True)
+    expect(pressed).to_have_count(1)
+    pressed.click()
+    assert "diff.side" not in page.url
+
+
+def test_a_single_letter_says_what_finds_more(page: Page) -> None:
+    search(page, "q")
+    expect(page.get_by_text("A word is found by its first two letters or more.")).to_be_visible()
+
+
 def test_back_goes_to_the_item_before(page: Page) -> None:
     page.locator("#list a").nth(4).click()
     expect(page.locator("#item-title")).to_have_text("Item 5")

@@ -133,7 +133,8 @@ def workers_of(ray: LocalRay) -> list[int]:
     found = []
     for process in [path for path in Path("/proc").iterdir() if path.name.isdigit()]:
         with suppress(OSError):
-            if (process / "cmdline").read_bytes().startswith(b"ray::MapWorker"):
+            title = (process / "cmdline").read_bytes()
+            if title.startswith(b"ray::MapWorker") and b".submit" in title:
                 parent = (process / "stat").read_text().rsplit(")", 1)[1].split()[1]
                 if str(ray.folder) in Path("/proc", parent, "cmdline").read_text():
                     found.append(int(process.name))
@@ -158,7 +159,7 @@ class TestWithWorkers:
                 workers = workers_of(ray)
                 if len(workers) == 2:
                     os.kill(workers[0], signal.SIGSTOP)
-                    while not warehouse.count("cluster.embeddings"):
+                    while not warehouse.count("cluster.embeddings") and time.monotonic() < deadline:
                         time.sleep(0.2)
                     os.kill(workers[0], signal.SIGKILL)
                     killed.append(workers[0])

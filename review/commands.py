@@ -102,11 +102,12 @@ def serve(
     from review import proxy
 
     believed = proxy.sign_in_header(sign_in_header, trusted_proxy)
-    accounts = _accounts()
+    # First of all what refuses to start.
+    require_free(port)
+    store, accounts = review_store(), _accounts()
     if not accounts.all():
         print("Nobody can sign in yet: run vlm-loom review account add NAME --role annotator")
-    require_free(port)
-    _serve(review_store(), accounts, port, believed, listen)
+    _serve(store, accounts, port, believed, listen)
 
 
 @review.command(example="vlm-loom review demo")
@@ -176,7 +177,10 @@ def add(name: str, role: Any, password: bool, address: str) -> None:
 @account.command("list", example="vlm-loom review account list")
 def list_accounts() -> None:
     """Every account."""
-    for person in _accounts().all():
+    people = _accounts().all()
+    if not people:
+        print("There are no accounts yet: run vlm-loom review account add NAME --role annotator")
+    for person in people:
         signs_in = "disabled" if person.disabled else "by link"
         if person.has_password and not person.disabled:
             signs_in = "by password or link"
@@ -345,8 +349,8 @@ def dump(out: Path, form: str) -> None:
 
 @review.command(example="vlm-loom review load review.zip")
 @click.argument("file", type=FILE)
-def load(file: Path) -> None:
-    """Store the decisions and comments of a file that `review dump` wrote."""
+def load(file: Path) -> int:
+    """Store the decisions, comments and gold items of a file that `review dump` wrote."""
     from review.dump import load
 
     loaded = load(file, review_store(), _accounts())
@@ -354,6 +358,21 @@ def load(file: Path) -> None:
         f"{loaded.decisions} decisions and {loaded.comments} comments added, {loaded.known} known "
         "already"
     )
+    if loaded.without_item:
+        print(
+            f"{loaded.without_item} decisions were left out: their items were never in the queue "
+            "here; load the file again once review/queue has them, as it has where the settings and "
+            "the pages are the same.",
+            file=sys.stderr,
+        )
+    if loaded.of_other_gold:
+        print(
+            f"{loaded.of_other_gold} decisions on gold items were left out: the items that these are "
+            "copies of are not here with the same content, or the file is of an earlier version; "
+            "make gold on the lead's page and load the file again.",
+            file=sys.stderr,
+        )
+    return 1 if loaded.without_item or loaded.of_other_gold else 0
 
 
 def read_queue() -> list[QueueItem]:

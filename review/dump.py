@@ -1,4 +1,4 @@
-"""Everything that people did, as one file: decisions, revisions, comments, effort; and back.
+"""Everything that people did, as one file: decisions, revisions, comments, effort, gold; and back.
 
 What belongs here: which tables the file has, in which forms, and what is read back of it. Items to
 decide on go out and come back as `import_export.py` says.
@@ -7,6 +7,7 @@ decide on go out and come back as `import_export.py` says.
 import csv
 import io
 import json
+import shlex
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -22,7 +23,8 @@ from methods.json_text import from_json
 from methods.review import KINDS, Decision, QueueItem, source_hash_of
 from methods.spreadsheet_cells import marked_rows, unmarked_rows
 from methods.validation import first_fault
-from resources.review.accounts import AccountError, Accounts
+from resources.review.accounts import ROLES, Accounts, folded_name
+from resources.review.gold import NewGold, gold_id_of
 from resources.review.loading import Ended
 from resources.review.store import ReviewStore
 from review.item_texts import item_texts
@@ -67,6 +69,25 @@ class _Comment(BaseModel):
     written_at: str = Field(min_length=1)
 
 
+class _Expected(BaseModel):
+    """What an expert made of an item: `expected_of` in methods/agreement/gold.py."""
+
+    model_config = ConfigDict(extra="forbid")
+    verdict: Literal["accept", "edit", "reject"]
+    content: dict[str, Any] | None
+
+
+class _Gold(BaseModel):
+    """A gold item as it is stored: a copy of `of_item`. `expected` is JSON."""
+
+    model_config = ConfigDict(extra="forbid")
+    item_id: str = Field(min_length=1)
+    of_item: str = Field(min_length=1)
+    expected: str
+    made_by: str = Field(min_length=1)
+    made_at: str = Field(min_length=1)
+
+
 COLUMNS: dict[str, tuple[str, ...]] = {
     "decisions": tuple(_Decision.model_fields),
     "revisions": ("event_id", "item_id", "reviewer", "round", "part", "before", "after"),
@@ -75,17 +96,22 @@ COLUMNS: dict[str, tuple[str, ...]] = {
         *("kind", "round", "reviewer", "n_decisions", "n_skipped", "median_seconds"),
         "reasons",
     ),
+    "gold": tuple(_Gold.model_fields),
 }
 """The tables and their columns. Revisions and effort follow from the decisions, so that they are not
 read back."""
 
 
 class Loaded(NamedTuple):
-    """How many rows were added, and how many were there already."""
+    """How many rows were added, how many were there already, and how many decisions were left out,
+    because their item was never in the queue here, or because it is gold of an item that is not here
+    with that content."""
 
     decisions: int
     comments: int
     known: int
+    without_item: int = 0
+    of_other_gold: int = 0
 
 
 # --- Out -------------------------------------------------------------------------------------------
@@ -118,6 +144,7 @@ def tables(store: ReviewStore) -> dict[str, list[Row]]:
         {**row, "reasons": json.dumps(row["reasons"], sort_keys=True)}
         for row in effort_rows(known.values(), in_force)
     ]
+    rows["gold"] = store.gold()
     return rows
 
 
@@ -230,38 +257,108 @@ def dumped(store: ReviewStore, form: str) -> bytes:
 
 
 def load(path: Path, store: ReviewStore, accounts: Accounts) -> Loaded:
-    """Store the decisions and comments of a file, all or none; what is there already is left as it is.
+    """Store the decisions, comments and gold items of a file; what is there already is left as it is.
 
-    Raises DumpError, with the table and the row at fault.
+    Decisions on items that this store lacks are left out and counted; the same file adds them once the
+    items are there. Of the others all are stored, or none. Raises DumpError, with the table and the row
+    at fault.
     """
     contents: dict[str, dict[str, Any]] = {}
     ended, commented = store.revocations(), {_said(vars(each)) for each in store.comments()}
-
-    def name(said: str) -> str:
-        try:
-            return accounts.known(said)
-        except AccountError as error:
-            raise DumpError(f"{path}: {error}") from None
-
+    names = _Names(accounts)
+    decided = _rows(path, "decisions", _Decision)
+    gold = _gold(path, store, names)
+    copies = {new.item["item_id"]: new.item for new in gold}
+    known = {
+        item_id: copies.get(item_id) or store.item(item_id)
+        for item_id in {row.item_id for row in decided}
+    }
+    # Files of earlier versions have no gold items, and their ids tell.
+    golden = {gold_id_of(item) for item in known.values() if item is not None}
+    golden |= {row.item_id for row in _rows(path, "gold", _Gold)}
+    without_item = of_other_gold = 0
     read: list[tuple[Decision, Ended | None]] = []
-    for number, row in enumerate(_rows(path, "decisions", _Decision), start=1):
-        decision = _decision(f"{path}, decisions, row {number}", row, store, contents)
+    for number, row in enumerate(decided, start=1):
+        item = known[row.item_id]
+        if item is None:
+            of_other_gold += row.item_id in golden
+            without_item += row.item_id not in golden
+            continue
+        decision = _decision(f"{path}, decisions, row {number}", row, item, contents)
         event_id = store.event_of(decision)
         # Names are asked for what is new alone: a person may have been given another one since.
         if event_id is None:
-            decision = replace(decision, reviewer=name(row.reviewer))
+            role = "annotator" if row.round == 1 else "expert"
+            decision = replace(decision, reviewer=names.known(row.reviewer, role))
         end = None
         if row.ended_at is not None and event_id not in ended:
-            end = name(row.ended_by), row.ended_for, row.ended_at
+            role = "annotator" if row.ended_by == row.reviewer else "admin"
+            end = names.known(row.ended_by, role), row.ended_for, row.ended_at
         read.append((decision, end))
     written = [
-        {**row.model_dump(), "author": name(row.author)}
-        | {"addressee": name(row.addressee) if row.addressee else None}
+        {**row.model_dump(), "author": names.known(row.author)}
+        | {"addressee": names.known(row.addressee) if row.addressee else None}
         if _said(row.model_dump()) not in commented
         else row.model_dump()
         for row in _rows(path, "comments", _Comment)
     ]
-    return Loaded(*store.load(read, written))
+    names.require_all(path)
+    return Loaded(*store.load(read, written, gold), without_item, of_other_gold)
+
+
+class _Names:
+    """The names in a file as the accounts spell them, and those without an account."""
+
+    def __init__(self, accounts: Accounts):
+        self._accounts = accounts
+        self._missing: dict[str, tuple[str, str]] = {}
+
+    def known(self, said: str, role: str = ROLES[0]) -> str:
+        """The name of the account, or `said` where there is none; `role` is what the person did."""
+        account = self._accounts.get(said)
+        if account is not None:
+            return account.name
+        name, before = self._missing.get(folded_name(said), (said, role))
+        self._missing[folded_name(said)] = name, max(before, role, key=ROLES.index)
+        return said
+
+    def require_all(self, path: Path) -> None:
+        """Raise DumpError, with all names at once, where some have no account."""
+        if self._missing:
+            people = ", ".join(repr(name) for name, _ in self._missing.values())
+            adding = " && ".join(
+                f"vlm-loom review account add {shlex.quote(name)} --role {role}"
+                for name, role in self._missing.values()
+            )
+            raise DumpError(
+                f"{path}: There is no account {people}, and decisions and comments need one: run "
+                f"{adding} and load the file again."
+            )
+
+
+def _gold(path: Path, store: ReviewStore, names: _Names) -> list[NewGold]:
+    """The gold items of the file that this store lacks, of items that it has with the same content."""
+    new = []
+    for number, row in enumerate(_rows(path, "gold", _Gold), start=1):
+        item = store.item(row.of_item)
+        if store.item(row.item_id) is not None or item is None or gold_id_of(item) != row.item_id:
+            continue
+        try:
+            expected = _Expected.model_validate(from_json(row.expected)).model_dump()
+            content = expected["content"]
+            if (expected["verdict"] == "reject") != (content is None):
+                raise ValueError("the content is that of an item which is not rejected")
+            if content is not None:
+                if content.keys() != item["content"].keys():
+                    raise ValueError("the content has the keys of another kind")
+                KINDS[item["kind"]].texts(content)
+        except (ValueError, TypeError, KeyError, AttributeError, IndexError) as error:
+            said = str(error).split("\n")[0].rstrip(".")
+            raise DumpError(f"{path}, gold, row {number}: expected: {said}.") from None
+        made_by = names.known(row.made_by, "admin")
+        copy: QueueItem = {**item, "item_id": row.item_id}
+        new.append(NewGold(copy, row.of_item, expected, made_by, row.made_at))
+    return new
 
 
 def _said(comment: Row) -> tuple[str, str, str]:
@@ -273,6 +370,8 @@ def _rows(path: Path, table: str, model: type[BaseModel]) -> list[Any]:
     try:
         with zipfile.ZipFile(path) as archive:
             named = [name for name in archive.namelist() if name.partition(".")[0] == table]
+            if not named and table == "gold":  # a file of an earlier version
+                return []
             form = named[0].partition(".")[2] if len(named) == 1 else ""
             if form not in FORMS:
                 raise DumpError(
@@ -296,16 +395,10 @@ def _rows(path: Path, table: str, model: type[BaseModel]) -> list[Any]:
 def _decision(
     place: str,
     row: _Decision,
-    store: ReviewStore,
+    item: QueueItem,
     contents: dict[str, dict[str, Any]],
 ) -> Decision:
     """The decision of a row, whose edits are such a content as the item has. Raises DumpError."""
-    item = store.item(row.item_id)
-    if item is None:
-        raise DumpError(
-            f"{place}: item {row.item_id[:80]!r} was never in this queue: materialize review/queue "
-            "first."
-        )
     kind, edits = KINDS[item["kind"]], None
     try:
         if (row.verdict == "edit") != (row.edits is not None):

@@ -5,7 +5,6 @@ What does not: who may decide an item at all (`process.py`), and where assignmen
 (`resources/review/assignments.py`).
 """
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
@@ -75,36 +74,63 @@ def next_start(
 class Doubt(NamedTuple):
     """What a lead may not have meant: `why`, about an assignment.
 
-    `over`: with it the shares of the same items are more than their people decide, `percent` of `most`.
+    `over`: with it some of its items are kept for `people`, of whom `most` decide each.
     `twice`: the person has some of its items by an earlier assignment. `none`: it has no items.
     """
 
     why: Literal["over", "twice", "none"]
     assignment: Assignment
-    percent: int = 0
+    people: int = 0
     most: int = 0
 
 
 def doubts(
-    made: Sequence[tuple[Assignment, int]], people: Callable[[str | None, int], int]
+    made: Sequence[tuple[Assignment, int]],
+    people: Callable[[str | None, int], int],
+    kinds: Iterable[str],
 ) -> list[Doubt]:
     """What is doubtful about assignments, given with the number of their items, in their order.
 
-    `people(kind, round)` is how many people decide an item of a kind, or of any kind, in a round.
+    `people(kind, round)` is how many people decide an item of a kind in a round, `kinds` are those that
+    are queued.
     """
     found: list[Doubt] = []
-    shares: dict[tuple[int, str | None, int | None], float] = defaultdict(float)
+    queued = sorted(kinds)
     for number, (each, n_items) in enumerate(made):
-        group = each.round, each.kind, each.bucket
-        shares[group] += each.share
-        most = people(each.kind, each.round)
-        if shares[group] > most + _ROUNDING:
-            found.append(Doubt("over", each, round(100 * shares[group]), 100 * most))
+        until = [earlier for earlier, _ in made[: number + 1]]
+        kept = [
+            (_most_at_once(until, kind), people(kind, each.round))
+            for kind in queued
+            if each.kind in (None, kind)
+        ]
+        beyond, most = max(kept, key=lambda pair: pair[0] - pair[1], default=(0, 0))
+        if beyond > most:
+            found.append(Doubt("over", each, beyond, most))
         if any(_overlap(each, earlier) for earlier, _ in made[:number]):
             found.append(Doubt("twice", each))
         elif not n_items:
             found.append(Doubt("none", each))
     return found
+
+
+def _most_at_once(made: Sequence[Assignment], kind: str) -> int:
+    """The most people for whom one place of the last assignment is kept, in its round."""
+    last = made[-1]
+    spans = [
+        (start, end, each)
+        for each in made
+        if each.round == last.round and each.kind in (None, kind)
+        for start, end in _spans(each)
+    ]
+
+    def there(place: float) -> list[Assignment]:
+        return [each for start, end, each in spans if start <= place + _ROUNDING < end - _ROUNDING]
+
+    # Where most spans lie on each other, one of them begins.
+    kept = [there(start) for start, _, _ in spans]
+    return max(
+        (len({each.annotator for each in those}) for those in kept if last in those), default=0
+    )
 
 
 def _overlap(one: Assignment, other: Assignment) -> bool:

@@ -4,7 +4,7 @@ What belongs here: the fault, and the checks that several kinds share. What does
 each kind (`kinds.py`), and the language in which a fault is shown (`review/`).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from methods.prompts.messages import IMAGE_HERE
 
@@ -29,6 +29,19 @@ class EditFault(ValueError):
         return (sentence or self.sentence).format(**self.values)
 
 
+def require_all(checks: Iterable[Callable[[], None]], reading_order: Sequence[Path]) -> None:
+    """Make every check, and raise the EditFault that is first in the order of reading."""
+    faults = []
+    for check in checks:
+        try:
+            check()
+        except EditFault as fault:
+            faults.append(fault)
+    if faults:
+        places = {path: place for place, path in enumerate(reading_order)}
+        raise min(faults, key=lambda fault: places.get(fault.path, len(places)))
+
+
 def require_texts(texts: Mapping[Path, object]) -> None:
     """Raise EditFault at the first text that is empty or none."""
     for path, text in texts.items():
@@ -36,26 +49,27 @@ def require_texts(texts: Mapping[Path, object]) -> None:
             raise EditFault("this text is empty: write one.", path)
 
 
-def require_different(texts: Mapping[Path, str], sentence: str) -> None:
+def require_different(texts: Mapping[Path, object], sentence: str) -> None:
     """Raise EditFault at the first text that an earlier one has as well."""
     earlier: set[str] = set()
-    for path, text in texts.items():
+    for path, text in _strings(texts).items():
         if text.strip() in earlier:
             raise EditFault(sentence, path)
         earlier.add(text.strip())
 
 
-def require_placeholders(edited: Mapping[Path, str], original: Mapping[Path, str]) -> None:
+def require_placeholders(edited: Mapping[Path, object], original: Mapping[Path, str]) -> None:
     """Raise EditFault unless the texts have as many placeholders as before, all together.
 
     Each stands for one image: otherwise the text cannot be sent to a model.
     """
     before = sum(text.count(IMAGE_HERE) for text in original.values())
-    if sum(text.count(IMAGE_HERE) for text in edited.values()) == before:
+    texts = _strings(edited)
+    if sum(text.count(IMAGE_HERE) for text in texts.values()) == before:
         return
     changed = (
         path
-        for path, text in edited.items()
+        for path, text in texts.items()
         if text.count(IMAGE_HERE) != original.get(path, "").count(IMAGE_HERE)
     )
     raise EditFault(
@@ -63,6 +77,11 @@ def require_placeholders(edited: Mapping[Path, str], original: Mapping[Path, str
         next(changed, ()),
         marker=IMAGE_HERE,
     )
+
+
+def _strings(values: Mapping[Path, object]) -> dict[Path, str]:
+    """What is a text: `require_texts` says what is none."""
+    return {path: value for path, value in values.items() if isinstance(value, str)}
 
 
 def require_one_of(value: object, allowed: Sequence[str], path: Path) -> None:

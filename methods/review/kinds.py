@@ -8,6 +8,7 @@ kind is shown (`review/`).
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from string import ascii_uppercase
 from typing import Any
 
@@ -15,6 +16,7 @@ from methods.ids import canonical_json
 from methods.review.faults import (
     EditFault,
     Path,
+    require_all,
     require_different,
     require_one_of,
     require_placeholders,
@@ -93,9 +95,16 @@ def _check_dialogue(edited: Content, original: Content) -> None:
     for number, turn in enumerate(turns):
         if not isinstance(turn, dict):
             raise EditFault("a turn has a question and an answer.", ("turns", number))
-    require_texts(_dialogue_turns(turns, "question", "answer"))
-    for key in ("question", "answer"):
-        require_placeholders(_dialogue_turns(turns, key), _dialogue_turns(original["turns"], key))
+    texts = _dialogue_turns(turns, "question", "answer")
+    checks = [
+        partial(
+            require_placeholders,
+            _dialogue_turns(turns, key),
+            _dialogue_turns(original["turns"], key),
+        )
+        for key in ("question", "answer")
+    ]
+    require_all([partial(require_texts, texts), *checks], list(texts))
 
 
 def _check_text_of(key: str) -> Callable[[Content, Content], None]:
@@ -134,11 +143,19 @@ def _check_three_turns(edited: Content, original: Content) -> None:
     texts: dict[Path, object] = {("caption",): edited["caption"]}
     for name in _CAPABILITIES:
         texts |= {(name, key): text for key, text in edited[name].items()}
-    require_texts(texts)
+    checks: list[Callable[[], None]] = [partial(require_texts, texts)]
     for key in ("question", "reference"):
-        of_turns: dict[Path, str] = {(name, key): edited[name][key] for name in _CAPABILITIES}
-        require_different(of_turns, "an earlier turn has the same text: write another.")
-        require_placeholders(of_turns, {(name, key): original[name][key] for name in _CAPABILITIES})
+        of_turns: dict[Path, object] = {(name, key): edited[name][key] for name in _CAPABILITIES}
+        before: dict[Path, str] = {(name, key): original[name][key] for name in _CAPABILITIES}
+        said = "an earlier turn has the same text: write another."
+        checks.append(partial(require_different, of_turns, said))
+        checks.append(partial(require_placeholders, of_turns, before))
+    shown = [
+        (name, key)
+        for name in _CAPABILITIES
+        for key in ("question", "reference", _FOCUS, "category")
+    ]
+    require_all(checks, [("caption",), *shown])
 
 
 # --- Questions with an answer --------------------------------------------------------------------
@@ -155,7 +172,6 @@ def _choice_texts(content: Content) -> Texts:
 
 
 def _check_multiple_choice(edited: Content, original: Content) -> None:
-    require_texts({(key,): edited[key] for key in ("question", "category")})
     if edited["hint"] is not None and not isinstance(edited["hint"], str):
         raise EditFault("this is a text, or null where there is none.", ("hint",))
     choices = edited["choices"]
@@ -168,10 +184,17 @@ def _check_multiple_choice(edited: Content, original: Content) -> None:
     if sorted(choices) != list(ascii_uppercase[: len(choices)]):
         raise EditFault("the letters are A, B, C and so on, without a gap.", ("choices",))
     of_letter: dict[Path, Any] = {("choices", letter): text for letter, text in choices.items()}
-    require_texts(of_letter)
-    require_different(of_letter, _SAME_CHOICE)
-    require_one_of(edited["answer"], sorted(choices), ("answer",))
-    require_placeholders({("question",): edited["question"]}, {("question",): original["question"]})
+    question: dict[Path, Any] = {("question",): edited["question"]}
+    category: dict[Path, Any] = {("category",): edited["category"]}
+    require_all(
+        [
+            partial(require_texts, question | of_letter | category),
+            partial(require_placeholders, question, {("question",): original["question"]}),
+            partial(require_different, of_letter, _SAME_CHOICE),
+            partial(require_one_of, edited["answer"], sorted(choices), ("answer",)),
+        ],
+        [*question, *of_letter, ("answer",), *category],
+    )
 
 
 # --- Translations --------------------------------------------------------------------------------
@@ -195,18 +218,25 @@ def _check_translation(edited: Content, original: Content) -> None:
         names = ", ".join(sorted(source))
         raise EditFault("this is an object with the keys {keys}.", ("target",), keys=names)
     # An empty source text has an empty translation.
-    require_texts(
-        {
-            ("target", name): text
-            for name, text in target.items()
-            if source[name].strip() or not isinstance(text, str)
-        }
-    )
-    for name, text in source.items():
-        require_placeholders({("target", name): target[name]}, {("target", name): text})
-    require_different(
-        {("target", name): text for name, text in target.items() if name in ascii_uppercase},
-        _SAME_CHOICE,
+    texts: dict[Path, object] = {
+        ("target", name): target[name]
+        for name in source
+        if source[name].strip() or not isinstance(target[name], str)
+    }
+    choices: dict[Path, object] = {
+        ("target", name): target[name] for name in source if name in ascii_uppercase
+    }
+    checks = [
+        partial(require_placeholders, {("target", name): target[name]}, {("target", name): text})
+        for name, text in source.items()
+    ]
+    require_all(
+        [
+            partial(require_texts, texts),
+            *checks,
+            partial(require_different, choices, _SAME_CHOICE),
+        ],
+        [("target", name) for name in source],
     )
 
 

@@ -12,6 +12,7 @@ what the file holds. Tokens are 32 random bytes, so that they need neither salt 
 import hashlib
 import re
 import secrets
+import shlex
 import sqlite3
 import unicodedata
 from collections.abc import Callable
@@ -215,8 +216,8 @@ class Accounts:
         account = self.get(name)
         if account is None:
             raise AccountError(
-                f"There is no account {name!r}, and decisions need one: add it "
-                "with vlm-loom review account add."
+                f"There is no account {name!r}, and decisions need one: add it with vlm-loom review "
+                f"account add {shlex.quote(name)} --role annotator, or --role expert for round 2."
             )
         return account.name
 

@@ -6,7 +6,7 @@ What belongs here: the table `gold` and reads of the decisions on its items. Wha
 
 import json
 import sqlite3
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from methods.agreement.gold import Compared, expected_of, is_due, is_hit, passed
 from methods.ids import content_id
@@ -32,13 +32,27 @@ class Answer(NamedTuple):
         return Compared(self.decision.reviewer, self.decision.decided_at, True, self.hit)
 
 
+class NewGold(NamedTuple):
+    """A gold item to store: the copy under its own id, what it is a copy of, and what is right."""
+
+    item: QueueItem
+    of_item: str
+    expected: dict[str, Any]
+    made_by: str
+    made_at: str
+
+
+Calibrated = Literal["in_calibration", "passed", "not_calibrated"]
+"""Whether a person is given gold items alone, has passed, or began before there were enough of them."""
+
+
 class Gold(NamedTuple):
     """How many gold items there are, how many more there could be, and of each person who answered:
-    (name, answers, hits, whether they are still in the calibration)."""
+    (name, answers, hits, where they are with the calibration; None where there is none)."""
 
     n_items: int
     n_candidates: int
-    people: list[tuple[str, int, int, bool]]
+    people: list[tuple[str, int, int, Calibrated | None]]
 
 
 def make(
@@ -56,34 +70,43 @@ def make(
         state = review_state(item, events.read(connection, [item_id]), rules.of(item["kind"]))
         expected = expected_of(item, state)
         if expected is not None:
-            n_made += _insert(connection, item, expected, made_by, made_at)
+            copy: QueueItem = {**item, "item_id": gold_id_of(item)}
+            n_made += insert(connection, NewGold(copy, item_id, expected, made_by, made_at))
     return n_made
 
 
-def _insert(
-    connection: sqlite3.Connection,
-    item: QueueItem,
-    expected: dict[str, Any],
-    made_by: str,
-    made_at: str,
-) -> int:
-    gold_id = content_id("gold", item["item_id"], item["content_hash"])
-    copy = {**item, "item_id": gold_id}
+def gold_id_of(item: QueueItem) -> str:
+    """The id of the gold item that is a copy of the item with its content."""
+    return content_id("gold", item["item_id"], item["content_hash"])
+
+
+def read(connection: sqlite3.Connection) -> list[dict[str, Any]]:
+    """The rows of the table, in the order of time."""
+    rows = connection.execute(
+        "SELECT item_id, of_item, expected, made_by, made_at FROM gold ORDER BY made_at, item_id"
+    )
+    return [dict(row) for row in rows]
+
+
+def insert(connection: sqlite3.Connection, new: NewGold) -> int:
+    """Store a gold item of an item that is in the store: 1, or 0 where it is there already."""
+    gold_id = new.item["item_id"]
     connection.execute(
         "INSERT INTO items "
         "(item_id, kind, set_id, content_hash, made_of, place, withdrawn, title) "
         "SELECT ?, kind, set_id, content_hash, made_of, place, 1, title FROM items "
         "WHERE item_id = ? ON CONFLICT DO NOTHING",
-        [gold_id, item["item_id"]],
+        [gold_id, new.of_item],
     )
     connection.execute(
         "INSERT INTO item_contents (item_id, item) VALUES (?, ?) ON CONFLICT DO NOTHING",
-        [gold_id, json.dumps(copy, ensure_ascii=False)],
+        [gold_id, json.dumps(new.item, ensure_ascii=False)],
     )
+    expected = json.dumps(new.expected, ensure_ascii=False)
     return connection.execute(
         "INSERT INTO gold (item_id, of_item, expected, made_by, made_at) "
         "VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-        [gold_id, item["item_id"], json.dumps(expected, ensure_ascii=False), made_by, made_at],
+        [gold_id, new.of_item, expected, new.made_by, new.made_at],
     ).rowcount
 
 
@@ -172,10 +195,23 @@ def overview(connection: sqlite3.Connection, rules: RuleBook, made: list[Answer]
     for answer in made:
         of_person.setdefault(answer.decision.reviewer, []).append(answer.hit)
     people = [
-        (name, len(hits), sum(hits), in_calibration(connection, name, rules))
+        (name, len(hits), sum(hits), _calibrated(connection, name, hits, rules))
         for name, hits in sorted(of_person.items())
     ]
     return Gold(_count(connection, "SELECT count(*) FROM gold"), n_candidates, people)
+
+
+def _calibrated(
+    connection: sqlite3.Connection, reviewer: str, hits: list[bool], rules: RuleBook
+) -> Calibrated | None:
+    rule = rules.calibration
+    if rule is None:
+        return None
+    if in_calibration(connection, reviewer, rules):
+        return "in_calibration"
+    # Later answers, mixed in among others, do not undo it.
+    n_answers = range(rule.items, len(hits) + 1)
+    return "passed" if any(passed(hits[:n], rule) for n in n_answers) else "not_calibrated"
 
 
 def _count(connection: sqlite3.Connection, query: str, *values: str) -> int:

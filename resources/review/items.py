@@ -36,7 +36,8 @@ class QueueChanges(NamedTuple):
 class Filters:
     """Which items a page shows; None means any.
 
-    `reviewer` decided on the item or has it locked; `text` occurs in its texts, in any case.
+    `reviewer` decided on the item or has it locked; every word of `text` occurs in its texts, in any
+    case.
     """
 
     kind: str | None = None
@@ -132,7 +133,7 @@ def page(
         sql("page"),
         vars(filters)
         | {
-            "text": filters.text.casefold() if filters.text else None,
+            "text": json.dumps(filters.text.casefold().split()) if filters.text else None,
             "offset": offset,
             "limit": limit,
             "counted": offset + limit if known else counted_of(filters, offset, limit),

@@ -9,7 +9,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from methods.review.decisions import Decision
-from resources.review import events, item_status
+from resources.review import events, gold, item_status
+from resources.review.gold import NewGold
 
 Ended = tuple[str, str | None, str]
 """Who ended a decision, the reason if there is one, and when."""
@@ -19,13 +20,17 @@ def load(
     connection: sqlite3.Connection,
     decided: Iterable[tuple[Decision, Ended | None]],
     written: Iterable[dict[str, Any]],
+    golden: Iterable[NewGold] = (),
 ) -> tuple[int, int, int]:
-    """Add decisions with their ends, and comments: (decisions, comments, rows known already).
+    """Add decisions with their ends, comments and gold items: (decisions, comments, rows of both that
+    were known already).
 
     What is there already is known by what it says and when, since its person may have another name now.
     """
     n_decisions = n_comments = n_known = 0
     changed = set()
+    for new in golden:
+        gold.insert(connection, new)
     for decision, ended in decided:
         event_id, added = events.same(connection, decision), False
         if event_id is None:

@@ -12,7 +12,12 @@ WITH matching AS MATERIALIZED (
             SELECT item_id FROM locks WHERE annotator = :reviewer AND expires_at > :now
         ))
         AND (:text IS NULL OR EXISTS (
-            SELECT 1 FROM item_texts AS t WHERE t.item_id = s.item_id AND instr(t.text, :text) > 0
+            SELECT 1 FROM item_texts AS t
+            WHERE
+                t.item_id = s.item_id
+                AND NOT EXISTS (
+                    SELECT value FROM json_each(:text) WHERE instr(t.text, value) = 0
+                )
         ))
     ORDER BY s.place
     LIMIT :counted

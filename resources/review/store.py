@@ -33,6 +33,7 @@ from resources.review.assignments import Assigned
 from resources.review.clock import now
 from resources.review.comments import Comment
 from resources.review.file import ReviewFile, sql
+from resources.review.gold import NewGold
 from resources.review.items import Filters, ItemSummary, Progress, QueueChanges
 from resources.review.lead import Hold, Outlook, Overview
 from resources.review.loading import Ended
@@ -218,6 +219,10 @@ class ReviewStore:
             rules = item_status.current_rules(connection)
             return gold.make(connection, n_items, rules, made_by, now(connection))
 
+    def gold(self) -> list[dict[str, Any]]:
+        """The rows of gold items: item_id, of_item, expected (JSON), made_by, made_at."""
+        return gold.read(self._file.connection)
+
     def in_calibration(self, reviewer: str) -> bool:
         """Whether the person is given gold items alone, which a new annotator must pass."""
         with self._file.snapshot() as connection:
@@ -359,11 +364,13 @@ class ReviewStore:
         self,
         decided: Iterable[tuple[Decision, Ended | None]],
         written: Iterable[dict[str, Any]],
+        golden: Iterable[NewGold] = (),
     ) -> tuple[int, int, int]:
-        """Store decisions with their ends, and comments, of another store: (decisions and comments that
-        were added, rows that were known). All or none; what is there already is left as it is."""
+        """Store decisions with their ends, comments and gold items of another store: (decisions and
+        comments that were added, rows that were known). All or none; what is there already is left as
+        it is."""
         with self._file.transaction() as connection:
-            return loading.load(connection, decided, written)
+            return loading.load(connection, decided, written, golden)
 
     def event_of(self, decision: Decision) -> int | None:
         """The id of the same decision in this store, whatever its person is called now; else None."""

@@ -26,6 +26,8 @@ STATIC = HERE / "static"
 LANGUAGES = {"en": "English", "zh": "中文"}
 LANGUAGE_COOKIE = "review_language"
 _IMAGE = re.compile(f"({IMAGE_NAME.replace('(', '(?:')})", re.IGNORECASE)
+_OF_THE_ITEM = (409, 422)
+"""Statuses of what was refused on an item that is there."""
 _A_YEAR = 365 * 24 * 3600
 
 # (keys, what they do) by the part of the app; several keys are alternatives or opposites.
@@ -144,6 +146,8 @@ def refuse(request: Request, error: HTTPException) -> Response:
         error.status_code,
         heading=say(request, "error.title"),
         message=error.detail,
+        # Whose item is there leads back to it.
+        item_id=request.path_params.get("item_id") if error.status_code in _OF_THE_ITEM else None,
     )
     page.headers.update(error.headers or {})
     return page

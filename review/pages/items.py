@@ -31,6 +31,8 @@ _WORK_TEXTS = (
 ROUND_OF_EXPERTS = ROUND_OF_ROLE["expert"]
 VERSION_KEYS = (",", ".", ";")
 """Keys that take a version, in their order."""
+FILLED = ("score", "extraction")
+"""Kinds whose values people give: without them there is no verdict to choose."""
 NOTICES = ("item.taken_back", "item.reopened")
 SIDES = {640, 1024}
 """Pixels of the images that are served smaller than they are, the longer side."""
@@ -187,7 +189,8 @@ def _data(
             name: f"/items/{item['item_id']}/{name}"
             for name in ("draft", "renew", "decide", "unlock")
         },
-        "texts": {name: say(request, f"work.{name}") for name in _WORK_TEXTS},
+        "texts": {name: say(request, f"work.{name}") for name in _WORK_TEXTS}
+        | {"fill": say(request, f"work.fill_{item['kind']}") if item["kind"] in FILLED else ""},
     }
 
 

@@ -90,7 +90,11 @@ def lead(request: Request) -> Response:
         holds=store.holds(),
         released=request.query_params.get("released"),
         assignments=assignments,
-        doubts=doubts([(each.assignment, each.n_items) for each in assignments], rules.people),
+        doubts=doubts(
+            [(each.assignment, each.n_items) for each in assignments],
+            rules.people,
+            {each.kind for each in store.progress()},
+        ),
         people=[each for each in request.app.state.accounts.all() if not each.disabled],
         kinds=list(KINDS),
         buckets=BUCKETS,

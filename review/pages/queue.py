@@ -80,7 +80,9 @@ def next_address(store: ReviewStore, account: Account, kind: str | None) -> str:
 def _filters(request: Request) -> Filters:
     """The filters in the address. Raises HTTPException for a kind or a status that there is none of."""
     asked = request.query_params
-    given = {name: asked.get(name) or None for name in ("kind", "status", "reviewer", "text")}
+    given = {
+        name: asked.get(name, "").strip() or None for name in ("kind", "status", "reviewer", "text")
+    }
     for name, known in (("kind", KINDS), ("status", STATUSES)):
         if given[name] is not None and given[name] not in known:
             raise HTTPException(404, say(request, f"queue.no_{name}"))

@@ -9,6 +9,21 @@ import { Work } from "./work.js";
 
 const ARMED_AFTER = 800; // ms that an item is shown before it can be decided: keys pressed for the last one are over
 
+const MOST_CHARACTERS = 4000; // of a comment
+
+const comment = document.querySelector("#comments form");
+comment.addEventListener("submit", (event) => {
+  const { text } = comment.elements;
+  const n = [...text.value.trim()].length;
+  const said = document.getElementById("comment-problem");
+  said.hidden = n > 0 && n <= MOST_CHARACTERS;
+  text.setAttribute("aria-invalid", !said.hidden);
+  if (said.hidden) return;
+  said.textContent = said.dataset.sentence.replace("{n}", n);
+  event.preventDefault();
+  text.focus();
+});
+
 const block = document.getElementById("review-data");
 if (block) await review(JSON.parse(block.textContent));
 
@@ -48,6 +63,24 @@ async function review(data) {
   });
   const work = new Work(data, read, say, warn, () => { other.hidden = false; });
   const refuse = (sentence) => work.trouble("decide", sentence);
+  const missing = document.getElementById("missing");
+  const isStuck = () => getComputedStyle(form).position === "sticky";
+  // The bar is in sight already: to scroll to a field in it would move the texts.
+  const focusInBar = (field) => field.focus({ preventScroll: isStuck() });
+
+  /** Say in the bar what the decision lacks, at the field where there is one; "": nothing. */
+  function ask(sentence, field = null) {
+    missing.textContent = sentence;
+    missing.hidden = !sentence;
+    for (const each of [reason, note]) {
+      for (const name of ["aria-invalid", "aria-describedby"]) each.removeAttribute(name);
+    }
+    if (!field) return;
+    field.setAttribute("aria-invalid", "true");
+    field.setAttribute("aria-describedby", "missing");
+    field.closest("label").before(missing);
+    focusInBar(field);
+  }
 
   /** Say beside the part what is wrong with it, and go there; null: nothing is. */
   function blame(part, sentence) {
@@ -80,29 +113,32 @@ async function review(data) {
 
   function changed() {
     show();
+    ask("");
     work.changed();
   }
 
   function want(what) {
     wanted = what;
     changed();
-    if (what === "reject") reason.focus();
+    if (what === "reject") focusInBar(reason);
   }
 
   async function send() {
     if (button.disabled) return undefined;
     blame(null);
     refuse("");
+    ask("");
     document.activeElement?.blur();
     show();
-    if (!wanted) return refuse(data.texts.choose);
-    if (wanted === "reject" && !reason.value) {
-      refuse(data.texts.reason);
-      return reason.focus();
+    if (!wanted) {
+      const open = [...pane.querySelectorAll("fieldset[data-path]")].find((row) => !row.querySelector("input:checked"));
+      if (!open || !data.texts.fill) return ask(data.texts.choose);
+      blame(open, data.texts.fill);
+      return refuse(data.texts.fill);
     }
+    if (wanted === "reject" && !reason.value) return ask(data.texts.reason, reason);
     if (wanted === "reject" && reason.value === "other" && !note.value.trim()) {
-      refuse(data.texts.other);
-      return note.focus();
+      return ask(data.texts.other, note);
     }
     button.disabled = true;
     try {
@@ -191,14 +227,13 @@ async function review(data) {
     if (event.key === "a") want(isChanged() ? "edit" : "accept");
     else if (event.key === "r") want("reject");
     else if (event.key === "s") want("skip");
-    else if (event.key === "m") note.focus();
+    else if (event.key === "m") focusInBar(note);
     else return false;
     return true;
   });
   // What is focused is never behind the bar at the bottom.
   new ResizeObserver(() => {
-    const stuck = getComputedStyle(form).position === "sticky";
-    document.documentElement.style.scrollPaddingBottom = stuck ? `${form.offsetHeight + 8}px` : "";
+    document.documentElement.style.scrollPaddingBottom = isStuck() ? `${form.offsetHeight + 8}px` : "";
   }).observe(form);
   show();
   work.start();

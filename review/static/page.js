@@ -46,6 +46,11 @@ export function linkIn(element, text) {
   }));
 }
 
+document.addEventListener("submit", (event) => {
+  const question = event.submitter?.dataset.confirm;
+  if (question && !confirm(question)) event.preventDefault();
+});
+
 const keys = document.getElementById("keys");
 for (const button of document.querySelectorAll("[data-open-keys]")) {
   button.addEventListener("click", () => keys.showModal());

@@ -8,6 +8,7 @@ import pytest
 from dagster_project.cli import main as loom
 from resources.home import review_path
 from resources.review.accounts import Account, Accounts
+from tests.doubles.serving import free_ports
 
 RIGHT = "correct horse battery"
 
@@ -102,6 +103,21 @@ def test_a_short_password_is_refused_and_not_shown(run, monkeypatch):
 
     assert (code, out) == (2, "")
     assert err == "A password has at least 10 characters.\n"
+
+
+def test_a_list_without_accounts_says_how_to_add_one(run):
+    code, out, err = run("list")
+    assert (code, err) == (0, "")
+    assert out.endswith("vlm-loom review account add NAME --role annotator\n")
+    command = out.rpartition("account ")[2].split()
+    assert run(*[word.replace("NAME", "ann") for word in command])[0] == 0
+
+
+def test_serve_says_first_what_keeps_it_from_starting(run, monkeypatch, capsys):
+    review_path().with_name("review.yaml").write_text("default: {annotators: 7}\n")
+    assert loom(["review", "serve", "--port", str(*free_ports(1))]) == 2
+    said = capsys.readouterr()
+    assert said.out == "" and "review.yaml" in said.err
 
 
 def test_the_list_says_who_may_what_and_how_they_sign_in(run, monkeypatch):

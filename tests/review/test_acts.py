@@ -173,7 +173,10 @@ def test_what_is_no_comment_is_refused_in_a_sentence(site: Site) -> None:
         ({"text": "x", "addressee": "nobody"}, "comment.nobody"),
     ):
         answer = anna.post(path, data=said)
-        assert answer.status_code == 422 and SAYS[sentence] in answer.text
+        n_characters = len(said["text"].strip())
+        assert answer.status_code == 422
+        assert SAYS[sentence].format(n=n_characters) in answer.text
+        assert f'href="/items/{one["item_id"]}"' in answer.text
     assert anna.post("/items/none/comments", data={"text": "x"}).status_code == 404
     assert site.store.comments() == []
 

@@ -100,6 +100,68 @@ def test_a_rejection_needs_a_reason_and_other_a_note(browser: Browser, site: Sit
     assert (stored.verdict, stored.reason, stored.note) == ("reject", "other", "Both are violet.")
 
 
+def test_what_a_rejection_lacks_is_said_at_its_field_without_scrolling(
+    browser: Browser, site: Site
+) -> None:
+    one = item(
+        "long",
+        "dialogue",
+        {
+            "image_ids": [],
+            "turns": [
+                {"question": f"Question {n}?", "answer": "A long answer. " * 20} for n in range(9)
+            ],
+        },
+    )
+    site.store.update_queue([one])
+    page = sign_in(browser, site, "anna")
+    for width in (1300, 360):
+        page.set_viewport_size({"width": width, "height": 820})
+        open_item(page, site, one["item_id"])
+        press(page, "r")
+        reason, alert = page.get_by_role("combobox", name="Reason"), page.get_by_role("alert")
+        expect(reason).to_be_focused()
+        reason.select_option("")  # The draft of the other width has one.
+        for field, said in (
+            (reason, "A rejection needs a reason."),
+            (page.get_by_role("textbox", name="Note"), "The reason “other” needs a note."),
+        ):
+            for _ in range(3):
+                press(page, "Control+Enter")
+                expect(alert).to_have_text(said)
+                expect(alert).to_be_in_viewport(ratio=1)
+                expect(field).to_be_focused()
+                expect(field).to_have_accessible_description(said)
+                assert page.evaluate("scrollY") == 0
+            reason.select_option("other")
+            expect(alert).to_be_hidden()
+        assert overflow(page) <= 0
+    assert site.store.decisions() == []
+
+
+def test_a_comment_that_is_none_is_refused_where_it_is_written(
+    browser: Browser, site: Site
+) -> None:
+    one = dialogue(site)
+    site.store.update_queue([one])
+    page = sign_in(browser, site, "anna")
+    open_item(page, site, one["item_id"])
+    page.get_by_text("Write a comment").click()
+    field, alert = page.get_by_role("textbox", name="Comment"), page.get_by_role("alert")
+    for text, n in (("  ", 0), ("x" * 4001, 4001)):
+        field.fill(text)
+        page.get_by_role("button", name="Send").click()
+        said = f"A comment has 1 to 4,000 characters: this one has {n}."
+        expect(alert).to_have_text(said)
+        expect(field).to_have_accessible_description(said)
+        expect(field).to_have_value(text)
+    assert site.store.comments() == []
+    field.fill("🗼" * 4000)
+    page.get_by_role("button", name="Send").click()
+    page.wait_for_url("**#comments")
+    expect(page.locator("#comments article")).to_have_count(1)
+
+
 def test_the_expert_sees_what_both_annotators_left(browser: Browser, tmp_path: Path) -> None:
     with serving(make_site(tmp_path / "two", "default: {annotators: 2}\n")) as site:
         one = dialogue(site)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from dagster_project.cli import main as loom
+from methods.review.decisions import Decision
 from resources.review.accounts import Accounts
 from resources.review.store import ReviewStore
 from review.dump import COLUMNS, FORMS, DumpError, dumped, load, tables
@@ -63,7 +64,7 @@ def test_it_is_read_back_whole(worked: ReviewStore, tmp_path: Path, form: str) -
     file.write_bytes(dumped(worked, form))
     store, accounts = home(tmp_path / "other")
 
-    assert load(file, store, accounts) == (6, 2, 0)
+    assert load(file, store, accounts) == (6, 2, 0, 0, 0)
 
     assert without_ids(store) == without_ids(worked)
     assert [status(store, f"item-{n}") for n in range(4)] == [
@@ -72,7 +73,7 @@ def test_it_is_read_back_whole(worked: ReviewStore, tmp_path: Path, form: str) -
     assert dumped(store, form) == file.read_bytes()
     # Again, and into the store it came from, it adds nothing.
     for each in (store, worked):
-        assert load(file, each, accounts) == (0, 0, 8)
+        assert load(file, each, accounts) == (0, 0, 8, 0, 0)
 
 
 def test_who_has_another_name_now_is_not_brought_back_by_an_earlier_file(
@@ -86,10 +87,116 @@ def test_who_has_another_name_now_is_not_brought_back_by_an_earlier_file(
     accounts.erase("ann")
     names = {each.reviewer for each in worked.decisions(revoked=True)}
     before = {n: status(worked, f"item-{n}") for n in range(4)}
-    assert load(file, worked, accounts) == (0, 0, 8)
+    assert load(file, worked, accounts) == (0, 0, 8, 0, 0)
     assert {each.reviewer for each in worked.decisions(revoked=True)} == names
     assert {n: status(worked, f"item-{n}") for n in range(4)} == before
     assert "ann" not in names | {each.name for each in accounts.all()}
+
+
+@pytest.fixture
+def golden(worked: ReviewStore) -> ReviewStore:
+    """Two gold items, and a new person's decision on each."""
+    for _ in range(2):
+        work(worked, "eve", "expert")
+    assert worked.make_gold(5, "ada") == 2
+    for row, says in zip(worked.gold(), ("accept", "reject"), strict=True):
+        decide_gold(worked, row["item_id"], says)
+    return worked
+
+
+def decide_gold(store: ReviewStore, gold_id: str, says: str) -> None:
+    found = store.item(gold_id)
+    assert found is not None
+    made = Decision(
+        item_id=gold_id,
+        content_hash=found["content_hash"],
+        round=1,
+        reviewer="new",
+        verdict=says,
+        edits=None,
+        reason="incomplete" if says == "reject" else None,
+        note=None,
+        seconds=1.0,
+        decided_at="2026-02-01T00:00:00+00:00",
+    )
+    assert store.append([made]) == (1, 0)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_gold_items_and_what_was_decided_on_them_come_along(
+    golden: ReviewStore, tmp_path: Path, form: str
+) -> None:
+    file = tmp_path / "review.zip"
+    file.write_bytes(dumped(golden, form))
+    store, accounts = home(tmp_path / "other")
+    accounts.add("new", "annotator")
+
+    loaded = load(file, store, accounts)
+
+    assert loaded == (10, 2, 0, 0, 0)
+    assert without_ids(store) == without_ids(golden)
+    people = store.overview().gold.people
+    assert people == golden.overview().gold.people and people[0][:2] == ("new", 2)
+    assert dumped(store, form) == file.read_bytes()
+    assert load(file, store, accounts) == (0, 0, 12, 0, 0)
+
+
+def test_decisions_on_what_a_home_lacks_are_left_out_counted_and_added_later(
+    golden: ReviewStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    file, old = tmp_path / "review.zip", tmp_path / "old.zip"
+    file.write_bytes(dumped(golden, "jsonl"))
+    with zipfile.ZipFile(file) as archive, zipfile.ZipFile(old, "w") as without:
+        for name in archive.namelist():
+            if name != "gold.jsonl":
+                without.writestr(name, archive.read(name))
+    store, accounts = home(tmp_path / "other")
+    accounts.add("new", "annotator")
+    # A file of an earlier version has no gold items.
+    assert load(old, store, accounts) == (8, 2, 0, 0, 2)
+    # The advice works: gold made here has the same ids.
+    assert store.make_gold(5, "ada") == 2
+    assert load(old, store, accounts) == (2, 0, 10, 0, 0)
+
+    copied = {row["of_item"] for row in golden.gold()}
+    store = ReviewStore(tmp_path / "fourth" / "review.sqlite")
+    accounts = Accounts(store.path)
+    for name, role in {**PEOPLE, "new": "annotator"}.items():
+        accounts.add(name, role)
+    here = [each for each in queue(4) if each["item_id"] not in copied]
+    store.update_queue(here)
+    n_here = len(golden.decisions({each["item_id"] for each in here}, revoked=True))
+    monkeypatch.setenv("LOOM_HOME", str(store.path.parent))
+    assert loom(["review", "load", str(file)]) == 1
+    said = capsys.readouterr()
+    assert f"{n_here} decisions and 2 comments added" in said.out
+    assert f"{8 - n_here} decisions were left out" in said.err
+    assert "2 decisions on gold items were left out" in said.err
+    store.update_queue(queue(4))
+    assert loom(["review", "load", str(file)]) == 0
+    assert len(store.decisions(revoked=True)) == 10
+
+
+def test_all_missing_names_are_said_at_once_with_the_command_that_adds_them(
+    worked: ReviewStore, tmp_path: Path
+) -> None:
+    file = tmp_path / "review.zip"
+    file.write_bytes(dumped(worked, "jsonl"))
+    store, accounts = home(tmp_path / "other")
+    bare = Accounts(tmp_path / "bare" / "review.sqlite")
+    with pytest.raises(DumpError) as caught:
+        load(file, store, bare)
+    said = str(caught.value)
+    assert store.decisions(revoked=True) == [] and store.comments() == []
+    commands = said.partition("run ")[2].partition(" and load")[0].split(" && ")
+    roles = {"ann": "annotator", "bob": "annotator", "eve": "expert", "ada": "admin"}
+    assert sorted(commands) == sorted(
+        f"vlm-loom review account add {name} --role {role}" for name, role in roles.items()
+    )
+    for command in commands:
+        words = command.split()
+        bare.add(words[4], words[6])
+    assert load(file, store, bare).decisions == 6
 
 
 def test_a_text_as_long_as_the_app_takes_comes_back_from_csv(
@@ -101,7 +208,7 @@ def test_a_text_as_long_as_the_app_takes_comes_back_from_csv(
     limit = csv.field_size_limit(131_072)
     try:
         store, accounts = home(tmp_path / "other")
-        assert load(file, store, accounts) == (7, 2, 0)
+        assert load(file, store, accounts) == (7, 2, 0, 0, 0)
     finally:
         csv.field_size_limit(limit)
 
@@ -113,6 +220,7 @@ def test_the_tables_say_what_was_done(worked: ReviewStore) -> None:
         "revisions": 1,
         "comments": 2,
         "effort": 2,
+        "gold": 0,
     }
     for name, rows in made.items():
         assert all(set(row) >= set(COLUMNS[name]) for row in rows)
@@ -142,7 +250,6 @@ def test_no_cell_of_a_spreadsheet_is_a_formula(worked: ReviewStore) -> None:
         ("decisions", {"reviewer": "mallory"}, "There is no account 'mallory'"),
         ("decisions", {"verdict": "maybe"}, "decisions, row 1: verdict: "),
         ("decisions", {"round": 3}, "decisions, row 1: round: "),
-        ("decisions", {"item_id": "none"}, "never in this queue"),
         ("decisions", {"edits": None}, "edits are given with the verdict edit"),
         ("decisions", {"edits": '{"rewrite": 5}'}, "row 1: edits: give the whole content"),
         ("decisions", {"content_hash": "old", "edits": '{"a": 5}'}, "keys of another kind"),

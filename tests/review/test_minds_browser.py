@@ -1,6 +1,7 @@
 """What people feel at the screen: keys pressed too fast, second thoughts, two tabs, phones."""
 
 import copy
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -52,16 +53,23 @@ def saved(page: Page) -> None:
 # --- Second thoughts -------------------------------------------------------------------------------
 
 
+ARMED_AFTER = 0.8
+"""Seconds that an item is shown before it can be decided."""
+
+
 def test_eight_fast_presses_decide_one_item(browser: Browser, site: Site) -> None:
     site.store.update_queue([dialogue(site, f"number {number}") for number in range(8)])
     page = sign_in(browser, site, "anna")
     press(page, "n")
     ready(page)
+    began = time.monotonic()
     for _ in range(8):
         press(page, "a", "Control+Enter")
         page.wait_for_timeout(60)
+    took = time.monotonic() - began
     page.wait_for_timeout(1500)
-    assert len(site.store.decisions()) == 1
+    # Where the machine is so busy that the presses are slow, the next item may have been looked at.
+    assert 1 <= len(site.store.decisions()) <= 1 + took // ARMED_AFTER
 
 
 def test_a_decision_waits_for_the_draft_that_is_on_its_way(browser: Browser, site: Site) -> None:
@@ -169,7 +177,11 @@ def test_a_score_that_is_missing_and_an_image_that_is_not_there_are_led_to(
     site.store.update_queue([dialogue(site), scored])
     page = sign_in(browser, site, "anna")
     open_item(page, site, scored["item_id"])
-    page.get_by_role("group", name="Creativity").get_by_role("radio", name="7").check()
+    press(page, "a", "Control+Enter")
+    expect(page.get_by_role("alert")).to_have_text("Creativity: Give a score in every row.")
+    creativity = page.get_by_role("group", name="Creativity")
+    expect(creativity.get_by_role("radio", name="1", exact=True)).to_be_focused()
+    creativity.get_by_role("radio", name="7").check()
     press(page, "Control+Enter")
     expect(page.get_by_role("alert")).to_have_text("Richness: no score is given: choose one.")
 
@@ -180,6 +192,16 @@ def test_a_score_that_is_missing_and_an_image_that_is_not_there_are_led_to(
     expect(page.get_by_role("alert")).to_have_text(
         "Turn 1, Question: <image-7> is none of the item's images, of which there are 2."
     )
+
+
+def test_a_letter_that_is_not_chosen_is_asked_for(browser: Browser, site: Site) -> None:
+    [one] = [each for each in samples([], []) if each["kind"] == "extraction"]
+    site.store.update_queue([one])
+    page = sign_in(browser, site, "anna", "zh-CN")
+    open_item(page, site, one["item_id"])
+    press(page, "Control+Enter")
+    expect(page.get_by_role("alert")).to_contain_text("请选择一个字母。")
+    expect(page.locator("#pane input[value=A]")).to_be_focused()
 
 
 def test_an_expert_takes_a_version_by_one_key_and_edits_from_there(

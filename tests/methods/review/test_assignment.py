@@ -60,7 +60,7 @@ def doubted(*made, annotators=1, n_items=5):
     rules = RuleBook.model_validate({"default": {"annotators": annotators}})
     return [
         (doubt.assignment.assignment_id, doubt.why)
-        for doubt in doubts([(each, n_items) for each in made], rules.people)
+        for doubt in doubts([(each, n_items) for each in made], rules.people, ("rewrite", "score"))
     ]
 
 
@@ -78,8 +78,64 @@ def test_shares_beyond_what_people_decide_are_doubtful():
     experts = [of(name, assignment(number=n, round=2)) for n, name in enumerate("ab")]
     assert doubted(*experts, annotators=2) == [(1, "over")]
     assert doubted(of("a", assignment(kind="score")), of("b", assignment(kind="rewrite"))) == []
-    [doubt] = doubts([(each, 1) for each in [*thirds, more]], RuleBook().people)
-    assert (doubt.percent, doubt.most) == (130, 100)
+    [doubt] = doubts([(each, 1) for each in [*thirds, more]], RuleBook().people, ["score"])
+    assert (doubt.people, doubt.most) == (2, 1)
+
+
+def test_items_are_counted_over_assignments_of_any_scope():
+    # 80 % and 70 % of one kind lie on each other in half of it: with all kinds to a third person three
+    # have these items.
+    made = [
+        of("ben", assignment(0.0, 0.8, kind="rewrite", number=1)),
+        of("cal", assignment(0.8, 0.7, kind="rewrite", number=2)),
+        of("ann", assignment(number=3)),
+    ]
+    assert doubted(*made, annotators=2) == [(3, "over")]
+    assert doubted(*made[:2], annotators=2) == []
+    assert doubted(*made[1:], annotators=1) == [(3, "over")]
+    # Whom nothing is kept for twice: other buckets, and kinds that nobody has queued.
+    apart = [of("ben", assignment(bucket=3, number=1)), of("cal", assignment(bucket=4, number=2))]
+    assert doubted(*apart) == []
+    assert doubted(*apart, of("ann", assignment(2 / 16, 1 / 16, number=3))) == [(3, "over")]
+    one = [of("ben", assignment(kind="category", number=1)), of("cal", assignment(number=2))]
+    assert doubted(*one) == []
+    one[0] = of("ben", assignment(kind="score", number=1))
+    assert doubted(*one) == [(2, "over")]
+
+
+@given(
+    made=st.lists(
+        st.tuples(
+            st.sampled_from("abc"),
+            st.sampled_from([None, "score", "rewrite"]),
+            st.sampled_from([None, 1, 2]),
+            st.integers(0, 3),
+            st.integers(1, 4),
+        ),
+        min_size=1,
+        max_size=5,
+    ),
+    annotators=st.integers(1, 2),
+)
+def test_over_means_that_some_place_is_kept_for_more_than_decide_it(made, annotators):
+    given_to = [
+        of(name, assignment(start / 4, share / 4, kind=kind, bucket=bucket, number=n))
+        for n, (name, kind, bucket, start, share) in enumerate(made)
+    ]
+    places = [(n + 0.5) / (BUCKETS * 4) for n in range(BUCKETS * 4)]
+    expected = [
+        last.assignment_id
+        for n, last in enumerate(given_to)
+        if any(
+            last.covers(kind, place)
+            and len({each.annotator for each in given_to[: n + 1] if each.covers(kind, place)})
+            > annotators
+            for kind in ("score", "rewrite")
+            for place in places
+        )
+    ]
+    found = doubted(*given_to, annotators=annotators)
+    assert [number for number, why in found if why == "over"] == expected
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import pytest
 
 from methods.ids import content_id
 from methods.review import KINDS, check_decision
+from methods.review.faults import EditFault
 
 TURNS = [
     {"question": "<ImageHere> What stands in <image-1>?", "answer": "A tower."},
@@ -284,3 +285,46 @@ def test_a_translation_has_no_two_choices_alike() -> None:
     edited = {**original, "target": {"question": "这是什么？", "A": "塔", "B": "塔 "}}
     with pytest.raises(ValueError, match="target B: an earlier choice has the same text"):
         KINDS["translation"].check(edited, original)
+
+
+def _without(text: str) -> dict[str, str]:
+    return {"question": text, "answer": "A tower."}
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "path"),
+    [
+        (
+            "dialogue",
+            {"turns": [_without("What stands there?"), _without(" ")]},
+            ("turns", 0, "question"),
+        ),
+        (
+            "dialogue",
+            {"turns": [{**TURNS[0], "answer": ""}, _without("<ImageHere>?")]},
+            ("turns", 0, "answer"),
+        ),
+        (
+            "three_turns",
+            {
+                "reasoning": {"question": "What is it?", "category": "Logic", "reference": "x"},
+                "creation": {**CONTENTS["three_turns"]["creation"], "category": ""},
+            },
+            ("reasoning", "question"),
+        ),
+        (
+            "multiple_choice",
+            {"choices": {"A": "A tower", "B": "A tower"}, "category": ""},
+            ("choices", "B"),
+        ),
+        (
+            "translation",
+            {"target": {"question": "<ImageHere>这是什么？", "hint": None}},
+            ("target", "question"),
+        ),
+    ],
+)
+def test_of_several_faults_the_topmost_is_said(name, change, path):
+    with pytest.raises(EditFault) as caught:
+        KINDS[name].check({**CONTENTS[name], **change}, CONTENTS[name])
+    assert caught.value.path == path

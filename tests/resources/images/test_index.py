@@ -16,9 +16,10 @@ import pytest
 from resources.home import REPO_ROOT
 from resources.images.index import Entry, Fetched, ImageIndex
 from resources.images.store import FileState
+from tests.plugins.backends import OnSameStores
 from tests.shared import PROCESSES
 
-pytestmark = pytest.mark.usefixtures("backend")
+pytestmark = pytest.mark.usefixtures("stores_on")
 
 IMAGE, OTHER = "a" * 64, "b" * 64
 FACTS = {"mime_type": "image/png", "width": 3, "height": 2, "blur": 0.5, "title": "où 字"}
@@ -141,7 +142,7 @@ def test_processes_that_arrive_and_record_at_once_lose_nothing(tmp_path):
     barrier = PROCESSES.Barrier(2)
     path = tmp_path / "index.sqlite"
     writers = [
-        PROCESSES.Process(target=_arrive_and_record, args=(path, first, barrier))
+        PROCESSES.Process(target=OnSameStores(_arrive_and_record), args=(path, first, barrier))
         for first in (0, 50)
     ]
     for writer in writers:

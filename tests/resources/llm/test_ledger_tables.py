@@ -15,7 +15,7 @@ from resources.store_backend import open_store
 from tests.resources.llm.entries import charges_of
 from tests.resources.llm.test_ledger import call, in_order, start
 
-pytestmark = pytest.mark.usefixtures("backend")
+pytestmark = pytest.mark.usefixtures("stores_on")
 
 
 def charge(number: int, **changes: object) -> Charge:

@@ -17,7 +17,7 @@ from resources.home import REPO_ROOT
 from resources.llm import request_locks as module
 from resources.llm.request_locks import RequestLocks
 
-pytestmark = pytest.mark.usefixtures("backend")
+pytestmark = pytest.mark.usefixtures("stores_on")
 
 SOON = 1.0
 """Seconds in which a lock that was released is taken, on a busy machine, too."""

@@ -32,7 +32,7 @@ from tests.resources.llm.test_gateway_kill import (
     told,
 )
 
-pytestmark = [pytest.mark.usefixtures("backend"), pytest.mark.slow]
+pytestmark = [pytest.mark.usefixtures("stores_on"), pytest.mark.slow]
 SEED = 11
 N_KILLS = 10
 ASKERS_OF_A_MACHINE = 4
@@ -125,11 +125,11 @@ def api() -> Iterator[Recorder]:
 
 
 def test_eight_askers_on_two_machines_of_whom_ten_are_killed_lose_nothing_and_ask_nothing_twice(
-    api: Recorder, backend: str, tmp_path: Path
+    api: Recorder, stores_on: str, tmp_path: Path
 ) -> None:
     models = tmp_path / "models.yaml"
     models.write_text(MODELS.format(url=api.url, limit=CONCURRENCY))
-    homes = [tmp_path / ("one" if backend == "sqlite" else name) for name in ("one", "two")]
+    homes = [tmp_path / ("one" if stores_on == "sqlite" else name) for name in ("one", "two")]
     machines = [Machine(*each, models) for each in zip(("a", "b"), homes, strict=True)]
     ledger, draw = Ledger(homes[0] / "ledger.sqlite"), random.Random(SEED)
     killed: list[str] = []

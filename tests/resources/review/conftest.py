@@ -4,5 +4,5 @@ import pytest
 
 
 @pytest.fixture(autouse=True)
-def on_each_backend(backend: str) -> None:
+def on_each_backend(stores_on: str) -> None:
     """Every test of this folder."""

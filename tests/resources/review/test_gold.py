@@ -1,5 +1,7 @@
 """Gold in the store: made of experts' decisions, mixed in, counted, and of no effect elsewhere."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from methods.agreement.gold import is_due
@@ -12,6 +14,11 @@ def decide_all(store, n, says="accept"):
         work(store, "old")
     for _ in range(n):
         work(store, "eve", "expert", says)
+
+
+def answer(store, gold_id, name):
+    gold = SimpleNamespace(**store.item(gold_id), round=1)
+    store.append([verdict(gold, name, "reject")])
 
 
 def is_gold(item_id):
@@ -88,14 +95,20 @@ class TestCalibration:
         said = ["accept", "reject", "accept", "accept"]
         assert all(is_gold(work(store, "new", verdict_=each)) for each in said)
         assert not store.in_calibration("new")
+        assert store.overview().gold.people == [("new", 4, 3, "passed")]
         assert not is_gold(work(store, "new"))
+        # What they answer later does not undo it, and who decided before had no calibration.
+        for row in store.gold()[:6]:
+            for name in ("new", "old"):
+                answer(store, row["item_id"], name)
+        people = {row[0]: row[3] for row in store.overview().gold.people}
+        assert people == {"new": "passed", "old": "not_calibrated"}
 
     def test_who_does_not_is_given_gold_until_there_is_none(self, store):
         taken = [work(store, "new", verdict_="reject") for _ in range(8)]
         assert all(map(is_gold, taken)) and work(store, "new") is None
         assert store.in_calibration("new")
-        [(name, n, hits, calibrates)] = store.overview().gold.people
-        assert (name, n, hits, calibrates) == ("new", 8, 0, True)
+        assert store.overview().gold.people == [("new", 8, 0, "in_calibration")]
 
     @pytest.mark.files_alone  # two stores
     def test_experts_and_a_store_without_enough_gold_hold_nobody_back(self, store, tmp_path):

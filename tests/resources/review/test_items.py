@@ -141,6 +141,10 @@ class TestPages:
 
         assert shown(store, text="OÙ EST LA tour") == ["item-1"]
         assert shown(store, text="红色") == ["item-1"]
+        # Every word, in any order; a part of a text without spaces is one word.
+        assert shown(store, text="tour où") == ["item-1"]
+        assert shown(store, text="tour nowhere") == []
+        assert shown(store, text="塔色") == []
 
     def test_a_summary_says_who_works_on_it(self, store):
         store.update_queue(queue(2))

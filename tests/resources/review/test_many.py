@@ -12,6 +12,7 @@ import pytest
 from methods.review.process import Rules
 from resources.review.items import Filters
 from resources.review.store import ReviewStore
+from tests.plugins.backends import OnSameStores
 from tests.resources.review.review_queue import kept, lock_all, queue, verdict, with_rules
 from tests.shared import PROCESSES
 
@@ -27,7 +28,8 @@ def test_processes_get_each_place_once(tmp_path, annotators):
     path, item_ids = tmp_path / "review.sqlite", [f"item-{number}" for number in range(150)]
 
     with ProcessPoolExecutor(len(PEOPLE), PROCESSES) as pool:
-        asking = [pool.submit(lock_all, path, name, item_ids, len(PEOPLE)) for name in PEOPLE]
+        lock = OnSameStores(lock_all)
+        asking = [pool.submit(lock, path, name, item_ids, len(PEOPLE)) for name in PEOPLE]
         given = [each.result() for each in asking]
 
     holders = Counter(item_id for each in given for item_id in each)

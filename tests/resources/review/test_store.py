@@ -9,6 +9,7 @@ import pytest
 
 from methods.review import Decision, source_hash_of
 from resources.review.store import ReviewStore
+from tests.plugins.backends import OnSameStores
 from tests.resources.review.review_queue import by_hand
 from tests.shared import PROCESSES
 
@@ -139,7 +140,7 @@ def test_processes_that_arrive_and_write_at_once_lose_nothing(tmp_path):
     parts = [(path, decisions[start::4]) for start in range(4)]
 
     with ProcessPoolExecutor(4, PROCESSES) as pool:
-        counts = list(pool.map(append_one_by_one, *zip(*parts, strict=True)))
+        counts = list(pool.map(OnSameStores(append_one_by_one), *zip(*parts, strict=True)))
 
     assert counts == [[(1, 0)] * 25] * 4
     stored = ReviewStore(path).decisions()

@@ -49,11 +49,12 @@ def end_dead_runs(instance: dg.DagsterInstance) -> list[str]:
     """End every run whose process is gone; "<job> <run id>" of each."""
     ended = []
     runs = instance.get_runs(dg.RunsFilter(statuses=AT_WORK))
-    free = _unheld_of_shared(runs) if is_shared() else set()
+    shared = is_shared()
+    free = _unheld_of_shared(runs) if shared else set()
     for run in runs:
         held: bool | None = run.run_id not in free
         exists = None
-        if not is_shared():
+        if not shared:
             held = is_held(marks_folder(instance) / run.run_id)
             exists = _process_exists(instance, run.run_id) if held is None else None
         ends_as = ending(run.status, held, exists)

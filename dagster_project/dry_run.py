@@ -19,7 +19,7 @@ from assets.common.settings import SECTIONS
 from dagster_project.definitions import build_defs
 from dagster_project.job_runs import run_job
 from dagster_project.resources import corpus_folder, image_fetcher
-from resources import home
+from resources import home, lake_file, shared_files, store_backend
 from resources.corpus.corpus import DOWNLOADS, WIKIPEDIA
 from resources.images.index import IndexFile
 from resources.images.store import open_images
@@ -32,7 +32,7 @@ from resources.review.file import ReviewFile
 from resources.review.rules import read_rules
 from resources.review.store import RULES_FILE
 from resources.settings import read_sections
-from resources.store_backend import copy_store, database, files_alone, is_there
+from resources.store_backend import copy_store, database, is_there
 from resources.stores import bring_home_up_to_date
 from resources.warehouse_of_home import warehouse_of_home
 
@@ -97,14 +97,15 @@ def copied_home() -> Iterator[Ledger]:
             if settings.exists():
                 shutil.copy(settings, folder)
         ledger = Ledger(home.ledger_path()) if is_there(home.ledger_path()) else None
-        with home_at(folder), files_alone():
+        with home_at(folder):
             yield ledger or Ledger(home.ledger_path())
 
 
 @contextmanager
 def home_at(folder: Path) -> Iterator[None]:
-    """The home is that folder meanwhile, and its tables are the file in it."""
-    before = {name: os.environ.pop(name, None) for name in ("LOOM_HOME", "LOOM_WAREHOUSE")}
+    """The home is that folder meanwhile, with all that is written: nothing is shared with others."""
+    shared = store_backend.VARIABLE, lake_file.VARIABLE, shared_files.VARIABLE
+    before = {name: os.environ.pop(name, None) for name in ("LOOM_HOME", *shared)}
     os.environ["LOOM_HOME"] = str(folder)
     try:
         yield

@@ -18,9 +18,9 @@ import dagster as dg
 import yaml
 from filelock import FileLock
 
+from resources import store_backend
 from resources.atomic_file import write_atomically
 from resources.home import home
-from resources.migrations import StoreError
 
 SETTINGS = Path(__file__).with_name("dagster.yaml")
 SHARED = Path(__file__).with_name("dagster_shared.yaml")
@@ -66,15 +66,11 @@ def _settings() -> bytes:
 
 def is_shared() -> bool:
     """Whether the instance is in the database that LOOM_STORES names. Raises StoreError."""
-    if not os.environ.get("LOOM_STORES"):
+    if store_backend.database() is None:
         return False
-    try:
+    with store_backend.packages():
         from dagster_project.shared_storage import database
-    except ImportError as error:
-        raise StoreError(
-            f"LOOM_STORES needs packages that are not installed ({error}): "
-            "pip install 'vlm-loom[shared]', or unset LOOM_STORES."
-        ) from error
+
     return database() is not None
 
 

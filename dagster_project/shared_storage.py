@@ -4,7 +4,6 @@ What belongs here: the address, and that the schema is made by one process at a 
 of such an instance name this module (`dagster_shared.yaml`): its packages are an extra.
 """
 
-import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,20 +15,18 @@ from dagster_postgres import DagsterPostgresStorage
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
+from resources import store_backend
 from resources.migrations import StoreError
+from resources.store_backend import VARIABLE
 
-VARIABLE = "LOOM_STORES"
 SCHEMA = "dagster"
 _MAKING = 0x6C6F6F6D64
 """The lock of the process that makes the schema and its tables."""
 
 
 def database() -> str | None:
-    """The address of the database that stores are in; None where they are files of the home.
-
-    Raises StoreError for what is no address of a Postgres database.
-    """
-    address = os.environ.get(VARIABLE)
+    """As of `store_backend`, for Dagster: with the database's name, without which it is refused."""
+    address = store_backend.database()
     return str(_url(address).render_as_string(hide_password=False)) if address else None
 
 

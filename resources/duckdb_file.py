@@ -27,6 +27,11 @@ _kept: "dict[tuple[int, Path], duckdb.DuckDBPyConnection]" = {}
 parent's here, too, and never ends it: the threads of that one are not in the child."""
 
 
+def quoted(text: str) -> str:
+    """A text as a literal of SQL."""
+    return "'" + text.replace("'", "''") + "'"
+
+
 @contextmanager
 def attached(
     path: Path, *, own_instance: bool = False, rows_at_once: int | None = None
@@ -40,9 +45,8 @@ def attached(
     import duckdb
 
     instance = _instance(path, own_instance)
-    target = str(path).replace("'", "''")
     options = f" (ROW_GROUP_SIZE {rows_at_once})" if rows_at_once else ""
-    instance.execute(f"ATTACH '{target}' AS warehouse{options}")
+    instance.execute(f"ATTACH {quoted(str(path))} AS warehouse{options}")
     connection = instance.cursor()
     try:
         # It would be drawn into the run's log.

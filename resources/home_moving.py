@@ -19,13 +19,12 @@ from resources.home_cleaning import require_unused
 from resources.images.store import SHARED, ImageNotStored, open_images
 from resources.lake import Lake
 from resources.migrations import StoreError
+from resources.site.sample_browser import site_path
 from resources.stores import SQLITE
 from resources.warehouse import Warehouse
 
 ON_THE_WAY = "tables-on-the-way"
 """The folder of the home with its tables as Parquet files, until a lake has them."""
-SITE = "items"
-"""The folder of the reports that is brought as one, as `evaluate/site` does."""
 
 
 class MovingError(UserError):
@@ -149,22 +148,23 @@ def _files_back(files: shared_files.SharedFiles) -> Iterator[str]:
     reports = home.relative_to_home(home.reports_path())
     n_pages = 0
     for key in files.keys(reports):
-        data = None if key.startswith(f"{SITE}/") else files.get(f"{reports}/{key}")
+        page = home.reports_path() / key
+        data = None if page.is_relative_to(site_path()) else files.get(f"{reports}/{key}")
         if data is not None:
-            write_atomically(home.reports_path() / key, data)
+            write_atomically(page, data)
             n_pages += 1
     yield f"reports: {n_pages:,} pages fetched"
 
 
 def _folders() -> list[tuple[str, Path]]:
-    """Folders that are brought as a whole, by their names in the bucket."""
-    folders = home.releases_path(), home.reports_path() / SITE
+    """Folders that are brought as a whole, by their names in the bucket, as their assets do."""
+    folders = home.releases_path(), site_path()
     return [(home.relative_to_home(folder), folder) for folder in folders]
 
 
 def _is_page(path: Path) -> bool:
-    inside = path.relative_to(home.reports_path()).parts
-    return path.is_file() and inside[0] != SITE and not path.name.startswith(".")
+    of_site = path.is_relative_to(site_path())
+    return path.is_file() and not of_site and not path.name.startswith(".")
 
 
 def _key(path: Path) -> str:

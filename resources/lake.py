@@ -23,6 +23,7 @@ from tenacity import (
 from methods.ids import canonical_json
 from methods.json_text import from_json
 from resources import home
+from resources.duckdb_file import quoted
 from resources.lake_file import (
     LakeAddress,
     LakeError,
@@ -33,7 +34,6 @@ from resources.lake_file import (
     explained,
     load_extensions,
     locked,
-    quoted,
 )
 from resources.lake_rules import run_script, verify
 from resources.warehouse import (
@@ -47,7 +47,6 @@ from resources.warehouse import (
 )
 from resources.warehouse_schema import (
     bring_up_to_date,
-    declared_columns,
     declared_tables,
     sql_text,
     upgrade_steps,
@@ -220,9 +219,10 @@ class Lake(Warehouse):
                     "LOOM_WAREHOUSE that nothing has used, to bring a home there."
                 )
         for table, path in files.items():
-            if self._n_missing(_rows_of(path), f"FROM {table}"):
-                self.replace_all([Write(table, Parquet([path]), {})])
             left = self._n_missing(_rows_of(path), f"FROM {table}")
+            if left:
+                self.replace_all([Write(table, Parquet([path]), {})])
+                left = self._n_missing(_rows_of(path), f"FROM {table}")
             if left or self.count(table) != _n_rows(path):
                 raise LakeError(
                     f"{table} of {self.address.name} differs from the home's in {left} rows: stop what "
@@ -244,14 +244,7 @@ class Lake(Warehouse):
             try:
                 bring_up_to_date(connection, target)
                 connection.begin()
-                views = {
-                    name
-                    for (name,) in connection.execute(
-                        "SELECT schema_name || '.' || view_name FROM duckdb_views() "
-                        "WHERE database_name = 'copy'"
-                    ).fetchall()
-                }
-                for table in declared_columns().keys() - views:
+                for table in declared_tables():
                     connection.execute(
                         f"INSERT INTO {table} BY NAME SELECT * FROM warehouse.{table}"
                     )

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from resources import home
+from resources.duckdb_file import quoted
 from resources.shared_files import SCHEME, shared_files
 from resources.shared_files import VARIABLE as FILES
 from resources.waiting import Waiting
@@ -257,11 +258,6 @@ def attach(connection: "duckdb.DuckDBPyConnection", address: LakeAddress, *optio
                 f"{FILES} is not set)."
             ) from error
         raise explained(address, error) from error
-
-
-def quoted(text: str) -> str:
-    """A text as a literal of SQL."""
-    return "'" + text.replace("'", "''") + "'"
 
 
 # --- Locks -----------------------------------------------------------------------------------------

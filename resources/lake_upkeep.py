@@ -9,8 +9,9 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
+from resources.duckdb_file import quoted
 from resources.lake import RELEASES, Lake
-from resources.lake_file import locked, quoted
+from resources.lake_file import locked
 from resources.warehouse_schema import sql_text
 
 REWRITTEN_FROM = 0.5

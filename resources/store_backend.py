@@ -46,7 +46,7 @@ def shown_database() -> str | None:
     address = database()
     if address is None:
         return None
-    with _packages():
+    with packages():
         from resources.postgres.connection import shown_address
 
     return shown_address(address)
@@ -228,7 +228,7 @@ def _schema(kind: type[SqliteFile]) -> "PostgresSchema":
     address = database() or ""
     with _OPENING:
         if (kind.NAME, address) not in _OPENED:
-            with _packages():
+            with packages():
                 from resources.postgres.schema import PostgresSchema
 
             _OPENED[kind.NAME, address] = PostgresSchema(kind, address)
@@ -236,7 +236,8 @@ def _schema(kind: type[SqliteFile]) -> "PostgresSchema":
 
 
 @contextmanager
-def _packages() -> Iterator[None]:
+def packages() -> Iterator[None]:
+    """Raise StoreError for packages of Postgres that the block imports and that are not there."""
     try:
         yield
     except ImportError as error:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 from filelock import FileLock, Timeout
 
 from methods.ids import content_id
-from resources.duckdb_file import OpenFile, attached, left_open
+from resources.duckdb_file import OpenFile, attached, left_open, quoted
 from resources.waiting import Waiting
 from resources.warehouse_reads import Reads
 from resources.warehouse_schema import (
@@ -455,10 +455,8 @@ class Warehouse:
         n_rows = 0
         with self._connection() as connection, self._at_one_moment(connection):
             for table in declared_tables():
-                to = str(folder / f"{table}.parquet").replace("'", "''")
-                (count,) = connection.execute(
-                    f"COPY {table} TO '{to}' (COMPRESSION zstd)"
-                ).fetchall()
+                to = quoted(str(folder / f"{table}.parquet"))
+                (count,) = connection.execute(f"COPY {table} TO {to} (COMPRESSION zstd)").fetchall()
                 n_rows += count[0]
         return n_rows
 
@@ -654,7 +652,7 @@ def show(connection: "duckdb.DuckDBPyConnection", write: Write) -> None:
     if isinstance(write.rows, Parquet):
         # As far as the table has columns for what is in the files.
         columns = ", ".join(f'"{name}"' for name, _, _ in declared_columns()[write.table])
-        paths = ", ".join("'" + str(path).replace("'", "''") + "'" for path in write.rows.paths)
+        paths = ", ".join(quoted(str(path)) for path in write.rows.paths)
         connection.execute(
             f"CREATE OR REPLACE TEMP VIEW incoming AS SELECT {columns} "
             f"FROM read_parquet([{paths}], union_by_name = true)"

@@ -159,7 +159,11 @@ async function review(data) {
     return undefined;
   }
 
+  document.getElementById("show-other").addEventListener("click", () => work.showOther());
+  document.getElementById("keep-this").addEventListener("click", () => work.keepThis());
+  pane.inert = form.inert = true;
   await work.recover();
+  pane.inert = form.inert = false;
   startParts(pane);
   startScores(pane);
   const turns = pane.querySelector("[data-turns]");
@@ -193,8 +197,6 @@ async function review(data) {
       location.reload();
     });
   }
-  document.getElementById("show-other").addEventListener("click", () => work.showOther());
-  document.getElementById("keep-this").addEventListener("click", () => work.keepThis());
   undo.addEventListener("click", async () => {
     try {
       await work.take(null);

@@ -42,18 +42,27 @@ export class Work {
     this.over = false;
   }
 
-  /** If the page was closed before its last draft reached the server, send the draft and show it. */
+  /**
+   * Show the last draft of an earlier page: send it if it has not reached the server yet, and load the page
+   * again if it is older. Nothing is typed over it meanwhile: this ends when the server has the draft, or
+   * refuses it for good.
+   */
   async recover() {
     const left = sessionStorage.getItem(this.copy);
     if (!left) return;
-    try {
-      const { based_on, ...draft } = JSON.parse(left);
-      await post(this.data.urls.draft, { token: this.data.token, draft, based_on });
-    } catch (error) {
-      this.failed(error);
-      return;
+    let { saved, based_on, ...draft } = JSON.parse(left);
+    while (!saved) {
+      try {
+        saved = (await post(this.data.urls.draft, { token: this.data.token, draft, based_on })).version;
+      } catch (error) {
+        this.failed(error, "left");
+        if (error.other) based_on = await new Promise((keep) => { this.keepLeft = keep; });
+        else if (error.status) return;
+        else await new Promise((again) => setTimeout(again, 10 * DRAFT_AFTER));
+      }
     }
     sessionStorage.removeItem(this.copy);
+    if (saved === this.data.version) return;
     location.reload();
     await new Promise(() => {});
   }
@@ -67,6 +76,8 @@ export class Work {
     const leave = () => this.waiting !== null && this.save(true);
     addEventListener("beforeunload", leave);
     addEventListener("pagehide", leave);
+    // A page that the browser kept and shows again may be older than the stored draft.
+    addEventListener("pageshow", (event) => event.persisted && location.reload());
     document.addEventListener("visibilitychange", () => document.hidden ? leave() : this.renew());
   }
 
@@ -130,7 +141,8 @@ export class Work {
       this.keep();
       return;
     }
-    sessionStorage.removeItem(this.copy);
+    // A page that is asked for at this moment may be older than this draft.
+    sessionStorage.setItem(this.copy, JSON.stringify({ saved: saved.version }));
     this.say("saved");
   }
 
@@ -146,13 +158,13 @@ export class Work {
 
   failed(error, kind = "save") {
     // An error without a status means that no answer came.
-    this.trouble(kind, error.status ? error.message : this.data.texts.offline);
+    this.trouble(kind === "left" ? "save" : kind, error.status ? error.message : this.data.texts.offline);
     if (kind === "lock") return;
-    if (kind === "save") this.say("not_saved");
+    if (kind !== "decide") this.say("not_saved");
     if (error.other) {
       this.asked = true;
       this.ask();
-    } else if (kind === "decide" || !error.status) {
+    } else if (kind === "decide" || (kind === "save" && !error.status)) {
       this.waiting ??= setTimeout(() => this.save(), (kind === "decide" ? 1 : 10) * DRAFT_AFTER);
     }
   }
@@ -163,12 +175,13 @@ export class Work {
     location.reload();
   }
 
-  /** Save this draft over the one that another tab has saved. */
+  /** Save this draft, or the one that was left, over the one that another tab has saved. */
   async keepThis() {
     this.asked = false;
+    if (this.keepLeft) return this.keepLeft("any");
     this.seen = "any";
     this.trouble("decide", "");
-    await this.save();
+    return this.save();
   }
 
   /** Send a decision; returns the address of the next page. */

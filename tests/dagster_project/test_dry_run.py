@@ -6,7 +6,8 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from dagster_project.dry_run import copied_home
+from dagster_project.dry_run import copied_home, home_at
+from resources import lake_file, shared_files, store_backend
 from resources.home import home
 from tests.assets.corpus import mini_corpus
 from tests.dagster_project.conftest import Commanded
@@ -171,3 +172,23 @@ def test_the_copy_has_the_settings_and_rules_of_the_home_and_the_home_is_the_hom
         assert not ledger.path.is_relative_to(loom_home), "there is none to read"
     assert home() == loom_home and not copy.exists()
     assert {path.name: path.read_text() for path in loom_home.iterdir()} == written
+
+
+def test_what_a_copy_writes_is_shared_with_nobody(
+    loom_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither a dry run's releases in the bucket, nor offline answers in the ledger of all machines."""
+    of_all = {
+        "LOOM_STORES": "postgresql://user@host/db",
+        "LOOM_WAREHOUSE": "ducklake:postgres:dbname=db",
+        "LOOM_FILES": "s3://bucket/prefix",
+    }
+    for name, value in of_all.items():
+        monkeypatch.setenv(name, value)
+    named = store_backend.database, lake_file.lake_address, shared_files.shared_files
+    assert None not in [each() for each in named]
+    with home_at(tmp_path):
+        assert home() == tmp_path
+        assert [each() for each in named] == [None] * 3
+    assert home() == loom_home
+    assert None not in [each() for each in named]

@@ -1,15 +1,15 @@
-"""Running a test's loopback HTTP server for as long as a block lasts, and ports for other servers."""
+"""Running a test's loopback server for as long as a block lasts, and ports for other servers."""
 
 import socket
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from http.server import ThreadingHTTPServer
+from socketserver import BaseServer
 from typing import TypeVar
 
 from resources.ports import HOST
 
-Server = TypeVar("Server", bound=ThreadingHTTPServer)
+Server = TypeVar("Server", bound=BaseServer)
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from resources.home import REPO_ROOT
 from resources.warehouse_schema import declared_columns
 from tests import lakes
 from tests.doubles.servers import PostgresServer
-from tests.e2e.running import Run, command, demo, environment
+from tests.e2e.running import ONE_OF_THE_WHOLE_RUNS, Run, command, demo, environment
 
 SCORES = "evaluate.scores"
 TABLES = sorted(table for table in declared_columns() if not table.startswith("ledger."))
@@ -36,6 +36,7 @@ def as_texts(rows: list[dict[str, Any]]) -> list[str]:
     return sorted(repr([(key, row[key]) for key in row if key not in OF_THIS_RUN]) for row in rows)
 
 
+@ONE_OF_THE_WHOLE_RUNS
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_the_main_job_on_a_lake_gives_the_same_releases_and_leaderboards(

@@ -8,9 +8,9 @@ import pytest
 from resources.images.store import ImageStore
 from resources.shared_files import SharedFiles
 from tests.doubles.servers import S3Server
-from tests.e2e.running import Run, command
+from tests.e2e.running import ONE_OF_THE_WHOLE_RUNS, Run, command
 
-pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(1200)]
+pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(1200), ONE_OF_THE_WHOLE_RUNS]
 FILES = ("images", "releases", "reports")
 
 

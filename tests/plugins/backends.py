@@ -1,7 +1,8 @@
 """Tests of stores run on each of their backends: files of SQLite, and a database on Postgres.
 
 What belongs here: the fixture `stores_on`. A module or folder that uses it has its tests run twice, the
-second time in the slow tier, each in a database of its own; `files_alone` marks what is about files.
+second time (a sample of them) in the slow tier, each in a database of its own; `files_alone` marks what
+is about files.
 """
 
 import os
@@ -26,12 +27,16 @@ class OnSameStores:
         return self._function(*given)
 
 
+ON_POSTGRES = pytest.mark.sample(150, of="stores on Postgres")
+"""Each has a database of its own, half a second: a commit has so many of them, a night all."""
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run what uses the fixture on both."""
     if "stores_on" in metafunc.fixturenames:
         on = [pytest.param("sqlite")]
         if metafunc.definition.get_closest_marker("files_alone") is None:
-            on.append(pytest.param("postgres", marks=pytest.mark.slow))
+            on.append(pytest.param("postgres", marks=[pytest.mark.slow, ON_POSTGRES]))
         metafunc.parametrize("stores_on", on, indirect=True)
 
 

@@ -3,8 +3,6 @@
 import json
 import socketserver
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
@@ -125,20 +123,8 @@ class MailServer(socketserver.ThreadingTCPServer):
         super().__init__((HOST, 0), _Mail)
 
 
-@contextmanager
-def mail_server() -> Iterator[MailServer]:
-    with MailServer() as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        try:
-            yield server
-        finally:
-            server.shutdown()
-            thread.join()
-
-
 def test_a_mail_has_subject_text_and_all_receivers(monkeypatch: pytest.MonkeyPatch) -> None:
-    with mail_server() as server:
+    with serving(MailServer()) as server:
         monkeypatch.setenv(EMAIL, "ada@example.org, eva@example.org")
         monkeypatch.setenv(SMTP, f"smtp://{HOST}:{server.server_address[1]}")
         assert send("build\nfailed", "The server is down.") == []
@@ -149,7 +135,7 @@ def test_a_mail_has_subject_text_and_all_receivers(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_password_is_not_sent_in_the_clear(monkeypatch: pytest.MonkeyPatch) -> None:
-    with mail_server() as server:
+    with serving(MailServer()) as server:
         monkeypatch.setenv(EMAIL, "ada@example.org")
         monkeypatch.setenv(SMTP, f"smtp://ada:{SECRET}@{HOST}:{server.server_address[1]}")
         (trouble,) = send("s", "t")

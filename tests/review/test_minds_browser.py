@@ -2,7 +2,7 @@
 
 import copy
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -273,6 +273,91 @@ def test_two_tabs_ask_which_draft_stays(browser: Browser, site: Site, stays: str
         saved(second)
     open_item(first, site, one["item_id"])
     expect(first.get_by_role("textbox", name=note)).to_have_value(wanted)
+
+
+def test_a_page_that_is_loaded_again_shows_the_stored_draft_and_not_what_the_browser_remembers(
+    browser: Browser, site: Site
+) -> None:
+    one = dialogue(site)
+    site.store.update_queue([one])
+    first = sign_in(browser, site, "anna")
+    open_item(first, site, one["item_id"])
+    press(first, "m")
+    first.keyboard.type("One.")
+    saved(first)
+    second = first.context.new_page()
+    open_item(second, site, one["item_id"])
+    press(second, "m", "End")
+    second.keyboard.type(" Two.")
+    saved(second)
+
+    def back() -> None:
+        first.goto(site.address)
+        first.go_back()
+
+    def again() -> None:
+        with first.expect_navigation():
+            first.evaluate("setTimeout(() => location.reload())")
+
+    for load in (back, again, first.reload, lambda: first.goto(first.url)):
+        load()
+        ready(first)
+        expect(first.get_by_role("textbox", name="Note")).to_have_value("One. Two.")
+
+
+def leave_unsaved(page: Page, site: Site, item_id: str, text: str) -> Callable[[Route], None]:
+    """Type a note of which no draft reaches the server, and open the item again; returns what stops them."""
+
+    def dead(route: Route) -> None:
+        route.abort()
+
+    page.route("**/draft", dead)
+    press(page, "m")
+    page.keyboard.type(text)
+    expect(page.get_by_role("alert")).to_have_text(SAYS["work.offline"], timeout=20_000)
+    page.goto(f"{site.address}/items/{item_id}")
+    return dead
+
+
+def test_a_draft_that_was_left_is_not_typed_over_before_the_server_has_it(
+    browser: Browser, site: Site
+) -> None:
+    one = dialogue(site)
+    site.store.update_queue([one])
+    page = sign_in(browser, site, "anna")
+    open_item(page, site, one["item_id"])
+    dead = leave_unsaved(page, site, one["item_id"], "Left.")
+    note = page.get_by_role("textbox", name="Note")
+
+    expect(page.locator("#saved")).to_have_text(SAYS["work.not_saved"])
+    press(page, "m")
+    page.keyboard.type("Over it.")
+    assert note.input_value() == ""
+    page.unroute("**/draft", dead)
+    expect(note).to_have_value("Left.", timeout=20_000)
+
+
+@pytest.mark.parametrize("stays", ["work.show_other", "work.keep_this"])
+def test_a_draft_that_was_left_is_one_of_the_two_that_a_person_is_asked_about(
+    browser: Browser, site: Site, stays: str
+) -> None:
+    one = dialogue(site)
+    site.store.update_queue([one])
+    page = sign_in(browser, site, "anna")
+    open_item(page, site, one["item_id"])
+    dead = leave_unsaved(page, site, one["item_id"], "left")
+    second = page.context.new_page()
+    open_item(second, site, one["item_id"])
+    press(second, "m")
+    second.keyboard.type("other")
+    saved(second)
+    page.unroute("**/draft", dead)
+
+    page.get_by_role("button", name=SAYS[stays]).click(timeout=20_000)
+    ready(page)
+    wanted = {"work.show_other": "other", "work.keep_this": "left"}[stays]
+    expect(page.get_by_role("textbox", name="Note")).to_have_value(wanted)
+    expect(page.get_by_role("alert")).to_be_hidden()
 
 
 def test_banner_and_draft_never_contradict_each_other(browser: Browser, site: Site) -> None:

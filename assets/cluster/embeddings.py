@@ -137,13 +137,11 @@ def embeddings(
     progress = StepProgress(context, "texts")
     for start in range(0, here.num_rows, PORTION):
         portion = here.slice(start, PORTION)
-        store(
-            with_vectors(
-                portion,
-                embedder,
-                lambda n_done, start=start: progress.update(start + n_done, here.num_rows),
-            )
-        )
+
+        def show(n_done: int, before: int = start) -> None:
+            progress.update(before + n_done, here.num_rows)
+
+        store(with_vectors(portion, embedder, show))
     details = {
         **model,
         "backend": embedder.backend,

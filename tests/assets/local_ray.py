@@ -13,14 +13,19 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
+import pytest
+
 from tests.doubles.serving import free_ports
 
 STARTS_WITHIN, STOPS_WITHIN = 90.0, 60.0
 OBJECT_STORE = 80_000_000
 """Bytes, about the least that Ray takes; where /dev/shm has fewer, Ray puts them into a file."""
 RAY = Path(sys.executable).with_name("ray")
-UNTIL_NOBODY_LISTENS = '"$@" < /dev/null & read -r; kill -TERM $!; wait $!'
-"""Ends the cluster when this process closes the pipe, or is no more."""
+UNTIL_NOBODY_LISTENS = '"$@" < /dev/null & read -r; kill -KILL 0'
+"""Ends the cluster when this process closes the pipe, or is no more; at once, as `ray` itself waits half
+a minute for actors."""
+A_WORKER_DIES = pytest.mark.sample(1, of="a worker on Ray that dies")
+"""A cluster, its job and a worker that begins anew take a minute: a commit has one of these."""
 
 
 class LocalRay(NamedTuple):
@@ -53,6 +58,7 @@ def local_ray() -> Iterator[LocalRay]:
             stdin=subprocess.PIPE,
             stdout=log,
             stderr=subprocess.STDOUT,
+            start_new_session=True,
         )
         stack.callback(process.wait, STOPS_WITHIN)
         stack.callback(process.stdin.close)

@@ -30,7 +30,7 @@ from resources.ray_clustering.cluster import RayCluster
 from resources.ray_rows.folder import RowFolder
 from resources.warehouse import Warehouse
 from tests.assets.cluster.embedding import entry, fill
-from tests.assets.local_ray import LocalRay, local_ray
+from tests.assets.local_ray import A_WORKER_DIES, LocalRay, local_ray
 from tests.assets.world import Result, sentence
 from tests.doubles.serving import free_ports
 from tests.methods.ingest.pictures_drawn import file_of, texture
@@ -141,10 +141,10 @@ def workers_of(ray: LocalRay) -> list[int]:
     return found
 
 
-@pytest.mark.sample(1)
 class TestWithWorkers:
-    """A cluster and its jobs take half a minute, so each of these has its turn."""
+    """A cluster and its jobs."""
 
+    @A_WORKER_DIES
     def test_a_killed_worker_costs_its_block_and_vectors_are_those_of_one_process(
         self, instance, ray, warehouse, tmp_path
     ):
@@ -180,6 +180,10 @@ class TestWithWorkers:
         assert on_workers.keys() == local.keys() and len(local) == 80
         assert min(float(local[key] @ on_workers[key]) for key in local) > 1 - 1e-6
 
+    @pytest.mark.nightly(
+        sibling="tests/assets/common/test_ray_jobs.py"
+        "::test_a_killed_worker_costs_its_block_and_vectors_are_those_of_one_process"
+    )
     def test_pictures_are_looked_at_by_workers_and_what_an_earlier_run_had_done_is_not_done_again(
         self, instance, ray, warehouse, loom_home, tmp_path
     ):
@@ -202,6 +206,10 @@ class TestWithWorkers:
         assert lines(instance, result)[-1].startswith("4/4 blocks, 10 rows, ")
         assert warehouse.count(MINIATURES) == 12 and not folder.path.exists()
 
+    @pytest.mark.nightly(
+        sibling="tests/assets/common/test_ray_jobs.py"
+        "::test_a_killed_worker_costs_its_block_and_vectors_are_those_of_one_process"
+    )
     def test_an_error_of_a_worker_is_its_sentence_and_the_blocks_of_others_are_kept(
         self, instance, ray, warehouse
     ):

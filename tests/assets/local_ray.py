@@ -22,7 +22,7 @@ OBJECT_STORE = 80_000_000
 """Bytes, about the least that Ray takes; where /dev/shm has fewer, Ray puts them into a file."""
 RAY = Path(sys.executable).with_name("ray")
 UNTIL_NOBODY_LISTENS = '"$@" < /dev/null & read -r; kill -KILL 0'
-"""Ends the cluster when this process closes the pipe, or is no more; at once, as `ray` itself waits half
+"""Ends the cluster when this process closes the pipe, or is no more; at once, as `ray` waits half
 a minute for actors."""
 A_WORKER_DIES = pytest.mark.sample(1, of="a worker on Ray that dies")
 """A cluster, its job and a worker that begins anew take a minute: a commit has one of these."""

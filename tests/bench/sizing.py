@@ -163,6 +163,7 @@ def real_pictures(n: int, seconds: float) -> float:
 
     class Host(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        wbufsize = -1  # An answer is one packet: the second of two would wait for the first to be acknowledged.
 
         def do_GET(self) -> None:
             time.sleep(seconds)

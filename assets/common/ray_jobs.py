@@ -53,7 +53,8 @@ class RowWork:
     """What is done with rows: `make` names a function of `resources` as `module:function`. It is called
     with `arguments`, JSON values, once in each worker, and gives what is done with a block of `n_rows`.
 
-    Blocks of the same `make` and `arguments` are the same work, whichever run asks for them.
+    Blocks of the same `make` and `arguments`, and of the same partitions, are the same work, whichever
+    run asks for them.
     """
 
     make: str
@@ -74,7 +75,10 @@ class RowsOnRay:
         Each block goes to `store` as soon as it is done, in a thread of its own. A block that an
         earlier run had asked for may come, too. Raises dg.Failure, RowWorkError.
         """
-        name = content_id(work.make, dict(work.arguments))
+        context = self._context
+        in_part = context.has_partition_key or context.has_partition_key_range
+        shards = context.partition_keys if in_part else []
+        name = content_id(work.make, dict(work.arguments), *shards)
         folder = RowFolder(home() / "ray" / f"rows-{name}")
         folder.path.parent.mkdir(parents=True, exist_ok=True)
         try:

@@ -1,13 +1,8 @@
 """Work by row on a Ray cluster of two workers: the rows that it gives here, whoever dies on the way."""
 
 import importlib
-import os
-import signal
-import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import dagster as dg
@@ -30,7 +25,7 @@ from resources.ray_clustering.cluster import RayCluster
 from resources.ray_rows.folder import RowFolder
 from resources.warehouse import Warehouse
 from tests.assets.cluster.embedding import entry, fill
-from tests.assets.local_ray import A_WORKER_DIES, LocalRay, local_ray
+from tests.assets.local_ray import A_WORKER_DIES, LocalRay, local_ray, one_worker_dies
 from tests.assets.world import Result, sentence
 from tests.doubles.serving import free_ports
 from tests.methods.ingest.pictures_drawn import file_of, texture
@@ -128,19 +123,6 @@ def kept(warehouse: Warehouse) -> dict[tuple[str, str, str], np.ndarray]:
     return {(row["text_id"], row["model"], row["text"]): np.array(row["vector"]) for row in rows}
 
 
-def workers_of(ray: LocalRay) -> list[int]:
-    """Processes of this Ray's actors that are at a block, by the title that Ray gives them."""
-    found = []
-    for process in [path for path in Path("/proc").iterdir() if path.name.isdigit()]:
-        with suppress(OSError):
-            title = (process / "cmdline").read_bytes()
-            if title.startswith(b"ray::MapWorker") and b".submit" in title:
-                parent = (process / "stat").read_text().rsplit(")", 1)[1].split()[1]
-                if str(ray.folder) in Path("/proc", parent, "cmdline").read_text():
-                    found.append(int(process.name))
-    return found
-
-
 class TestWithWorkers:
     """A cluster and its jobs."""
 
@@ -151,24 +133,9 @@ class TestWithWorkers:
         """One of two is stopped, which holds its block, and killed once the other's are stored."""
         rows = [entry(f"e{i}", [], text) for i, text in enumerate(texts(79))]
         fill(warehouse, *rows)
-        killed = []
 
-        def kill_one() -> None:
-            deadline = time.monotonic() + 240
-            while not killed and time.monotonic() < deadline:
-                workers = workers_of(ray)
-                if len(workers) == 2:
-                    os.kill(workers[0], signal.SIGSTOP)
-                    while not warehouse.count("cluster.embeddings") and time.monotonic() < deadline:
-                        time.sleep(0.2)
-                    os.kill(workers[0], signal.SIGKILL)
-                    killed.append(workers[0])
-                time.sleep(0.05)
-
-        killer = Thread(target=kill_one)
-        killer.start()
-        result = embed(warehouse, instance, ray.address, "ray")
-        killer.join()
+        with one_worker_dies(ray, lambda: warehouse.count("cluster.embeddings") > 0) as killed:
+            result = embed(warehouse, instance, ray.address, "ray")
 
         assert result.success and len(killed) == 1
         # 79 captions and the title that all entries have, in blocks of 8; each is done once.

@@ -1,0 +1,135 @@
+"""Images fetched by two workers on Ray: the rows that one process gives, each host at one pace."""
+
+import importlib
+from collections.abc import Iterator
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from assets.common import ray_jobs
+from dagster_project import resources
+from resources.images.fetcher import ImageFetcher
+from resources.images.host_pace import HOST_CONNECTIONS
+from resources.images.index import ImageIndex
+from tests.assets.conftest import MakeWorld
+from tests.assets.corpus import Corpus
+from tests.assets.ingesting import ingest_part, table, wit_line, write_settings, write_tsv
+from tests.assets.local_ray import A_WORKER_DIES, LocalRay, local_ray, one_worker_dies
+from tests.assets.world import Row, World
+from tests.resources.images.upload_double import (
+    UploadDouble,
+    busy,
+    html,
+    ok,
+    picture,
+    serving_uploads,
+    status,
+)
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore:Function `PipesMessageReader.expected_writer_count`"),
+    pytest.mark.filterwarnings("ignore:AssetExecutionContext:DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore:ssl=None:DeprecationWarning"),
+]
+
+IMAGES, PER_BLOCK, PAUSE = 60, 5, 1
+
+
+@pytest.fixture(scope="module")
+def ray() -> Iterator[LocalRay]:
+    with local_ray() as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def uploads() -> Iterator[UploadDouble]:
+    with serving_uploads() as uploads:
+        yield uploads
+
+
+@pytest.fixture(autouse=True)
+def small_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Jobs for ten images; an image fails after a second."""
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    monkeypatch.setattr(ray_jobs, "MIN_ROWS_FOR_JOB", 10)
+    monkeypatch.setattr(
+        importlib.import_module("assets.ingest.images"), "IMAGES_PER_BLOCK", PER_BLOCK
+    )
+    impatient = partial(ImageFetcher, timeout=5.0, backoff=0.01)
+    monkeypatch.setattr(resources, "ImageFetcher", impatient)
+
+
+def served(uploads: UploadDouble) -> list[str]:
+    """Images of two hosts in turn. `localhost` refuses each fifth of its own once, and asks for a
+    pause; some are not to be had, or are no images."""
+    urls = []
+    for n in range(IMAGES):
+        answers = [ok(picture(n), after=0.2)]
+        if n % 10 == 1:
+            answers.insert(0, busy(str(PAUSE)))
+        if n % 20 == 2:
+            answers = [status(404)]
+        if n % 20 == 4:
+            answers = [html()]
+        urls.append(uploads.serve(f"{n}.png", *answers, host=("127.0.0.1", "localhost")[n % 2]))
+    return urls
+
+
+def ingested(world: World, uploads: UploadDouble, runner: str) -> list[Row]:
+    """What a run leaves in the tables that fetches the images of `served`."""
+    lines = [wit_line(f"Page {n}", url) for n, url in enumerate(served(uploads))]
+    write_tsv(world.corpus.folder / "far.tsv", lines)
+    write_settings(world.corpus.folder, images={"allow_private_addresses": True})
+    config = {"ingest__images": {"config": {"runner": runner, "max_lost_share": 1.0}}}
+    assert ingest_part(world, "far", "wit_rows", "pages", "images", config=config).success
+    return [*table(world, "images"), *table(world, "rejected")]
+
+
+def any_is_known(world: World, urls: list[str]) -> bool:
+    """Whether the index has one of them."""
+    path = world.home / "image_index.sqlite"
+    if not path.exists():
+        return False
+    with closing(ImageIndex(path)) as index:
+        return bool(index.known(urls))
+
+
+@A_WORKER_DIES
+def test_a_killed_worker_costs_its_block_and_no_host_is_asked_faster_than_by_one_process(
+    ray: LocalRay, uploads: UploadDouble, make_world: MakeWorld, tmp_path: Path
+) -> None:
+    on_workers = make_world(
+        tmp_path, Corpus(tmp_path / "corpus"), LOOM_RAY_ADDRESS=ray.address, NO_PROXY="127.0.0.1"
+    )
+    urls = served(uploads)
+
+    with one_worker_dies(ray, partial(any_is_known, on_workers, urls)) as killed:
+        rows = ingested(on_workers, uploads, "ray")
+
+    assert len(killed) == 1
+    # Three at once of each host, although each of two workers has up to eight requests.
+    assert uploads.most["127.0.0.1"] == HOST_CONNECTIONS >= uploads.most["localhost"]
+    # A refusal is the host's, whichever worker meets it: of four in a row one is over before the last.
+    refused = [f"/{n}.png" for n in range(1, IMAGES, 10)]
+    first = [min(asked.at for asked in uploads.log if asked.path == path) for path in refused]
+    at = sorted(first)
+    spans = [last - one for one, last in zip(at, at[HOST_CONNECTIONS:], strict=False)]
+    assert spans and all(span >= PAUSE for span in spans)
+    # What one process asks for, and again what the killed worker was at.
+    asked = uploads.asked
+    once = {path.lstrip("/"): 2 for path in refused}
+    again = {name for name, n in asked.items() if n > once.get(name, 1)}
+    assert len(asked) == IMAGES and len(again) <= PER_BLOCK
+    assert sum(asked.values()) - IMAGES - len(refused) <= PER_BLOCK
+
+    here = make_world(tmp_path / "here", Corpus(tmp_path / "corpus"))
+    assert rows == ingested(here, uploads, "local")
+    assert len(rows) == IMAGES and {row.get("reason") for row in rows} == {
+        None,
+        "missing",
+        "not_an_image",
+    }
+    assert not list((on_workers.home / "ray").glob("rows-*/"))

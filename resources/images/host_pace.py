@@ -13,8 +13,10 @@ import itertools
 import threading
 import time
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+from methods.ids import content_id
 from resources.host_pauses import HostPauses
 from resources.wikipedia import api_client
 from resources.wikipedia.api_client import is_wikimedia
@@ -28,7 +30,7 @@ BUSY_SECONDS = 0.1
 """After which a worker asks again for a turn at a host that has all its requests from others."""
 IDLE_SECONDS = 3_600.0
 """After which the actor of a cluster ends; longer than any worker waits."""
-ACTOR, NAMESPACE = "pace-of-hosts", "vlm-loom"
+NAMESPACE = "vlm-loom"
 
 
 class Turn(NamedTuple):
@@ -178,7 +180,8 @@ class ClusterPace:
         self._actor: Any = (
             ray.remote(_PaceActor)
             .options(
-                name=ACTOR,
+                # Another version of this file may have other methods.
+                name=f"pace-of-hosts-{content_id(Path(__file__).read_text())}",
                 namespace=NAMESPACE,
                 lifetime="detached",
                 get_if_exists=True,

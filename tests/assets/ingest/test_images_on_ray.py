@@ -35,7 +35,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:ssl=None:DeprecationWarning"),
 ]
 
-IMAGES, PER_BLOCK = 60, 5
+IMAGES, PER_BLOCK, AT_ONCE = 60, 5, 40
 ANSWER, PAUSE = 0.2, 1
 """Seconds that a picture takes, and of a Retry-After."""
 
@@ -54,12 +54,12 @@ def uploads() -> Iterator[UploadDouble]:
 
 @pytest.fixture(autouse=True)
 def small_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Jobs for ten images; the turns of a dead worker last ten seconds."""
+    """Two jobs, one after the other; the turns of a dead worker last ten seconds."""
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
     monkeypatch.setattr(ray_jobs, "MIN_ROWS_FOR_JOB", 10)
-    monkeypatch.setattr(
-        importlib.import_module("assets.ingest.images"), "IMAGES_PER_BLOCK", PER_BLOCK
-    )
+    module = importlib.import_module("assets.ingest.images")
+    monkeypatch.setattr(module, "IMAGES_PER_BLOCK", PER_BLOCK)
+    monkeypatch.setattr(module, "IMAGES_AT_ONCE", AT_ONCE)
     impatient = partial(ImageFetcher, timeout=5.0, backoff=0.01)
     monkeypatch.setattr(resources, "ImageFetcher", impatient)
 

@@ -20,12 +20,13 @@ from resources.home import REPO_ROOT
 from resources.ports import HOST
 from tests.contracts.test_deploy import IMAGE_ENV, OURS
 from tests.doubles.serving import free_ports, serving
+from tests.e2e.running import ONE_OF_THE_WHOLE_RUNS
 from tests.resources.test_alerts import Webhook
 
 if TYPE_CHECKING:
     from tests.doubles.servers import PostgresServer
 
-pytestmark = [pytest.mark.e2e, pytest.mark.slow]
+pytestmark = [pytest.mark.e2e, pytest.mark.slow, ONE_OF_THE_WHOLE_RUNS]
 PATIENCE = 180.0
 LAUNCH = """
 mutation ($params: ExecutionParams!) {

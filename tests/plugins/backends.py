@@ -27,7 +27,7 @@ class OnSameStores:
         return self._function(*given)
 
 
-ON_POSTGRES = pytest.mark.sample(150, of="stores on Postgres")
+ON_POSTGRES = pytest.mark.sample(100, of="stores on Postgres")
 """Each has a database of its own, half a second: a commit has so many of them, a night all."""
 
 

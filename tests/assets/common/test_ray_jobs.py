@@ -13,7 +13,7 @@ from filelock import FileLock
 
 from assets.cluster import embeddings as embeddings_asset
 from assets.common import picture_copies, ray_jobs
-from assets.common.picture_copies import MINIATURES, Pictures
+from assets.common.picture_copies import MINIATURES, PAIRS, Pictures
 from assets.common.ray_jobs import RowsOnRay, RowWork
 from assets.common.tables import plain_errors
 from methods.ids import content_id
@@ -60,6 +60,7 @@ def small_jobs(loom_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ray_jobs, "MIN_ROWS_FOR_JOB", 10)
     monkeypatch.setattr(embeddings_module, "TEXTS_PER_BLOCK", TEXTS_PER_BLOCK)
     monkeypatch.setattr(picture_copies, "PICTURES_AT_ONCE", PICTURES_PER_BLOCK)
+    monkeypatch.setattr(picture_copies, "PAIRS_AT_ONCE", 20)
 
 
 @pytest.fixture
@@ -151,7 +152,7 @@ class TestWithWorkers:
         sibling="tests/assets/common/test_ray_jobs.py"
         "::test_a_killed_worker_costs_its_block_and_vectors_are_those_of_one_process"
     )
-    def test_pictures_are_looked_at_by_workers_and_what_an_earlier_run_had_done_is_not_done_again(
+    def test_workers_look_at_pictures_and_compare_them_but_for_what_an_earlier_run_had_done(
         self, instance, ray, warehouse, loom_home, tmp_path
     ):
         """Thirteen pictures, one of which cannot be decoded; one of five blocks is done."""
@@ -163,14 +164,21 @@ class TestWithWorkers:
         for block in folder.todo()[:1]:
             folder.run(block, look_on_worker(VERSION))
 
-        def look(on_ray: RowsOnRay) -> dict[str, Any]:
-            return Pictures(warehouse, open_images(), on_ray).miniatures(ids)
+        pairs = [(one, other) for one in here for other in here if one < other]
 
-        result, (found,) = on_ray(instance, ray.address, look)
+        def look(on_ray: RowsOnRay) -> tuple[dict[str, Any], list[Any]]:
+            pictures = Pictures(warehouse, open_images(), on_ray)
+            return (miniatures := pictures.miniatures(ids)), pictures.copies(miniatures, pairs)
+
+        result, ((found, copies),) = on_ray(instance, ray.address, look)
 
         assert result.success and len(found) == 12 and found.keys() == here.keys()
         assert all(np.array_equal(found[one], here[one]) for one in here)
-        assert lines(instance, result)[-1].startswith("4/4 blocks, 10 rows, ")
+        said = lines(instance, result)
+        assert any(line.startswith("4/4 blocks, 10 rows, ") for line in said)
+        # All pairs of twelve, in blocks of twenty; none is a copy.
+        assert said[-1].startswith("4/4 blocks, 66 rows, ") and copies == []
+        assert warehouse.count(PAIRS) == 66
         assert warehouse.count(MINIATURES) == 12 and not folder.path.exists()
 
     @pytest.mark.nightly(

@@ -1,6 +1,11 @@
 """Images fetched by two workers on Ray: the rows that one process gives, each host at one pace."""
 
 import importlib
+import os
+import subprocess
+import sys
+import textwrap
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from functools import partial
@@ -10,6 +15,7 @@ import pytest
 
 from assets.common import ray_jobs
 from dagster_project import resources
+from resources.home import REPO_ROOT
 from resources.images.fetcher import ImageFetcher
 from resources.images.host_pace import HOST_CONNECTIONS
 from resources.images.index import ImageIndex
@@ -56,6 +62,11 @@ def uploads() -> Iterator[UploadDouble]:
 def small_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two jobs, one after the other; the turns of a dead worker last ten seconds."""
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    make_small(monkeypatch)
+
+
+def make_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same in any process."""
     monkeypatch.setattr(ray_jobs, "MIN_ROWS_FOR_JOB", 10)
     module = importlib.import_module("assets.ingest.images")
     monkeypatch.setattr(module, "IMAGES_PER_BLOCK", PER_BLOCK)
@@ -80,23 +91,28 @@ def served(uploads: UploadDouble) -> list[str]:
     return urls
 
 
-def ingested(world: World, uploads: UploadDouble, runner: str) -> list[Row]:
-    """What a run leaves in the tables that fetches the images of `served`."""
-    lines = [wit_line(f"Page {n}", url) for n, url in enumerate(served(uploads))]
-    write_tsv(world.corpus.folder / "far.tsv", lines)
-    write_settings(world.corpus.folder, images={"allow_private_addresses": True})
+def write_corpus(folder: Path, urls: list[str]) -> Corpus:
+    """One shard, `far`, with a page for each URL."""
+    lines = [wit_line(f"Page {n}", url) for n, url in enumerate(urls)]
+    write_tsv(folder / "far.tsv", lines)
+    write_settings(folder, images={"allow_private_addresses": True})
+    return Corpus(folder)
+
+
+def ingested(world: World, runner: str) -> list[Row]:
+    """What a run leaves in the tables."""
     config = {"ingest__images": {"config": {"runner": runner, "max_lost_share": 1.0}}}
     assert ingest_part(world, "far", "wit_rows", "pages", "images", config=config).success
     return [*table(world, "images"), *table(world, "rejected")]
 
 
-def any_is_known(world: World, urls: list[str]) -> bool:
-    """Whether the index has one of them."""
+def known(world: World, urls: list[str]) -> set[str]:
+    """Those that the index has."""
     path = world.home / "image_index.sqlite"
     if not path.exists():
-        return False
+        return set()
     with closing(ImageIndex(path)) as index:
-        return bool(index.known(urls))
+        return set(index.known(urls))
 
 
 def least_span(at: list[float]) -> float:
@@ -110,13 +126,12 @@ def least_span(at: list[float]) -> float:
 def test_a_killed_worker_costs_its_block_and_no_host_is_asked_faster_than_by_one_process(
     ray: LocalRay, uploads: UploadDouble, make_world: MakeWorld, tmp_path: Path
 ) -> None:
-    on_workers = make_world(
-        tmp_path, Corpus(tmp_path / "corpus"), LOOM_RAY_ADDRESS=ray.address, NO_PROXY="127.0.0.1"
-    )
     urls = served(uploads)
+    corpus = write_corpus(tmp_path / "corpus", urls)
+    on_workers = make_world(tmp_path, corpus, LOOM_RAY_ADDRESS=ray.address)
 
-    with one_worker_dies(ray, partial(any_is_known, on_workers, urls)) as killed:
-        rows = ingested(on_workers, uploads, "ray")
+    with one_worker_dies(ray, lambda: bool(known(on_workers, urls))) as killed:
+        rows = ingested(on_workers, "ray")
 
     assert len(killed) == 1
     refused = [f"/{n}.png" for n in range(1, IMAGES, 10)]
@@ -134,11 +149,61 @@ def test_a_killed_worker_costs_its_block_and_no_host_is_asked_faster_than_by_one
     assert len(asked) == IMAGES and len(again) <= PER_BLOCK
     assert sum(asked.values()) - IMAGES - len(refused) <= PER_BLOCK
 
-    here = make_world(tmp_path / "here", Corpus(tmp_path / "corpus"))
-    assert rows == ingested(here, uploads, "local")
+    served(uploads)
+    assert rows == ingested(make_world(tmp_path / "here", corpus), "local")
     assert len(rows) == IMAGES and {row.get("reason") for row in rows} == {
         None,
         "missing",
         "not_an_image",
     }
     assert not list((on_workers.home / "ray").glob("rows-*/"))
+
+
+# --- Dagster's process is killed -----------------------------------------------------------------
+
+MATERIALIZE = """
+    import dagster as dg
+    import pytest
+    from dagster_project.definitions import build_defs
+    from tests.assets.ingest.test_images_on_ray import make_small
+    make_small(pytest.MonkeyPatch())
+    with dg.DagsterInstance.ephemeral() as instance:
+        instance.add_dynamic_partitions("wit_shard", ["far"])
+        build_defs().resolve_job_def("ingest").execute_in_process(
+            instance=instance,
+            partition_key="far",
+            run_config={"ops": {"ingest__images": {"config": {"runner": "ray"}}}},
+        )
+"""
+
+
+@pytest.mark.nightly(
+    sibling="tests/assets/ingest/test_images_on_ray.py"
+    "::test_a_killed_worker_costs_its_block_and_no_host_is_asked_faster_than_by_one_process"
+)
+def test_a_run_after_a_killed_one_asks_for_no_image_of_a_finished_block(
+    ray: LocalRay, uploads: UploadDouble, make_world: MakeWorld, tmp_path: Path
+) -> None:
+    """The job of the killed one is left behind, and goes on beside it."""
+    urls = served(uploads)
+    corpus = write_corpus(tmp_path / "corpus", urls)
+    world = make_world(tmp_path, corpus, LOOM_RAY_ADDRESS=ray.address)
+    with world.environment():
+        environment = {**os.environ, "PYTHONPATH": str(REPO_ROOT)}
+    command = [sys.executable, "-c", textwrap.dedent(MATERIALIZE)]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen(command, cwd=world.root, env=environment, **quiet) as run:
+        deadline = time.monotonic() + 300
+        while not known(world, urls):
+            assert run.poll() is None and time.monotonic() < deadline
+            time.sleep(0.05)
+        run.kill()
+    found = known(world, urls)
+    asked = {url: uploads.asked[url.rpartition("/")[2]] for url in found}
+    assert 0 < len(found) < IMAGES and table(world, "images") == []
+
+    rows = ingested(world, "ray")
+
+    assert asked == {url: uploads.asked[url.rpartition("/")[2]] for url in found}
+    served(uploads)
+    assert rows == ingested(make_world(tmp_path / "here", corpus), "local")

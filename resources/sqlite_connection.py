@@ -60,6 +60,10 @@ class NamedConnection(sqlite3.Connection):
         cursor: NamedCursor = self.cursor()
         return cursor.executemany(sql, rows)
 
+    def execute_each(self, sql: str, rows: Iterable[Any]) -> list[int]:
+        """Run a change for each of the rows; how many rows of the table each of them has changed."""
+        return [self.execute(sql, row).rowcount for row in rows]
+
     @contextmanager
     def named_errors(self) -> Iterator[None]:
         """Raise StoreError for errors of the file in this block."""

@@ -160,7 +160,7 @@ class SqliteFile:
         return connection
 
     @contextmanager
-    def transaction(self, *, in_turn: bool = True) -> Iterator[sqlite3.Connection]:
+    def transaction(self, *, in_turn: bool = True) -> Iterator[NamedConnection]:
         """This thread's connection inside a transaction, on disk when the block ends.
 
         It takes the writers' turn at once: one that had read first would be refused, not kept waiting.

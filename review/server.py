@@ -62,5 +62,7 @@ OPTIONS: dict[str, Any] = {
     "log_level": "warning",
     "lifespan": "off",
     "http": PromptRequests,
+    # Longer than proxies keep idle connections (60 s): none sends a request into one that closes.
+    "timeout_keep_alive": 75,
 }
 """What uvicorn is told beside the app and the port: it serves on loopback."""

@@ -10,7 +10,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from itertools import count
+from itertools import chain, count, islice
 from typing import Any
 
 import psycopg
@@ -28,6 +28,8 @@ from resources.postgres.dialect import translated
 
 LOCK_SECONDS = 60
 """Seconds to wait for other writers: a transaction takes milliseconds, so this is a hang."""
+STILL_SECONDS = 300
+"""Seconds without a statement after which a transaction ends, which may hold locks of others."""
 OUTAGE_SECONDS = 10.0
 """How long a server that went away while it committed is asked what became of that."""
 ROWS_AT_ONCE = 500
@@ -41,6 +43,7 @@ _OPTIONS = {
 }
 _AWAY = (
     "08",  # the connection
+    "25P03",  # a transaction in which nothing was done for too long: its process stood still
     "40",  # a transaction that was rolled back, such as one of two that waited for each other
     "53",  # resources: the disk, memory, connections
     "55P03",  # a lock that another holds too long
@@ -133,11 +136,12 @@ class PostgresConnection:
 
     def executemany(self, sql: str, rows: Iterable[Any]) -> Any:
         """Run a statement for each of the rows."""
-        statement = translated(sql)
-        with self.named_errors():
-            cursor = self._opened().cursor()
-            cursor.executemany(statement.sql, [statement.values(row) for row in rows])
-        return cursor
+        return self._send_each(sql, rows, returning=False)
+
+    def execute_each(self, sql: str, rows: Iterable[Any]) -> list[int]:
+        """Run a change for each of the rows; how many rows of the table each of them has changed."""
+        changed = self._send_each(sql, rows, returning=True)
+        return [each.rowcount for each in changed.results()]
 
     def native(self, sql: str, values: Sequence[Any] = ()) -> Any:
         """Run a statement in Postgres's own dialect."""
@@ -159,11 +163,13 @@ class PostgresConnection:
         with self.named_errors():
             # Together in one message; the clock is read when the lock is there.
             begun = self._run(
-                f"BEGIN; SELECT {turn}pg_current_xact_id()::text, "
+                "BEGIN; "
+                f"SET LOCAL idle_in_transaction_session_timeout = '{STILL_SECONDS}s'; "
+                f"SELECT {turn}pg_current_xact_id()::text, "
                 "extract(epoch FROM clock_timestamp())::float8",
                 None,
             )
-            begun.nextset()
+            begun.set_result(-1)
             *_, transaction, at = tuple(begun.fetchone())
             self._began, self._inside = (at, time.monotonic()), True
             try:
@@ -224,6 +230,22 @@ class PostgresConnection:
             return stream.execute(_VALUE.sub(lambda at: written[int(at[1]) - 1], sql).encode())
         # Several statements in one message cannot be prepared.
         return session.execute(sql, values, prepare=False if values is None else None)
+
+    def _send_each(self, sql: str, rows: Iterable[Any], *, returning: bool) -> Any:
+        """Run a statement for each of the rows, in messages that do not wait for each other's answers.
+
+        With `returning` the cursor has a result of each.
+        """
+        statement = translated(sql)
+        values = map(statement.values, rows)
+        first = list(islice(values, 2))
+        if len(first) == 1:
+            return self._run(statement.sql, first[0])
+        with self.named_errors():
+            cursor = self._opened().cursor()
+            if first:
+                cursor.executemany(statement.sql, chain(first, values), returning=returning)
+        return cursor
 
     def _opened(self) -> psycopg.Connection[Any]:
         """The session; another where it broke and nothing was begun in it."""

@@ -17,7 +17,7 @@ import sqlite3
 import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from argon2 import PasswordHasher
@@ -25,7 +25,7 @@ from argon2.exceptions import InvalidHashError, VerificationError, VerifyMismatc
 
 from methods.errors import UserError
 from resources.review import names, sign_in_limits
-from resources.review.clock import stored_time
+from resources.review.clock import stored_time, time_of_day
 from resources.review.file import ReviewFile
 from resources.store_backend import open_store
 
@@ -163,13 +163,14 @@ class Account:
 class Accounts:
     """Accounts of one review store; safe among threads and processes.
 
-    `clock` gives the time, in UTC; `hasher` makes and verifies password hashes.
+    `clock` gives the time, in UTC; without one it is the machine's, or that of the server that machines
+    share. `hasher` makes and verifies password hashes.
     """
 
     def __init__(
         self,
         path: Path | str,
-        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        clock: Callable[[], datetime] | None = None,
         hasher: PasswordHasher = HASHER,
     ):
         self.path = Path(path)
@@ -284,7 +285,7 @@ class Accounts:
         name_hash = _sha256(folded_name(name))
         with self._file.transaction() as connection:
             # Count before verifying, so that many attempts at once cannot pass the limit.
-            sign_in_limits.count_attempt(connection, name_hash, address, self._clock())
+            sign_in_limits.count_attempt(connection, name_hash, address, self._time())
             row = connection.execute(
                 "SELECT name, role, password, disabled_at FROM accounts WHERE folded = ?",
                 (folded_name(name),),
@@ -347,8 +348,9 @@ class Accounts:
 
     def begin_session(self, name: str) -> str:
         """Begin a session; returns its token. Raises AccountError if the account may not sign in."""
-        token, now = secrets.token_urlsafe(32), self._now()
+        token = secrets.token_urlsafe(32)
         with self._file.transaction() as connection:
+            now = self._now()
             connection.execute(
                 "DELETE FROM sessions WHERE began_at <= ? OR seen_at <= ?",
                 (self._now(-SESSION_LASTS), self._now(-IDLE_LASTS)),
@@ -364,17 +366,18 @@ class Accounts:
 
     def session(self, token: str) -> Account | None:
         """The account that is signed in by this token, as it is now; stores when it was last seen."""
-        token_hash = _sha256(token)
+        token_hash, now = _sha256(token), self._time()
         row = self._file.connection.execute(
             "SELECT name, role, password, seen_at FROM sessions JOIN accounts USING (name) "
             "WHERE token_hash = ? AND disabled_at IS NULL AND began_at > ? AND seen_at > ?",
-            (token_hash, self._now(-SESSION_LASTS), self._now(-IDLE_LASTS)),
+            (token_hash, stored_time(now - SESSION_LASTS), stored_time(now - IDLE_LASTS)),
         ).fetchone()
         if row is None:
             return None
-        if row["seen_at"] <= self._now(-SEEN_EVERY):
+        if row["seen_at"] <= stored_time(now - SEEN_EVERY):
             self._file.connection.execute(
-                "UPDATE sessions SET seen_at = ? WHERE token_hash = ?", (self._now(), token_hash)
+                "UPDATE sessions SET seen_at = ? WHERE token_hash = ?",
+                (stored_time(now), token_hash),
             )
         return Account(row["name"], row["role"], has_password=row["password"] is not None)
 
@@ -414,7 +417,10 @@ class Accounts:
         return hash_password(password, self._hasher)
 
     def _now(self, shift: timedelta = timedelta()) -> str:
-        return stored_time(self._clock() + shift)
+        return stored_time(self._time() + shift)
+
+    def _time(self) -> datetime:
+        return self._clock() if self._clock else time_of_day(self._file.connection)
 
 
 def _written(connection: sqlite3.Connection, name: str) -> str:

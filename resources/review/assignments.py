@@ -13,6 +13,9 @@ from typing import Any, NamedTuple, get_args
 from methods.review.assignment import Assignment, Progress, next_start, place_of, progress_of
 from resources.review.file import sql
 
+Row = tuple[str, str, int, int, str, int, int]
+"""Item, person, round, assignment, progress, priority and place of the item."""
+
 _FIELDS = tuple(Assignment.__dataclass_fields__)
 
 
@@ -97,23 +100,24 @@ def renew(connection: sqlite3.Connection) -> None:
         "SELECT s.item_id, s.kind, s.status, s.round, s.people, s.priority, s.place, i.set_id, "
         "s.unreserved FROM standings AS s JOIN items AS i USING (item_id)"
     ).fetchall()
-    changed = []
+    changed, assigned = [], []
     for row in rows:
         place = place_of(row["item_id"], row["set_id"]) if made else 0.0
-        n_reserved = insert(connection, made, row, place, excluded.get(row["item_id"], ()))
+        kept, n_reserved = rows_of(made, row, place, excluded.get(row["item_id"], ()))
+        assigned += kept
         if row["people"] - n_reserved != row["unreserved"]:
             changed.append((row["people"] - n_reserved, row["item_id"]))
+    insert(connection, assigned)
     connection.executemany("UPDATE standings SET unreserved = ? WHERE item_id = ?", changed)
 
 
-def insert(
-    connection: sqlite3.Connection,
+def rows_of(
     made: Iterable[Assignment],
     item: Mapping[str, Any] | sqlite3.Row,
     place: float,
     excluded: Collection[str],
-) -> int:
-    """Store to whom an item is assigned; returns how many people its next decisions are kept for.
+) -> tuple[list[Row], int]:
+    """To whom an item is assigned, and how many people its next decisions are kept for.
 
     `item` has item_id, kind, status, round, priority and place of its row in `standings`, `excluded`
     are those who may not make the next decision.
@@ -125,16 +129,21 @@ def insert(
             progress = progress_of(item["status"], each.round, each.annotator in excluded)
             if progress is not None:
                 rows[key] = each.assignment_id, progress
+    n_open = Counter(progress for _, progress in rows.values())["open"]
+    return [
+        (item["item_id"], *key, *found, item["priority"], item["place"])
+        for key, found in rows.items()
+    ], n_open
+
+
+def insert(connection: sqlite3.Connection, rows: Iterable[Row]) -> None:
+    """Store to whom items are assigned."""
     connection.executemany(
         "INSERT INTO assigned "
         "(item_id, annotator, round, assignment_id, progress, priority, place) "
         "VALUES (?, ?, ?, ?, ?, ?, ?)",
-        [
-            (item["item_id"], *key, *found, item["priority"], item["place"])
-            for key, found in rows.items()
-        ],
+        rows,
     )
-    return Counter(progress for _, progress in rows.values())["open"]
 
 
 def _assignment(row: sqlite3.Row) -> Assignment:

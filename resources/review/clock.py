@@ -35,9 +35,16 @@ def _time(seconds: float, later: float) -> str:
     return stored_time(datetime.fromtimestamp(seconds, UTC) + timedelta(seconds=later))
 
 
-def today() -> str:
+def time_of_day(connection: sqlite3.Connection) -> datetime:
+    """The time in UTC as people have it: by the machine's clock, or by that of the server that machines
+    share."""
+    server = server_seconds(connection)
+    return datetime.fromtimestamp(wall() if server is None else server, UTC)
+
+
+def today(connection: sqlite3.Connection) -> str:
     """The current day in UTC; as text it is smaller than every time of that day."""
-    return stored_time(datetime.fromtimestamp(wall(), UTC))[: len("2026-01-01")]
+    return stored_time(time_of_day(connection))[: len("2026-01-01")]
 
 
 def anchor(connection: sqlite3.Connection, longest: float) -> None:

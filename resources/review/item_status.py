@@ -8,6 +8,7 @@ updated in the transaction that changes any of these.
 import json
 import sqlite3
 from collections.abc import Sequence
+from typing import Any
 
 from methods.json_text import from_json
 from methods.review.assignment import Assignment, place_of, priority
@@ -17,6 +18,13 @@ from resources.review import assignments, events, gold
 
 _BATCH = 500
 _TABLES = ("standings", "bars", "assigned")
+_COLUMNS = (
+    *("item_id", "kind", "place", "status", "people", "round", "content_hash"),
+    *("priority", "unreserved"),
+)
+_INSERT = f"""
+INSERT INTO standings ({", ".join(_COLUMNS)}) VALUES (:{", :".join(_COLUMNS)})
+"""
 
 
 def current_rules(connection: sqlite3.Connection) -> RuleBook:
@@ -65,10 +73,17 @@ def update(connection: sqlite3.Connection, item_ids: Sequence[str]) -> None:
             [wanted],
         ).fetchall()
         decided = by_item(events.read(connection, [row["item_id"] for row in queued]))
+        standings, bars, assigned = [], [], []
         for row in queued:
             item = from_json(row["item"])
             state = review_state(item, decided[row["item_id"]], rules.of(row["kind"]))
-            _insert(connection, row, state, rules, made)
+            standing, kept = _standing(row, state, rules, made)
+            standings.append(standing)
+            bars += [(row["item_id"], name) for name in sorted(state.excluded)]
+            assigned += kept
+        connection.executemany(_INSERT, standings)
+        connection.executemany("INSERT INTO bars (item_id, annotator) VALUES (?, ?)", bars)
+        assignments.insert(connection, assigned)
 
 
 def state(connection: sqlite3.Connection, item: QueueItem) -> ReviewState:
@@ -78,15 +93,12 @@ def state(connection: sqlite3.Connection, item: QueueItem) -> ReviewState:
     return review_state(item, decided, current_rules(connection).of(item["kind"]))
 
 
-def _insert(
-    connection: sqlite3.Connection,
-    row: sqlite3.Row,
-    state: ReviewState,
-    rules: RuleBook,
-    made: Sequence[Assignment],
-) -> None:
-    item_id, status = row["item_id"], state.status
-    place = place_of(item_id, state.item.get("set_id"))
+def _standing(
+    row: sqlite3.Row, state: ReviewState, rules: RuleBook, made: Sequence[Assignment]
+) -> tuple[dict[str, Any], list[assignments.Row]]:
+    """The status of an item as it is stored, and to whom the item is assigned."""
+    status = state.status
+    place = place_of(row["item_id"], state.item.get("set_id"))
     standing = {
         **{name: row[name] for name in ("item_id", "kind", "place")},
         "status": status.name,
@@ -95,13 +107,5 @@ def _insert(
         "content_hash": state.item["content_hash"],
         "priority": priority(rules.priorities, state, state.item.get("context") or {}, place),
     }
-    reserved = assignments.insert(connection, made, standing, place, state.excluded)
-    standing["unreserved"] = status.people_needed - reserved
-    connection.execute(
-        f"INSERT INTO standings ({', '.join(standing)}) VALUES ({', '.join('?' * len(standing))})",
-        list(standing.values()),
-    )
-    connection.executemany(
-        "INSERT INTO bars (item_id, annotator) VALUES (?, ?)",
-        [(item_id, name) for name in sorted(state.excluded)],
-    )
+    assigned, n_reserved = assignments.rows_of(made, standing, place, state.excluded)
+    return {**standing, "unreserved": status.people_needed - n_reserved}, assigned

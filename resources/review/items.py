@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from methods.ids import content_id
 from methods.json_text import from_json
 from methods.review.decisions import QueueItem
 from methods.review.kinds import KINDS
@@ -69,36 +68,36 @@ class Progress(NamedTuple):
 
 
 def update_queue(
-    connection: sqlite3.Connection, items: Sequence[QueueItem], kinds: Sequence[str]
+    connection: sqlite3.Connection, hashed: Sequence[tuple[QueueItem, str]], kinds: Sequence[str]
 ) -> QueueChanges:
-    """Make `items` the queue of these kinds, in their order; only rows that change are written.
+    """Make items the queue of these kinds, in their order; only rows that change are written.
 
-    The parts of the queue that are updated separately follow each other in the order of `KINDS`.
+    Each is given with the hash of the whole of it. The parts of the queue that are updated separately
+    follow each other in the order of `KINDS`.
     """
     rows = connection.execute(sql("known_items"), {"kinds": json.dumps(list(kinds))})
     before = {row["item_id"]: row for row in rows}
     first = min(map(list(KINDS).index, kinds)) * _POSITIONS_OF_A_KIND
-    missing = before.keys() - {item["item_id"] for item in items}
+    missing = before.keys() - {item["item_id"] for item, _ in hashed}
     withdrawn = [item_id for item_id in missing if not before[item_id]["withdrawn"]]
     connection.executemany(
         "UPDATE items SET withdrawn = 1 WHERE item_id = ?", [[item_id] for item_id in withdrawn]
     )
     new = changed = 0
-    touched = list(withdrawn)
-    for position, item in enumerate(items, start=first):
-        known, item_hash = before.get(item["item_id"]), content_id(item)
+    touched, moved, written = list(withdrawn), [], []
+    for position, (item, item_hash) in enumerate(hashed, start=first):
+        known = before.get(item["item_id"])
         new += known is None or bool(known["withdrawn"])
         changed += known is not None and known["content_hash"] != item["content_hash"]
         if known is None or known["made_of"] != item_hash:
-            _put(connection, item, item_hash, position)
+            written.append((item, item_hash, position))
         elif (known["place"], known["withdrawn"]) != (position, 0):
-            connection.execute(
-                "UPDATE items SET place = ?, withdrawn = 0 WHERE item_id = ?",
-                [position, item["item_id"]],
-            )
+            moved.append((position, item["item_id"]))
         else:
             continue
         touched.append(item["item_id"])
+    connection.executemany("UPDATE items SET place = ?, withdrawn = 0 WHERE item_id = ?", moved)
+    _put(connection, written)
     item_status.update(connection, touched)
     return QueueChanges(new, changed, len(withdrawn))
 
@@ -165,30 +164,36 @@ def progress(connection: sqlite3.Connection) -> list[Progress]:
     return [Progress(*row) for row in rows]
 
 
-def _put(connection: sqlite3.Connection, item: QueueItem, item_hash: str, position: int) -> None:
-    texts = [text for _, text in KINDS[item["kind"]].texts(item["content"])]
-    title = " ".join(texts[0].split())[:_TITLE_LENGTH] if texts else ""
-    connection.execute(
+def _put(connection: sqlite3.Connection, written: Sequence[tuple[QueueItem, str, int]]) -> None:
+    """Store items, each with the hash of the whole of it and its place."""
+    connection.executemany(
         sql("put_item"),
-        {
-            "item_id": item["item_id"],
-            "kind": item["kind"],
-            "set_id": item.get("set_id"),
-            "content_hash": item["content_hash"],
-            "made_of": item_hash,
-            "place": position,
-            "title": title,
-        },
+        (
+            {
+                "item_id": item["item_id"],
+                "kind": item["kind"],
+                "set_id": item.get("set_id"),
+                "content_hash": item["content_hash"],
+                "made_of": item_hash,
+                "place": position,
+                "title": " ".join("".join(_texts(item)[:1]).split())[:_TITLE_LENGTH],
+            }
+            for item, item_hash, position in written
+        ),
     )
     for table, column, value in [
-        ("item_contents", "item", json.dumps(item, ensure_ascii=False)),
-        ("item_texts", "text", "\n".join(texts).casefold()),
+        ("item_contents", "item", lambda item: json.dumps(item, ensure_ascii=False)),
+        ("item_texts", "text", lambda item: "\n".join(_texts(item)).casefold()),
     ]:
-        connection.execute(
+        connection.executemany(
             f"INSERT INTO {table} (item_id, {column}) VALUES (?, ?) "
             f"ON CONFLICT (item_id) DO UPDATE SET {column} = excluded.{column}",
-            [item["item_id"], value],
+            ((item["item_id"], value(item)) for item, _, _ in written),
         )
+
+
+def _texts(item: QueueItem) -> list[str]:
+    return [text for _, text in KINDS[item["kind"]].texts(item["content"])]
 
 
 def _summary(row: sqlite3.Row) -> ItemSummary:

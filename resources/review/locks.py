@@ -297,7 +297,8 @@ def _kinds_at_quota(
     if all(rule.quota is None for rule in (rules.default, *rules.kinds.values())):
         return ()
     rows = connection.execute(
-        sql("work_of_day"), {"reviewer": reviewer, "today": today(), "now": now(connection)}
+        sql("work_of_day"),
+        {"reviewer": reviewer, "today": today(connection), "now": now(connection)},
     )
     full = []
     for kind, n_items in rows:

@@ -6,7 +6,7 @@ modules of this folder read and write the rows.
 
 import sqlite3
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,7 +30,7 @@ from resources.review import (
 )
 from resources.review.accounts import folded_name
 from resources.review.assignments import Assigned
-from resources.review.clock import now
+from resources.review.clock import now, time_of_day
 from resources.review.comments import Comment
 from resources.review.file import ReviewFile, sql
 from resources.review.gold import NewGold
@@ -40,7 +40,7 @@ from resources.review.loading import Ended
 from resources.review.locks import ANY_DRAFT, Claim, Lock, WhyNot
 from resources.review.revocations import Revocation
 from resources.review.rules import read_rules
-from resources.store_backend import open_store
+from resources.store_backend import database, open_store
 
 
 class Completion(NamedTuple):
@@ -77,15 +77,18 @@ class ReviewStore:
 
     Each thread keeps a connection. What a call has stored is on disk when it returns. The rules are
     read from `review.yaml` beside the file when a store is opened, and hold for every process from
-    then on. Raises RulesError when they cannot be read.
+    then on; of a database that machines share, one without that file leaves the rules as they are.
+    Raises RulesError when they cannot be read.
     """
 
     def __init__(self, path: Path | str):
         self.path = Path(path)
         # First of all: who refuses the rules must not have opened the file.
-        rules = read_rules(self.path.with_name(RULES_FILE))
+        rules_path = self.path.with_name(RULES_FILE)
+        rules = read_rules(rules_path)
         self._file = open_store(ReviewFile, self.path)
-        if not item_status.follow(self._file.connection, rules):
+        own_rules = rules_path.exists() or database() is None
+        if own_rules and not item_status.follow(self._file.connection, rules):
             with self._file.transaction() as connection:
                 item_status.set_rules(connection, rules)
         if names.spellings(self._file.connection, folded_name):
@@ -115,8 +118,10 @@ class ReviewStore:
         An item with a new content needs decisions again. An item of `kinds` that is not in `queue` is
         withdrawn: it is kept and not shown. Items of other kinds stay as they are.
         """
+        # Before the transaction: people who decide wait for its end.
+        hashed = [(item, content_id(item)) for item in queue]
         with self._file.transaction() as connection:
-            return items.update_queue(connection, queue, kinds)
+            return items.update_queue(connection, hashed, kinds)
 
     def items(self, kinds: Sequence[str] = tuple(KINDS)) -> list[QueueItem]:
         """The queued items of these kinds, in their order."""
@@ -162,13 +167,13 @@ class ReviewStore:
         """Figures of the whole review: people, agreement, disputes, when it will be done."""
         with self._file.snapshot() as connection:
             rules = item_status.current_rules(connection)
-            return lead.overview(connection, rules, datetime.now(UTC).date())
+            return lead.overview(connection, rules, time_of_day(connection).date())
 
     def outlook(self) -> Outlook:
         """What is still to be done, without the figures of people and their agreement."""
         with self._file.snapshot() as connection:
             rules = item_status.current_rules(connection)
-            return lead.outlook(connection, rules, datetime.now(UTC).date())
+            return lead.outlook(connection, rules, time_of_day(connection).date())
 
     def work(self) -> list[Work]:
         """Every decision without its texts, in the order they were stored."""
@@ -229,13 +234,15 @@ class ReviewStore:
             rules = item_status.current_rules(connection)
             return gold.in_calibration(connection, reviewer, rules)
 
-    def n_changes(self) -> int:
-        """A number that grows with every decision and with every one that is taken back."""
-        query = (
-            "SELECT (SELECT coalesce(max(event_id), 0) FROM events) "
-            "+ (SELECT count(*) FROM revocations)"
-        )
-        return int(self._file.connection.execute(query).fetchone()[0])
+    def changes(self) -> tuple[int, str]:
+        """What figures follow from: a number that grows with every decision and with every one that is
+        taken back, and a hash of the rest: items, gold, rules, names."""
+        n_changes, *rest = self._file.connection.execute(sql("changes")).fetchone()
+        return int(n_changes), content_id(*map(str, rest))
+
+    def time(self) -> datetime:
+        """The time of a decision that is made now, in UTC: the same on every machine."""
+        return time_of_day(self._file.connection)
 
     # --- Locks and drafts ------------------------------------------------------------------------
 

@@ -1,5 +1,7 @@
 """Signing in and out, and the page on which administrators manage accounts."""
 
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import FormData
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -42,7 +44,7 @@ async def link(request: Request) -> Response:
     """Show the account that a sign-in link is for (GET), or use the link (POST)."""
     token = request.path_params["token"]
     if request.method == "GET":
-        invited = _accounts(request).invited(token)
+        invited = await run_in_threadpool(_accounts(request).invited, token)
         if invited is not None:
             return show(request, "link.html", name=invited.name)
     elif (account := await use_link(request, token)) is not None:
@@ -62,20 +64,20 @@ async def logout(request: Request) -> Response:
 @require("admin")
 async def accounts(request: Request) -> Response:
     """Show every account (GET), or change one (POST)."""
-    managed = _accounts(request)
-    if request.method == "GET":
-        return show(request, "accounts.html", accounts=managed.all(), roles=ROLES)
     form = await request.form()
-    name, action = str(form.get("name", "")), str(form.get("action", ""))
-    try:
-        address = _act(request, managed, name, action, str(form.get("role", "")))
-    except AccountError as error:
-        return show(
-            request, "accounts.html", 422, accounts=managed.all(), roles=ROLES, problem=str(error)
-        )
-    return show(
-        request, "accounts.html", accounts=managed.all(), roles=ROLES, link=address, link_name=name
-    )
+    return await run_in_threadpool(_accounts_page, request, form)
+
+
+def _accounts_page(request: Request, form: FormData) -> Response:
+    managed, code, done = _accounts(request), 200, {}
+    if request.method == "POST":
+        name, action = str(form.get("name", "")), str(form.get("action", ""))
+        try:
+            address = _act(request, managed, name, action, str(form.get("role", "")))
+            done = {"link": address, "link_name": name}
+        except AccountError as error:
+            code, done = 422, {"problem": str(error)}
+    return show(request, "accounts.html", code, accounts=managed.all(), roles=ROLES, **done)
 
 
 def _act(request: Request, managed: Accounts, name: str, action: str, role: str) -> str | None:

@@ -46,27 +46,23 @@ class Figures:
     def __init__(self, store: ReviewStore):
         self._store = store
         self._turn = threading.Lock()
-        self._known: tuple[float, int, Overview] | None = None
-
-    def forget(self) -> None:
-        """Compute the figures anew next time: something else than a decision has changed them."""
-        with self._turn:
-            self._known = None
+        self._known: tuple[float, tuple[int, str], Overview] | None = None
 
     def now(self) -> Overview:
-        """The figures after the last decision; of a large review those of the last minute or so."""
+        """The figures as they are now; of a large review, while decisions alone change it, those of the
+        last minute or so."""
         with self._turn:
-            event, began = self._store.n_changes(), time.monotonic()
+            changes, began = self._store.changes(), time.monotonic()
             if self._known is not None:
-                kept_until, known_event, known = self._known
-                fresh = began < kept_until
+                kept_until, known_changes, known = self._known
+                fresh = began < kept_until and known_changes[1] == changes[1]
                 same_day = known.at[: len("2026-01-01")] == datetime.now(UTC).date().isoformat()
-                if fresh or (known_event == event and same_day):
+                if fresh or (known_changes == changes and same_day):
                     return known
             found = self._store.overview()
             took = time.monotonic() - began
             kept_until = began + (TIMES * took if took > QUICK_SECONDS else 0)
-            self._known = (kept_until, event, found)
+            self._known = (kept_until, changes, found)
             return found
 
 
@@ -109,7 +105,7 @@ async def release(request: Request) -> Response:
     """End a person's hold on an item."""
     form = await request.form()
     item_id, annotator = str(form.get("item_id", "")), str(form.get("annotator", ""))
-    if not _store(request).release(item_id, annotator):
+    if not await run_in_threadpool(_store(request).release, item_id, annotator):
         raise HTTPException(404, say(request, "lead.no_hold"))
     return RedirectResponse("/lead?released=1#holds", 303)
 
@@ -162,7 +158,6 @@ async def make_gold(request: Request) -> Response:
     if not asked.isdecimal() or not 1 <= int(asked) <= MOST_GOLD:
         raise HTTPException(422, say(request, "lead.not_gold"))
     await run_in_threadpool(_store(request).make_gold, int(asked), account.name)
-    request.app.state.figures.forget()
     return RedirectResponse("/lead#gold", 303)
 
 

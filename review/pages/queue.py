@@ -4,6 +4,7 @@ from dataclasses import asdict
 from typing import Any, cast, get_args
 from urllib.parse import urlencode
 
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -61,14 +62,13 @@ async def next_item(request: Request) -> Response:
     """Lock the next item and go there, or back to the queue when there is none."""
     form = await request.form()
     kind = str(form.get("kind", ""))
-    return RedirectResponse(
-        next_address(
-            request.app.state.store,
-            cast(Account, current_account(request)),
-            kind if kind in KINDS else None,
-        ),
-        303,
+    found = await run_in_threadpool(
+        next_address,
+        request.app.state.store,
+        cast(Account, current_account(request)),
+        kind if kind in KINDS else None,
     )
+    return RedirectResponse(found, 303)
 
 
 def next_address(store: ReviewStore, account: Account, kind: str | None) -> str:

@@ -4,7 +4,6 @@ Every error is answered with {"error": one sentence} and a status code that says
 """
 
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime
 from typing import Any, cast
 
 from starlette.concurrency import run_in_threadpool
@@ -16,6 +15,7 @@ from methods.json_text import from_json
 from methods.review.decisions import StaleDecision, check_decision
 from methods.review.faults import EditFault
 from resources.review.accounts import Account
+from resources.review.clock import stored_time
 from resources.review.locks import ANY_DRAFT, Claim, LockLost, OtherDraft
 from resources.review.store import ReviewStore
 from review.pages.frame import say
@@ -36,7 +36,8 @@ def _post(answer: Callable[[Request, Json], Json]) -> Callable[[Request], Awaita
         try:
             return JSONResponse(await run_in_threadpool(answer, request, await _body(request)))
         except LockLost:
-            raise HTTPException(409, say(request, _why_lost(request))) from None
+            why = await run_in_threadpool(_why_lost, request)
+            raise HTTPException(409, say(request, why)) from None
         except StaleDecision:
             raise HTTPException(409, say(request, "work.changed_meanwhile")) from None
         except OtherDraft:
@@ -100,7 +101,7 @@ def decide(request: Request, body: Json) -> Json:
         **stated,
         "item_id": item_id,
         "reviewer": account.name,
-        "decided_at": datetime.now(UTC).isoformat(timespec="milliseconds"),
+        "decided_at": stored_time(store.time()),
     }
     decision = check_decision(record, state.item)
     event_id = store.decide(str(body.get("token")), decision, _based_on(body))

@@ -128,8 +128,7 @@ export class Work {
     const draft = this.keep();
     try {
       const { token } = this.data;
-      const saved = await post(this.data.urls.draft, { token, draft, based_on: this.seen }, last);
-      this.seen = saved.version;
+      this.seen = (await post(this.data.urls.draft, { token, draft, based_on: this.seen }, last)).version;
     } catch (error) {
       if (!last) this.failed(error);
       return;
@@ -142,7 +141,7 @@ export class Work {
       return;
     }
     // A page that is asked for at this moment may be older than this draft.
-    sessionStorage.setItem(this.copy, JSON.stringify({ saved: saved.version }));
+    sessionStorage.setItem(this.copy, JSON.stringify({ saved: this.seen }));
     this.say("saved");
   }
 

@@ -306,7 +306,7 @@ def test_a_page_that_is_loaded_again_shows_the_stored_draft_and_not_what_the_bro
 
 
 def leave_unsaved(page: Page, site: Site, item_id: str, text: str) -> Callable[[Route], None]:
-    """Type a note of which no draft reaches the server, and open the item again; returns what stops them."""
+    """Type a note that does not reach the server, and open the item again; returns what stops it."""
 
     def dead(route: Route) -> None:
         route.abort()

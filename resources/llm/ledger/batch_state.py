@@ -6,12 +6,12 @@ told. What belongs here: those rows. Talking to a provider is `batches.py`.
 """
 
 from collections.abc import Iterable, Sequence
-from sqlite3 import Connection
 from typing import NamedTuple
 
 from resources.llm.ledger.calls import Call, Charge, insert, now, pack, unpack
 from resources.llm.ledger.ledger import Ledger
 from resources.llm.request import FailureKind
+from resources.sqlite_connection import NamedConnection
 
 MAX_SUBMISSIONS = 3
 """Batches a request goes through before it counts as lost."""
@@ -184,7 +184,7 @@ class BatchState:
         return [Item(*row)._replace(request=unpack(row[-1])) for row in rows]
 
 
-def _take(connection: Connection, batch: str, item: Item) -> bool:
+def _take(connection: NamedConnection, batch: str, item: Item) -> bool:
     """Whether the item was free: not answered meanwhile, and new or to be asked again."""
     return bool(
         connection.execute(
@@ -199,7 +199,7 @@ def _take(connection: Connection, batch: str, item: Item) -> bool:
     )
 
 
-def _lose(connection: Connection, batch: str, lost: Lost) -> None:
+def _lose(connection: NamedConnection, batch: str, lost: Lost) -> None:
     done = connection.execute(
         "UPDATE batch_items SET kind = ?, detail = ?, "
         "state = CASE WHEN ? AND submissions < ? THEN 'again' ELSE 'failed' END "

@@ -4,7 +4,6 @@ What belongs here: what a row holds and how it is put into its table. Which rows
 `ledger.py`.
 """
 
-import sqlite3
 import zlib
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -13,6 +12,7 @@ from typing import NamedTuple
 from methods.ids import canonical_json
 from methods.json_text import from_json
 from resources.llm.request import Completion, Failure, Outcome
+from resources.sqlite_connection import NamedConnection
 
 ANSWERED = "answered"
 """The outcome of a call that holds an answer; of the others it is UNREAD or a failure kind."""
@@ -159,21 +159,24 @@ def readable(packed: bytes) -> dict[str, object] | None:
     return request if isinstance(request, dict) else None
 
 
-def insert(connection: sqlite3.Connection, calls: Sequence[Call | Charge]) -> None:
+def insert(connection: NamedConnection, calls: Sequence[Call | Charge]) -> None:
     """Put calls and charges into their tables, inside a transaction."""
+    answers = (call for call in calls if isinstance(call, Call))
+    kept = iter(connection.execute_each(_KEEP_CALL, map(_packed, answers)))
+    charges = []
     for call in calls:
         if isinstance(call, Call):
-            # Not INSERT OR IGNORE: that would also drop, without a word, a row that lacks a value.
-            kept = connection.execute(
-                f"{_INSERT_CALL} ON CONFLICT (key) DO NOTHING",
-                call._replace(request=pack(call.request)),  # type: ignore[arg-type]
-            )
-            if kept.rowcount:
+            if next(kept):
                 continue
             # A second answer is not kept as one, but it was paid for.
             call = call.as_charge("The request had been answered by another process.")
-        charge = call._replace(request=pack(call.request), response=call.response[:KEPT_CHARACTERS])  # type: ignore[arg-type]
-        connection.execute(_INSERT_CHARGE, charge)
+        charges.append(call._replace(response=call.response[:KEPT_CHARACTERS]))
+    connection.executemany(_INSERT_CHARGE, map(_packed, charges))
+
+
+def _packed(call: Call | Charge) -> Call | Charge:
+    """A row as its table has it."""
+    return call._replace(request=pack(call.request))  # type: ignore[arg-type]
 
 
 def _insert_into(table: str, columns: Sequence[str]) -> str:
@@ -181,7 +184,8 @@ def _insert_into(table: str, columns: Sequence[str]) -> str:
     return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})"
 
 
-_INSERT_CALL = _insert_into("calls", Call._fields)
+# Not INSERT OR IGNORE: that would also drop, without a word, a row that lacks a value.
+_KEEP_CALL = f"{_insert_into('calls', Call._fields)} ON CONFLICT (key) DO NOTHING"
 _INSERT_CHARGE = _insert_into("charges", Charge._fields)
 
 

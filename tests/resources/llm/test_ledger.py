@@ -118,12 +118,17 @@ def test_the_first_answer_stands(ledger):
 
     ledger.add([call(0, response="another answer", cost_usd=9.0), call(1)])
     ledger.add([call(2), call(2, response="another answer")])
+    lost = call(1, cost_usd=5.0).as_charge("It was lost.")
+    ledger.add([call(3), lost, call(0, cost_usd=7.0), call(4), call(3, cost_usd=8.0), call(5)])
 
-    assert list(ledger) == in_order([call(number) for number in range(3)])
+    assert list(ledger) == in_order([call(number) for number in range(6)])
     # What the others cost is in the account all the same.
     assert [(each.key, each.cost_usd) for each in charges_of(ledger)] == [
         (call(0).key, 9.0),
         (call(2).key, 0.0025),
+        (call(1).key, 5.0),
+        (call(0).key, 7.0),
+        (call(3).key, 8.0),
     ]
 
 

@@ -19,6 +19,7 @@ from resources.llm.ledger.file import LedgerFile
 from resources.llm.request_locks import open_locks
 from resources.llm.shared.file import LimitsFile
 from resources.migrations import StoreAway, StoreError
+from resources.postgres import connection as sessions
 from resources.postgres.schema import PostgresSchema
 from resources.review import clock
 from resources.review.file import ReviewFile
@@ -77,6 +78,25 @@ def test_a_transaction_that_is_lost_raises_keeps_nothing_and_may_be_done_again(
         connection.execute(insert)
     with store.transaction() as connection:
         connection.execute(insert)
+    assert store.connection.execute("SELECT count(*) FROM taken").fetchone() == (1,)
+
+
+def test_a_process_that_stands_still_amid_a_transaction_does_not_stop_others(
+    address, monkeypatch
+) -> None:
+    monkeypatch.setattr(sessions, "STILL_SECONDS", 1)
+    store = PostgresSchema(LimitsFile, address)
+    insert = "INSERT INTO taken (minute, at, units) VALUES ('m', 1, 1)"
+
+    def write() -> None:
+        with store.transaction() as session:
+            session.execute(insert)
+        store.close()
+
+    with ThreadPoolExecutor(1) as another, pytest.raises(StoreAway), store.transaction() as still:
+        still.execute(insert)
+        another.submit(write).result()
+        still.execute(insert)
     assert store.connection.execute("SELECT count(*) FROM taken").fetchone() == (1,)
 
 

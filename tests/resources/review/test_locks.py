@@ -270,7 +270,7 @@ class TestQuotas:
         assert work(store, "ann") == "item-8"
         assert work(store, "bob") == "item-2"
 
-        monkeypatch.setattr(locks, "today", lambda: "9999-01-01")
+        monkeypatch.setattr(locks, "today", lambda _: "9999-01-01")
         assert work(store, "ann") == "item-3"
 
     def test_what_is_held_counts_and_what_is_skipped_does_not(self, tmp_path):

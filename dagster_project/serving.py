@@ -7,13 +7,13 @@ three together, on loopback (`ui.py`).
 import os
 import sys
 import threading
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import yaml
 
 from dagster_project.held_file import hold
-from dagster_project.instance import open_instance, prepare_dagster_home
+from dagster_project.instance import is_shared, open_instance, prepare_dagster_home
 from dagster_project.reloading import files_state, reload_when_changed
 from dagster_project.run_tags import LOCATION
 from dagster_project.supervisor import supervise
@@ -21,7 +21,7 @@ from dagster_project.ui import prepare_instance
 from methods.errors import UserError
 from resources.atomic_file import write_atomically
 from resources.home import REPO_ROOT, home
-from resources.ports import HOST
+from resources.ports import HOST, require_free
 from resources.stores import bring_home_up_to_date, usable_home
 
 CODE = "LOOM_CODE"
@@ -31,6 +31,7 @@ MODULE = "dagster_project.definitions"
 
 def serve_webserver(listen: str, port: int) -> int:
     """Run the UI until it is stopped; its exit code. Raises UserError."""
+    require_free(port)
     _ready()
     loaded, stop = files_state(), threading.Event()
     address = f"http://{HOST if listen == '0.0.0.0' else listen}:{port}"
@@ -51,12 +52,18 @@ def serve_daemon() -> int:
         with usable_home():
             refusal = f"The daemon of {home()} runs already ({{holder}}): stop it first."
             stack.enter_context(hold(folder / "daemon.lock", f"process {os.getpid()}", refusal))
+            if is_shared():
+                from dagster_project.shared_marks import DAEMON, Mark
+
+                stack.enter_context(closing(Mark(DAEMON)))
             prepare_instance()
         return _run("dagster._daemon", "run", "--workspace", str(workspace()))
 
 
 def serve_code(listen: str, port: int) -> int:
     """Run the code location, which executes the runs, until it is stopped. Raises UserError."""
+    # Servers of gRPC share a port without a word.
+    require_free(port)
     _ready()
     where = ("--module-name", MODULE, "--location-name", LOCATION, *_at(listen, port))
     return _run("dagster", "code-server", "start", *where)

@@ -1,4 +1,5 @@
-"""Marks of runs at work in a shared installation: a lock of the database, held by the run's process.
+"""Marks of runs at work in a shared installation, and of its daemon: a lock of the database, held by
+the process.
 
 What belongs here: holding one, and which are held. A machine's files would say nothing to another one.
 The server lets go of a lock when the session of its process ends, within a minute when the machine is
@@ -13,13 +14,16 @@ from uuid import UUID
 
 import psycopg
 
-from dagster_project.shared_storage import database
+from dagster_project.shared_storage import at_work, database
 from resources.migrations import StoreError
+from resources.store_backend import shown_database
 
 LOOK_SECONDS = 5.0
 """How often the process of a run looks whether its session is still there."""
 TWO_LOOKS = 25.0
 """Seconds between the two looks of who ends dead runs: enough for some of the above."""
+DAEMON = "6c6f6f6d-0000-0000-0000-000000000000"
+"""In the place of a run's id: the daemon, of which an installation has one."""
 _SETTINGS = {"tcp_keepalives_idle": 20, "tcp_keepalives_interval": 10, "tcp_keepalives_count": 3}
 """By which the server notices that a machine is gone, in seconds and times."""
 _HELD = """
@@ -30,17 +34,29 @@ AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
 
 
 class Mark:
-    """The mark of a run, held until `close` or the end of the process."""
+    """The mark of a run, or of DAEMON, held until `close` or the end of the process.
+
+    While a run is marked, Dagster's storage waits for a server that is away. Raises StoreError where
+    another process has the daemon's.
+    """
 
     def __init__(self, run_id: str):
-        self._key = _key(run_id)
+        self._run_id, self._key = run_id, _key(run_id)
+        if run_id == DAEMON and held([DAEMON]):
+            raise StoreError(
+                f"A daemon works on {shown_database()} already, of this installation or of another: "
+                "stop it first, or name a database of your own in LOOM_STORES."
+            )
         self._ended = threading.Event()
         self._session = self._begun()
         self._thread = threading.Thread(target=self._keep, daemon=True)
         self._thread.start()
+        if run_id != DAEMON:
+            at_work.add(run_id)
 
     def close(self) -> None:
         """Let go of the mark."""
+        at_work.discard(self._run_id)
         self._ended.set()
         self._thread.join()
         with suppress(psycopg.Error):

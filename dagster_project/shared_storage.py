@@ -1,7 +1,8 @@
 """Storage of the Dagster instance of a shared installation: Dagster's own on Postgres, in its schema.
 
-What belongs here: the address, and that the schema is made by one process at a time. Only the settings
-of such an instance name this module (`dagster_shared.yaml`): its packages are an extra.
+What belongs here: the address, that the schema is made by one process at a time, and that a run at work
+waits for a server that is away. Only the settings of such an instance name this module
+(`dagster_shared.yaml`): its packages are an extra.
 """
 
 from collections.abc import Mapping
@@ -12,14 +13,20 @@ import psycopg2
 from dagster._config.config_schema import UserConfigSchema
 from dagster._serdes import ConfigurableClassData
 from dagster_postgres import DagsterPostgresStorage
-from sqlalchemy.engine import URL, make_url
+from sqlalchemy import event
+from sqlalchemy.engine import URL, ExceptionContext, make_url
 from sqlalchemy.exc import ArgumentError
+from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_exponential
 
 from resources import store_backend
-from resources.migrations import StoreError
+from resources.migrations import StoreAway, StoreError
 from resources.store_backend import VARIABLE
 
 SCHEMA = "dagster"
+PATIENCE = 300.0
+"""Seconds that a run at work waits for a server that is away: for as long its steps are tried again."""
+at_work: set[str] = set()
+"""The runs that this process executes, whose events must not be lost."""
 _MAKING = 0x6C6F6F6D64
 """The lock of the process that makes the schema and its tables."""
 
@@ -27,7 +34,10 @@ _MAKING = 0x6C6F6F6D64
 def database() -> str | None:
     """As of `store_backend`, for Dagster: with the database's name, without which it is refused."""
     address = store_backend.database()
-    return str(_url(address).render_as_string(hide_password=False)) if address else None
+    if address:
+        # Looked at alone: SQLAlchemy writes a blank of a password as libpq does not read it.
+        _url(address)
+    return address
 
 
 def _url(address: str) -> URL:
@@ -55,20 +65,44 @@ def _in_schema(url: URL) -> URL:
     return of_dagster.update_query_dict({"options": f"{given} -csearch_path={SCHEMA}".strip()})
 
 
+def _connected(dialect: Any, _record: object, positional: Any, named: Any) -> Any:
+    """A connection once the server answers, while a run is at work; else SQLAlchemy connects."""
+    if not at_work:
+        return None
+    patient = Retrying(
+        retry=retry_if_exception_type(psycopg2.OperationalError),
+        stop=stop_after_delay(PATIENCE),
+        wait=wait_exponential(multiplier=0.2, max=5.0),
+        reraise=True,
+    )
+    return patient(dialect.connect, *positional, **named)
+
+
+def _named(context: ExceptionContext) -> BaseException | None:
+    """What a step is told of a server that went away is one sentence, after which it is tried again."""
+    error = context.original_exception
+    if at_work and isinstance(error, psycopg2.OperationalError):
+        return _away(error)
+    return None
+
+
+def _away(error: Exception) -> StoreAway:
+    reason = str(error).strip().partition("\n")[0]
+    return StoreAway(
+        f"The database of {VARIABLE} cannot be used ({reason}): start its server, or correct the "
+        "address."
+    )
+
+
 class Storage(DagsterPostgresStorage):
     """All that an instance stores, in the schema `dagster` of the database."""
 
     def __init__(self, address: str, inst_data: ConfigurableClassData | None = None):
         url = _url(address)
         try:
-            connection = psycopg2.connect(url.render_as_string(hide_password=False))
+            connection = psycopg2.connect(address)
         except psycopg2.OperationalError as error:
-            reason = str(error).strip().splitlines()[0]
-            raise StoreError(
-                f"The database of {VARIABLE} cannot be used ({reason}): start its server, or correct "
-                "the address.",
-                passing=True,
-            ) from None
+            raise _away(error) from None
         try:
             connection.autocommit = True
             with connection.cursor() as cursor:
@@ -82,6 +116,10 @@ class Storage(DagsterPostgresStorage):
             )
         finally:
             connection.close()
+        parts: list[Any] = [self.run_storage, self.event_log_storage, self.schedule_storage]
+        for part in parts:
+            event.listen(part._engine, "do_connect", _connected)
+            event.listen(part._engine, "handle_error", _named)
 
     @classmethod
     def config_type(cls) -> UserConfigSchema:

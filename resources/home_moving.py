@@ -61,8 +61,8 @@ def _tables(address: lake_file.LakeAddress) -> Iterator[str]:
     again = f"vlm-loom home move with the packages of {lake_file.REQUIREMENTS}"
     if lake_file.has_packages() and not folder.exists():
         yield (
-            f"{path.name}: stays, as nothing is in {folder}: where it is to go to {address.name}, run "
-            "vlm-loom home move once without the lake's packages, which writes its rows there"
+            f"{path.name}: nothing of it is in {folder}, so it was brought to {address.name} before, "
+            "or never: vlm-loom home move without the lake's packages writes its rows there"
         )
     elif lake_file.has_packages():
         n_rows = Lake(address).fill(folder)
@@ -130,8 +130,15 @@ def _files(files: shared_files.SharedFiles) -> Iterator[str]:
     lost = f"; {len(missing) - n_sent:,} damaged ones are left out" if n_sent < len(missing) else ""
     yield f"images: {len(mine):,}, {n_sent:,} of them sent to {files.address}{lost}"
     for name, folder in _folders():
-        yield f"{name}: {files.publish(name, folder):,} files sent"
-    pages = [path for path in sorted(home.reports_path().rglob("*")) if _is_page(path)]
+        # What others have written there since is newer than what the home has.
+        yield f"{name}: {files.publish(name, folder, adding=True):,} files sent"
+    reports = home.relative_to_home(home.reports_path())
+    there = set(files.keys(reports))
+    pages = [
+        path
+        for path in sorted(home.reports_path().rglob("*"))
+        if _is_page(path) and path.relative_to(home.reports_path()).as_posix() not in there
+    ]
     for path in pages:
         files.put(home.relative_to_home(path), path)
     yield f"reports: {len(pages):,} pages sent"

@@ -61,6 +61,7 @@ ATTEMPTS, LONGEST_PAUSE = 8, 3.0
 """Times that a write is tried, and seconds between two of them at most."""
 RELEASES = "release.releases"
 _CONFLICT = "conflict"
+_NO_TABLES = "There are no tables yet: run vlm-loom demo or a job first."
 
 
 class LakeConflict(WarehouseError):
@@ -90,7 +91,7 @@ class Lake(Warehouse):
         import duckdb
 
         if not self.is_there():
-            raise WarehouseError("There are no tables yet: run vlm-loom demo or a job first.")
+            raise WarehouseError(_NO_TABLES)
         try:
             with self._opened() as connection:
                 if upgrade_steps(connection, self.address.name)[2]:
@@ -352,6 +353,8 @@ def read_at(
     """
     import duckdb
 
+    if not catalogue_exists(address):
+        raise LakeError(_NO_TABLES)
     connection = duckdb.connect(config={"temp_directory": f"{home.warehouse_path()}.tmp"})
     try:
         load_extensions(connection, address)

@@ -24,6 +24,7 @@ from resources import home
 from resources.duckdb_file import quoted
 from resources.shared_files import SCHEME, shared_files
 from resources.shared_files import VARIABLE as FILES
+from resources.store_backend import is_address
 from resources.waiting import Waiting
 from resources.warehouse_schema import WarehouseError
 
@@ -56,6 +57,10 @@ _LOST = re.compile(
     r"Unable to connect to Postgres|server closed the connection|terminating connection|connection to "
     r"server|no connection to the server|SSL connection has been closed|Failed to get a connection"
 )
+_OF_FILES = re.compile(r"HTTP Error|error for HTTP (?:GET|HEAD|PUT|POST|DELETE)")
+_REFUSED = re.compile(r"HTTP code 4\d\d|\b(?:Forbidden|Not Found|Unauthorized)\b")
+"""What a server of the data files says of a request, other than that it is busy or away."""
+_OTHER_DUCKLAKE = "catalog version mismatch"
 _PATH_DIFFERS = re.compile(r'does not match existing data path in the catalog "([^"]*)"')
 
 
@@ -109,12 +114,16 @@ def lake_address() -> LakeAddress | None:
         from psycopg.conninfo import conninfo_to_dict, make_conninfo
     except ImportError:
         raise LakeError(f"{VARIABLE} needs psycopg: install vlm-loom[shared].") from None
+    given = value.removeprefix(_KIND)
     try:
-        options = conninfo_to_dict(value.removeprefix(_KIND))
+        options = conninfo_to_dict(given)
     except psycopg.Error:
+        options = None
+    if options is None or ("://" in given and not is_address(given)):
         raise LakeError(
-            f"{VARIABLE} has no options of libpq after {_KIND}: say for example {_EXAMPLE}."
-        ) from None
+            f"{VARIABLE} has no options of libpq and no URL after {_KIND}: say for example {_EXAMPLE}, "
+            "and write special characters of a URL's password as %XX."
+        )
     if not options.get("dbname") and not options.get("service"):
         raise LakeError(f"{VARIABLE} names no database: say for example {_EXAMPLE}.")
     options.setdefault("connect_timeout", CONNECT_SECONDS)
@@ -174,10 +183,22 @@ def attached(
 
 
 def explained(address: LakeAddress, error: "duckdb.Error") -> Exception:
-    """The error, or the sentence for one of a catalogue that does not answer."""
+    """The error, or the sentence for one of a catalogue or of data files that do not answer, or are
+    refused."""
     import duckdb
 
     text = address.without_secrets(str(error))
+    if _OF_FILES.search(text):
+        kind = LakeError if _REFUSED.search(text) else LakeLost
+        return kind(
+            f"The files of {address.name} in {address.files} cannot be used ({text}): check {FILES}, "
+            "the AWS_* variables and that the bucket's server answers, and run it again."
+        )
+    if _OTHER_DUCKLAKE in text:
+        return LakeError(
+            f"{address.name} is of another version of DuckLake ({text}): install here the "
+            f"{REQUIREMENTS} of the machine that made or upgraded it."
+        )
     if _LOST.search(text) or isinstance(error, duckdb.FatalException):
         forget()
         return _lost(address, error)

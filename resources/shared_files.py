@@ -7,6 +7,7 @@ copy: whoever finds none fetches it. Without `LOOM_FILES` all of it is in the ho
 import hashlib
 import json
 import os
+import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 VARIABLE = "LOOM_FILES"
 SCHEME = "s3://"
+_BUCKET = re.compile(r"[A-Za-z0-9._-]+")
+ENDPOINT = "AWS_ENDPOINT_URL"
 AT_ONCE = 16
 """Requests of one folder that are under way together."""
 LISTING = ".files.json"
@@ -63,12 +66,13 @@ class SharedFiles:
         with self._explained(key):
             obstore.put(self._store, key, data)
 
-    def publish(self, name: str, folder: Path) -> int:
+    def publish(self, name: str, folder: Path, *, adding: bool = False) -> int:
         """Put the files of a folder below `name`, with their listing; returns how many were sent.
 
         Files whose bytes are there already are not sent again. Those of the listing that the folder no
-        longer has are removed, after the listing is written, so that what it names is there. Files
-        whose name begins with a dot are nobody else's. Raises SharedFilesError.
+        longer has are removed, after the listing is written, so that what it names is there. With
+        `adding` all that is there stays as it is. Files whose name begins with a dot are nobody else's.
+        Raises SharedFilesError.
         """
         import obstore
 
@@ -79,6 +83,8 @@ class SharedFiles:
             for path in paths
             if not any(part.startswith(".") for part in path.parts)
         }
+        if adding:
+            mine |= before
         changed = [path for path, digest in mine.items() if before.get(path) != digest]
         gone = [f"{name}/{path}" for path in before if path not in mine]
         with ThreadPoolExecutor(AT_ONCE) as threads:
@@ -172,10 +178,17 @@ def shared_files() -> SharedFiles | None:
     address = os.environ.get(VARIABLE, "").strip()
     if not address:
         return None
-    on_s3 = address.startswith(SCHEME) and address.removeprefix(SCHEME).strip("/")
+    bucket = address.removeprefix(SCHEME).partition("/")[0]
+    on_s3 = address.startswith(SCHEME) and _BUCKET.fullmatch(bucket)
     if not on_s3 and not Path(address).is_absolute():
         raise SharedFilesError(
             f"{VARIABLE} is '{address}': set it to s3://bucket/prefix or to the whole path of a folder "
             "that all machines have, or unset it."
+        )
+    endpoint = os.environ.get(ENDPOINT)
+    if on_s3 and endpoint and not endpoint.startswith(("http://", "https://")):
+        raise SharedFilesError(
+            f"{ENDPOINT} is '{endpoint}': set it to the address of the bucket's server with its "
+            "scheme, as in http://s3:9000, or unset it for Amazon's."
         )
     return SharedFiles(address)

@@ -4,6 +4,7 @@ What belongs here: this choice, and what differs by it for those who use a store
 """
 
 import os
+import re
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 VARIABLE = "LOOM_STORES"
 _SCHEMES = ("postgresql://", "postgres://")
+_HOST = re.compile(r"(\[[^\]]*\]|[^:@\[\]]*)(:\d*)?")
 _ROWS_AT_ONCE = 1000
 _OPENED: "dict[tuple[str, str], PostgresSchema]" = {}
 _OPENING = Lock()
@@ -33,12 +35,25 @@ def database() -> str | None:
     Raises StoreError for what is no such address.
     """
     address = os.environ.get(VARIABLE, "")
-    if address and not address.startswith(_SCHEMES):
+    if address and not is_address(address):
         raise StoreError(
             f"{VARIABLE} is no address of a Postgres database: set it as in "
-            "postgresql://user@host:5432/database, or unset it to use files of the home."
+            "postgresql://user@host:5432/database, with special characters of a password as %XX, or "
+            "unset it to use files of the home."
         )
     return address or None
+
+
+def is_address(text: str) -> bool:
+    """Whether a text is the address of a Postgres server, with each part where libpq looks for it.
+
+    A password with a bare / or @ would be read as host, port or database, and so be shown.
+    """
+    scheme, rest = text[: text.find("//") + 2], text[text.find("//") + 2 :]
+    authority, _, path = rest.partition("/")
+    user, _, hosts = authority.rpartition("@")
+    whole = "@" not in user and "@" not in path.partition("?")[0]
+    return scheme in _SCHEMES and whole and all(map(_HOST.fullmatch, hosts.split(",")))
 
 
 def shown_database() -> str | None:

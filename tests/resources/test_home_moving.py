@@ -14,6 +14,7 @@ from resources.images.store import open_images
 from resources.migrations import StoreError
 from resources.postgres.connection import PostgresConnection
 from resources.review.store import ReviewStore
+from resources.shared_files import shared_files
 from tests.doubles.servers import PostgresServer, S3Server
 from tests.resources.review.review_queue import queue, verdict
 from tests.resources.test_shared_files import picture
@@ -173,3 +174,22 @@ def test_a_damaged_picture_is_left_out_and_counted(built: Path, shared: str) -> 
     said: list[str] = []
     move(back=False, say=said.append)
     assert any("images: 3, 2 of them sent" in line and "1 damaged" in line for line in said)
+
+
+def test_what_others_have_written_since_stays_when_a_home_is_brought_again(
+    built: Path, shared: str, tmp_path: Path
+) -> None:
+    move(back=False, say=print)
+    files = shared_files()
+    assert files is not None
+    newer = tmp_path / "releases"
+    for name in ("r-1/card.json", "r-2/card.json"):
+        (newer / name).parent.mkdir(parents=True)
+        (newer / name).write_text(f"newer {name}")
+    files.publish("releases", newer)
+    files.put("reports/index.html", b"newer index")
+    move(back=False, say=print)
+    assert files.keys("releases") == [".files.json", "r-1/card.json", "r-2/card.json"]
+    assert files.get("releases/r-1/card.json") == b"newer r-1/card.json"
+    assert set(files.listing("releases")) == {"r-1/card.json", "r-2/card.json"}
+    assert files.get("reports/index.html") == b"newer index"

@@ -1,15 +1,17 @@
 """The warehouse on a lake keeps its contract: the tests of a warehouse, and those of lakes alone."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from methods.errors import UserError
 from resources.home import REPO_ROOT
 from resources.home_backup import BackupError, back_up
-from resources.lake_file import LakeError, lake_address
+from resources.lake_file import LakeAddress, LakeError, explained, lake_address
 from resources.notebook import copied
 from resources.warehouse import Warehouse, WarehouseError
 from resources.warehouse_of_home import warehouse_of_home
@@ -46,6 +48,8 @@ def test_a_lake_keeps_the_contract(postgres: PostgresServer, file: str, tmp_path
         ("ducklake:postgres:", "", "names no database"),
         ("ducklake:postgres:host=db", "", "names no database"),
         ("ducklake:postgres:colour=red", "", "has no options of libpq"),
+        ("ducklake:postgres:postgresql://u:s3cr3t/x@db/loom", "", "password as %XX"),
+        ("ducklake:postgres:postgresql://u:s3cr3t@x@db/loom", "", "password as %XX"),
         ("ducklake:postgres:dbname=x", "gs://bucket", "LOOM_FILES is .*set it to s3://"),
     ],
 )
@@ -56,7 +60,7 @@ def test_unknown_and_half_settings_are_refused_in_one_sentence(
     monkeypatch.setenv("LOOM_FILES", files)
     with pytest.raises(UserError, match=said) as refused:
         warehouse_of_home()
-    assert "\n" not in str(refused.value)
+    assert "\n" not in str(refused.value) and "s3cr3t" not in str(refused.value)
 
 
 @pytest.mark.parametrize(
@@ -108,3 +112,39 @@ def test_this_duckdb_without_ducklake_is_one_sentence(
     monkeypatch.setenv("LOOM_WAREHOUSE", "ducklake:postgres:dbname=x host=127.0.0.1 port=1")
     with pytest.raises(LakeError, match="needs DuckDB's extension ducklake.*requirements-lake.txt"):
         warehouse_of_home().check()
+
+
+@pytest.mark.parametrize(
+    ("error", "said", "passing"),
+    [
+        (
+            "IO Error: Could not connect to server error for HTTP GET to 'http://s3/b/lake/x.parquet'",
+            "check LOOM_FILES, the AWS_",
+            True,
+        ),
+        (
+            "HTTP Error: Unable to connect to URL s3://b/lake/x.parquet: Forbidden (HTTP code 403)",
+            "check LOOM_FILES, the AWS_",
+            False,
+        ),
+        (
+            "HTTP Error: Unable to connect to URL s3://b/x: Service Unavailable (HTTP code 503)",
+            "check LOOM_FILES, the AWS_",
+            True,
+        ),
+        (
+            "Invalid Input Error: DuckLake catalog version mismatch: catalog version is 99.0, but the "
+            "extension requires version 1.0.",
+            "another version of DuckLake .* requirements-lake.txt",
+            False,
+        ),
+    ],
+)
+def test_what_is_wrong_with_files_or_the_catalogues_version_is_one_sentence(
+    error: str, said: str, passing: bool
+) -> None:
+    """As DuckDB 1.5.5 says it: a server that was stopped, a key without rights, a later version."""
+    address = LakeAddress("dbname=loom host=db password=s3cr3t", "s3://b/lake/")
+    found = explained(address, duckdb.IOException(f"{error} s3cr3t"))
+    assert isinstance(found, LakeError) and found.passing is passing
+    assert re.search(said, str(found)) and "s3cr3t" not in str(found)

@@ -60,12 +60,23 @@ def test_without_a_setting_nothing_is_shared(loom_home: Path) -> None:
     assert shared_files() is None
 
 
-@pytest.mark.parametrize("address", ["bucket", "https://bucket", "s3://", "s3:///", "./folder"])
+@pytest.mark.parametrize(
+    "address", ["bucket", "https://bucket", "s3://", "s3:///", "./folder", "s3://My Bucket"]
+)
 def test_an_address_of_another_form_is_refused(
     loom_home: Path, monkeypatch: pytest.MonkeyPatch, address: str
 ) -> None:
     monkeypatch.setenv("LOOM_FILES", address)
     with pytest.raises(SharedFilesError, match=f"LOOM_FILES is '{address}': set it to s3://"):
+        shared_files()
+
+
+def test_a_server_without_a_scheme_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LOOM_FILES", "s3://bucket")
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "s3:9000")
+    with pytest.raises(
+        SharedFilesError, match="AWS_ENDPOINT_URL is 's3:9000': set it to the address"
+    ):
         shared_files()
 
 

@@ -13,7 +13,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+
 from methods.errors import UserError
+from resources.batched import batched
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,6 +34,8 @@ RUNTIMES = {
 """The module and class that each other backend needs; both are optional dependencies."""
 BATCH = 64
 """Texts in one pass of the model."""
+STEP = 256
+"""Texts encoded at once: progress is reported after each step."""
 
 
 class EmbedderError(UserError):
@@ -53,7 +58,7 @@ class Embedder:
     def __init__(self, model: str = PACKAGED, backend: str = TORCH, device: str | None = None):
         self.name = model if backend == TORCH else f"{model}@{backend}"
         self.model, self.backend = model, backend
-        self._device = device
+        self.wanted_device = device
         self._loaded: SentenceTransformer | None = None
 
     def load_ahead(self) -> None:
@@ -65,8 +70,8 @@ class Embedder:
         """The device that the model runs on."""
         import torch
 
-        if self._device:
-            return self._device
+        if self.wanted_device:
+            return self.wanted_device
         return "cuda" if self.backend == TORCH and torch.cuda.is_available() else "cpu"
 
     def encode(self, texts: Sequence[str]) -> "NDArray[np.float32]":
@@ -106,17 +111,18 @@ class Embedder:
         units: NDArray[np.float32] = vectors / norms
         return units
 
-    def count_truncated(self, texts: Sequence[str]) -> int:
-        """How many of `texts` are longer than the model's longest input."""
+    def are_truncated(self, texts: Sequence[str]) -> list[bool]:
+        """Of each text, whether it is longer than the model's longest input."""
         model = self._load()
         limit = model.max_seq_length or math.inf
         # A text has at most as many tokens as bytes, and two that frame it.
         whole = [_whole(text) for text in texts]
         long = [text for text in whole if len(text.encode()) + 2 > limit]
         if not long:
-            return 0
+            return [False] * len(whole)
         tokens = model.tokenizer(long, truncation=False, verbose=False)["input_ids"]
-        return sum(len(ids) > limit for ids in tokens)
+        truncated = {text for text, ids in zip(long, tokens, strict=True) if len(ids) > limit}
+        return [text in truncated for text in whole]
 
     def _load(self) -> "SentenceTransformer":
         if self._loaded is None:
@@ -142,6 +148,34 @@ class Embedder:
                     f"({str(error).splitlines()[0]}): {self.elsewhere}."
                 ) from error
         return self._loaded
+
+
+def with_vectors(
+    rows: pa.Table, embedder: Embedder, progress: Callable[[int], None] = lambda n_done: None
+) -> pa.Table:
+    """Rows with a column `text`, with the columns `vector`, and `is_truncated` as `are_truncated` says.
+
+    The model gets STEP texts at once, in their order, whoever asks: so the same rows give the same
+    vectors. `progress` is told how many are done. Raises EmbedderError.
+    """
+    import numpy as np
+
+    texts = rows["text"].to_pylist()
+    truncated = embedder.are_truncated(texts)
+    encoded = []
+    for step in batched(texts, STEP):
+        encoded.append(embedder.encode(step))
+        progress(sum(map(len, encoded)))
+    vectors = np.concatenate(encoded)
+    return rows.append_column(
+        "vector", pa.FixedSizeListArray.from_arrays(vectors.ravel(), vectors.shape[1])
+    ).append_column("is_truncated", pa.array(truncated, pa.bool_()))
+
+
+def embed_on_worker(model: str, backend: str, device: str | None) -> Callable[[pa.Table], pa.Table]:
+    """`with_vectors` by a model of one's own, for work by row on a cluster."""
+    embedder = Embedder(model, backend, device)
+    return lambda rows: with_vectors(rows, embedder)
 
 
 def _whole(text: str) -> str:

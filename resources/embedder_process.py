@@ -47,9 +47,9 @@ class EmbedderProcess(Embedder):
         """As `Embedder.encode`. Raises EmbedderError, also if the process has ended."""
         return self._ask("encode", list(texts))
 
-    def count_truncated(self, texts: Sequence[str]) -> int:
-        """As `Embedder.count_truncated`. Raises EmbedderError, also if the process has ended."""
-        return self._ask("count_truncated", list(texts))
+    def are_truncated(self, texts: Sequence[str]) -> list[bool]:
+        """As `Embedder.are_truncated`. Raises EmbedderError, also if the process has ended."""
+        return self._ask("are_truncated", list(texts))
 
     def _ask(self, name: str, *texts: Sequence[str]) -> Any:
         connection = self._pipe or self._start()
@@ -81,7 +81,7 @@ class EmbedderProcess(Embedder):
         there.close()
         self._pipe = here
         weakref.finalize(self, _end, self._process, here)
-        here.send((self.model, self.backend, self._device))
+        here.send((self.model, self.backend, self.wanted_device))
         return here
 
 

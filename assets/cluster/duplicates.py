@@ -11,6 +11,7 @@ import dagster as dg
 from assets.common.automation import WHEN_READY
 from assets.common.picture_copies import MINIATURES, PAIRS, Ids, Pictures, paired
 from assets.common.progress import StepProgress
+from assets.common.ray_jobs import ByRowSettings, RowsOnRay
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.ingest import images
 from methods.ingest.near_duplicates import Pair, duplicate_groups, near_duplicates
@@ -18,6 +19,7 @@ from methods.ingest.picture_candidates import candidates, codes
 from methods.ingest.picture_match import Miniature
 from resources.corpus.corpus import Corpus
 from resources.images.store import ImageStore
+from resources.ray_clustering.cluster import RayCluster
 from resources.warehouse import Warehouse
 
 TABLE = "cluster.duplicates"
@@ -25,6 +27,7 @@ TABLE = "cluster.duplicates"
 
 @table_asset(
     TABLE,
+    settings=ByRowSettings,
     side_tables=[MINIATURES, PAIRS],
     kinds={"image"},
     deps=[images],
@@ -33,16 +36,22 @@ TABLE = "cluster.duplicates"
 )
 def duplicates(
     context: dg.AssetExecutionContext,
+    settings: ByRowSettings,
     warehouse: dg.ResourceParam[Warehouse],
     corpus: dg.ResourceParam[Corpus],
     image_store: dg.ResourceParam[ImageStore],
+    ray: dg.ResourceParam[RayCluster],
 ) -> dg.MaterializeResult:
     """Images that are one file behind several URLs, or copies of one picture: re-encoded, scaled,
     cropped, framed, marked, mirrored or turned."""
     hashes = warehouse.read("cluster/image_hashes").to_pylist()
     bits = corpus.settings.images.near_duplicate_bits
     phash = {image["image_id"]: int(image["phash"], 16) for image in hashes}
-    pictures = Pictures(warehouse, image_store)
+    pictures = Pictures(
+        warehouse,
+        image_store,
+        RowsOnRay(context, ray) if settings.runner == "ray" else None,
+    )
     miniatures = pictures.miniatures(phash, StepProgress(context, "pictures").update)
     proposed = _proposed(miniatures, near_duplicates(list(phash), list(phash.values()), bits))
     pairs = [

@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING
 import dagster as dg
 import pyarrow as pa
 import pyarrow.compute as pc
+from pydantic import Field
 
 from assets.common.automation import WHEN_READY
 from assets.common.progress import StepProgress
+from assets.common.ray_jobs import ByRowSettings, RowsOnRay, RowWork
 from assets.common.tables import report, table_asset
 from assets.ingest import entries
-from resources.batched import batched
-from resources.embedder import Embedder
+from resources.embedder import STEP, Embedder, with_vectors
+from resources.ray_clustering.cluster import RayCluster
 from resources.warehouse import Warehouse
 
 if TYPE_CHECKING:
@@ -25,8 +27,8 @@ if TYPE_CHECKING:
 
 PORTION = 4096
 """Texts written at once: a run that is killed loses at most this many."""
-STEP = 256
-"""Texts encoded at once: progress is reported after each step."""
+TEXTS_PER_BLOCK = 4 * STEP
+"""Texts of a block on a cluster, ten seconds of one core: the model gets the same steps as here."""
 NO_ENTRIES = (
     "There are no entries: ingest a shard first; what was left out of one is in ingest.left_out and "
     "ingest.rejected."
@@ -80,8 +82,17 @@ def _matrix(vectors: pa.ChunkedArray, model: str) -> "NDArray[np.float32]":
     return rows.flatten().to_numpy(zero_copy_only=True).reshape(len(rows), sum(lengths))
 
 
+class EmbeddingSettings(ByRowSettings):
+    """Where texts are embedded, and with how many GPUs on a cluster."""
+
+    gpus_per_worker: float = Field(
+        0, ge=0, le=8, description="GPUs of each worker on Ray, also a part of one; 0: one core."
+    )
+
+
 @table_asset(
     "cluster.embeddings",
+    settings=EmbeddingSettings,
     side_tables=["cluster.entry_texts"],
     kinds={"pytorch"},
     deps=[entries],
@@ -89,41 +100,48 @@ def _matrix(vectors: pa.ChunkedArray, model: str) -> "NDArray[np.float32]":
 )
 def embeddings(
     context: dg.AssetExecutionContext,
+    settings: EmbeddingSettings,
     warehouse: dg.ResourceParam[Warehouse],
     embedder: dg.ResourceParam[Embedder],
+    ray: dg.ResourceParam[RayCluster],
 ) -> dg.MaterializeResult:
     """The categories and captions of entries as unit vectors; each text is embedded only once.
 
     A text keeps the vector from the batch it was first in. From an empty table the same entries give
     the same portions, batches and vectors.
     """
-    import numpy as np
-
     if not warehouse.count("ingest.entries"):
         raise dg.Failure(NO_ENTRIES, allow_retries=False)
     model = {"model": embedder.name}
     known = warehouse.read("cluster/known_texts", model)
     new = warehouse.read("cluster/new_texts", model)
-    # The longest texts come first, so the estimated time left is an upper bound.
-    progress = StepProgress(context, "texts")
     n_truncated = 0
-    for start in range(0, new.num_rows, PORTION):
-        portion = new.slice(start, PORTION)
-        texts = portion["text"].to_pylist()
-        n_truncated += embedder.count_truncated(texts)
-        encoded = []
-        for step in batched(texts, STEP):
-            encoded.append(embedder.encode(step))
-            progress.update(start + sum(map(len, encoded)), new.num_rows)
-        vectors = np.concatenate(encoded)
+
+    def store(rows: pa.Table) -> None:
+        nonlocal n_truncated
+        n_truncated += sum(rows["is_truncated"].to_pylist())
         # Replaced by id, not appended: two runs at once leave each row once.
         warehouse.replace(
             "cluster.embeddings",
-            portion.append_column("model", pa.array([embedder.name] * len(texts))).append_column(
-                "vector", pa.FixedSizeListArray.from_arrays(vectors.ravel(), vectors.shape[1])
+            rows.drop_columns(["is_truncated"]).append_column(
+                "model", pa.array([embedder.name] * rows.num_rows)
             ),
-            {"text_id": portion["text_id"].to_pylist(), "model": embedder.name},
+            {"text_id": rows["text_id"].to_pylist(), "model": embedder.name},
         )
+
+    here = new
+    if settings.runner == "ray":
+        on_ray = RowsOnRay(context, ray, settings.gpus_per_worker)
+        here = on_ray.run(_work(embedder, settings.gpus_per_worker), new, store)
+    # The longest texts come first, so the estimated time left is an upper bound.
+    progress = StepProgress(context, "texts")
+    for start in range(0, here.num_rows, PORTION):
+        portion = here.slice(start, PORTION)
+
+        def show(n_done: int, before: int = start) -> None:
+            progress.update(before + n_done, here.num_rows)
+
+        store(with_vectors(portion, embedder, show))
     details = {
         **model,
         "backend": embedder.backend,
@@ -131,10 +149,22 @@ def embeddings(
         "new texts": new.num_rows,
         "truncated texts": n_truncated,
     }
-    if new.num_rows:
+    if here.num_rows:
         details |= {"device": embedder.device, "texts per second": progress.per_second()}
+    if here.num_rows < new.num_rows:
+        details["texts on Ray"] = new.num_rows - here.num_rows
     return report(
         warehouse.read("cluster/first_embeddings", model),
         details,
         n_rows=warehouse.count("cluster.embeddings"),
+    )
+
+
+def _work(embedder: Embedder, gpus: float) -> RowWork:
+    """Embedding as work by row: a worker without a GPU is not to look for one."""
+    device = embedder.wanted_device or (None if gpus else "cpu")
+    return RowWork(
+        "resources.embedder:embed_on_worker",
+        {"model": embedder.model, "backend": embedder.backend, "device": device},
+        TEXTS_PER_BLOCK,
     )

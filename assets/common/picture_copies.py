@@ -9,13 +9,15 @@ hold. Which pictures may be copies is `methods/ingest/picture_candidates.py`, wh
 
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
+from assets.common.ray_jobs import RowsOnRay, RowWork
 from assets.common.tables import rows_to_arrow
 from methods.ids import content_id
-from methods.ingest.image_check import ImageRejected, truncated_on_error
+from methods.ingest.image_check import ImageRejected
 from methods.ingest.picture_candidates import (
     Codes,
     Rows,
@@ -23,41 +25,24 @@ from methods.ingest.picture_candidates import (
     codes,
     nearest_ways,
 )
-from methods.ingest.picture_match import (
-    MINIATURE_SIDE,
-    VERSION,
-    Match,
-    Miniature,
-    Square,
-    Turn,
-    Way,
-    looked_at,
-    match,
-    square,
-)
+from methods.ingest.picture_match import VERSION, Miniature
 from resources.batched import batched
+from resources.images.looking import Compared, Squares, miniature_of
 from resources.images.store import ImageStore
 from resources.warehouse import Warehouse
 
 MINIATURES, PAIRS = "cluster.picture_miniatures", "cluster.picture_pairs"
+LOOK_ON_WORKER = "resources.images.looking:look_on_worker"
+COMPARE_ON_WORKER = "resources.images.looking:compare_on_worker"
 PICTURES_AT_ONCE, PAIRS_AT_ONCE = 256, 1_000
 """Pictures and pairs of a portion: seconds of work."""
-SQUARES_AT_ONCE = 2_000
-"""Pictures kept in memory while pairs are compared: 72 KiB each."""
+PAIRS_PER_JOB = 50_000
+"""Pairs sent to a cluster at once, with the miniatures of both."""
 
 Ids = tuple[str, str]
 Row = dict[str, Any]
 Progress = Callable[[int, int], None]
 """Told how many of how many are done."""
-
-
-class _Compared(NamedTuple):
-    """How a pair is compared: as its candidate says, by ids."""
-
-    whole: str
-    part: str
-    scale: float
-    turn: Turn
 
 
 def _silent(done: int, total: int) -> None:
@@ -67,10 +52,12 @@ def _silent(done: int, total: int) -> None:
 class Pictures:
     """Stored pictures as they are compared."""
 
-    def __init__(self, warehouse: Warehouse, image_store: ImageStore):
+    def __init__(
+        self, warehouse: Warehouse, image_store: ImageStore, on_ray: RowsOnRay | None = None
+    ):
         self._warehouse = warehouse
-        self._store = image_store
-        self._kept: dict[str, Square] = {}
+        self._on_ray = on_ray
+        self._squares = Squares(image_store)
 
     def miniatures(
         self, image_ids: Iterable[str], progress: Progress = _silent
@@ -80,6 +67,8 @@ class Pictures:
         Raises ImageNotStored, ImageDamaged.
         """
         wanted = sorted(set(image_ids))
+        if self._on_ray is not None:
+            self._look_on_ray(self._on_ray, wanted)
         miniatures: dict[str, Miniature] = {}
         for portion in batched(wanted, PICTURES_AT_ONCE):
             rows = self._warehouse.select(
@@ -90,17 +79,34 @@ class Pictures:
             for image_id in portion:
                 if image_id not in known:
                     try:
-                        grey = self._square(image_id).miniature().tobytes()
+                        grey = self._squares.of(image_id).miniature().tobytes()
                     except ImageRejected:
                         continue
                     made.append({"image_id": image_id, "version": VERSION, "grey": grey})
                     known[image_id] = grey
             self._keep(MINIATURES, "image_id", made)
             for image_id in sorted(known):
-                levels = np.frombuffer(known[image_id], dtype=np.uint8)
-                miniatures[image_id] = levels.reshape(MINIATURE_SIDE, MINIATURE_SIDE)
+                miniatures[image_id] = miniature_of(known[image_id])
             progress(min(len(wanted), len(miniatures)), len(wanted))
         return miniatures
+
+    def _look_on_ray(self, on_ray: RowsOnRay, wanted: Sequence[str]) -> None:
+        """Have the pictures looked at that have no miniature; what are too few for a job stay so."""
+        known: set[str] = set()
+        for portion in batched(wanted, 16 * PICTURES_AT_ONCE):
+            rows = self._warehouse.select(MINIATURES, "image_id", version=VERSION, image_id=portion)
+            known.update(rows["image_id"].to_pylist())
+        todo = pa.table({"image_id": [one for one in wanted if one not in known]})
+
+        def store(looks: pa.Table) -> None:
+            made = looks.filter(pc.is_valid(looks["grey"])).to_pylist()
+            self._keep(MINIATURES, "image_id", [{**row, "version": VERSION} for row in made])
+
+        on_ray.run(
+            RowWork(LOOK_ON_WORKER, {"version": VERSION}, PICTURES_AT_ONCE),
+            todo.cast(pa.schema([("image_id", pa.string())])),
+            store,
+        )
 
     def copies(
         self,
@@ -109,23 +115,23 @@ class Pictures:
         progress: Progress = _silent,
     ) -> list[Ids]:
         """The pairs of ids, the smaller id first, that are copies of one picture."""
-        from threadpoolctl import threadpool_limits
-
         copies: list[Ids] = []
         done = 0
         ids = sorted({image_id for pair in proposed for image_id in pair})
         of_pictures = codes([miniatures[image_id] for image_id in ids])
+        if self._on_ray is not None:
+            self._compare_on_ray(self._on_ray, miniatures, proposed, ids, of_pictures)
         for portion in batched(sorted(proposed), PAIRS_AT_ONCE):
             way_of = _ways(ids, of_pictures, portion)
             key = {pair: content_id(*pair, *way) for pair, way in way_of.items()}
-            rows = self._warehouse.select(
-                PAIRS, "pair_id", "is_same", version=VERSION, pair_id=list(key.values())
-            ).to_pylist()
-            known = {row["pair_id"]: row["is_same"] for row in rows}
+            known = self._known_pairs(key.values())
             rest = [pair for pair in portion if key[pair] not in known]
-            # A second thread costs more than it helps with arrays as small as these.
-            with threadpool_limits(limits=1):
-                matches = self._matches(miniatures, [way_of[pair] for pair in rest])
+            compared = [way_of[pair] for pair in rest]
+            matches = self._squares.matches(
+                compared,
+                [miniatures[pair.whole] for pair in compared],
+                [miniatures[pair.part] for pair in compared],
+            )
             made = [
                 {
                     "pair_id": key[pair],
@@ -144,20 +150,51 @@ class Pictures:
             progress(done, len(proposed))
         return copies
 
-    def _matches(
-        self, miniatures: Mapping[str, Miniature], compared: Sequence[_Compared]
-    ) -> list[Match]:
-        looks = looked_at(
-            [miniatures[pair.whole] for pair in compared],
-            [miniatures[pair.part] for pair in compared],
-            [Way(pair.scale, pair.turn) for pair in compared],
-        )
-        return [
-            match(self._square(pair.whole), self._square(pair.part), look)
-            if look.may_be_same
-            else look.as_match()
-            for pair, look in zip(compared, looks, strict=True)
-        ]
+    def _compare_on_ray(
+        self,
+        on_ray: RowsOnRay,
+        miniatures: Mapping[str, Miniature],
+        proposed: Collection[Ids],
+        ids: Sequence[str],
+        of_pictures: Codes,
+    ) -> None:
+        """Have the pairs compared that are not known; what are too few for a job stay so."""
+
+        def store(compared: pa.Table) -> None:
+            made = compared.to_pylist()
+            for row in made:
+                row["first_id"], row["second_id"] = sorted([row.pop("whole"), row.pop("part")])
+            self._keep(PAIRS, "pair_id", [{**row, "version": VERSION} for row in made])
+
+        for of_job in batched(sorted(proposed), PAIRS_PER_JOB):
+            way_of: dict[str, Compared] = {}
+            for portion in batched(of_job, PAIRS_AT_ONCE):
+                ways = {
+                    content_id(*pair, *way): way
+                    for pair, way in _ways(ids, of_pictures, portion).items()
+                }
+                known = self._known_pairs(ways)
+                way_of |= {key: way for key, way in ways.items() if key not in known}
+            rows = [
+                {
+                    "pair_id": key,
+                    **way._asdict(),
+                    "whole_grey": miniatures[way.whole].tobytes(),
+                    "part_grey": miniatures[way.part].tobytes(),
+                }
+                for key, way in way_of.items()
+            ]
+            on_ray.run(
+                RowWork(COMPARE_ON_WORKER, {"version": VERSION}, PAIRS_AT_ONCE),
+                pa.Table.from_pylist(rows, _COMPARED),
+                store,
+            )
+
+    def _known_pairs(self, pair_ids: Iterable[str]) -> dict[str, bool]:
+        rows = self._warehouse.select(
+            PAIRS, "pair_id", "is_same", version=VERSION, pair_id=list(pair_ids)
+        ).to_pylist()
+        return {row["pair_id"]: row["is_same"] for row in rows}
 
     def _keep(self, table: str, key: str, rows: Sequence[Row]) -> None:
         if rows:
@@ -165,22 +202,26 @@ class Pictures:
                 table, rows_to_arrow(table, rows), {key: [row[key] for row in rows]}
             )
 
-    def _square(self, image_id: str) -> Square:
-        if image_id not in self._kept:
-            if len(self._kept) >= SQUARES_AT_ONCE:
-                del self._kept[next(iter(self._kept))]
-            data = self._store.read(image_id)
-            with truncated_on_error("picture"):
-                self._kept[image_id] = square(data)
-        return self._kept[image_id]
+
+_COMPARED = pa.schema(
+    {
+        "pair_id": pa.string(),
+        "whole": pa.string(),
+        "part": pa.string(),
+        "scale": pa.float64(),
+        "turn": pa.string(),
+        "whole_grey": pa.binary(),
+        "part_grey": pa.binary(),
+    }
+)
 
 
-def _ways(ids: Sequence[str], of_pictures: Codes, pairs: Sequence[Ids]) -> dict[Ids, _Compared]:
+def _ways(ids: Sequence[str], of_pictures: Codes, pairs: Sequence[Ids]) -> dict[Ids, Compared]:
     """How each of these pairs is compared; `of_pictures` are codes of the ids, which are in order."""
     rows = [(bisect_left(ids, first), bisect_left(ids, second)) for first, second in pairs]
     ways = nearest_ways(of_pictures, rows)
     return {
-        pair: _Compared(ids[way.whole], ids[way.part], way.scale, way.turn)
+        pair: Compared(ids[way.whole], ids[way.part], way.scale, way.turn)
         for pair, way in zip(pairs, ways, strict=True)
     }
 

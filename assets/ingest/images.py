@@ -6,6 +6,7 @@ What belongs here: which images a shard needs, and writing accepted and rejected
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from assets.common.automation import WHEN_SHARD_READY
 from assets.common.losses import reasons, require_few_lost
 from assets.common.partitions import wit_shards
 from assets.common.previews import preview
+from assets.common.ray_jobs import ByRowSettings, RowsOnRay, RowWork
 from assets.common.tables import FRESH_EVERY_WEEK, report, table_asset
 from assets.ingest.pages import pages
 from methods.ingest.image_check import EXTENSION_OF, ImageRejected, wrong_type
@@ -32,22 +34,25 @@ from resources.images.fetcher import ImageFetcher
 from resources.images.index import ImageIndex
 from resources.images.intake import ImageIntake, ImageResult, WantedImage
 from resources.images.store import ImageStore
+from resources.ray_clustering.cluster import RayCluster
 from resources.rows_file import RowsFile, first_rows, n_rows, portions, staging_folder
-from resources.settings import Settings
 from resources.warehouse import Parquet, Warehouse, Write, arrow_schema
 
 IMAGES_AT_ONCE = 20_000
+IMAGES_PER_BLOCK = 256
+"""Images of a block on a cluster: a worker that dies costs so many requests."""
 RENDERED_WIDTH = 960
 """Width in pixels of Wikimedia's renderings of unsupported formats, if the corpus wants originals."""
 SHOWN_EVERY = 500
+FETCH_ON_WORKER = "resources.images.intake:fetch_on_worker"
 LOST = (
     "Put what is missing or broken in its place and run again; or allow more (max_lost_share of "
     "ingest.images in settings.yaml), and ingest.rejected has each."
 )
 
 
-class ImagesSettings(Settings):
-    """When the images of a shard are refused."""
+class ImagesSettings(ByRowSettings):
+    """When the images of a shard are refused, and where they are fetched."""
 
     max_lost_share: float = Field(
         0.2,
@@ -76,6 +81,7 @@ def images(
     image_store: dg.ResourceParam[ImageStore],
     image_index: dg.ResourceParam[ImageIndex],
     image_fetcher: dg.ResourceParam[ImageFetcher],
+    ray: dg.ResourceParam[RayCluster],
 ) -> dg.MaterializeResult:
     """Images of a shard's pages: fetched, checked, measured and stored under their SHA-256.
 
@@ -86,7 +92,14 @@ def images(
     shards = list(context.partition_keys)
     wanted = corpus.settings.images
     of_corpus = Stated(**wanted.licence.model_dump()) if wanted.licence else Stated()
-    intake = ImageIntake(image_fetcher, image_store, image_index, wanted.limits, corpus.excluded())
+    on_workers = None
+    # A folder's images cost nothing to fetch.
+    if settings.runner == "ray" and not image_fetcher.reads_a_folder:
+        work = RowWork(FETCH_ON_WORKER, image_fetcher.settings(), IMAGES_PER_BLOCK)
+        on_workers = partial(RowsOnRay(context, ray).run, work)
+    intake = ImageIntake(
+        image_fetcher, image_store, image_index, wanted.limits, corpus.excluded(), on_workers
+    )
     lost: Counter[str] = Counter()
     n_corrected = 0
     with staging_folder("ingest.images", *shards) as folder:

@@ -1,10 +1,9 @@
 """Fetching images by their URLs: from a mirror folder, a mirror server, or the web.
 
 What belongs here: the mirrors, the number of attempts, and passing what was fetched to the caller
-through a bounded buffer. What
-does not: one request (`request.py`), the order of requests (`host_queue.py`), which addresses may be
-connected to (`resources/ssrf_guard.py`), and whether the bytes are an image
-(`methods/ingest/image_check.py`).
+through a bounded buffer. What does not: one request (`request.py`), the order of requests
+(`host_queue.py`), the pace of each host (`host_pace.py`), which addresses may be connected to
+(`resources/ssrf_guard.py`), and whether the bytes are an image (`methods/ingest/image_check.py`).
 """
 
 import atexit
@@ -14,7 +13,7 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 from urllib.parse import quote, unquote, urlsplit
 
 import anyio
@@ -25,6 +24,7 @@ from methods.errors import UserError
 from methods.ingest.image_check import MAX_BYTES, ImageRejected
 from methods.web_address import Credentials, credentials, without_secrets
 from resources.host_pauses import HostPauses
+from resources.images.host_pace import HostPace, Pace, Turn
 from resources.images.host_queue import HostQueues, Job
 from resources.images.request import (
     Failed,
@@ -134,6 +134,8 @@ TRIES = 3
 REFUSED_TRIES = 6
 """Attempts at an image whose host answers that there are too many requests (status 429)."""
 MAX_REDIRECTS = 3
+REPORT_SECONDS = 5.0
+"""Within which a worker that lives reports a request's outcome to who keeps the pace of hosts."""
 MAX_WAITING = 32
 MAX_WAITING_BYTES = 100_000_000
 """Of the images being fetched, waiting and in use, together."""
@@ -158,7 +160,8 @@ class ImageFetcher:
     who runs this; without it nothing is requested from Wikimedia. `timeout` is the limit of one
     request, `backoff` the wait after the first failed one (doubled after each), both in seconds.
     `allow_private` lets images be fetched from this machine and its own network. `pauses` are the
-    pauses of hosts, shared with other clients of the same hosts.
+    pauses of hosts, shared with other clients of the same hosts. `pace`, if it is given, is the pace of
+    hosts, shared with other fetchers; it has `backoff` and `pauses` of its own.
     Raises ImageSourceError if the mirror is neither a folder that exists nor an http(s) address, or
     the contact cannot be sent.
     """
@@ -173,6 +176,7 @@ class ImageFetcher:
         timeout: float = 30.0,
         backoff: float = 0.5,
         pauses: HostPauses | None = None,
+        pace: Pace | None = None,
     ) -> None:
         self._base_url: str | None = None
         self._folder: Path | None = None
@@ -200,11 +204,31 @@ class ImageFetcher:
         self._timeout = timeout
         self._backoff = backoff
         self._pauses = HostPauses() if pauses is None else pauses
+        self._pace = pace
 
     @property
     def reads_a_folder(self) -> bool:
         """Whether images come from a mirror folder, so that fetching one costs nothing."""
         return self._folder is not None
+
+    def settings(self) -> dict[str, Any]:
+        """What makes the same fetcher on another machine, JSON values, without `pauses` and `pace`.
+
+        Raises ImageSourceError for a mirror whose address has a secret.
+        """
+        if self._credentials is not None or self._query:
+            raise ImageSourceError(
+                "The image mirror's address has a password or a query, which Ray's dashboard would "
+                "show: set runner of ingest.images to local."
+            )
+        return {
+            "mirror": str(self._folder) if self._folder else self._base_url,
+            "contact": self._contact,
+            "allow_private": self._allow_private,
+            "max_bytes": self._max_bytes,
+            "timeout": self._timeout,
+            "backoff": self._backoff,
+        }
 
     def source(self, url: str) -> str:
         """Where the image of this URL is taken from, without secrets: the mirror's file or address.
@@ -282,7 +306,8 @@ class ImageFetcher:
         return f"{self._base_url}/{quote(_file_name(url))}{self._query}"
 
     async def _fetch(self, jobs: list[Job], buffer: _Buffer) -> None:
-        queues = HostQueues(jobs, self._backoff, self._pauses)
+        pace = self._pace or HostPace(self._backoff, self._pauses)
+        queues = HostQueues(jobs, pace, self._timeout + REPORT_SECONDS)
         pool = httpcore.AsyncConnectionPool(
             max_connections=CONCURRENCY,
             network_backend=GuardedBackend(self._trusted, allow_private=self._allow_private),
@@ -306,9 +331,12 @@ class ImageFetcher:
         while job := await queues.next():
             # A worker without a job reserves no slot, since another image may need all of the buffer.
             slot = await buffer.reserve(job.n_bytes or min(self._max_bytes, FIRST_ROOM))
-            fetched: Fetched | None = queues.given_up(job)
-            if fetched is None:
-                fetched = await self._try(job, queues, requests, partial(buffer.resize, slot))
+            begun = await queues.begin(job)
+            fetched = (
+                begun
+                if not isinstance(begun, Turn)
+                else await self._try(job, begun, queues, requests, partial(buffer.resize, slot))
+            )
             if fetched is None:
                 buffer.release(slot)
                 continue
@@ -319,31 +347,30 @@ class ImageFetcher:
     async def _try(
         self,
         job: Job,
+        turn: Turn,
         queues: HostQueues,
         requests: ImageRequests,
         on_length: Callable[[int], None],
     ) -> Fetched | None:
         """Request an image once: its bytes, why there are none, or None if it is in its queue again."""
-        if not queues.begin(job):
-            queues.again(job, job.address)
-            return None
         try:
             outcome = await requests.ask(job.address, on_length)
         except BufferFull as full:
             # Keeping the connection open until there is room could exceed the server's timeout.
             job.n_bytes = full.n_bytes
+            await queues.ended(turn)
             queues.again(job, job.address)
             return None
         match outcome:
             case Redirected():
-                queues.answered(job, 0)
+                await queues.answered(turn, 0)
                 job.redirects += 1
                 if job.redirects > MAX_REDIRECTS:
                     detail = f"The server redirected over {MAX_REDIRECTS} times."
                     return ImageRejected("http_error", detail)
                 queues.again(job, outcome.address)
             case Refused():
-                queues.refused(job, outcome.wait)
+                await queues.refused(turn, outcome.wait)
                 job.refusals += 1
                 if outcome.status == 429 and job.refusals >= REFUSED_TRIES:
                     detail = f"The server answered {REFUSED_TRIES} times with status 429."
@@ -353,13 +380,14 @@ class ImageFetcher:
                     return ImageRejected("http_error", detail)
                 queues.again(job, job.address, last=True)
             case Failed():
+                await queues.ended(turn)
                 job.failures += 1
                 if job.failures >= TRIES:
                     return outcome.rejected
                 await anyio.sleep(self._backoff * 2 ** (job.failures - 1))
                 queues.again(job, job.address)
             case _:
-                queues.answered(job, len(outcome) if isinstance(outcome, bytes) else 0)
+                await queues.answered(turn, len(outcome) if isinstance(outcome, bytes) else 0)
                 return outcome
         return None
 

@@ -1,14 +1,10 @@
-"""Queues of image requests, one a host, with limits on each host.
+"""Queues of image requests, one a host.
 
-What belongs here: which request is next, how many requests a host gets at once, how long a host that
-refuses is paused, and when it is given up. What does not: the requests (`request.py`), and failures of
-single images (`fetcher.py`).
+What belongs here: which request is next. What does not: when a host may be asked (`host_pace.py`), the
+requests (`request.py`), and failures of single images (`fetcher.py`).
 
-A host that refuses (status 429 or 503) is paused: for its Retry-After, and for at least a backoff that
-doubles with each refusal in a row, up to a minute. A refused image goes to the end of its host's queue,
-so that the next ones show whether the host refuses all requests or this image. If a pause would end
-more than ten minutes after the host began to refuse every request, the host is given up, and all that
-waits in its queue ends as `rate_limited`.
+A refused image goes to the end of its host's queue, so that the next ones show whether the host refuses
+all requests or this image. If the host is given up, all that waits in its queue ends as `rate_limited`.
 """
 
 import time
@@ -19,15 +15,8 @@ from dataclasses import dataclass, field
 import anyio
 
 from methods.ingest.image_check import ImageRejected
-from resources.host_pauses import HostPauses, host_name
-from resources.wikipedia import api_client
-from resources.wikipedia.api_client import is_wikimedia
-
-HOST_CONNECTIONS = 3
-MAX_BACKOFF = 60.0
-"""Seconds: the longest pause that a host did not ask for itself."""
-PATIENCE = 600.0
-"""Seconds for which a host may refuse every request."""
+from resources.host_pauses import host_name
+from resources.images.host_pace import GivenUp, Later, Pace, Turn, connections
 
 
 @dataclass(slots=True)
@@ -40,8 +29,6 @@ class Job:
     failures: int = 0
     refusals: int = 0
     n_bytes: int = 0  # of the image, once known
-    begun: float = 0.0
-    pauses: int = 0  # of its host before it was begun
 
 
 @dataclass(slots=True)
@@ -50,25 +37,20 @@ class _Host:
     connections: int
     waiting: deque[Job] = field(default_factory=deque)
     active: int = 0
-    pauses: int = 0
-    refusals: int = 0  # in a row
-    refusing_since: float = 0.0
-    paced_until: float = 0.0
-    given_up: str | None = None
+    ready_at: float = 0.0  # not before, by what its pace said last
 
 
 class HostQueues:
     """Jobs in queues by host; used within one event loop.
 
-    A worker takes a job by `next`, begins its request (`begin`), reports the answer (`answered` or
-    `refused`), and returns the job to its queue (`again`) or finishes it (`done`). `backoff` is the
-    first pause, in seconds, of a host that refuses without Retry-After. `pauses` are the pauses of
-    hosts, shared with other clients of the same hosts.
+    A worker takes a job by `next` and begins its request (`begin`). It reports the turn's outcome
+    (`answered`, `refused` or `ended`), and returns the job to its queue (`again`) or finishes it
+    (`done`). A turn `lasts` so many seconds if nobody reports its outcome.
     """
 
-    def __init__(self, jobs: Sequence[Job], backoff: float, pauses: HostPauses) -> None:
-        self._backoff = backoff
-        self._pauses = pauses
+    def __init__(self, jobs: Sequence[Job], pace: Pace, lasts: float) -> None:
+        self._pace = pace
+        self._lasts = lasts
         self._hosts: dict[str, _Host] = {}
         self._waiting_hosts: deque[_Host] = deque()  # hosts with jobs in their queue
         self._unfinished = len(jobs)
@@ -77,7 +59,7 @@ class HostQueues:
             self._put(job, last=True)
 
     async def next(self) -> Job | None:
-        """The next job whose host may be asked or is given up; None when all are done."""
+        """The next job whose host may be asked, as far as known; None when all are done."""
         while self._unfinished:
             now = time.monotonic()
             job = self._take(now)
@@ -87,42 +69,34 @@ class HostQueues:
                 await self._changed.wait()
         return None
 
-    def begin(self, job: Job) -> bool:
-        """Begin a job; False if its host was paused since the job was taken."""
+    async def begin(self, job: Job) -> Turn | ImageRejected | None:
+        """Begin a job: its turn, or why its host was given up; None if it is in its queue again."""
         host = self._host(job)
-        job.begun, job.pauses = time.monotonic(), host.pauses
-        return self._ready_at(host) <= job.begun
+        match await self._pace.begin(host.name, self._lasts):
+            case GivenUp(detail):
+                return ImageRejected("rate_limited", detail)
+            case Later(seconds):
+                host.ready_at = time.monotonic() + seconds
+                self.again(job, job.address)
+                return None
+            case turn:
+                return turn
 
-    def given_up(self, job: Job) -> ImageRejected | None:
-        """Why the job's host was given up; None if it was not."""
-        detail = self._host(job).given_up
-        return ImageRejected("rate_limited", detail) if detail else None
-
-    def answered(self, job: Job, n_bytes: int) -> None:
+    async def answered(self, turn: Turn, n_bytes: int) -> None:
         """Report an answer of `n_bytes` that was no refusal."""
-        host = self._host(job)
-        # The answer counts if its request was begun after the last pause, or together with the request
-        # that caused it; an older one does not show that the host serves again.
-        if job.pauses >= host.pauses - 1:
-            host.refusals = host.pauses - job.pauses
-            host.refusing_since = time.monotonic()
-        if is_wikimedia(host.name):
-            seconds = n_bytes / api_client.BYTES_PER_SECOND
-            host.paced_until = max(host.paced_until, job.begun) + seconds
+        await self._pace.answered(turn, n_bytes)
+        self._hosts[turn.host].ready_at = 0.0
 
-    def refused(self, job: Job, asked_to_wait: float | None) -> None:
-        """Report a refusal: the host is paused, or given up."""
-        host, now = self._host(job), time.monotonic()
-        pause = asked_to_wait or 0.0
-        if host.refusals == 0:
-            host.refusing_since = now
-        if job.pauses == host.pauses:
-            # Several requests in flight that are refused together count as one refusal.
-            pause = max(pause, min(self._backoff * 2**host.refusals, MAX_BACKOFF))
-            host.pauses += 1
-            host.refusals += 1
-        self._pauses.pause(host.name, pause)
-        self._give_up_if_paused_for_too_long(host)
+    async def refused(self, turn: Turn, asked_to_wait: float | None) -> None:
+        """Report a refusal."""
+        await self._pace.refused(turn, asked_to_wait)
+        # To be asked anew: it may be given up.
+        self._hosts[turn.host].ready_at = 0.0
+
+    async def ended(self, turn: Turn) -> None:
+        """Report another outcome."""
+        await self._pace.ended(turn)
+        self._hosts[turn.host].ready_at = 0.0
 
     def again(self, job: Job, address: str, *, last: bool = False) -> None:
         """Return a job to a queue, perhaps another host's: to its front, or to its end."""
@@ -135,23 +109,10 @@ class HostQueues:
         self._leave(job)
         self._unfinished -= 1
 
-    def _give_up_if_paused_for_too_long(self, host: _Host) -> None:
-        now, until = time.monotonic(), self._pauses.until(host.name)
-        since = host.refusing_since if host.refusals else now
-        if not host.given_up and until - since > PATIENCE:
-            host.given_up = (
-                f"The host {host.name} goes on refusing, and may be asked again only in "
-                f"{until - now:.0f} seconds: run this again after that."
-            )
-
-    def _ready_at(self, host: _Host) -> float:
-        return max(self._pauses.until(host.name), host.paced_until)
-
     def _host(self, job: Job) -> _Host:
         name = host_name(job.address)
         if name not in self._hosts:
-            allowed = api_client.CONNECTIONS if is_wikimedia(name) else HOST_CONNECTIONS
-            self._hosts[name] = _Host(name, allowed)
+            self._hosts[name] = _Host(name, connections(name))
         return self._hosts[name]
 
     def _put(self, job: Job, *, last: bool) -> None:
@@ -163,9 +124,8 @@ class HostQueues:
     def _take(self, now: float) -> Job | None:
         for _ in range(len(self._waiting_hosts)):
             host = self._waiting_hosts.popleft()
-            self._give_up_if_paused_for_too_long(host)
-            free = host.active < host.connections and self._ready_at(host) <= now
-            job = host.waiting.popleft() if free or host.given_up else None
+            free = host.active < host.connections and host.ready_at <= now
+            job = host.waiting.popleft() if free else None
             if host.waiting:
                 self._waiting_hosts.append(host)
             if job:
@@ -175,7 +135,7 @@ class HostQueues:
 
     def _first_ready_at(self) -> float:
         free = (host for host in self._waiting_hosts if host.active < host.connections)
-        return min(map(self._ready_at, free), default=float("inf"))
+        return min((host.ready_at for host in free), default=float("inf"))
 
     def _leave(self, job: Job) -> None:
         self._host(job).active -= 1

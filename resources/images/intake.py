@@ -8,21 +8,27 @@ itself (`fetcher.py`, `methods/ingest/image_quality.py`, `methods/ingest/image_f
 import hashlib
 import os
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, TypeVar
 
+import pyarrow as pa
+
+from methods.ids import canonical_json
 from methods.ingest.image_check import ImageRejected
 from methods.ingest.image_filters import ImageLimits, reject_unwanted
 from methods.ingest.image_quality import ImageFacts, measure_image
+from methods.json_text import from_json
 from resources.batched import batched
 from resources.images.fetcher import ImageFetcher
+from resources.images.host_pace import ClusterPace
 from resources.images.index import Entry, Fetched, ImageIndex
-from resources.images.store import ImageStore
+from resources.images.store import FileState, ImageStore, open_images
 
 CORES = os.cpu_count() or 1
-AHEAD = 2 * CORES
-"""Fetched images that may wait for their check; each may have the largest size allowed."""
+AHEAD = 2
+"""Fetched images that may wait for their check, for each thread; each may have the largest size."""
 RECORDED_AT_ONCE = 64
 """Images recorded in one transaction: a killed run may have to fetch so many again."""
 
@@ -41,6 +47,10 @@ class WantedImage:
 
 ImageResult = ImageFacts | ImageRejected
 Arrived = bytes | ImageRejected
+Key = TypeVar("Key")
+OnWorkers = Callable[[pa.Table, Callable[[pa.Table], None]], object]
+"""Has rows with a column `address` done by `fetch_on_worker` elsewhere, and gives each block of them to
+a function, in a thread of its own; none at all if they are too few."""
 
 
 def take_in(data: bytes, store: ImageStore) -> ImageFacts:
@@ -54,7 +64,7 @@ class ImageIntake:
     """Takes images into the store; `limits` and `excluded` say which are rejected.
 
     A valid image is stored and recorded even if the limits reject it, so that a run with other limits
-    need not fetch it again.
+    need not fetch it again. With `on_workers` other machines fetch, check and store what is missing.
     """
 
     def __init__(
@@ -64,12 +74,14 @@ class ImageIntake:
         index: ImageIndex,
         limits: ImageLimits,
         excluded: Mapping[str, str],
+        on_workers: OnWorkers | None = None,
     ) -> None:
         self._fetcher = fetcher
         self._store = store
         self._index = index
         self._limits = limits
         self._excluded = excluded
+        self._on_workers = on_workers
 
     def take(
         self, wanted: Sequence[WantedImage], carried: Iterable[tuple[str, bytes]] = ()
@@ -85,45 +97,47 @@ class ImageIntake:
             for url, data in carried
             if url in missing
         )
-        for image, taken in self._checked(arrived):
+        for image, taken in checked(arrived, self._store, CORES):
             yield image, self._judged(taken)
         for image, facts in self._known(list(missing.values())):
             del missing[image.url]
             yield image, self._judged(facts)
-        for portion in batched(self._checked(self._fetched(missing)), RECORDED_AT_ONCE):
+        if self._on_workers is not None:
+            for image, taken in self._fetched_on(self._on_workers, missing):
+                missing.pop(image.url, None)
+                yield image, self._judged(taken)
+        arriving = checked(self._fetched(missing), self._store, CORES)
+        for portion in batched(arriving, RECORDED_AT_ONCE):
             self._remember(portion)
             for image, taken in portion:
                 yield image, self._judged(taken)
 
     def _fetched(self, missing: Mapping[str, WantedImage]) -> Iterator[tuple[WantedImage, Arrived]]:
-        at: dict[str, list[WantedImage]] = {}
-        for image in missing.values():
-            at.setdefault(image.address or image.url, []).append(image)
+        at = _by_address(missing.values())
         for address, data in self._fetcher.fetch_each(list(at)):
             for image in at[address]:
                 yield replace(image, fetched_from=self._fetcher.source(address)), data
 
-    def _checked(
-        self, arrived: Iterable[tuple[WantedImage, Arrived]]
-    ) -> Iterator[tuple[WantedImage, ImageResult]]:
-        """Check and store images in as many threads as there are cores; results keep the order."""
-        with ThreadPoolExecutor(CORES) as pool:
-            waiting: deque[tuple[WantedImage, Future[ImageResult]]] = deque()
-            for image, data in arrived:
-                waiting.append((image, pool.submit(self._stored, image, data)))
-                if len(waiting) > AHEAD:
-                    done, future = waiting.popleft()
-                    yield done, future.result()
-            for done, future in waiting:
-                yield done, future.result()
+    def _fetched_on(
+        self, on_workers: OnWorkers, missing: Mapping[str, WantedImage]
+    ) -> list[tuple[WantedImage, ImageResult]]:
+        """Images that workers took in; each block of them is recorded as it arrives."""
+        at = _by_address(missing.values())
+        arrived: list[tuple[WantedImage, ImageResult]] = []
 
-    def _stored(self, image: WantedImage, data: Arrived) -> ImageResult:
-        if isinstance(data, ImageRejected):
-            return data
-        try:
-            return take_in(data, self._store)
-        except ImageRejected as rejected:
-            return rejected
+        def record(block: pa.Table) -> None:
+            portion: list[tuple[WantedImage, ImageResult]] = []
+            for row in block.to_pylist():
+                address, taken = row["address"], _taken_by_worker(row, self._store)
+                # An earlier run's block may have addresses that nothing is wanted from now.
+                for image in at.get(address, [WantedImage(address, address)]):
+                    source = self._fetcher.source(address)
+                    portion.append((replace(image, fetched_from=source), taken))
+            self._remember(portion)
+            arrived.extend((image, taken) for image, taken in portion if image.url in missing)
+
+        on_workers(pa.table({"address": pa.array(list(at), pa.string())}), record)
+        return arrived
 
     def _judged(self, taken: ImageResult) -> ImageResult:
         if isinstance(taken, ImageRejected):
@@ -193,6 +207,13 @@ class ImageIntake:
             self._index.record_verified(self._store.whole.of(row.image_id for row in fetched))
 
 
+def _by_address(images: Iterable[WantedImage]) -> dict[str, list[WantedImage]]:
+    at: dict[str, list[WantedImage]] = {}
+    for image in images:
+        at.setdefault(image.address or image.url, []).append(image)
+    return at
+
+
 def _sha1(data: bytes) -> str:
     return hashlib.sha1(data, usedforsecurity=False).hexdigest()
 
@@ -202,3 +223,83 @@ def _facts_of(entry: Entry) -> ImageFacts | None:
     if set(entry.facts) != {field.name for field in fields(ImageFacts)}:
         return None
     return ImageFacts(**entry.facts)
+
+
+def checked(
+    arrived: Iterable[tuple[Key, Arrived]], store: ImageStore, n_threads: int
+) -> Iterator[tuple[Key, ImageResult]]:
+    """Check and store images in so many threads; results keep the order."""
+    with ThreadPoolExecutor(n_threads) as pool:
+        waiting: deque[tuple[Key, Future[ImageResult]]] = deque()
+        for key, data in arrived:
+            waiting.append((key, pool.submit(_stored, data, store)))
+            if len(waiting) > AHEAD * n_threads:
+                done, future = waiting.popleft()
+                yield done, future.result()
+        for done, future in waiting:
+            yield done, future.result()
+
+
+def _stored(data: Arrived, store: ImageStore) -> ImageResult:
+    if isinstance(data, ImageRejected):
+        return data
+    try:
+        return take_in(data, store)
+    except ImageRejected as rejected:
+        return rejected
+
+
+# --- On a cluster --------------------------------------------------------------------------------
+
+
+def fetch_on_worker(**fetcher: Any) -> Callable[[pa.Table], pa.Table]:
+    """For work by row on a cluster: images are fetched at the pace that all workers have together,
+    checked, and stored with the images of the home or of the bucket.
+
+    `fetcher` is what `ImageFetcher.settings` gives. Rows have a column `address`. They get the columns
+    `facts`, JSON, with `mtime_ns` and `inode` of the file; or `reason` and `detail`.
+    """
+    store = open_images()
+    at_one_pace = ImageFetcher(**fetcher, pace=ClusterPace(fetcher["backoff"]))
+
+    def fetch(rows: pa.Table) -> pa.Table:
+        arrived = at_one_pace.fetch_each(rows["address"].to_pylist())
+        # A worker has one core.
+        found = [_row(address, taken, store) for address, taken in checked(arrived, store, 1)]
+        return pa.Table.from_pylist(found, _BY_WORKER)
+
+    return fetch
+
+
+_BY_WORKER = pa.schema(
+    {
+        "address": pa.string(),
+        "facts": pa.string(),
+        "mtime_ns": pa.int64(),
+        "inode": pa.uint64(),
+        "reason": pa.string(),
+        "detail": pa.string(),
+    }
+)
+
+
+def _row(address: str, taken: ImageResult, store: ImageStore) -> dict[str, Any]:
+    if isinstance(taken, ImageRejected):
+        return {"address": address, "reason": taken.reason, "detail": taken.detail}
+    state = store.whole.of([taken.image_id])[taken.image_id]
+    return {
+        "address": address,
+        "facts": canonical_json(asdict(taken)),
+        "mtime_ns": state.mtime_ns,
+        "inode": state.inode,
+    }
+
+
+def _taken_by_worker(row: Mapping[str, Any], store: ImageStore) -> ImageResult:
+    """What a worker took in; its file is known to be whole in that state."""
+    if row["facts"] is None:
+        return ImageRejected(row["reason"], row["detail"])
+    facts = ImageFacts(**from_json(row["facts"]))
+    state = FileState(facts.n_bytes, row["mtime_ns"], row["inode"])
+    store.whole.remember({facts.image_id: state})
+    return facts

@@ -7,6 +7,7 @@ read. What belongs here: the folder's files. What does not: running the job (`__
 import hashlib
 import json
 import os
+import re
 import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -32,6 +33,9 @@ from methods.json_text import from_json
 
 Block = tuple[int, int]
 """The first row of a block and the row after its last one."""
+
+_KEY = re.compile(r"[0-9a-f]{32}")
+"""The name of a folder; those of other work beside it have another form."""
 
 
 class JobFolderInUse(RuntimeError):
@@ -179,7 +183,8 @@ def open_job_folder(root: Path, vectors: Vectors, tau: float, rows: int) -> Iter
             folder = JobFolder(path)
             folder.write_input(vectors, tau, rows)
             yield folder
-            for other in [entry for entry in root.iterdir() if entry.is_dir() and entry != path]:
+            others = [entry for entry in root.iterdir() if _KEY.fullmatch(entry.name)]
+            for other in [entry for entry in others if entry.is_dir() and entry != path]:
                 with suppress(Timeout), FileLock(f"{other}.lock", timeout=0):
                     shutil.rmtree(other, ignore_errors=True)
             shutil.rmtree(path, ignore_errors=True)

@@ -2,25 +2,32 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from threading import Thread
 from typing import NamedTuple
+
+import pytest
 
 from tests.doubles.serving import free_ports
 
-STARTS_WITHIN, STOPS_WITHIN = 90.0, 60.0
+STARTS_WITHIN, STOPS_WITHIN, KILLS_WITHIN = 90.0, 60.0, 240.0
 OBJECT_STORE = 80_000_000
 """Bytes, about the least that Ray takes; where /dev/shm has fewer, Ray puts them into a file."""
 RAY = Path(sys.executable).with_name("ray")
-UNTIL_NOBODY_LISTENS = '"$@" < /dev/null & read -r; kill -TERM $!; wait $!'
-"""Ends the cluster when this process closes the pipe, or is no more."""
+UNTIL_NOBODY_LISTENS = '"$@" < /dev/null & read -r; kill -KILL 0'
+"""Ends the cluster when this process closes the pipe, or is no more; at once, as `ray` waits half
+a minute for actors."""
+A_WORKER_DIES = pytest.mark.sample(1, of="a worker on Ray that dies")
+"""A cluster, its job and a worker that begins anew take a minute: a commit has one of these."""
 
 
 class LocalRay(NamedTuple):
@@ -53,6 +60,7 @@ def local_ray() -> Iterator[LocalRay]:
             stdin=subprocess.PIPE,
             stdout=log,
             stderr=subprocess.STDOUT,
+            start_new_session=True,
         )
         stack.callback(process.wait, STOPS_WITHIN)
         stack.callback(process.stdin.close)
@@ -71,3 +79,42 @@ def answers(url: str) -> bool:
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         return opener.open(url, timeout=5).status == 200
     return False
+
+
+@contextmanager
+def one_worker_dies(ray: LocalRay, is_stored: Callable[[], bool]) -> Iterator[list[int]]:
+    """While the block lasts, one of two workers is stopped at a block of rows, which it so holds, and
+    killed once something of the other one is stored. Gives the processes that were killed."""
+    killed: list[int] = []
+
+    def kill_one() -> None:
+        deadline = time.monotonic() + KILLS_WITHIN
+        while not killed and time.monotonic() < deadline:
+            workers = workers_of(ray)
+            if len(workers) == 2:
+                os.kill(workers[0], signal.SIGSTOP)
+                while not is_stored() and time.monotonic() < deadline:
+                    time.sleep(0.2)
+                os.kill(workers[0], signal.SIGKILL)
+                killed.append(workers[0])
+            time.sleep(0.05)
+
+    killer = Thread(target=kill_one)
+    killer.start()
+    try:
+        yield killed
+    finally:
+        killer.join()
+
+
+def workers_of(ray: LocalRay) -> list[int]:
+    """Processes of this Ray's actors that are at a block of rows, by the title that Ray gives them."""
+    found = []
+    for process in [path for path in Path("/proc").iterdir() if path.name.isdigit()]:
+        with suppress(OSError):
+            title = (process / "cmdline").read_bytes()
+            if title.startswith(b"ray::MapWorker") and b".submit" in title:
+                parent = (process / "stat").read_text().rsplit(")", 1)[1].split()[1]
+                if str(ray.folder) in Path("/proc", parent, "cmdline").read_text():
+                    found.append(int(process.name))
+    return found

@@ -23,8 +23,8 @@ from PIL import Image
 
 from resources import host_pauses
 from resources.home import REPO_ROOT
-from resources.host_pauses import HostPauses
-from resources.images import fetcher, host_queue
+from resources.images import fetcher, host_pace, host_queue
+from resources.images.host_pace import HostPace, Turn
 from resources.images.host_queue import HostQueues, Job
 from resources.llm import limits, sliding_minute
 from resources.llm.limits import ModelLimits
@@ -86,7 +86,7 @@ def virtual_time() -> Iterator[VirtualTime]:
     """Every clock of limits and queues is one that jumps."""
     clock = VirtualTime()
     with pytest.MonkeyPatch.context() as patch:
-        for module in (limits, sliding_minute, host_pauses, host_queue):
+        for module in (limits, sliding_minute, host_pauses, host_pace, host_queue):
             patch.setattr(module, "time", clock)
         yield clock
 
@@ -124,17 +124,15 @@ def pictures_from(
 
     async def scenario() -> None:
         jobs = [Job(str(number), address) for number, address in enumerate(addresses)]
-        queues = HostQueues(jobs, 1.0, HostPauses())
+        queues = HostQueues(jobs, HostPace(1.0), lasts=math.inf)
 
         async def worker() -> None:
             while job := await queues.next():
                 size = sizes[int(job.url)]
-                if queues.begin(job):
+                if isinstance(turn := await queues.begin(job), Turn):
                     await asyncio.sleep(seconds + size / bytes_a_second)
-                    queues.answered(job, size)
+                    await queues.answered(turn, size)
                     queues.done(job)
-                else:
-                    queues.again(job, job.address)
 
         await asyncio.gather(*(worker() for _ in range(fetcher.CONCURRENCY)))
 

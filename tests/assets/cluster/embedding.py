@@ -10,6 +10,7 @@ import numpy as np
 from assets.cluster import embeddings as embeddings_asset
 from assets.common.tables import rows_to_arrow
 from resources.embedder import Embedder
+from resources.ray_clustering.cluster import RayCluster
 from resources.warehouse import Warehouse
 
 
@@ -32,8 +33,8 @@ class Double(Embedder):
         self.given.append(list(texts))
         return np.stack([vector_of(text) for text in texts])
 
-    def count_truncated(self, texts: Sequence[str]) -> int:
-        return sum(len(text) > 100 for text in texts)
+    def are_truncated(self, texts: Sequence[str]) -> list[bool]:
+        return [len(text) > 100 for text in texts]
 
 
 def entry(
@@ -66,7 +67,7 @@ def embed(warehouse: Warehouse, embedder: Embedder, **options: Any) -> dict[str,
     """Materialize; returns what the UI shows."""
     result = dg.materialize(
         [embeddings_asset],
-        resources={"warehouse": warehouse, "embedder": embedder},
+        resources={"warehouse": warehouse, "embedder": embedder, "ray": RayCluster(None)},
         **options,
     )
     (event,) = result.get_asset_materialization_events()

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from resources import embedder as embedder_module
 from resources.embedder import Embedder
 from resources.warehouse import Warehouse
 from tests.assets.cluster.embedding import Double, embed, entry, fill
@@ -121,7 +122,7 @@ def test_what_is_odd_in_a_text_is_kept_as_it_is(warehouse: Warehouse, embedder: 
 @pytest.fixture
 def small_portions(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "PORTION", 4)
-    monkeypatch.setattr(module, "STEP", 2)
+    monkeypatch.setattr(embedder_module, "STEP", 2)
 
 
 def numbered(n: int) -> list[dict[str, Any]]:
@@ -142,7 +143,7 @@ def test_texts_come_longest_first_so_that_like_lengths_share_a_batch(
 
 def killed(path: Path) -> None:
     """A run that ends in the third portion, as if the machine had."""
-    module.PORTION = module.STEP = 2
+    module.PORTION = embedder_module.STEP = 2
 
     def die_late(texts: Sequence[str]) -> None:
         if "xxx" in texts:

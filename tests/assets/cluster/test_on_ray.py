@@ -17,13 +17,14 @@ import pytest
 
 from assets.cluster import on_ray
 from assets.cluster.on_ray import ray_detector
+from assets.common import ray_jobs
 from dagster_project.resources import make_resources
 from methods.clustering.communities import Community, threshold_communities
 from methods.clustering.neighbours import ThresholdError
 from resources.ray_clustering.cluster import RayCluster
 from resources.ray_clustering.job_folder import JobFolder, open_job_folder
 from tests.assets.corpus import Corpus, sample_rows
-from tests.assets.local_ray import LocalRay, local_ray
+from tests.assets.local_ray import A_WORKER_DIES, LocalRay, local_ray
 from tests.assets.world import Result, Row, sentence
 from tests.doubles.serving import free_ports
 
@@ -153,10 +154,10 @@ def left(home: Path) -> list[Path]:
     return [path for path in (home / "ray").iterdir() if path.is_dir()]
 
 
-@pytest.mark.sample(1)
 class TestWithWorkers:
-    """A cluster and its jobs take half a minute, so each of these has its turn."""
+    """A cluster and its jobs."""
 
+    @A_WORKER_DIES
     def test_two_workers_share_the_blocks_and_one_that_is_killed_costs_only_its_own(
         self, instance, ray, loom_home
     ):
@@ -175,6 +176,10 @@ class TestWithWorkers:
         assert lines(instance, result)[-1].startswith("7/7 blocks, 9,000 pairs, ")
         assert left(loom_home) == []
 
+    @pytest.mark.nightly(
+        sibling="tests/assets/cluster/test_on_ray.py"
+        "::test_two_workers_share_the_blocks_and_one_that_is_killed_costs_only_its_own"
+    )
     def test_a_job_that_fails_says_why_and_the_next_does_what_is_missing(
         self, instance, ray, loom_home
     ):
@@ -201,6 +206,10 @@ class TestWithWorkers:
         assert said.startswith(f"7/7 blocks ({n_done} of them by an earlier job), 9,000 pairs, ")
         assert 1 <= n_done <= 6 and left(loom_home) == []
 
+    @pytest.mark.nightly(
+        sibling="tests/assets/cluster/test_on_ray.py"
+        "::test_two_workers_share_the_blocks_and_one_that_is_killed_costs_only_its_own"
+    )
     def test_a_run_that_is_stopped_stops_its_job(self, instance, ray, loom_home, monkeypatch):
         """Dagster's signal comes as soon as the job is sent."""
         from dagster._core.errors import DagsterExecutionInterruptedError
@@ -223,6 +232,10 @@ class TestWithWorkers:
         assert job.status == "STOPPED"
         assert len(left(loom_home)) == 1
 
+    @pytest.mark.nightly(
+        sibling="tests/assets/cluster/test_on_ray.py"
+        "::test_two_workers_share_the_blocks_and_one_that_is_killed_costs_only_its_own"
+    )
     def test_the_asset_fills_its_table_with_the_same_rows(
         self, ray, make_world, tmp_path, monkeypatch
     ):
@@ -313,7 +326,7 @@ def test_without_the_extra_one_sentence_says_what_to_install(instance, monkeypat
     result, _ = find(instance, "http://127.0.0.1:8265", clumps(2, 2))
 
     assert sentence(result) == (
-        "Clustering on Ray needs packages that are not installed: "
+        "Ray needs packages that are not installed: "
         'run `pip install "vlm-loom[ray]"`, or set runner to local.'
     )
 
@@ -336,7 +349,7 @@ def test_what_the_job_refuses_is_refused_here(instance, monkeypatch):
     def run(context, submit_job_params, extras):
         JobFolder(Path(extras["folder"])).write_error("More than 2 pairs lie within tau.")
 
-    monkeypatch.setattr(on_ray, "_client", lambda _cluster: SimpleNamespace(run=run))
+    monkeypatch.setattr(ray_jobs, "_client", lambda _cluster: SimpleNamespace(run=run))
     result, _ = find(instance, "http://127.0.0.1:8265", clumps(200, 10))
 
     (failed,) = [event for event in result.all_events if event.is_step_failure]

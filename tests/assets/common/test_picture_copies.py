@@ -1,15 +1,20 @@
 """Each picture is looked at once and each pair compared once, whoever asks, also after a kill."""
 
+import importlib
+from collections.abc import Callable
 from itertools import combinations
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from assets.common import picture_copies
 from assets.common.picture_copies import Pictures, copies_of
+from assets.common.ray_jobs import RowWork
 from methods.ingest.picture_candidates import Candidate
 from methods.ingest.picture_match import UPRIGHT
-from resources.images.store import ImageStore
+from resources.images import looking
+from resources.images.store import ImageStore, open_images
 from resources.warehouse import Warehouse
 from tests.methods.ingest.pictures_drawn import COPIES, file_of, texture
 
@@ -26,7 +31,7 @@ class Home:
         self.proposed = list(combinations(sorted(self.ids), 2))
         self.compared: list[int] = []
         self.killed_at = 99
-        look = picture_copies.looked_at
+        look = looking.looked_at
 
         def counted(wholes, parts, ways):
             if len(self.compared) == self.killed_at:
@@ -34,7 +39,7 @@ class Home:
             self.compared.append(len(ways))
             return look(wholes, parts, ways)
 
-        monkeypatch.setattr(picture_copies, "looked_at", counted)
+        monkeypatch.setattr(looking, "looked_at", counted)
 
     def copies(self) -> list[tuple[str, str]]:
         self.compared.clear()
@@ -66,6 +71,37 @@ def test_what_one_stage_compared_no_other_compares(home: Home) -> None:
     home.store = ImageStore(home.store.root.with_name("elsewhere"))
     found = copies_of(home.warehouse, home.store, home.ids[:2], home.ids[2:])
     assert found == {home.ids[0]: [home.ids[3]]} and sum(home.compared) == 0
+
+
+class Workers:
+    """In the place of a cluster: what workers do, in blocks, in this process."""
+
+    def run(self, work: RowWork, rows: pa.Table, store: Callable[[pa.Table], None]) -> None:
+        module, _, name = work.make.partition(":")
+        on_rows = getattr(importlib.import_module(module), name)(**work.arguments)
+        for start in range(0, rows.num_rows, work.n_rows):
+            store(on_rows(rows.slice(start, work.n_rows)))
+
+
+def test_workers_look_and_compare_as_is_done_here(
+    home: Home, loom_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home.copies()
+    monkeypatch.setattr(picture_copies, "PAIRS_AT_ONCE", 2)
+    monkeypatch.setattr(picture_copies, "PAIRS_PER_JOB", 4)
+    store = open_images()
+    assert home.ids == [store.put(home.store.read(one)).image_id for one in home.ids]
+    on_workers = Warehouse(loom_home / "warehouse.duckdb")
+    pictures = Pictures(on_workers, store, Workers())
+
+    assert pictures.copies(pictures.miniatures(home.ids), home.proposed) == [home.copy]
+
+    for table in ("cluster.picture_miniatures", "cluster.picture_pairs"):
+        query = f"FROM {table} ORDER BY ALL"
+        rows = on_workers.sql(query).to_pylist()
+        assert rows and rows == home.warehouse.sql(query).to_pylist()
+    # Nothing was left to do here, so only the workers looked: six pairs, in blocks of two.
+    assert home.compared[-6:] == [2, 2, 2, 0, 0, 0]
 
 
 def test_another_version_of_the_methods_compares_anew(

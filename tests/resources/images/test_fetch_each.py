@@ -12,9 +12,9 @@ from methods.ingest.image_check import ImageRejected
 from resources import ssrf_guard as guarded_network
 from resources.home import REPO_ROOT
 from resources.images import fetcher as image_source
-from resources.images import host_queue as fetch_schedule
+from resources.images import host_pace as fetch_schedule
 from resources.images.fetcher import CONCURRENCY, BoundedBuffer, ImageFetcher
-from resources.images.host_queue import HOST_CONNECTIONS
+from resources.images.host_pace import HOST_CONNECTIONS
 from tests.resources.images.upload_double import (
     PICTURE,
     busy,

@@ -298,3 +298,21 @@ def test_a_file_over_the_limit_in_the_mirror_is_not_read(tmp_path):
 def test_a_mirror_that_is_not_there_is_said_at_once(tmp_path):
     with pytest.raises(ImageSourceError, match="make the folder"):
         ImageFetcher(tmp_path / "absent")
+
+
+@pytest.mark.parametrize("mirror", ["https://ada:s3cret@example.org", "https://example.org?key=s3"])
+def test_a_mirror_with_a_secret_is_not_told_to_other_machines(mirror):
+    with pytest.raises(ImageSourceError, match="set runner of ingest.images to local") as refused:
+        ImageFetcher(mirror).settings()
+    assert "s3" not in str(refused.value)
+
+
+@pytest.mark.parametrize("mirror", [None, "https://example.org/images"])
+def test_settings_make_the_same_fetcher(mirror):
+    settings = ImageFetcher(mirror, contact="ada@example.org", timeout=3.0).settings()
+    assert ImageFetcher(**settings).settings() == settings
+    assert (settings["mirror"], settings["contact"], settings["timeout"]) == (
+        mirror,
+        "ada@example.org",
+        3.0,
+    )

@@ -3,20 +3,23 @@
 import anyio
 import pytest
 
+from methods.ingest.image_check import ImageRejected
 from resources import host_pauses
-from resources.host_pauses import HostPauses, host_name
-from resources.images import host_queue
+from resources.host_pauses import HostPauses
+from resources.images import host_pace, host_queue
+from resources.images.host_pace import BUSY_SECONDS, HostPace, Turn
 from resources.images.host_queue import HostQueues, Job
 from resources.wikipedia import api_client
 from tests.doubles.virtual_time import VirtualTime
 
 UPLOAD = "https://upload.wikimedia.org/wikipedia/commons/a/ab/Owl.png"
+OWL = "https://example.org/owl.png"
 
 
 @pytest.fixture(autouse=True)
 def clock(monkeypatch: pytest.MonkeyPatch) -> VirtualTime:
     clock = VirtualTime()
-    for module in (host_pauses, host_queue):
+    for module in (host_pauses, host_pace, host_queue):
         monkeypatch.setattr(module, "time", clock)
     return clock
 
@@ -25,26 +28,32 @@ def jobs(*addresses: str) -> list[Job]:
     return [Job(f"url {number}", address) for number, address in enumerate(addresses)]
 
 
-async def begun(queues: HostQueues) -> Job:
-    job = await queues.next()
-    assert job and queues.begin(job)
-    return job
+def queues_of(*addresses: str, backoff: float = 1.0) -> HostQueues:
+    return HostQueues(jobs(*addresses), HostPace(backoff, HostPauses()), lasts=35.0)
 
 
-async def next_within(queues: HostQueues, seconds: float) -> Job | None:
+async def begun(queues: HostQueues) -> tuple[Job, Turn]:
+    while job := await queues.next():
+        if isinstance(turn := await queues.begin(job), Turn):
+            return job, turn
+        assert turn is None
+    raise AssertionError("There is no job.")
+
+
+async def begun_within(queues: HostQueues, seconds: float) -> bool:
     with anyio.move_on_after(seconds):
-        return await queues.next()
-    return None
+        return bool(await begun(queues))
+    return False
 
 
 def test_wikimedia_is_asked_for_two_images_at_once(clock):
     async def scenario() -> None:
-        queues = HostQueues(jobs(UPLOAD, UPLOAD, UPLOAD), 1.0, HostPauses())
-        first, _ = await begun(queues), await begun(queues)
-        assert await next_within(queues, 0.05) is None
-        queues.answered(first, 0)
+        queues = queues_of(UPLOAD, UPLOAD, UPLOAD)
+        (first, turn), _ = await begun(queues), await begun(queues)
+        assert not await begun_within(queues, 0.05)
+        await queues.answered(turn, 0)
         queues.done(first)
-        assert await next_within(queues, 5)
+        assert await begun_within(queues, 5)
 
     clock.run(scenario)
 
@@ -56,15 +65,14 @@ def test_wikimedia_is_asked_for_25_megabits_a_second(clock, monkeypatch):
 
     async def scenario() -> list[float]:
         start = anyio.current_time()
-        queues = HostQueues(
-            jobs(*[UPLOAD] * 3, *["https://example.org/a.png"] * 3), 1.0, HostPauses()
-        )
+        queues = queues_of(*[UPLOAD] * 3, *[OWL] * 3)
         times = {"upload.wikimedia.org": [], "example.org": []}
-        while job := await queues.next():
-            assert queues.begin(job)
-            times[host_name(job.address)].append(anyio.current_time() - start)
-            queues.answered(job, 2_000)
+        for _ in range(6):
+            job, turn = await begun(queues)
+            times[turn.host].append(anyio.current_time() - start)
+            await queues.answered(turn, 2_000)
             queues.done(job)
+        assert await queues.next() is None
         assert times["example.org"] == pytest.approx([0, 0, 0])
         return times["upload.wikimedia.org"]
 
@@ -75,14 +83,14 @@ def test_requests_refused_together_are_one_refusal(clock):
     """Three under way at once: the pause is the first one's, not doubled by the other two."""
 
     async def scenario() -> list[float]:
-        queues = HostQueues(jobs(*["https://example.org/a.png"] * 3), 0.1, HostPauses())
+        queues = queues_of(*[OWL] * 3, backoff=0.1)
         taken = [await begun(queues) for _ in range(3)]
         await anyio.sleep(0.01)
         start = anyio.current_time()
-        for job in taken:
-            queues.refused(job, None)
+        for job, turn in taken:
+            await queues.refused(turn, None)
             queues.again(job, job.address, last=True)
-        assert await queues.next()
+        assert await begun(queues)
         return [anyio.current_time() - start]
 
     assert clock.run(scenario) == pytest.approx([0.1])
@@ -90,18 +98,18 @@ def test_requests_refused_together_are_one_refusal(clock):
 
 def test_pauses_grow_and_begin_anew_once_the_host_answers(clock):
     async def scenario() -> list[float]:
-        queues = HostQueues(jobs(*["https://example.org/a.png"] * 3), 0.1, HostPauses())
+        queues = queues_of(*[OWL] * 3, backoff=0.1)
         pauses = []
-        job = await begun(queues)
+        job, turn = await begun(queues)
         for answer in ("no", "no", "yes", "no"):
             start = anyio.current_time()
             if answer == "no":
-                queues.refused(job, None)
+                await queues.refused(turn, None)
                 queues.again(job, job.address)
             else:
-                queues.answered(job, 10)
+                await queues.answered(turn, 10)
                 queues.done(job)
-            job = await begun(queues)
+            job, turn = await begun(queues)
             pauses.append(anyio.current_time() - start)
         return pauses
 
@@ -110,25 +118,77 @@ def test_pauses_grow_and_begin_anew_once_the_host_answers(clock):
 
 def test_an_answer_from_before_a_refusal_does_not_end_the_pause(clock):
     async def scenario() -> None:
-        queues = HostQueues(jobs(*["https://example.org/a.png"] * 3), 0.2, HostPauses())
-        first, second = await begun(queues), await begun(queues)
+        queues = queues_of(*[OWL] * 3, backoff=0.2)
+        (_, first), (job, second) = await begun(queues), await begun(queues)
         await anyio.sleep(0.01)
-        queues.refused(first, None)
-        queues.answered(second, 10)
-        queues.done(second)
-        assert await next_within(queues, 0.1) is None
-        assert await next_within(queues, 0.3)
+        await queues.refused(first, None)
+        await queues.answered(second, 10)
+        queues.done(job)
+        assert not await begun_within(queues, 0.1)
+        assert await begun_within(queues, 0.3)
 
     clock.run(scenario)
 
 
-def test_a_job_that_got_its_turn_before_a_pause_does_not_begin_in_it(clock):
+def test_a_job_that_was_taken_before_a_pause_does_not_begin_in_it(clock):
     """It may have waited for room meanwhile."""
 
     async def scenario() -> None:
-        queues = HostQueues(jobs(*["https://example.org/a.png"] * 2), 5.0, HostPauses())
-        first, late = await begun(queues), await queues.next()
-        queues.refused(first, None)
-        assert late and not queues.begin(late)
+        queues = queues_of(OWL, OWL, backoff=5.0)
+        (_, turn), late = await begun(queues), await queues.next()
+        await queues.refused(turn, None)
+        assert late and await queues.begin(late) is None
+
+    clock.run(scenario)
+
+
+# --- Several workers at one pace -----------------------------------------------------------------
+
+
+def test_queues_of_several_workers_share_the_turns_and_the_pauses_of_a_host(clock):
+    """Two workers have five images of one host: three begin; a refusal of one pauses both."""
+
+    async def scenario() -> None:
+        pace = HostPace(1.0)
+        one, other = (HostQueues(jobs(*[OWL] * 5), pace, lasts=35.0) for _ in range(2))
+        mine = [await begun(one) for _ in range(2)]
+        assert await begun_within(other, 1) and not await begun_within(other, 1)
+        job, turn = mine[0]
+        await one.refused(turn, 4.0)
+        one.again(job, job.address)
+        refused_at = anyio.current_time()
+        await begun(other)
+        assert anyio.current_time() - refused_at == pytest.approx(4.0, abs=BUSY_SECONDS)
+
+    clock.run(scenario)
+
+
+def test_the_turn_of_a_worker_that_died_ends_after_its_time(clock):
+    async def scenario() -> None:
+        pace = HostPace(1.0)
+        dead, alive = (HostQueues(jobs(*[OWL] * 3), pace, lasts=35.0) for _ in range(2))
+        for _ in range(3):
+            await begun(dead)
+        start = anyio.current_time()
+        await begun(alive)
+        assert anyio.current_time() - start == pytest.approx(35.0, abs=BUSY_SECONDS)
+
+    clock.run(scenario)
+
+
+def test_a_host_that_one_worker_finds_refusing_is_given_up_for_all_until_its_pause_is_over(clock):
+    async def scenario() -> None:
+        pace = HostPace(1.0)
+        one, other = (HostQueues(jobs(*[OWL] * 3), pace, lasts=35.0) for _ in range(2))
+        _, turn = await begun(one)
+        await one.refused(turn, 700.0)
+        job = await other.next()
+        assert job
+        rejected = await other.begin(job)
+        assert isinstance(rejected, ImageRejected) and rejected.reason == "rate_limited"
+        assert "may be asked again only in 700 seconds" in rejected.detail
+        other.done(job)
+        await anyio.sleep(700)
+        assert await begun_within(other, 1)
 
     clock.run(scenario)

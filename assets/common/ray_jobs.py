@@ -1,0 +1,211 @@
+"""Jobs on a Ray cluster, by Dagster Pipes: how one is submitted, and work by row as one.
+
+What belongs here: the errors of a cluster and of a job that fails, and storing blocks of rows as they
+arrive. What jobs do is in `resources/ray_clustering` and `resources/ray_rows`.
+"""
+
+import logging
+import os
+import shutil
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from threading import Event
+from typing import TYPE_CHECKING, Any, Literal
+
+import dagster as dg
+import pyarrow as pa
+from filelock import FileLock, Timeout
+from pydantic import Field
+
+from methods.errors import UserError
+from methods.ids import content_id
+from resources.home import REPO_ROOT, home
+from resources.ray_clustering.cluster import RayCluster
+from resources.ray_rows.folder import RowFolder, without
+from resources.settings import Settings
+
+if TYPE_CHECKING:
+    from dagster_ray import PipesRayJobClient
+
+MIN_ROWS_FOR_JOB = 4_096
+"""Fewer rows are done in this process: a job and its workers need half a minute to start."""
+LOOK_SECONDS = 1.0
+"""How often finished blocks are looked for."""
+REASON_CHARACTERS = 300
+PASSED_ON = ("LOOM_FILES", "AWS_ENDPOINT_URL", "AWS_REGION", "HF_HOME", "HF_HUB_OFFLINE")
+"""Variables that workers get, if they are set. No keys: Ray's dashboard shows what a job was given."""
+
+
+class ByRowSettings(Settings):
+    """Where the rows of a step are worked on. `runner` does not change the result: `ray` sends many
+    rows to the cluster at LOOM_RAY_ADDRESS."""
+
+    runner: Literal["local", "ray"] = Field("local", description="Where many rows are worked on.")
+
+
+class RowWorkError(UserError):
+    """A worker cannot do its work; the message is that of its error."""
+
+
+@dataclass(frozen=True)
+class RowWork:
+    """What is done with rows: `make` names a function of `resources` as `module:function`. It is called
+    with `arguments`, JSON values, once in each worker, and gives what is done with a block of `n_rows`.
+
+    Blocks of the same `make` and `arguments`, and of the same partitions, are the same work, whichever
+    run asks for them.
+    """
+
+    make: str
+    arguments: Mapping[str, Any]
+    n_rows: int
+
+
+class RowsOnRay:
+    """Work on rows by a Ray cluster, for one run of an asset. Raises dg.Failure."""
+
+    def __init__(self, context: dg.AssetExecutionContext, cluster: RayCluster, gpus: float = 0):
+        require(cluster)
+        self._context, self._cluster, self._gpus = context, cluster, gpus
+
+    def run(self, work: RowWork, rows: pa.Table, store: Callable[[pa.Table], None]) -> pa.Table:
+        """Have rows done, whose first column is their ids; returns what is left: too few for a job.
+
+        Each block goes to `store` as soon as it is done, in a thread of its own. A block that an
+        earlier run had asked for may come, too. Raises dg.Failure, RowWorkError.
+        """
+        context = self._context
+        in_part = context.has_partition_key or context.has_partition_key_range
+        shards = context.partition_keys if in_part else []
+        name = content_id(work.make, dict(work.arguments), *shards)
+        folder = RowFolder(home() / "ray" / f"rows-{name}")
+        folder.path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with FileLock(f"{folder.path}.lock", timeout=0):
+                return self._run(folder, work, rows, store)
+        except Timeout:
+            raise dg.Failure(
+                f"Another run works on the same rows in {folder.path}. Wait for it, then run this "
+                "again.",
+                allow_retries=True,
+            ) from None
+
+    def _run(
+        self, folder: RowFolder, work: RowWork, rows: pa.Table, store: Callable[[pa.Table], None]
+    ) -> pa.Table:
+        left = rows
+        for block in folder.take():
+            store(block)
+            left = without(left, block.column(0))
+        if left.num_rows >= MIN_ROWS_FOR_JOB:
+            n_blocks = folder.plan(left, work.n_rows)
+            self._context.log.info(f"{left.num_rows:,} rows in {n_blocks} blocks")
+            self._run_job(folder, work, store)
+            left = left.slice(0, 0)
+        shutil.rmtree(folder.path, ignore_errors=True)
+        return left
+
+    def _run_job(self, folder: RowFolder, work: RowWork, store: Callable[[pa.Table], None]) -> None:
+        finished = Event()
+
+        def store_until_finished() -> None:
+            is_last = False
+            while not is_last:
+                is_last = finished.wait(LOOK_SECONDS)
+                for block in folder.take():
+                    store(block)
+
+        passed_on = {name: os.environ[name] for name in PASSED_ON if os.environ.get(name)}
+        with ThreadPoolExecutor(1) as thread:
+            storing = thread.submit(store_until_finished)
+            try:
+                run_job(
+                    self._context,
+                    self._cluster,
+                    "python -m resources.ray_rows",
+                    {**passed_on, "LOOM_HOME": str(home())},
+                    {
+                        "folder": str(folder.path),
+                        "make": work.make,
+                        "arguments": dict(work.arguments),
+                        "gpus": self._gpus,
+                    },
+                    f"finished blocks are kept in {folder.path}",
+                )
+            finally:
+                finished.set()
+        storing.result()
+        if message := folder.take_error():
+            raise RowWorkError(message)
+
+
+# --- Any job -------------------------------------------------------------------------------------
+
+
+def require(cluster: RayCluster) -> None:
+    """Raise dg.Failure unless the packages are installed and the address can receive jobs."""
+    try:
+        import dagster_ray  # noqa: F401
+    except ImportError:
+        raise dg.Failure(
+            "Ray needs packages that are not installed: run "
+            '`pip install "vlm-loom[ray]"`, or set runner to local.',
+            allow_retries=False,
+        ) from None
+    if not (cluster.address or "").startswith(("http://", "https://")):
+        given = (
+            f"'{cluster.address}' is not" if cluster.address else "LOOM_RAY_ADDRESS is not set to"
+        )
+        raise dg.Failure(
+            f"{given} the address of a Ray dashboard: set LOOM_RAY_ADDRESS to one such as "
+            "http://127.0.0.1:8265, or set runner to local.",
+            allow_retries=False,
+        )
+
+
+def run_job(
+    context: dg.AssetExecutionContext,
+    cluster: RayCluster,
+    entrypoint: str,
+    environment: Mapping[str, str],
+    extras: Mapping[str, Any],
+    kept: str,
+) -> None:
+    """Submit a job with the project's code and wait for it; `kept` says what is not lost if it fails.
+
+    Raises dg.Failure.
+    """
+    code = [str(REPO_ROOT / package) for package in ("methods", "resources")]
+    try:
+        _client(cluster).run(
+            context=context,
+            submit_job_params={
+                "entrypoint": entrypoint,
+                # Unbuffered, so that the job's output arrives while it runs.
+                "runtime_env": {
+                    "py_modules": code,
+                    "env_vars": {**environment, "PYTHONUNBUFFERED": "1"},
+                },
+            },
+            extras=dict(extras),
+        )
+    # The client's own errors, and connection errors.
+    except (RuntimeError, OSError) as error:
+        reason = str(error).strip().splitlines()[-1][:REASON_CHARACTERS]
+        raise dg.Failure(
+            f"The Ray job at {cluster.address} did not finish ({reason}): fix the cause, then run this "
+            f"again; {kept}.",
+            allow_retries=isinstance(error, OSError),
+        ) from None
+
+
+def _client(cluster: RayCluster) -> "PipesRayJobClient":
+    """A client for one job: its message reader cannot be used for a second one."""
+    import ray
+    from dagster_ray import PipesRayJobClient
+
+    # Otherwise Ray logs every package that it uploads.
+    for handler in ray.logger.handlers:
+        handler.setLevel(logging.WARNING)
+    return PipesRayJobClient(address=cluster.address)

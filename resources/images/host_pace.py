@@ -1,0 +1,228 @@
+"""The pace of each host: how many requests it gets at once, how long it is paused, when it is given up.
+
+What belongs here: what is known of each host, by all who ask the same hosts: the tasks of a process, or
+the workers of a Ray cluster. What does not: which image is next (`host_queue.py`), the requests
+(`request.py`), failures of single images (`fetcher.py`).
+
+A host that refuses (status 429 or 503) is paused: for its Retry-After, and for at least a backoff that
+doubles with each refusal in a row, up to a minute. If a pause would end more than ten minutes after the
+host began to refuse every request, the host is given up until that pause is over.
+"""
+
+import itertools
+import threading
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+from methods.ids import content_id
+from resources.host_pauses import HostPauses
+from resources.wikipedia import api_client
+from resources.wikipedia.api_client import is_wikimedia
+
+HOST_CONNECTIONS = 3
+MAX_BACKOFF = 60.0
+"""Seconds: the longest pause that a host did not ask for itself."""
+PATIENCE = 600.0
+"""Seconds for which a host may refuse every request."""
+BUSY_SECONDS = 0.1
+"""After which a worker asks again for a turn at a host that has all its requests from others."""
+IDLE_SECONDS = 3_600.0
+"""After which the actor of a cluster ends; longer than any worker waits."""
+NAMESPACE = "vlm-loom"
+
+
+class Turn(NamedTuple):
+    """A request that its host may be sent now; to be reported as soon as its outcome is known."""
+
+    host: str
+    number: int
+    begun: float
+    pauses: int
+    """Of its host before it was begun."""
+
+
+class Later(NamedTuple):
+    """No turn before so many seconds."""
+
+    seconds: float
+
+
+class GivenUp(NamedTuple):
+    """No turn, as the host refuses every request; `detail` is a sentence."""
+
+    detail: str
+
+
+class Pace(Protocol):
+    """Gives turns; the outcome of each is reported once, by one of the last three methods."""
+
+    async def begin(self, host: str, lasts: float) -> Turn | Later | GivenUp:
+        """A turn at a host, which ends by itself after `lasts` seconds: its worker may have died."""
+
+    async def answered(self, turn: Turn, n_bytes: int) -> None:
+        """The host gave an answer of `n_bytes` that was no refusal."""
+
+    async def refused(self, turn: Turn, asked_to_wait: float | None) -> None:
+        """The host refused; `asked_to_wait` are the seconds of its Retry-After."""
+
+    async def ended(self, turn: Turn) -> None:
+        """The request ended in another way."""
+
+
+@dataclass(slots=True)
+class _Host:
+    name: str
+    turns: dict[int, float] = field(default_factory=dict)  # when each ends by itself
+    pauses: int = 0
+    refusals: int = 0  # in a row
+    refusing_since: float = 0.0
+    paced_until: float = 0.0
+    given_up: str | None = None
+
+
+class HostPace:
+    """The pace of hosts, for who asks in one event loop: no method waits.
+
+    `backoff` is the first pause, in seconds, of a host that refuses without Retry-After. `pauses` are
+    the pauses of hosts, shared with other clients of the same hosts.
+    """
+
+    def __init__(self, backoff: float, pauses: HostPauses | None = None) -> None:
+        self._backoff = backoff
+        self._pauses = HostPauses() if pauses is None else pauses
+        self._hosts: dict[str, _Host] = {}
+        self._numbers = itertools.count()
+
+    async def begin(self, host: str, lasts: float) -> Turn | Later | GivenUp:
+        """As `Pace.begin`."""
+        it, now = self._host(host), time.monotonic()
+        if detail := self._given_up(it, now):
+            return GivenUp(detail)
+        it.turns = {number: end for number, end in it.turns.items() if end > now}
+        if len(it.turns) >= connections(host):
+            return Later(BUSY_SECONDS)
+        ready_at = max(self._pauses.until(host), it.paced_until)
+        if ready_at > now:
+            return Later(ready_at - now)
+        turn = Turn(host, next(self._numbers), now, it.pauses)
+        it.turns[turn.number] = now + lasts
+        return turn
+
+    async def answered(self, turn: Turn, n_bytes: int) -> None:
+        """As `Pace.answered`."""
+        host = self._end(turn)
+        # The answer counts if its request was begun after the last pause, or together with the request
+        # that caused it; an older one does not show that the host serves again.
+        if turn.pauses >= host.pauses - 1:
+            host.refusals = host.pauses - turn.pauses
+            host.refusing_since = time.monotonic()
+        if is_wikimedia(host.name):
+            seconds = n_bytes / api_client.BYTES_PER_SECOND
+            host.paced_until = max(host.paced_until, turn.begun) + seconds
+
+    async def refused(self, turn: Turn, asked_to_wait: float | None) -> None:
+        """As `Pace.refused`: the host is paused."""
+        host, now = self._end(turn), time.monotonic()
+        pause = asked_to_wait or 0.0
+        if host.refusals == 0:
+            host.refusing_since = now
+        if turn.pauses == host.pauses:
+            # Several requests in flight that are refused together count as one refusal.
+            pause = max(pause, min(self._backoff * 2**host.refusals, MAX_BACKOFF))
+            host.pauses += 1
+            host.refusals += 1
+        self._pauses.pause(host.name, pause)
+
+    async def ended(self, turn: Turn) -> None:
+        """As `Pace.ended`."""
+        self._end(turn)
+
+    def _given_up(self, host: _Host, now: float) -> str | None:
+        until = self._pauses.until(host.name)
+        if until <= now:
+            host.given_up = None
+        since = host.refusing_since if host.refusals else now
+        if not host.given_up and until > now and until - since > PATIENCE:
+            host.given_up = (
+                f"The host {host.name} goes on refusing, and may be asked again only in "
+                f"{until - now:.0f} seconds: run this again after that."
+            )
+        return host.given_up
+
+    def _end(self, turn: Turn) -> _Host:
+        host = self._host(turn.host)
+        host.turns.pop(turn.number, None)
+        return host
+
+    def _host(self, name: str) -> _Host:
+        return self._hosts.setdefault(name, _Host(name))
+
+
+def connections(host: str) -> int:
+    """How many requests a host gets at once."""
+    return api_client.CONNECTIONS if is_wikimedia(host) else HOST_CONNECTIONS
+
+
+# --- On a Ray cluster ----------------------------------------------------------------------------
+
+
+class ClusterPace:
+    """The one pace of all workers of a Ray cluster, whatever their jobs: a named actor keeps it.
+
+    To be made within a worker. The first one makes the actor, which outlives the jobs.
+    """
+
+    def __init__(self, backoff: float) -> None:
+        import ray
+
+        self._actor: Any = (
+            ray.remote(_PaceActor)
+            .options(
+                # Another version of this file may have other methods.
+                name=f"pace-of-hosts-{content_id(Path(__file__).read_text())}",
+                namespace=NAMESPACE,
+                lifetime="detached",
+                get_if_exists=True,
+                num_cpus=0,
+                max_restarts=-1,
+                max_task_retries=-1,
+            )
+            .remote(backoff)
+        )
+
+    async def begin(self, host: str, lasts: float) -> Turn | Later | GivenUp:
+        """As `Pace.begin`."""
+        begun: Turn | Later | GivenUp = await self._actor.begin.remote(host, lasts)
+        return begun
+
+    async def answered(self, turn: Turn, n_bytes: int) -> None:
+        """As `Pace.answered`."""
+        await self._actor.answered.remote(turn, n_bytes)
+
+    async def refused(self, turn: Turn, asked_to_wait: float | None) -> None:
+        """As `Pace.refused`."""
+        await self._actor.refused.remote(turn, asked_to_wait)
+
+    async def ended(self, turn: Turn) -> None:
+        """As `Pace.ended`."""
+        await self._actor.ended.remote(turn)
+
+
+class _PaceActor(HostPace):
+    def __init__(self, backoff: float) -> None:
+        super().__init__(backoff)
+        self._asked = time.monotonic()
+        threading.Thread(target=self._end_when_idle, daemon=True).start()
+
+    async def begin(self, host: str, lasts: float) -> Turn | Later | GivenUp:
+        self._asked = time.monotonic()
+        return await super().begin(host, lasts)
+
+    def _end_when_idle(self) -> None:
+        import ray
+
+        while (left := self._asked + IDLE_SECONDS - time.monotonic()) > 0:
+            time.sleep(left)
+        ray.kill(ray.get_runtime_context().current_actor)

@@ -1,0 +1,99 @@
+"""The files of one kind of work by row, in a folder that all nodes see: blocks to do, blocks done.
+
+A block is a Parquet file whose first column has the ids of its rows. The blocks of a run that was
+killed are found and used by the next one.
+"""
+
+import hashlib
+import io
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from resources.atomic_file import write_atomically
+
+OnRows = Callable[[pa.Table], pa.Table]
+"""What is done with the rows of a block."""
+
+
+class RowFolder:
+    """The blocks of one kind of work; any number of processes may work on them at once."""
+
+    def __init__(self, path: Path):
+        self.path = path
+        self._todo, self._done = path / "todo", path / "done"
+
+    def plan(self, rows: pa.Table, n_rows: int) -> int:
+        """Make `rows` the rows to do, in blocks of `n_rows`; returns the number of blocks.
+
+        An earlier run's block stays if all of its rows are wanted, as a job may still be at it.
+        """
+        left = rows
+        for path in _files(self._todo):
+            with suppress(FileNotFoundError):
+                ids = pq.read_table(path, columns=rows.column_names[:1]).column(0)
+                if pc.all(pc.is_in(ids, value_set=left.column(0))).as_py():
+                    left = without(left, ids)
+                else:
+                    path.unlink(missing_ok=True)
+        for start in range(0, left.num_rows, n_rows):
+            block = left.slice(start, n_rows)
+            digest = hashlib.sha256("\n".join(block.column(0).to_pylist()).encode()).hexdigest()
+            write_atomically(self._todo / f"{start:010}-{digest[:32]}.parquet", _parquet(block))
+        return len(self.todo())
+
+    def todo(self) -> list[str]:
+        """The names of blocks that are not done."""
+        return [path.name for path in _files(self._todo) if not (self._done / path.name).exists()]
+
+    def run(self, name: str, on_rows: OnRows) -> int:
+        """Do a block, unless it is done, and return how many rows were done now."""
+        if (self._done / name).exists():
+            return 0
+        try:
+            rows = pq.read_table(self._todo / name)
+        except FileNotFoundError:
+            # Another job did it, and its rows are stored.
+            return 0
+        write_atomically(self._done / name, _parquet(on_rows(rows)))
+        return rows.num_rows
+
+    def take(self) -> Iterator[pa.Table]:
+        """Each block that is done; it is removed when the next one is asked for."""
+        for path in _files(self._done):
+            yield pq.read_table(path)
+            # In this order: without its result a block that is still to do would be done again.
+            (self._todo / path.name).unlink(missing_ok=True)
+            path.unlink(missing_ok=True)
+
+    def write_error(self, message: str) -> None:
+        """Record why the work cannot be done."""
+        write_atomically(self.path / "error.txt", message.encode())
+
+    def take_error(self) -> str | None:
+        """Read and delete the recorded error; None if there is none."""
+        path = self.path / "error.txt"
+        if not path.exists():
+            return None
+        message = path.read_text()
+        path.unlink()
+        return message
+
+
+def without(rows: pa.Table, ids: pa.ChunkedArray) -> pa.Table:
+    """The rows whose id, in the first column, is not among `ids`."""
+    return rows.filter(pc.invert(pc.is_in(rows.column(0), value_set=ids)))
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(folder.glob("*.parquet"))
+
+
+def _parquet(rows: pa.Table) -> bytes:
+    buffer = io.BytesIO()
+    pq.write_table(rows, buffer)
+    return buffer.getvalue()

@@ -1,0 +1,253 @@
+"""Work by row on a Ray cluster of two workers: the rows that it gives here, whoever dies on the way."""
+
+import importlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import numpy as np
+import pyarrow as pa
+import pytest
+from filelock import FileLock
+
+from assets.cluster import embeddings as embeddings_asset
+from assets.common import picture_copies, ray_jobs
+from assets.common.picture_copies import MINIATURES, PAIRS, Pictures
+from assets.common.ray_jobs import RowsOnRay, RowWork
+from assets.common.tables import plain_errors
+from methods.ids import content_id
+from methods.ingest.picture_match import VERSION
+from resources.embedder import PACKAGED, Embedder
+from resources.images.looking import look_on_worker
+from resources.images.store import open_images
+from resources.ray_clustering.cluster import RayCluster
+from resources.ray_rows.folder import RowFolder
+from resources.warehouse import Warehouse
+from tests.assets.cluster.embedding import entry, fill
+from tests.assets.local_ray import A_WORKER_DIES, LocalRay, local_ray, one_worker_dies
+from tests.assets.world import Result, sentence
+from tests.doubles.serving import free_ports
+from tests.methods.ingest.pictures_drawn import file_of, texture
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore:Function `PipesMessageReader.expected_writer_count`"),
+    pytest.mark.filterwarnings("ignore:AssetExecutionContext:DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore:ssl=None:DeprecationWarning"),
+]
+
+embeddings_module = importlib.import_module("assets.cluster.embeddings")
+TEXTS_PER_BLOCK, PICTURES_PER_BLOCK = 8, 3
+EMBEDDING = RowWork(
+    "resources.embedder:embed_on_worker",
+    {"model": PACKAGED, "backend": "torch", "device": "cpu"},
+    TEXTS_PER_BLOCK,
+)
+
+
+@pytest.fixture(scope="module")
+def ray() -> Iterator[LocalRay]:
+    with local_ray() as cluster:
+        yield cluster
+
+
+@pytest.fixture(autouse=True)
+def small_jobs(loom_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Jobs for ten rows, which would be done here otherwise."""
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    monkeypatch.setattr(ray_jobs, "MIN_ROWS_FOR_JOB", 10)
+    monkeypatch.setattr(embeddings_module, "TEXTS_PER_BLOCK", TEXTS_PER_BLOCK)
+    monkeypatch.setattr(picture_copies, "PICTURES_AT_ONCE", PICTURES_PER_BLOCK)
+    monkeypatch.setattr(picture_copies, "PAIRS_AT_ONCE", 20)
+
+
+@pytest.fixture
+def instance() -> Iterator[dg.DagsterInstance]:
+    with dg.DagsterInstance.ephemeral() as instance:
+        yield instance
+
+
+@pytest.fixture
+def warehouse(loom_home: Path) -> Warehouse:
+    return Warehouse(loom_home / "warehouse.duckdb")
+
+
+def lines(instance: dg.DagsterInstance, result: Result) -> list[str]:
+    """What the job's driver says of its blocks."""
+    records = instance.all_logs(result.run_id)
+    return [record.user_message for record in records if " workers" in record.user_message]
+
+
+def on_ray(
+    instance: dg.DagsterInstance, address: str, act: Callable[[RowsOnRay], Any]
+) -> tuple[Result, list[Any]]:
+    """A run that does something with the cluster, and what that gives."""
+    given = []
+
+    @dg.asset
+    def by_row(context: dg.AssetExecutionContext) -> dg.MaterializeResult:
+        with plain_errors():
+            given.append(act(RowsOnRay(context, RayCluster(address))))
+        return dg.MaterializeResult()
+
+    result = dg.materialize([by_row], instance=instance, raise_on_error=False)
+    return result, given
+
+
+# --- Texts ---------------------------------------------------------------------------------------
+
+
+def texts(n: int) -> list[str]:
+    return [f"The lighthouse number {i} stands on rock {i * i % 97}." for i in range(n)]
+
+
+def embed(
+    warehouse: Warehouse, instance: dg.DagsterInstance, address: str | None, runner: str
+) -> Result:
+    return dg.materialize(
+        [embeddings_asset],
+        instance=instance,
+        resources={
+            "warehouse": warehouse,
+            "embedder": Embedder(),
+            "ray": RayCluster(address),
+        },
+        run_config={"ops": {"cluster__embeddings": {"config": {"runner": runner}}}},
+        raise_on_error=False,
+    )
+
+
+def kept(warehouse: Warehouse) -> dict[tuple[str, str, str], np.ndarray]:
+    rows = warehouse.sql("SELECT * FROM cluster.embeddings").to_pylist()
+    return {(row["text_id"], row["model"], row["text"]): np.array(row["vector"]) for row in rows}
+
+
+class TestWithWorkers:
+    """A cluster and its jobs."""
+
+    @A_WORKER_DIES
+    def test_a_killed_worker_costs_its_block_and_vectors_are_those_of_one_process(
+        self, instance, ray, warehouse, tmp_path
+    ):
+        """One of two is stopped, which holds its block, and killed once the other's are stored."""
+        rows = [entry(f"e{i}", [], text) for i, text in enumerate(texts(79))]
+        fill(warehouse, *rows)
+
+        with one_worker_dies(ray, lambda: warehouse.count("cluster.embeddings") > 0) as killed:
+            result = embed(warehouse, instance, ray.address, "ray")
+
+        assert result.success and len(killed) == 1
+        # 79 captions and the title that all entries have, in blocks of 8; each is done once.
+        assert lines(instance, result)[-1].startswith("10/10 blocks, 80 rows, ")
+        here = Warehouse(tmp_path / "here.duckdb")
+        fill(here, *rows)
+        assert embed(here, instance, None, "local").success
+        on_workers, local = kept(warehouse), kept(here)
+        assert on_workers.keys() == local.keys() and len(local) == 80
+        assert min(float(local[key] @ on_workers[key]) for key in local) > 1 - 1e-6
+
+    @pytest.mark.nightly(
+        sibling="tests/assets/common/test_ray_jobs.py"
+        "::test_a_killed_worker_costs_its_block_and_vectors_are_those_of_one_process"
+    )
+    def test_workers_look_at_pictures_and_compare_them_but_for_what_an_earlier_run_had_done(
+        self, instance, ray, warehouse, loom_home, tmp_path
+    ):
+        """Thirteen pictures, one of which cannot be decoded; one of five blocks is done."""
+        ids = stored_pictures(13)
+        here = Pictures(Warehouse(tmp_path / "here.duckdb"), open_images()).miniatures(ids)
+        work = RowWork(picture_copies.LOOK_ON_WORKER, {"version": VERSION}, PICTURES_PER_BLOCK)
+        folder = RowFolder(loom_home / "ray" / f"rows-{content_id(work.make, work.arguments)}")
+        assert folder.plan(pa.table({"image_id": sorted(ids)}), PICTURES_PER_BLOCK) == 5
+        for block in folder.todo()[:1]:
+            folder.run(block, look_on_worker(VERSION))
+
+        pairs = [(one, other) for one in here for other in here if one < other]
+
+        def look(on_ray: RowsOnRay) -> tuple[dict[str, Any], list[Any]]:
+            pictures = Pictures(warehouse, open_images(), on_ray)
+            return (miniatures := pictures.miniatures(ids)), pictures.copies(miniatures, pairs)
+
+        result, ((found, copies),) = on_ray(instance, ray.address, look)
+
+        assert result.success and len(found) == 12 and found.keys() == here.keys()
+        assert all(np.array_equal(found[one], here[one]) for one in here)
+        said = lines(instance, result)
+        assert any(line.startswith("4/4 blocks, 10 rows, ") for line in said)
+        # All pairs of twelve, in blocks of twenty; none is a copy.
+        assert said[-1].startswith("4/4 blocks, 66 rows, ") and copies == []
+        assert warehouse.count(PAIRS) == 66
+        assert warehouse.count(MINIATURES) == 12 and not folder.path.exists()
+
+    @pytest.mark.nightly(
+        sibling="tests/assets/common/test_ray_jobs.py"
+        "::test_a_killed_worker_costs_its_block_and_vectors_are_those_of_one_process"
+    )
+    def test_an_error_of_a_worker_is_its_sentence_and_the_blocks_of_others_are_kept(
+        self, instance, ray, warehouse
+    ):
+        ids = stored_pictures(13)
+        open_images().path(ids[5]).unlink()
+
+        result, _ = on_ray(
+            instance,
+            ray.address,
+            lambda on_ray: Pictures(warehouse, open_images(), on_ray).miniatures(ids),
+        )
+
+        assert sentence(result).startswith(f"There is no image '{ids[5]}' in ")
+
+
+def stored_pictures(n: int) -> list[str]:
+    """So many pictures in the home's store; the last one's end is missing."""
+    files = [file_of(texture(seed)) for seed in range(n)]
+    return [open_images().put(data).image_id for data in [*files[:-1], files[-1][:2000]]]
+
+
+# --- Without workers -----------------------------------------------------------------------------
+
+
+def test_nobody_at_the_address(instance, warehouse, loom_home):
+    """What is to do stays, and few rows need nobody."""
+    address = f"http://127.0.0.1:{free_ports(1)[0]}"
+    rows = pa.table({"text_id": [str(i) for i in range(10)], "text": texts(10)})
+
+    result, _ = on_ray(instance, address, lambda on_ray: on_ray.run(EMBEDDING, rows, print))
+
+    assert sentence(result).startswith(
+        f"The Ray job at {address} did not finish (Failed to connect to Ray at address: {address}"
+    )
+    assert f"finished blocks are kept in {loom_home / 'ray' / 'rows-'}" in sentence(result)
+
+    few = rows.slice(0, 9)
+    result, (left,) = on_ray(instance, address, lambda on_ray: on_ray.run(EMBEDDING, few, print))
+    assert result.success and left == few
+    assert list((loom_home / "ray").glob("rows-*/")) == []
+
+
+def test_two_runs_at_once(instance, loom_home):
+    rows = pa.table({"text_id": [str(i) for i in range(10)], "text": texts(10)})
+    name = content_id(EMBEDDING.make, EMBEDDING.arguments)
+    folder = loom_home / "ray" / f"rows-{name}"
+    folder.parent.mkdir(parents=True)
+    with FileLock(f"{folder}.lock"):
+        result, _ = on_ray(
+            instance, "http://127.0.0.1:1", lambda on_ray: on_ray.run(EMBEDDING, rows, print)
+        )
+
+    assert sentence(result) == (
+        f"Another run works on the same rows in {folder}. Wait for it, then run this again."
+    )
+
+
+@pytest.mark.parametrize("runner", ["local", "ray"])
+def test_an_address_must_be_there_for_those_who_ask_for_ray(instance, warehouse, runner):
+    fill(warehouse, entry("e1", [], "A light."))
+
+    result = embed(warehouse, instance, None, runner)
+
+    assert result.success == (runner == "local")
+    if runner == "ray":
+        assert sentence(result).startswith("LOOM_RAY_ADDRESS is not set to the address of a ")

@@ -1,0 +1,145 @@
+"""Images that workers elsewhere take in: the same as those that are taken in here, and known after."""
+
+import hashlib
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from methods.ingest.image_check import ImageRejected
+from methods.ingest.image_filters import ImageLimits
+from resources.images import intake
+from resources.images.fetcher import ImageFetcher
+from resources.images.host_pace import HostPace
+from resources.images.index import ImageIndex
+from resources.images.intake import ImageIntake, ImageResult, OnWorkers, WantedImage
+from resources.images.store import ImageStore, open_images
+from tests.resources.images.upload_double import (
+    UploadDouble,
+    busy,
+    html,
+    ok,
+    picture,
+    serving_uploads,
+    status,
+)
+
+Store = Callable[[pa.Table], None]
+
+
+@pytest.fixture
+def uploads() -> Iterator[UploadDouble]:
+    with serving_uploads() as uploads:
+        yield uploads
+
+
+@pytest.fixture
+def fetcher() -> ImageFetcher:
+    return ImageFetcher(allow_private=True, timeout=5.0, backoff=0.01)
+
+
+@pytest.fixture
+def fetch(
+    loom_home: Path, fetcher: ImageFetcher, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[pa.Table], pa.Table]:
+    """What a worker does with rows; its pace is kept in this process."""
+    monkeypatch.setattr(intake, "ClusterPace", HostPace)
+    return intake.fetch_on_worker(**fetcher.settings())
+
+
+def taken(
+    path: Path, store: ImageStore, fetcher: ImageFetcher, on: OnWorkers | None, *images: WantedImage
+) -> list[tuple[WantedImage, ImageResult | str]]:
+    """The images in the order of their URLs; of those rejected the reason."""
+    with closing(ImageIndex(path)) as index:
+        found = ImageIntake(fetcher, store, index, ImageLimits(min_side=10), {}, on).take(images)
+        return sorted(
+            (
+                (image, result.reason if isinstance(result, ImageRejected) else result)
+                for image, result in found
+            ),
+            key=lambda pair: pair[0].url,
+        )
+
+
+def test_workers_give_what_is_given_here_and_it_is_not_asked_for_again(
+    uploads, fetcher, fetch, loom_home, tmp_path
+):
+    """Two rows want one address, one image is rejected by its bytes, two are not had."""
+
+    def wanted() -> list[WantedImage]:
+        uploads.serve("gone.png", status(404))
+        names = {
+            "one.png": [ok(picture(1))],
+            "shaky.png": [busy(), status(502), ok(picture(2))],
+            "page.png": [html()],
+            "gone.png": [status(404)],
+        }
+        urls = [uploads.serve(name, *answers) for name, answers in names.items()]
+        images = [WantedImage(url, url) for url in [*urls, "ftp://example.org/a.png"]]
+        return [*images, WantedImage("https://example.org/original.png", urls[0], "0" * 40)]
+
+    def on_workers(rows: pa.Table, store: Store) -> None:
+        asked.extend(rows["address"].to_pylist())
+        for start in range(0, rows.num_rows, 2):
+            store(fetch(rows.slice(start, 2)))
+
+    asked: list[str] = []
+    here = taken(tmp_path / "here", ImageStore(tmp_path / "images"), fetcher, None, *wanted())
+    index = loom_home / "image_index.sqlite"
+    there = taken(index, open_images(), fetcher, on_workers, *wanted())
+
+    assert there == here and len(here) == 6
+    assert [result for _, result in here if isinstance(result, str)] == [
+        "unreachable",
+        "missing",
+        "not_an_image",
+    ]
+    assert len(asked) == len(set(asked)) == 5
+    asked.clear()
+    before = len(uploads.log)
+    assert taken(index, open_images(), fetcher, on_workers, *wanted()) == here
+    assert {url.rpartition("/")[2] for url in asked} == {"a.png", "gone.png", "page.png"}
+    assert len(uploads.log) == before + 2
+
+
+def test_what_workers_left_is_fetched_here_and_an_earlier_runs_block_is_recorded(
+    uploads, fetcher, fetch, loom_home
+):
+    """They may have had too few rows to begin."""
+    mine, earlier = (uploads.serve(f"{n}.png", ok(picture(n))) for n in range(2))
+    block = fetch(pa.table({"address": [earlier]}))
+
+    found = taken(
+        loom_home / "index.sqlite",
+        open_images(),
+        fetcher,
+        lambda rows, store: store(block),
+        WantedImage(mine, mine),
+    )
+
+    assert [image.url for image, _ in found] == [mine]
+    with closing(ImageIndex(loom_home / "index.sqlite")) as index:
+        assert index.known([mine, earlier]).keys() == {mine, earlier}
+    assert uploads.asked == {"0.png": 1, "1.png": 1}
+
+
+def test_files_that_workers_stored_are_not_read_again_to_be_checked(
+    uploads, fetcher, fetch, loom_home, monkeypatch
+):
+    url = uploads.serve("a.png", ok())
+    block = fetch(pa.table({"address": [url]}))
+    monkeypatch.setattr(hashlib, "file_digest", None)
+    store = open_images()
+
+    ((_, facts),) = taken(
+        loom_home / "index.sqlite",
+        store,
+        fetcher,
+        lambda rows, record: record(block),
+        WantedImage(url, url),
+    )
+
+    assert store.relative_path(facts.image_id).endswith(".png")

@@ -14,6 +14,8 @@ from methods.review.process import ReviewState
 
 BUCKETS = 16
 """Image sets are in so many buckets by a hash, so that the items of one set go to the same person."""
+PLACES = 10**9
+"""Places of items, and where shares begin and end, are told apart by so much of a whole."""
 
 Priority = Literal["quality", "disagreement", "coverage"]
 _STEPS = 1000
@@ -51,7 +53,9 @@ class Assignment:
             if bucket + 1 != self.bucket:
                 return False
             place = within
-        return (place - self.start) % 1 < self.share
+        # Parts that meet share no item: their ends are whole numbers.
+        behind = int(place * PLACES) - round(self.start * PLACES)
+        return behind % PLACES < round(self.share * PLACES)
 
 
 def place_of(item_id: str, set_id: str | None) -> float:

@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from methods.review.assignment import (
@@ -28,6 +28,7 @@ def assignment(start=0.0, share=1.0, *, kind=None, bucket=None, number=1, round=
     return Assignment(number, "ann", round, kind, bucket, start, share)
 
 
+@example(place=0.0, shares=[0.1] * 4 + [0.25] * 2 + [0.1] * 2)
 @given(place=PLACES, shares=st.lists(st.sampled_from([0.1, 0.25, 0.5, 1.0]), max_size=8))
 def test_shares_follow_each_other_and_cover_each_item_equally_often(place, shares):
     made = []

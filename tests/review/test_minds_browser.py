@@ -497,6 +497,7 @@ def test_without_javascript_a_sentence_says_so(browser: Browser, site: Site) -> 
     expect(page.get_by_role("group", name="Turn 1, Answer")).to_contain_text("A red ground.")
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing(browser: Browser, tmp_path: Path, scheme: str) -> None:
     with serving(make_site(tmp_path / "two", TWO)) as site:
@@ -550,6 +551,7 @@ def test_axe_finds_nothing(browser: Browser, tmp_path: Path, scheme: str) -> Non
         require_accessible(page)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_on_the_way_in(browser: Browser, site: Site, scheme: str) -> None:
     page = browser.new_context(color_scheme=scheme).new_page()

@@ -110,6 +110,7 @@ def test_the_policy_of_the_page_lets_nothing_in(visit: Visit) -> None:
     visit.asked.clear()
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1280])
 def test_axe_finds_nothing(browser: Browser, home: Path, scheme: str, width: int) -> None:

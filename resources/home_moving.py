@@ -65,6 +65,7 @@ def _tables(address: lake_file.LakeAddress) -> Iterator[str]:
             "or never: vlm-loom home move without the lake's packages writes its rows there"
         )
     elif lake_file.has_packages():
+        yield f"{path.name}: its rows are brought to {address.name} and compared, a minute or more"
         n_rows = Lake(address).fill(folder)
         shutil.rmtree(folder)
         yield f"{path.name} to {address.name}: {n_rows:,} rows, each compared"

@@ -116,10 +116,11 @@ def test_triggers_refuse_ignore_and_allow_as_they_do_in_sqlite(on_both) -> None:
     for change in ("UPDATE t SET name = 'z' WHERE name = 'b'", "UPDATE t SET big = 8 WHERE n = 3"):
         with pytest.raises(psycopg.IntegrityError, match="append-only"):
             on_both(change, {})
-    on_both("INSERT INTO allowed (old, new) VALUES ('b', 'z')", {})
+    on_both("INSERT INTO allowed (old, new) VALUES ('b', 'z'), ('z', 'b')", {})
     on_both("UPDATE t SET name = 'z' WHERE name = 'b'", {})
     here, there = on_both("SELECT name FROM t ORDER BY n", {})
     assert here == there and here[0] == ("z",)
+    on_both("UPDATE t SET name = 'b' WHERE name = 'z'", {})
     on_both("DELETE FROM allowed", {})
     for refused in ("Policy:none", "policy:x"):
         with pytest.raises(psycopg.IntegrityError):

@@ -42,7 +42,7 @@ PYTEST := env OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
 test: check ## All checks, the fast tests and the main job (about 5 minutes on 2 cores)
 	@$(PYTEST) --tier=fast $(ARGS)
 
-test-all: check ## All checks and all tests but the exhaustive ones, as CI runs them (about 15 minutes)
+test-all: check ## All checks and all tests but the exhaustive ones, as CI runs them (about 30 minutes)
 	@$(PYTEST) --tier=all $(ARGS)
 
 test-nightly: check ## Every case of each law, and the tests on Label Studio and MediaWiki (hours)

@@ -14,7 +14,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -132,14 +132,12 @@ def wait_for(condition: Callable[[], object]) -> None:
         time.sleep(0.05)
 
 
-@pytest.fixture(scope="module")
-def behind(
-    postgres: PostgresServer, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Installation]:
+@contextmanager
+def running(postgres: PostgresServer, folder: Path) -> Iterator[Installation]:
     stores = postgres.database()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LOOM_STORES", stores)
-        made = Installation(tmp_path_factory.mktemp("processes"), stores)
+        made = Installation(folder, stores)
         made.store.update_queue(queue_of(made))
         try:
             made.start(0, 1, 2)
@@ -147,6 +145,21 @@ def behind(
         finally:
             made.end(*made.processes, by=signal.SIGKILL)
             made.store.close()
+
+
+@pytest.fixture(scope="module")
+def behind(
+    postgres: PostgresServer, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Installation]:
+    with running(postgres, tmp_path_factory.mktemp("processes")) as made:
+        yield made
+
+
+@pytest.fixture
+def mortal(postgres: PostgresServer, tmp_path: Path) -> Iterator[Installation]:
+    """One whose processes the test ends."""
+    with running(postgres, tmp_path) as made:
+        yield made
 
 
 @pytest.fixture
@@ -270,7 +283,10 @@ def test_a_day_is_the_same_for_all(behind: Installation, proxy: str) -> None:
             given = {"kind": "reference"}
             page = dora.post(f"{behind.at(number)}/next", data=given).headers["location"]
             data = opened(dora, page.removeprefix("/items/"))
-            assert decide(dora, data, "accept").status_code == 200
+            decided = decide(dora, data, "accept")
+            assert decided.status_code == 200
+        # What she was given beside that is free for others.
+        behind.store.release(decided.json()["next"].removeprefix("/items/"), "dora")
         for number in range(3):
             page = dora.post(f"{behind.at(number)}/next", data={"kind": "reference"})
             assert "nothing_left" in page.headers["location"]
@@ -344,47 +360,49 @@ class Person(threading.Thread):
 
 
 def test_what_was_acknowledged_survives_processes_that_are_killed_and_a_queue_that_changes(
-    behind: Installation, proxy: str
+    mortal: Installation,
 ) -> None:
     stop = threading.Event()
     names = [f"person {number}" for number in range(N_PEOPLE)]
     for name in names:
-        behind.accounts.add(name, "annotator")
-    people = [Person(signed_in(behind, proxy, name), stop) for name in names]
+        mortal.accounts.add(name, "annotator")
 
-    def n_acknowledged() -> int:
-        return sum(len(person.acknowledged) for person in people)
+    with serving(Proxy(mortal.ports)) as server:
+        people = [Person(signed_in(mortal, server.address, name), stop) for name in names]
 
-    for person in people:
-        person.start()
-    try:
-        wait_for(lambda: n_acknowledged() > 20)
-        with ThreadPoolExecutor(1) as build:
-            update = build.submit(behind.store.update_queue, queue_of(behind, 3 * N_REWRITES))
-            behind.end(1, by=signal.SIGKILL)
+        def n_acknowledged() -> int:
+            return sum(len(person.acknowledged) for person in people)
+
+        for person in people:
+            person.start()
+        try:
+            wait_for(lambda: n_acknowledged() > 20)
+            with ThreadPoolExecutor(1) as build:
+                update = build.submit(mortal.store.update_queue, queue_of(mortal, 3 * N_REWRITES))
+                mortal.end(1, by=signal.SIGKILL)
+                seen = n_acknowledged()
+                wait_for(lambda: n_acknowledged() > seen + 20)
+                update.result()
+            mortal.end(0, 2)
+            mortal.start(0, 1, 2)
             seen = n_acknowledged()
             wait_for(lambda: n_acknowledged() > seen + 20)
-            update.result()
-        behind.end(0, 2)
-        behind.start(0, 1, 2)
-        seen = n_acknowledged()
-        wait_for(lambda: n_acknowledged() > seen + 20)
-        assert all(person.is_alive() for person in people)
-    finally:
-        stop.set()
-        for person in people:
-            person.join()
-            person.client.close()
+            assert all(person.is_alive() for person in people)
+        finally:
+            stop.set()
+            for person in people:
+                person.join()
+                person.client.close()
 
     # Nobody saw anything but that nobody was there, or that an item was another's by then.
     answers = sum((person.answers for person in people), Counter())
     assert set(answers) <= {200, 303, 409, 502}, answers
-    stored = [each for each in behind.store.decisions() if each.reviewer in names]
+    stored = [each for each in mortal.store.decisions() if each.reviewer in names]
     said = Counter((each.event_id, each.item_id, each.note) for each in stored)
     acknowledged = [each for person in people for each in person.acknowledged]
     assert set(acknowledged) <= set(said)
     assert max(Counter(each.item_id for each in stored).values()) == 1
     assert len(said) - len(acknowledged) <= N_PEOPLE * 3
-    before = kept(behind.store)
-    behind.store.rebuild()
-    assert kept(behind.store) == before
+    before = kept(mortal.store)
+    mortal.store.rebuild()
+    assert kept(mortal.store) == before

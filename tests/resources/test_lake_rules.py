@@ -43,6 +43,8 @@ def refusal(connection: Connection, table: str, rows: pa.Table) -> str | None:
         verify(connection, table, lambda: connection.register("incoming", rows), ["another"])
     except duckdb.ConstraintException as error:
         return str(error)
+    finally:
+        connection.unregister("incoming")
     return None
 
 

@@ -37,6 +37,7 @@ from resources.lake_file import (
 )
 from resources.lake_rules import run_script, verify
 from resources.warehouse import (
+    NO_TABLES,
     ArrowStream,
     Parquet,
     Warehouse,
@@ -61,7 +62,6 @@ ATTEMPTS, LONGEST_PAUSE = 8, 3.0
 """Times that a write is tried, and seconds between two of them at most."""
 RELEASES = "release.releases"
 _CONFLICT = "conflict"
-_NO_TABLES = "There are no tables yet: run vlm-loom demo or a job first."
 
 
 class LakeConflict(WarehouseError):
@@ -91,7 +91,7 @@ class Lake(Warehouse):
         import duckdb
 
         if not self.is_there():
-            raise WarehouseError(_NO_TABLES)
+            raise WarehouseError(NO_TABLES)
         try:
             with self._opened() as connection:
                 if upgrade_steps(connection, self.address.name)[2]:
@@ -354,7 +354,7 @@ def read_at(
     import duckdb
 
     if not catalogue_exists(address):
-        raise LakeError(_NO_TABLES)
+        raise LakeError(NO_TABLES)
     connection = duckdb.connect(config={"temp_directory": f"{home.warehouse_path()}.tmp"})
     try:
         load_extensions(connection, address)

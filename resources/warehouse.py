@@ -68,6 +68,7 @@ transactions take milliseconds; taking in a shard of millions of rows takes a mi
 waiting. A person may be at a DuckDB prompt for a night, and no run fails because of it."""
 SAID_AFTER, SAID_EVERY = 5.0, 300.0
 """Seconds after which a wait is said, and after which it is said again."""
+NO_TABLES = "There are no tables yet: run vlm-loom demo or a job first."
 _LOCKED = "Could not set lock on file"
 _HOLDER = re.compile(r"held in (?P<program>.+) \(PID (?P<pid>\d+)\)")
 _DENIED = "Cannot open file"
@@ -216,7 +217,7 @@ class Warehouse:
         import duckdb
 
         if not self.path.exists():
-            raise WarehouseError("There are no tables yet: run vlm-loom demo or a job first.")
+            raise WarehouseError(NO_TABLES)
         try:
             with (
                 FileLock(f"{self.path}.lock", timeout=GLANCE_TIMEOUT, poll_interval=0.01),

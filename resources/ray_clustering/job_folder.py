@@ -30,6 +30,7 @@ from methods.clustering.neighbours import (
 )
 from methods.clustering.pair_filter import PairFilter
 from methods.json_text import from_json
+from resources.ray_clustering.cluster import FolderOfJob
 
 Block = tuple[int, int]
 """The first row of a block and the row after its last one."""
@@ -42,11 +43,8 @@ class JobFolderInUse(RuntimeError):
     """Another run uses the same job folder."""
 
 
-class JobFolder:
+class JobFolder(FolderOfJob):
     """The folder of one clustering job: of some vectors, at one tau, in blocks of some rows."""
-
-    def __init__(self, path: Path):
-        self.path = path
 
     # --- Input -----------------------------------------------------------------------------------
 
@@ -134,27 +132,11 @@ class JobFolder:
             for start, end in zip([0, *ends], ends, strict=False)
         ]
 
-    def write_error(self, message: str) -> None:
-        """Record why the job has no communities."""
-        self._error.write_text(message)
-
-    def take_error(self) -> str | None:
-        """Read and delete the recorded error; None if there is none."""
-        if not self._error.exists():
-            return None
-        message = self._error.read_text()
-        self._error.unlink()
-        return message
-
     # --- Paths -----------------------------------------------------------------------------------
 
     @property
     def _prepared(self) -> Path:
         return self.path / "prepared"
-
-    @property
-    def _error(self) -> Path:
-        return self.path / "error.txt"
 
     @cached_property
     def _numbers(self) -> dict[str, float]:

@@ -15,16 +15,17 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from resources.atomic_file import write_atomically
+from resources.ray_clustering.cluster import FolderOfJob
 
 OnRows = Callable[[pa.Table], pa.Table]
 """What is done with the rows of a block."""
 
 
-class RowFolder:
+class RowFolder(FolderOfJob):
     """The blocks of one kind of work; any number of processes may work on them at once."""
 
     def __init__(self, path: Path):
-        self.path = path
+        super().__init__(path)
         self._todo, self._done = path / "todo", path / "done"
 
     def plan(self, rows: pa.Table, n_rows: int) -> int:
@@ -69,19 +70,6 @@ class RowFolder:
             # In this order: without its result a block that is still to do would be done again.
             (self._todo / path.name).unlink(missing_ok=True)
             path.unlink(missing_ok=True)
-
-    def write_error(self, message: str) -> None:
-        """Record why the work cannot be done."""
-        write_atomically(self.path / "error.txt", message.encode())
-
-    def take_error(self) -> str | None:
-        """Read and delete the recorded error; None if there is none."""
-        path = self.path / "error.txt"
-        if not path.exists():
-            return None
-        message = path.read_text()
-        path.unlink()
-        return message
 
 
 def without(rows: pa.Table, ids: pa.ChunkedArray) -> pa.Table:

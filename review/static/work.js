@@ -55,7 +55,7 @@ export class Work {
       try {
         saved = (await post(this.data.urls.draft, { token: this.data.token, draft, based_on })).version;
       } catch (error) {
-        this.failed(error, "left");
+        this.tell(error, "save");
         if (error.other) based_on = await new Promise((keep) => { this.keepLeft = keep; });
         else if (error.status) return;
         else await new Promise((again) => setTimeout(again, 10 * DRAFT_AFTER));
@@ -155,15 +155,19 @@ export class Work {
     }
   }
 
-  failed(error, kind = "save") {
+  /** Show what is wrong, and ask which draft stays where another one was saved. */
+  tell(error, kind) {
     // An error without a status means that no answer came.
-    this.trouble(kind === "left" ? "save" : kind, error.status ? error.message : this.data.texts.offline);
-    if (kind === "lock") return;
-    if (kind !== "decide") this.say("not_saved");
-    if (error.other) {
-      this.asked = true;
-      this.ask();
-    } else if (kind === "decide" || (kind === "save" && !error.status)) {
+    this.trouble(kind, error.status ? error.message : this.data.texts.offline);
+    if (kind === "save") this.say("not_saved");
+    if (!error.other) return;
+    this.asked = true;
+    this.ask();
+  }
+
+  failed(error, kind = "save") {
+    this.tell(error, kind);
+    if (kind !== "lock" && !error.other && (kind === "decide" || !error.status)) {
       this.waiting ??= setTimeout(() => this.save(), (kind === "decide" ? 1 : 10) * DRAFT_AFTER);
     }
   }

@@ -12,6 +12,7 @@ from dagster_project.job_runs import handlers_kept
 from resources.embedder import Embedder
 from resources.offline.process import OfflineServer
 from tests.assets.corpus import Corpus, two_sided_corpus
+from tests.assets.local_ray import LocalRay, local_ray
 from tests.assets.review.desk import Desk
 from tests.assets.world import SMALL_SETS, World, copy_of
 from tests.doubles.garbling_proxy import ProxyServer
@@ -31,6 +32,13 @@ def signal_handlers() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def embedder() -> Embedder:
     return Embedder()
+
+
+@pytest.fixture(scope="module")
+def ray() -> Iterator[LocalRay]:
+    """A cluster of the module's own."""
+    with local_ray() as cluster:
+        yield cluster
 
 
 @pytest.fixture(scope="session")

@@ -29,6 +29,14 @@ a minute for actors."""
 A_WORKER_DIES = pytest.mark.sample(1, of="a worker on Ray that dies")
 """A cluster, its job and a worker that begins anew take a minute: a commit has one of these."""
 
+ON_RAY = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore:Function `PipesMessageReader.expected_writer_count`"),
+    pytest.mark.filterwarnings("ignore:AssetExecutionContext:DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore:ssl=None:DeprecationWarning"),
+]
+"""The marks of a module whose tests submit jobs; the warnings are of dagster-ray's code."""
+
 
 class LocalRay(NamedTuple):
     """HTTP address of the cluster's dashboard; the folder in which it has its sockets and logs."""

@@ -24,25 +24,14 @@ from methods.clustering.neighbours import ThresholdError
 from resources.ray_clustering.cluster import RayCluster
 from resources.ray_clustering.job_folder import JobFolder, open_job_folder
 from tests.assets.corpus import Corpus, sample_rows
-from tests.assets.local_ray import A_WORKER_DIES, LocalRay, local_ray
+from tests.assets.local_ray import A_WORKER_DIES, ON_RAY, LocalRay
 from tests.assets.world import Result, Row, sentence
 from tests.doubles.serving import free_ports
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.filterwarnings("ignore:Function `PipesMessageReader.expected_writer_count`"),
-    pytest.mark.filterwarnings("ignore:AssetExecutionContext:DeprecationWarning"),
-    pytest.mark.filterwarnings("ignore:ssl=None:DeprecationWarning"),
-]
+pytestmark = ON_RAY
 
 TAU, ROWS = 0.75, 300
 ASSETS = ("embeddings", "clusters")
-
-
-@pytest.fixture(scope="module")
-def ray() -> Iterator[LocalRay]:
-    with local_ray() as cluster:
-        yield cluster
 
 
 @pytest.fixture(autouse=True)

@@ -25,17 +25,12 @@ from resources.ray_clustering.cluster import RayCluster
 from resources.ray_rows.folder import RowFolder
 from resources.warehouse import Warehouse
 from tests.assets.cluster.embedding import entry, fill
-from tests.assets.local_ray import A_WORKER_DIES, LocalRay, local_ray, one_worker_dies
+from tests.assets.local_ray import A_WORKER_DIES, ON_RAY, one_worker_dies
 from tests.assets.world import Result, sentence
 from tests.doubles.serving import free_ports
 from tests.methods.ingest.pictures_drawn import file_of, texture
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.filterwarnings("ignore:Function `PipesMessageReader.expected_writer_count`"),
-    pytest.mark.filterwarnings("ignore:AssetExecutionContext:DeprecationWarning"),
-    pytest.mark.filterwarnings("ignore:ssl=None:DeprecationWarning"),
-]
+pytestmark = ON_RAY
 
 embeddings_module = importlib.import_module("assets.cluster.embeddings")
 TEXTS_PER_BLOCK, PICTURES_PER_BLOCK = 8, 3
@@ -44,12 +39,6 @@ EMBEDDING = RowWork(
     {"model": PACKAGED, "backend": "torch", "device": "cpu"},
     TEXTS_PER_BLOCK,
 )
-
-
-@pytest.fixture(scope="module")
-def ray() -> Iterator[LocalRay]:
-    with local_ray() as cluster:
-        yield cluster
 
 
 @pytest.fixture(autouse=True)

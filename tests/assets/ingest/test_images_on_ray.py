@@ -22,7 +22,7 @@ from resources.images.index import ImageIndex
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus
 from tests.assets.ingesting import ingest_part, table, wit_line, write_settings, write_tsv
-from tests.assets.local_ray import A_WORKER_DIES, LocalRay, local_ray, one_worker_dies
+from tests.assets.local_ray import A_WORKER_DIES, ON_RAY, LocalRay, one_worker_dies
 from tests.assets.world import Row, World
 from tests.resources.images.upload_double import (
     UploadDouble,
@@ -34,22 +34,11 @@ from tests.resources.images.upload_double import (
     status,
 )
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.filterwarnings("ignore:Function `PipesMessageReader.expected_writer_count`"),
-    pytest.mark.filterwarnings("ignore:AssetExecutionContext:DeprecationWarning"),
-    pytest.mark.filterwarnings("ignore:ssl=None:DeprecationWarning"),
-]
+pytestmark = ON_RAY
 
 IMAGES, PER_BLOCK, AT_ONCE = 60, 5, 40
 ANSWER, PAUSE = 0.2, 1
 """Seconds that a picture takes, and of a Retry-After."""
-
-
-@pytest.fixture(scope="module")
-def ray() -> Iterator[LocalRay]:
-    with local_ray() as cluster:
-        yield cluster
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ from methods.evaluation.items import Item
 from methods.evaluation.judging import RULE
 from resources.llm.model_calls import ModelCalls
 from resources.llm.parsed_reply import complete_and_parse
-from resources.llm.request import ChatRequest
+from resources.llm.request import LENGTH_KINDS, ChatRequest
 from resources.prompts import prompt
 
 PARAMS = {"temperature": 0.0, "max_tokens": 2048}
@@ -121,7 +121,7 @@ class _Driver:
     async def _ask(self, ask: Ask) -> Answer:
         # The request does not name the policy: what is short enough is the same request under all.
         reply = await self._run.contestant.answer(self._calls, ask, self._run.item, self._version)
-        too_long = reply.loss is not None and reply.loss[0] == "too_long"
+        too_long = reply.loss is not None and reply.loss[0] in LENGTH_KINDS
         if too_long and ask.can_be_shorter:
             # It is asked again with less, and that is recorded.
             return Answer(reply.row["status"], call_key=reply.row["call_key"], too_long=True)

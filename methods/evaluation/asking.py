@@ -116,8 +116,8 @@ class Extract:
 class Answer:
     """What came of an `Ask`; `text` is None unless it can be judged and stand in a history.
 
-    `call_key` names the call that gave it. `too_long`: it failed since the model takes no prompt of
-    this length, or not so many images.
+    `call_key` names the call that gave it. `too_long`: the server refused the request for its length,
+    its number of images, or a reason that it does not name, so that a shorter one may be answered.
     """
 
     status: AnswerStatus

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from resources.images.store import ImageStore
 from resources.llm.budget import Budget
+from resources.llm.circuit_breaker import CircuitBreaker
 from resources.llm.estimate import estimated_tokens, highest_cost, prompt_tokens
-from resources.llm.limits import ModelLimits, TokenReservation
+from resources.llm.limits import ModelLimits
 from resources.llm.masking import masked
 from resources.llm.model_spec import ModelSpec
 from resources.llm.rate_headers import pause_until_reset
@@ -30,13 +31,14 @@ async def attempt(
     spec: ModelSpec,
     images: ImageStore,
     limits: ModelLimits,
+    breaker: CircuitBreaker,
     budget: Budget,
 ) -> Reply:
     """The reply to one attempt.
 
     Raises what `exchange` and `make_body` raise, BadResponse, BudgetReached, ProviderDown.
     """
-    from resources.llm.errors import ANY_TROUBLE, may_have_cost
+    from resources.llm.errors import ANY_TROUBLE, MAX_WAIT, may_have_cost
 
     # The body is made before the place is taken, so that a place is held only while sending.
     body = await make_body(request, spec, images)
@@ -47,21 +49,23 @@ async def attempt(
         cost = 0.0
         await budget.reserve(spec.name, estimate)
         try:
-            async with limits.attempt(tokens) as reservation:
+            async with limits.attempt(tokens, breaker) as reservation:
                 # While this one waited for a place others may have cost more than they had reserved.
                 if estimate and not budget.still_holds():
                     reservation.settle(0)
                     continue
                 # From here on the request may be billed, however it ends.
                 cost = budget.highest(spec.name, estimate)
+                sent_at = asyncio.get_running_loop().time()
                 try:
-                    async with limits.silence.listening():
+                    async with breaker.listening():
                         response = await exchange(client, body, spec.timeouts.whole)
-                    _heard(limits, response)
+                    limits.pause(min(pause_until_reset(response.headers), MAX_WAIT))
                     reply = read_reply(response.content, lambda: prompt_tokens(request, spec))
                     used = reply.prompt_tokens, reply.completion_tokens
                 except ANY_TROUBLE as error:
-                    _went_wrong(limits, reservation, error)
+                    reservation.settle(0)
+                    _learn_from(error, limits, breaker, sent_at)
                     if isinstance(error, BadResponse) and error.billed:
                         cost = spec.cost(*error.billed)
                         budget.billed(spec.name, estimate, cost)
@@ -72,37 +76,41 @@ async def attempt(
                     raise
                 cost = spec.cost(*used)
                 budget.billed(spec.name, estimate, cost)
+                breaker.replied()
                 limits.answered()
+                limits.has_answered = True
                 reservation.settle(sum(used))
                 return masked(reply, spec)
         finally:
             budget.settle(spec.name, estimate, cost)
 
 
-def _heard(limits: ModelLimits, response: "Response") -> None:
-    """The server replied, and may have said how long nothing more should be sent."""
-    from resources.llm.errors import MAX_WAIT
-
-    limits.silence.heard()
-    limits.pause(min(pause_until_reset(response.headers), MAX_WAIT))
-
-
-def _went_wrong(limits: ModelLimits, reservation: TokenReservation, error: Exception) -> None:
-    """What the limits learn from an attempt without a completion."""
+def _learn_from(
+    error: Exception, limits: ModelLimits, breaker: CircuitBreaker, sent_at: float
+) -> None:
+    """Tell the limits and the breaker what an attempt without a completion says about the server."""
     import openai
 
-    from resources.llm.errors import is_retryable, pause_asked
+    from resources.llm.errors import (
+        MAX_WAIT,
+        is_rate_limit,
+        is_retryable,
+        pause_asked,
+        server_error,
+    )
 
-    reservation.settle(0)
+    pause: float | None = None
     if isinstance(error, openai.APIStatusError):
-        _heard(limits, error.response)
-    elif isinstance(error, BadResponse):
-        limits.silence.heard()
-    if isinstance(error, openai.APIStatusError) and error.status_code == 429:
-        limits.throttled(pause_asked(error))
+        limits.pause(min(pause_until_reset(error.response.headers), MAX_WAIT))
+        pause = pause_asked(error)
+    if is_rate_limit(error):
+        breaker.replied()
+        limits.throttled(pause)
     elif is_retryable(error):
-        limits.lost(reservation)
+        said = server_error(error)
+        breaker.failed(sent_at, f"{said.status} {said.message}".strip() if said else "")
     else:
+        breaker.replied()
         limits.answered()
 
 

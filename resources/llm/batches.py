@@ -21,6 +21,8 @@ from methods.ids import canonical_json
 from methods.json_text import from_json
 from resources.images.store import ImageNotStored, ImageStore
 from resources.llm.clients import Clients, Launcher
+from resources.llm.error_advice import advised
+from resources.llm.error_kinds import kind_of, passes
 from resources.llm.estimate import text_tokens
 from resources.llm.ledger import Call, Ledger
 from resources.llm.ledger.batch_state import Batch, BatchState, Item, Lost
@@ -33,7 +35,7 @@ from resources.llm.request import FailureKind
 from resources.llm.request_body import RequestTooLarge, encoded_body
 from resources.llm.request_keys import KeyedRequest
 from resources.llm.request_locks import RequestLocks
-from resources.llm.server_errors import advised, kind_of, passes, read_error
+from resources.llm.server_errors import read_error
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI

@@ -58,11 +58,4 @@ def _status_error(response: httpx2.Response) -> openai.APIStatusError:
         body = from_json(text, most=None)
     except ValueError:
         body = text
-    error = body.get("error", body) if isinstance(body, dict) else None
-    message = error.get("message") if isinstance(error, dict) else None
-    detail = f" - {message}" if isinstance(message, str) and message else ""
-    return openai.APIStatusError(
-        f"Error code: {response.status_code}{detail}",
-        response=response,
-        body=body if error is None else error,
-    )
+    return openai.APIStatusError(f"Status {response.status_code}", response=response, body=body)

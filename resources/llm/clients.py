@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import httpx2
 
+from methods.errors import UserError
 from resources.llm.model_spec import ModelSpec
-from resources.llm.server_address import ServerAddress
+from resources.llm.server_address import ServerAddress, proxy_for
 
 if TYPE_CHECKING:
     from ssl import SSLContext
@@ -59,6 +60,10 @@ class Launcher(Protocol):
 
     def stop(self) -> None:
         """Stop the server if it runs."""
+
+
+class ProxyNotSupported(UserError):
+    """The proxy of the environment is of a kind that the client does not speak."""
 
 
 class ModelClient(NamedTuple):
@@ -107,11 +112,17 @@ class Clients:
         if server is None:
             async with self._starting:
                 server = ServerAddress(await asyncio.to_thread(self._launcher.start))
+        proxy = proxy_for(server.public)
+        if proxy is not None and proxy.is_socks:
+            raise ProxyNotSupported(
+                f"{spec.name} cannot be asked through the SOCKS proxy of {proxy.variable}: set "
+                "HTTPS_PROXY and HTTP_PROXY to an HTTP proxy, or add the server's host to NO_PROXY."
+            )
         logging.getLogger("httpx2").addFilter(_WITHOUT_QUERY)
-        # aiohttp takes a third of the processor time of the client's default transport. A proxy in
-        # the environment is for remote servers, not for one on this machine.
+        # aiohttp takes a third of the processor time of the client's default transport. Without
+        # trust_env the client uses no proxy of the environment.
         transport = DefaultAioHttpClient(
-            trust_env=remote,
+            trust_env=proxy is not None,
             verify=_certificates(remote),
             params=list(server.query),
             event_hooks={"response": [limit_replies(spec), stay_with_server]},

@@ -17,9 +17,9 @@ from resources.llm.estimate import (
     likely_prompt_tokens,
     tokens_of_words,
 )
+from resources.llm.finish_reasons import CUT_OFF
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Ledger
-from resources.llm.ledger_entries import CUT_OFF
 from resources.llm.model_calls import ModelCalls
 from resources.llm.model_spec import ModelSpec
 from resources.llm.registry import Registry
@@ -104,7 +104,7 @@ class DryModelCalls(ModelCalls):
         forecast.at_most_usd += highest_cost(request, spec, spec.mode)
         stand_in = _stand_in(spec)
         client = await self._clients.of(stand_in)
-        async with self.context.limits(stand_in).attempt(0):
+        async with self.context.limits(stand_in).attempt(0, self._breaker(stand_in)):
             body = await make_body(request, stand_in, self.context.images)
             response = await exchange(client.chat, body, stand_in.timeouts.whole)
             reply = read_reply(response.content, lambda: 0)
@@ -114,7 +114,7 @@ class DryModelCalls(ModelCalls):
         )
         tokens = prompt, self._likely_completion(request, spec, reply)
         cost = spec.cost(*tokens, spec.mode)
-        if spec.provider == "offline" and reply.finish_reason == CUT_OFF[0]:
+        if spec.provider == "offline" and reply.finish_reason == CUT_OFF:
             return Failure(key, "truncated", "", *tokens, cost, reply.finish_reason)
         # Each evaluated model gets an answer of its own, as each answer is judged.
         text = reply.text if request.task else f"{reply.text}\n({spec.name})"

@@ -1,8 +1,9 @@
 """Errors of a call: which are retried, after how long, the failure kind and the sentence of the rest.
 
-What belongs here: the client's exceptions. What servers say in an error is read in `server_errors.py`.
+The client's exceptions are read here, what servers say in an error in `server_errors.py`.
 """
 
+import ssl
 from collections.abc import Callable, Iterator
 
 import aiohttp
@@ -10,13 +11,16 @@ import httpx2
 import openai
 from tenacity import RetryCallState, wait_random_exponential
 
+from resources.llm.circuit_breaker import ProviderDown
+from resources.llm.error_advice import advised
+from resources.llm.error_kinds import is_certainly_too_long, kind_of, passes
 from resources.llm.masking import one_line
 from resources.llm.model_spec import ModelSpec
 from resources.llm.rate_headers import refusal_pause
 from resources.llm.reply import BadResponse, ReplyTooLarge
 from resources.llm.request import FailureKind
-from resources.llm.server_errors import ServerError, advised, kind_of, passes, read_error
-from resources.llm.silence import ProviderDown
+from resources.llm.server_address import proxy_for
+from resources.llm.server_errors import ServerError, read_error
 
 MAX_WAIT = 60.0
 ANY_TROUBLE = (
@@ -33,18 +37,26 @@ _ANSWER_LOST_BEHIND = (502, 504, 524)
 
 def is_retryable(error: BaseException) -> bool:
     """Whether the same request may succeed later: 408, 409, 429, 5xx, a broken connection or reply."""
-    if isinstance(error, openai.APIStatusError):
-        return passes(said_by(error))
     if isinstance(error, BadResponse) and error.billed:
         return False  # It was made and billed: the server would make, and bill, the same again.
     if isinstance(error, ReplyTooLarge):
         return False  # It would be as large again.
+    if (said := server_error(error)) is not None:
+        return passes(said)
     return isinstance(error, ANY_TROUBLE)
 
 
-def said_by(error: openai.APIStatusError) -> ServerError:
-    """What the server's error says."""
-    return read_error(error.status_code, error.body)
+def server_error(error: BaseException) -> ServerError | None:
+    """The error of the server: of a response that is no success, or inside one that is. Else None."""
+    if isinstance(error, openai.APIStatusError):
+        return read_error(error.status_code, error.body)
+    return error.error if isinstance(error, BadResponse) else None
+
+
+def is_rate_limit(error: BaseException) -> bool:
+    """Whether the server asked for fewer requests, or for none."""
+    said = server_error(error)
+    return said is not None and (said.status == 429 or kind_of(said) == "rate_limited")
 
 
 def may_have_cost(error: BaseException) -> bool:
@@ -75,21 +87,82 @@ def pause_asked(error: openai.APIStatusError) -> float | None:
 
 def failure_kind(error: BaseException) -> FailureKind:
     """The failure kind of an error that ended a request."""
+    if (said := server_error(error)) is not None:
+        return kind_of(said)
     # The client raises a timeout error for a lost connection, too; the cause tells them apart.
     if any(isinstance(cause, TimeoutError) for cause in _causes(error)):
         return "timeout"
-    if isinstance(error, (openai.APIConnectionError, ProviderDown)):
+    if isinstance(error, ProviderDown):
+        return "server_error" if error.has_replied else "unreachable"
+    if isinstance(error, openai.APIConnectionError):
         return "unreachable"
-    if isinstance(error, openai.APIStatusError):
-        return kind_of(said_by(error))
     return "bad_response"
 
 
 def refuses_length(error: BaseException) -> bool:
     """Whether the server refused a prompt for its length; a 413 is about a body's bytes."""
-    if not isinstance(error, openai.APIStatusError) or error.status_code == 413:
-        return False
-    return kind_of(said_by(error)) == "too_long"
+    said = server_error(error)
+    return said is not None and kind_of(said) == "too_long" and is_certainly_too_long(said)
+
+
+def why(error: BaseException, spec: ModelSpec) -> str:
+    """One line about the error that ended a request, with what to change where that is known.
+
+    Secrets of the model's entry are masked.
+    """
+    if (said := server_error(error)) is not None:
+        return advised(said, spec) or one_line(_words(said), spec)
+    return sentence(error, spec)
+
+
+def sentence(error: BaseException, spec: ModelSpec) -> str:
+    """One line about an error, with the secrets of the model's entry masked."""
+    if (said := server_error(error)) is not None:
+        return one_line(_words(said), spec)
+    causes = list(_causes(error))
+    for cause in causes:
+        if isinstance(cause, aiohttp.ClientConnectorError):
+            return one_line(_no_connection(cause, spec), spec)
+    if any(isinstance(cause, TimeoutError) for cause in causes):
+        times = spec.timeouts
+        return (
+            f"The server of {spec.name} did not answer within {times.whole:g} s (first byte "
+            f"{times.first_byte:g} s, connection {times.connect:g} s): raise timeouts in its entry of "
+            "models.yaml, or lower its concurrency."
+        )
+    if isinstance(error, openai.APIConnectionError) and len(causes) > 1:
+        return one_line(f"The connection to {spec.name} broke: {causes[-1] or 'closed'}.", spec)
+    return one_line(str(error), spec)
+
+
+def _words(said: ServerError) -> str:
+    status = f"The server answered {said.status}" if said.status else "The reply holds an error"
+    return (
+        f"{status}: {said.message.rstrip('.')}." if said.message else f"{status} without a reason."
+    )
+
+
+def _no_connection(error: aiohttp.ClientConnectorError, spec: ModelSpec) -> str:
+    """Why no connection was made, and what to check."""
+    where = f"{error.host}:{error.port}"
+    server = spec.server()
+    proxy = proxy_for(server.public) if server else None
+    if proxy is not None and proxy.at(error.host, error.port):
+        return (
+            f"The proxy {where} ({proxy.variable} in the environment) cannot be reached: correct or "
+            f"unset {proxy.variable}, or add the server's host to NO_PROXY."
+        )
+    entry = f"base_url of {spec.name} in models.yaml"
+    if isinstance(error, aiohttp.ClientConnectorDNSError):
+        return f"The host {error.host} is unknown: correct {entry}, or check the network's DNS."
+    if isinstance(error.os_error, ssl.SSLError):
+        return (
+            f"No secure connection to {where}: {error.os_error.reason or error.os_error}. Use http:// "
+            f"in {entry} if the server has no TLS, or set SSL_CERT_FILE to its certificate."
+        )
+    if isinstance(error.os_error, ConnectionRefusedError):
+        return f"Nothing listens at {where}: start the server, or correct {entry}."
+    return f"No connection to {where} ({error.os_error.strerror or error}): check {entry}."
 
 
 def _never_sent(error: BaseException) -> bool:
@@ -102,17 +175,3 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
     while error is not None:
         yield error
         error = error.__cause__
-
-
-def sentence(error: BaseException, spec: ModelSpec) -> str:
-    """One line about an error, with the API key masked."""
-    if isinstance(error, TimeoutError):
-        return "The request timed out."
-    return one_line(str(error), spec)
-
-
-def why(error: BaseException, spec: ModelSpec) -> str:
-    """One line about the error that ended a request, with what to change where that is known."""
-    if isinstance(error, openai.APIStatusError) and (what := advised(said_by(error), spec)):
-        return what
-    return sentence(error, spec)

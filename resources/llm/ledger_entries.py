@@ -6,25 +6,13 @@ What belongs here: deciding what a reply is, the same for live and batched reque
 import re
 from typing import NamedTuple
 
+from resources.llm.finish_reasons import end_of
 from resources.llm.ledger import Call, Charge, now
 from resources.llm.ledger.calls import ANSWERED
 from resources.llm.model_spec import ModelSpec
 from resources.llm.reply import Reply, says_nothing
 from resources.llm.request import KEPT_KINDS, Failure, FailureKind
 
-CUT_OFF = ("length", "max_tokens", "max_output_tokens", "model_length")
-"""Finish reasons of a reply that its token limit cut off."""
-WITHHELD = (
-    *("content_filter", "safety", "refusal", "sensitive"),
-    *("recitation", "blocklist", "prohibited_content", "spii", "image_safety"),
-)
-"""Finish reasons of a reply that the provider withheld: OpenAI's, Anthropic's, and Gemini's."""
-WHOLE = (
-    *("stop", "unknown", "end_turn", "stop_sequence", "eos", "eos_token", "end"),
-    *("complete", "completed", "finished", "done"),
-)
-"""Finish reasons of a whole answer; `unknown` where the server says none. With any other, such as
-vLLM's `abort` or DeepSeek's `insufficient_system_resource`, something went wrong amid the answer."""
 _TOOL_CALL = "<tool_call>"
 _VERSION = re.compile(r"(?:[-@:](?:\d[\d-]{2,}|latest))?")
 """What a server adds to the name that a model was asked by, or leaves out: -2024-08-06, :latest."""
@@ -117,19 +105,18 @@ def _kind(reply: Reply) -> tuple[FailureKind | None, str]:
 
     A text that the token limit cut off is no answer: its end, which may be all that counts, is missing.
     """
-    # Gemini: "content_filter: SAFETY"
-    finished = reply.finish_reason.lower().replace("-", "_").partition(":")[0]
-    if finished in WITHHELD or reply.refusal:
+    end = end_of(reply.finish_reason)
+    if end == "withheld" or reply.refusal:
         return "refused", reply.refusal or "The provider's filter withheld the answer."
     if reply.called_tools or reply.text.lstrip().startswith(_TOOL_CALL):
         return "empty", "The model asked for a tool instead of answering."
     if says_nothing(reply.text):
         if reply.reasoning:
             return "reasoning_only", ""
-        if finished not in CUT_OFF:
+        if end != "cut off":
             return "empty", f"Empty answer, finished by {reply.finish_reason}."
-    if finished in CUT_OFF:
+    if end == "cut off":
         return "truncated", ""
-    if finished not in WHOLE:
+    if end == "broken":
         return "bad_response", f"The answer is not whole: it was finished by {reply.finish_reason}."
     return None, ""

@@ -1,34 +1,26 @@
-"""The rate limits of one model, and a circuit breaker for its server.
+"""The rate limits of one model: a concurrency that halves when the server throttles and recovers.
 
-What belongs here: a concurrency limit that halves when the server throttles and recovers, a breaker
-that pauses for a server that is down. What does not: requests and tokens in any sliding minute
-(`sliding_minute.py`), when a silent server is given up (`silence.py`), which error means what
-(`errors.py`) and retrying (`model_calls.py`). The minutes and the highest concurrency hold over all
-processes with one home (`shared/`); what is learnt from a server's answers holds for one process, which
-runs one stage at a time.
+Requests and tokens in any sliding minute are in `sliding_minute.py`, pauses for a server that is down
+in `circuit_breaker.py`. The minutes and the highest concurrency hold over all processes with one
+workspace (`shared/`); what is learnt from a server's answers holds for one process, which runs one
+stage at a time.
 """
 
 import asyncio
-import math
 import random
 import time
 from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+from resources.llm.circuit_breaker import CircuitBreaker
 from resources.llm.shared.shared_limits import Places
-from resources.llm.silence import ProviderDown, Silence
 from resources.llm.sliding_minute import Entry, SlidingMinute
 
 BACKED_OFF_SECONDS = 1.0
 """Throttled replies within this time count as one."""
-BREAK_AFTER = 10
-"""Attempts that fail in a row, other than by a rate limit, after which the breaker opens."""
 ASK_SECONDS = (0.01, 0.05)
 """Between these a process waits before it looks again for places that others have left."""
-FIRST_PAUSE, LONGEST_PAUSE = 1.0, 30.0
-MAX_BREAKS = 6
-"""Pauses in a row without an answer after which the model is given up."""
 
 
 class TokenReservation:
@@ -36,7 +28,6 @@ class TokenReservation:
 
     def __init__(self, minute: SlidingMinute | None, entry: Entry):
         self._minute, self._entry = minute, entry
-        self.began = time.monotonic()
 
     def settle(self, tokens: int) -> None:
         """Replace the estimate by the `tokens` used; 0 releases the reservation."""
@@ -47,8 +38,7 @@ class TokenReservation:
 class ModelLimits:
     """The limits on one model's attempts; 1 to `concurrency` may be in flight.
 
-    With `places` these are the places of all processes together. `silence` is that of its server;
-    without it a server may say nothing for ever.
+    With `places` these are the places of all processes together.
     """
 
     def __init__(
@@ -57,53 +47,50 @@ class ModelLimits:
         requests: SlidingMinute | None = None,
         tokens: SlidingMinute | None = None,
         places: Places | None = None,
-        silence: Silence | None = None,
     ):
         self.ceiling = concurrency
         self.allowed = float(concurrency)
         self.in_flight = 0
-        self.silence = silence or Silence("the model", math.inf)
+        self.has_answered = False
+        """Whether the server answered a request of this run, so that the key is one that it accepts."""
         self._waiting: deque[asyncio.Future[int]] = deque()
         self._requests, self._tokens, self._places = requests, tokens, places
         self._asking: tuple[asyncio.AbstractEventLoop, asyncio.TimerHandle] | None = None
         self._not_before = 0.0
         self._backed_off = -BACKED_OFF_SECONDS
-        self._lost_in_a_row = 0
-        self._broke_at = float("-inf")
-        self._breaks = 0
 
     @asynccontextmanager
-    async def attempt(self, estimated_tokens: int) -> AsyncIterator[TokenReservation]:
-        """A place for one attempt. Raises ProviderDown once the model is given up."""
+    async def attempt(
+        self, estimated_tokens: int, breaker: CircuitBreaker
+    ) -> AsyncIterator[TokenReservation]:
+        """Hold a place for one attempt, once the limits and the breaker allow it.
+
+        Args:
+            estimated_tokens: Tokens to reserve in the sliding minute.
+            breaker: The circuit breaker of the model's server in this stage.
+
+        Raises:
+            ProviderDown: The breaker has given the server up.
+        """
         place = await self._enter()
         try:
-            while True:
-                self.silence.check()
-                if self._breaks > MAX_BREAKS:
-                    raise ProviderDown("The server has not answered for minutes; it was given up.")
-                wait = self._pause()
-                if wait <= 0:
-                    break
-                if self.silence.began:
-                    async with self.silence.listening():
-                        await asyncio.sleep(wait)
-                else:
+            async with breaker.admit():
+                while (wait := self._pause()) > 0:
                     await asyncio.sleep(wait)
-            # Tokens first: they are released if the attempt fails; a request is never released.
-            entry = (
-                await self._tokens.take(estimated_tokens, self._pause)
-                if self._tokens
-                else Entry(0.0, 0.0)
-            )
-            if self._requests:
-                await self._requests.take(1, self._pause)
-            yield TokenReservation(self._tokens, entry)
+                # Tokens first: they are released if the attempt fails; a request is never released.
+                entry = (
+                    await self._tokens.take(estimated_tokens, self._pause)
+                    if self._tokens
+                    else Entry(0.0, 0.0)
+                )
+                if self._requests:
+                    await self._requests.take(1, self._pause)
+                yield TokenReservation(self._tokens, entry)
         finally:
             self._leave(place)
 
     def answered(self) -> None:
         """The server answered: raise the concurrency by one for each round of answers."""
-        self._lost_in_a_row = self._breaks = 0
         before = int(self.allowed)
         self.allowed = min(self.ceiling, self.allowed + 1 / self.allowed)
         if int(self.allowed) > before:
@@ -121,19 +108,6 @@ class ModelLimits:
     def pause(self, seconds: float) -> None:
         """Send nothing more for so long."""
         self._not_before = max(self._not_before, time.monotonic() + seconds)
-
-    def lost(self, reservation: TokenReservation) -> None:
-        """An attempt got no answer; many in a row open the breaker, each time for a longer pause."""
-        # An attempt that began before a pause says nothing about the server after it.
-        if reservation.began <= self._broke_at:
-            return
-        self._lost_in_a_row += 1
-        if self._lost_in_a_row >= BREAK_AFTER:
-            self._lost_in_a_row = 0
-            self._broke_at = time.monotonic()
-            pause = min(FIRST_PAUSE * 2**self._breaks, LONGEST_PAUSE)
-            self._breaks += 1
-            self.pause(pause)
 
     async def _enter(self) -> int:
         """A place, once there is one."""

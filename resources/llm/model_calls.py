@@ -7,6 +7,7 @@ working on many items at once is `gateway.py`.
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import Awaitable, Iterable
 from contextlib import AsyncExitStack
 from typing import TypeVar
@@ -18,7 +19,8 @@ from resources.images.store import ImageNotStored
 from resources.llm.attempt import attempt
 from resources.llm.batches import Batches
 from resources.llm.budget import BudgetReached
-from resources.llm.clients import Clients
+from resources.llm.circuit_breaker import CircuitBreaker, ProviderDown
+from resources.llm.clients import Clients, ProxyNotSupported
 from resources.llm.estimate import highest_cost
 from resources.llm.ledger import Call, Charge
 from resources.llm.ledger.writer import LedgerWriter
@@ -27,6 +29,7 @@ from resources.llm.masking import mask
 from resources.llm.model_spec import ModelSpec
 from resources.llm.reply import BadResponse
 from resources.llm.request import (
+    LENGTH_KINDS,
     PASSING,
     ChatRequest,
     Failure,
@@ -37,8 +40,15 @@ from resources.llm.request_body import RequestTooLarge, unsendable
 from resources.llm.request_keys import KeyedRequest, RequestKeys
 from resources.llm.request_locks import RequestLocks
 from resources.llm.run_context import RunContext
-from resources.llm.silence import ProviderDown
-from resources.llm.trial import HOPELESS, Loss, ModelGivenUp, PromptGivenUp, Trial, Trials
+from resources.llm.trial import (
+    FIRST_RESULTS,
+    HOPELESS,
+    Loss,
+    ModelGivenUp,
+    PromptGivenUp,
+    Trial,
+    Trials,
+)
 from resources.llm.usage import Usage
 
 R = TypeVar("R")
@@ -82,6 +92,8 @@ class ModelCalls:
         self._budget_error: BudgetReached | None = None
         self._unsaved: dict[str, asyncio.Semaphore] = {}
         self._readings: dict[str, bool] = {}
+        self._breakers: dict[str, CircuitBreaker] = {}
+        self._refused_keys: Counter[str] = Counter()
 
     async def __aenter__(self) -> "ModelCalls":
         context = self.context
@@ -113,12 +125,13 @@ class ModelCalls:
     async def complete(self, request: ChatRequest, *, can_be_shorter: bool = False) -> Outcome:
         """The outcome of one request, which is a result of its model (`trial.py`).
 
-        Where it `can_be_shorter` and is too long, it is no result: the asker sends a shorter one.
+        Where it `can_be_shorter` and fails with one of LENGTH_KINDS, it is no result: the asker sends a
+        shorter one.
         Raises ModelGivenUp, and what `outcome_of` raises.
         """
         async with self.trial(request) as trial:
             outcome = await self.outcome_of(request)
-            if can_be_shorter and isinstance(outcome, Failure) and outcome.kind == "too_long":
+            if can_be_shorter and isinstance(outcome, Failure) and outcome.kind in LENGTH_KINDS:
                 trial.pass_over()
                 return outcome
             loss: Loss | None = None
@@ -169,12 +182,24 @@ class ModelCalls:
             raise BatchPending
         self.usage.count(outcome, spec.name)
         self.usage.run_cost_usd = self.context.budget.spent_usd
-        if isinstance(outcome, Failure) and outcome.kind == "auth":
+        if not isinstance(outcome, Failure):
+            self._refused_keys[spec.name] = 0
+        elif outcome.kind == "auth" and self._is_refused_key(spec):
             refused = f"{spec.name}: {outcome.detail}"
             if not self.trials.apart:
                 raise AuthError(refused)
             self.trials.give_up(spec, refused)
         return outcome
+
+    def _is_refused_key(self, spec: ModelSpec) -> bool:
+        """Whether every further request would meet an error of the key or the account.
+
+        A key that has worked in this run is not refused: the error costs one request, unless as many
+        follow each other as give up a model.
+        """
+        self._refused_keys[spec.name] += 1
+        has_worked = self.context.limits(spec).has_answered
+        return not has_worked or self._refused_keys[spec.name] >= FIRST_RESULTS
 
     def count_reading(self, key: str, *, read: bool) -> None:
         """Count whether the answer to a request, or one to its repairs, was read. The ledger is told at
@@ -289,7 +314,11 @@ class ModelCalls:
         request, spec, canonical, key = asked
         context, started, attempts = self.context, time.monotonic(), 0
         trial = self.trials.of(spec, request.prompt_version)
-        client, limits = await self._clients.of(spec), context.limits(spec)
+        try:
+            client = await self._clients.of(spec)
+        except ProxyNotSupported as error:
+            return Failure(key, "unreachable", str(error))
+        limits, breaker = context.limits(spec), self._breaker(spec)
         context.retries.add()
         sent = Asked(key, canonical, request.prompt_version, self.stage, context.run, "live")
 
@@ -307,7 +336,7 @@ class ModelCalls:
             async with self._unsaved_place(spec):
                 self._writer.require_usable()
                 reply = await attempt(
-                    client.chat, request, spec, context.images, limits, context.budget
+                    client.chat, request, spec, context.images, limits, breaker, context.budget
                 )
                 seconds = round(time.monotonic() - started, 4)
                 return await keep(entry_from_reply(reply, spec, sent, seconds, attempts))
@@ -340,6 +369,12 @@ class ModelCalls:
                 context.refused_lengths.add(request, spec)
             return Failure(key, failure_kind(error), why(error, spec))
         raise AssertionError("retrying ends with an outcome or an error")
+
+    def _breaker(self, spec: ModelSpec) -> CircuitBreaker:
+        """The circuit breaker of a model's server in this stage."""
+        if spec.name not in self._breakers:
+            self._breakers[spec.name] = CircuitBreaker(spec.name, spec.give_up_seconds)
+        return self._breakers[spec.name]
 
     def _unsaved_place(self, spec: ModelSpec) -> asyncio.Semaphore:
         """Limits the answers that a crash can lose: those in flight, and as many being committed.

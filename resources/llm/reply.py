@@ -6,6 +6,7 @@ untrusted data: every field is checked, and anything but a completion is a BadRe
 completion is an answer is decided in `ledger_entries.py`.
 """
 
+import codecs
 import re
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
@@ -16,7 +17,9 @@ import httpx2
 
 from methods.json_text import from_json, storable, to_json
 from resources.llm.estimate import text_tokens
+from resources.llm.event_stream import read_event_stream
 from resources.llm.model_spec import ModelSpec
+from resources.llm.server_errors import ServerError, error_in_reply
 
 _PAIRS = (
     ("<think>", "</think>"),
@@ -107,8 +110,6 @@ _BYTES, _LARGEST = 4, 2**62
 _REASONING_FIELDS = ("reasoning_content", "reasoning")
 """Fields of a message with its reasoning: of DeepSeek and SGLang, of vLLM and Ollama."""
 
-_LAST_EVENTS = 10
-"""Events of a stream whose end is searched for counts: they stand in the last one or two."""
 _REASONING_PARTS = "reasoning_details"
 """Field of a message with its reasoning in parts: of OpenRouter, beside `reasoning` or alone."""
 
@@ -116,12 +117,21 @@ _REASONING_PARTS = "reasoning_details"
 class BadResponse(Exception):
     """A reply with status 200 that holds no completion.
 
-    `billed` has its tokens of prompt and completion if it says that it was billed, `body` what came.
+    Attributes:
+        billed: Tokens of prompt and completion, if the reply says that it was billed.
+        body: The reply.
+        error: The server's error, if the reply holds one in place of a completion.
     """
 
-    def __init__(self, what: str, billed: tuple[int, int] | None = None, body: str = ""):
+    def __init__(
+        self,
+        what: str,
+        billed: tuple[int, int] | None = None,
+        body: str = "",
+        error: ServerError | None = None,
+    ):
         super().__init__(what)
-        self.billed, self.body = billed, body
+        self.billed, self.body, self.error = billed, body, error
 
 
 def exceeds_limit(spec: ModelSpec) -> str:
@@ -190,18 +200,27 @@ def read_reply(body: bytes, prompt_tokens: Callable[[], int]) -> Reply:
     of open models do: the answer is good, and sending the request again would bring no counts.
     """
     try:
-        decoded = from_json(body, most=None)
+        decoded = from_json(body.removeprefix(codecs.BOM_UTF8), most=None)
     except ValueError as error:
-        if billed := _counts_of_events(body):
-            text = body.decode("utf-8", "replace")
-            raise BadResponse("The reply is a stream of events.", billed, text) from None
-        raise BadResponse(f"The reply is no JSON: {error}.") from None
+        stream = read_event_stream(body)
+        if stream.completion is None:
+            counts = _counts({"usage": stream.usage})
+            billed = counts if counts and _can_be(counts, 0) else None
+            what = (
+                "The reply is a stream of events that breaks off."
+                if stream.has_events
+                else f"The reply is not JSON: {error}."
+            )
+            raise BadResponse(what, billed, body.decode("utf-8", "replace")) from None
+        decoded = stream.completion
     return reply_of(decoded, prompt_tokens)
 
 
 def reply_of(body: object, prompt_tokens: Callable[[], int]) -> Reply:
     """The completion in a decoded JSON body, as for `read_reply`. Raises BadResponse."""
     counts = _counts(body)
+    if (error := error_in_reply(body)) is not None:
+        raise _unread(f"The reply holds an error: {error.message}", counts, body, error)
     try:
         choice = body["choices"][0]  # type: ignore[index]
         message = _message(choice)
@@ -210,7 +229,7 @@ def reply_of(body: object, prompt_tokens: Callable[[], int]) -> Reply:
         called_tools = bool(message.get("tool_calls") or message.get("function_call"))
         ended = choice.get("finish_reason")
     except (LookupError, TypeError, AttributeError):
-        raise _unread(f"The reply holds no message{_instead(body)}.", counts, body) from None
+        raise _unread("The reply holds no message.", counts, body) from None
     collected = _Said()
     try:
         collected.add(content)
@@ -284,28 +303,14 @@ def _count(body: object, name: str) -> int | None:
     return count if type(count) is int and count >= 0 else None
 
 
-def _counts_of_events(body: bytes) -> tuple[int, int] | None:
-    """The last counts in a stream of events, which nobody asked for."""
-    events = [line[5:] for line in body.splitlines() if line.startswith(b"data:")]
-    for event in reversed(events[-_LAST_EVENTS:]):
-        try:
-            if (counts := _counts(from_json(event))) and _can_be(counts, 0):
-                return counts
-        except ValueError:
-            continue
-    return None
-
-
-def _instead(body: object) -> str:
-    """What a body says of an error that took the message's place, to follow a sentence."""
-    error = body.get("error") if isinstance(body, dict) else None
-    message = error.get("message") if isinstance(error, dict) else error
-    return f", but an error: {message.rstrip('.')}" if isinstance(message, str) and message else ""
-
-
-def _unread(what: str, counts: tuple[int, int] | None, body: object) -> BadResponse:
+def _unread(
+    what: str,
+    counts: tuple[int, int] | None,
+    body: object,
+    error: ServerError | None = None,
+) -> BadResponse:
     billed = counts if counts and _can_be(counts, 0) else None
-    return BadResponse(what, billed, to_json(body))
+    return BadResponse(what, billed, to_json(body), error)
 
 
 _LIMIT = "vlm_loom_limit"

@@ -36,6 +36,8 @@ FailureKind = Literal[
 an answer; `bad_parameter`: the server takes no such parameter; `no_image`: an image is not stored."""
 PASSING = frozenset[FailureKind](("unreachable", "rate_limited", "server_error", "timeout"))
 """Failures of a server that may be gone when it is asked again some minutes later."""
+LENGTH_KINDS = frozenset[FailureKind](("too_long", "bad_request"))
+"""Failures that a shorter request may avoid: some servers refuse a length in words nobody knows."""
 KEPT_KINDS = ("truncated", "reasoning_only")
 """Kinds that follow from the token limit: the ledger keeps them, and the request is not sent again."""
 

@@ -15,7 +15,6 @@ from resources.llm.model_spec import ModelSpec
 from resources.llm.registry import Registry
 from resources.llm.request_body import RefusedLengths
 from resources.llm.shared import SharedLimits
-from resources.llm.silence import Silence
 from resources.llm.sliding_minute import WINDOW, SlidingMinute
 from resources.llm.usage import ALL_MODELS
 
@@ -46,7 +45,6 @@ class RunContext:
                 self._minute(spec, "requests", spec.requests_per_minute),
                 self._minute(spec, "tokens", spec.tokens_per_minute),
                 self.shared.places(spec),
-                Silence(spec.name, spec.give_up_seconds),
             )
         return self._limits[spec.name]
 

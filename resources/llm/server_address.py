@@ -1,12 +1,16 @@
-"""The address of a model's server: what of it is public, and the credentials that it may carry.
+"""The address of a model's server: its public part, the credentials that it may carry, its proxy.
 
-What belongs here: taking an address apart. Who answers for a model is `ModelSpec.endpoint`.
+Who answers for a model is `ModelSpec.endpoint`.
 """
 
+import ipaddress
+import os
 from base64 import b64encode
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import NamedTuple
 from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
+from urllib.request import getproxies_environment, proxy_bypass
 
 OPENAI = "https://api.openai.com/v1"
 _NO_SECRETS = ("api-version", "deployment", "deployment-id", "model", "region", "version")
@@ -77,3 +81,52 @@ def read_address(address: str) -> ServerAddress:
         unquote(parts.password or ""),
         tuple(parse_qsl(parts.query, keep_blank_values=True)),
     )
+
+
+class Proxy(NamedTuple):
+    """A proxy of the environment: the variable that names it, and its address."""
+
+    variable: str
+    address: str
+
+    @property
+    def is_socks(self) -> bool:
+        """Whether it is a SOCKS proxy, which the client does not speak."""
+        return self.address.lower().startswith("socks")
+
+    def at(self, host: str, port: int | None) -> bool:
+        """Whether the proxy listens at this host and port."""
+        address = self.address if "://" in self.address else f"http://{self.address}"
+        parts = urlsplit(address)
+        return parts.hostname == host and (parts.port or 80) == port
+
+
+def proxy_for(url: str) -> Proxy | None:
+    """The proxy of the environment through which requests to an address go.
+
+    Args:
+        url: An http or https address.
+
+    Returns:
+        The proxy of HTTP_PROXY, HTTPS_PROXY or ALL_PROXY. None for addresses of this machine and those
+        that NO_PROXY names.
+    """
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    if is_this_machine(host) or proxy_bypass(parts.netloc.rpartition("@")[2]):
+        return None
+    proxies = getproxies_environment()
+    for scheme in (parts.scheme, "all"):
+        if address := proxies.get(scheme):
+            name = f"{scheme}_proxy"
+            return Proxy(next(n for n in os.environ if n.lower() == name), address)
+    return None
+
+
+def is_this_machine(host: str) -> bool:
+    """Whether a host is this machine's loopback."""
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return host.lower().rstrip(".").rpartition(".")[2] == "localhost"
+    return address.is_loopback or address.is_unspecified

@@ -9,7 +9,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from resources.llm.request import Failure, Outcome
+from resources.llm.finish_reasons import end_of
+from resources.llm.request import Completion, Failure, Outcome
 
 SHORTEST = 4.5
 """Seconds that an estimate looks back at least; reports come about every five seconds."""
@@ -130,6 +131,8 @@ class Usage:
     """Outcomes of requests that were sent, by model."""
     other_models: Counter[str] = field(default_factory=Counter)
     """Outcomes whose reply names another model than was asked, by that name."""
+    unknown_ends: Counter[str] = field(default_factory=Counter)
+    """Answers by their finish reason, where no server is known to use it."""
     not_believed: int = 0
     """Outcomes whose reply counts tokens that are not believed."""
     stage: str = ""
@@ -147,6 +150,8 @@ class Usage:
         if outcome.answered_as:
             self.other_models[outcome.answered_as] += 1
         self.not_believed += outcome.claimed_tokens is not None
+        if isinstance(outcome, Completion) and end_of(outcome.finish_reason) == "unknown":
+            self.unknown_ends[outcome.finish_reason] += 1
         if isinstance(outcome, Failure):
             self.failures[outcome.kind] += 1
         elif outcome.cached:
@@ -171,6 +176,7 @@ class Usage:
         self.outcomes_of += later.outcomes_of
         self.sent_of += later.sent_of
         self.other_models += later.other_models
+        self.unknown_ends += later.unknown_ends
         self.not_believed += later.not_believed
         self.unread += later.unread
 
@@ -187,6 +193,9 @@ class Usage:
             names = (f"{name} ({n})" for name, n in self.other_models.most_common(NAMES_SHOWN))
             odd["replies that name another model"] = self.other_models.total()
             odd["models that they name"] = ", ".join(names)
+        if self.unknown_ends:
+            names = (f"{name} ({n})" for name, n in self.unknown_ends.most_common(NAMES_SHOWN))
+            odd["answers with an unknown finish reason"] = ", ".join(names)
         if self.not_believed:
             odd["replies whose token counts are not believed"] = self.not_believed
         return {

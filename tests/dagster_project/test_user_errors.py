@@ -40,7 +40,7 @@ HANDLED_IN_CODE = {
     "methods.review.decisions.StaleDecision": "becomes a conflict in the import's report",
     "resources.images.fetcher.BufferFull": "the image is queued again",
     "resources.wikipedia.api_client.NoService": "the page's HTML is asked for",
-    "resources.llm.silence.ProviderDown": "becomes a Failure",
+    "resources.llm.circuit_breaker.ProviderDown": "becomes a Failure",
     "resources.llm.reply.BadResponse": "the request is sent again",
     "resources.llm.reply.ReplyTooLarge": "becomes a Failure",
     "resources.llm.request_body.RequestTooLarge": "becomes a Failure",

@@ -8,7 +8,7 @@ import pytest
 
 from resources.images.store import ImageStore
 from resources.llm import budget as module
-from resources.llm import errors, limits
+from resources.llm import circuit_breaker, errors
 from resources.llm.budget import BudgetReached
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Ledger
@@ -115,7 +115,7 @@ def test_what_is_in_the_ledger_costs_no_budget(tmp_path, url):
 def stubborn(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody waits between tries, and no server is given up."""
     monkeypatch.setattr(errors, "wait_random_exponential", no_backoff)
-    monkeypatch.setattr(limits, "BREAK_AFTER", 10**6)
+    monkeypatch.setattr(circuit_breaker, "OPEN_AFTER", 10**6)
 
 
 def test_where_everything_fails_it_is_not_all_asked_six_times(tmp_path, stubborn, monkeypatch):

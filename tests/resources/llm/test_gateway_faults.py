@@ -14,7 +14,7 @@ import pytest
 
 from methods.prompts.messages import Message
 from resources.images.store import ImageStore
-from resources.llm import errors, limits
+from resources.llm import circuit_breaker, errors
 from resources.llm.budget import BudgetReached
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Charge, Ledger
@@ -320,7 +320,7 @@ def test_an_answer_that_comes_after_the_attempts_time_is_asked_for_again(tmp_pat
 def test_a_moment_that_takes_all_in_flight_is_one_pause_and_gives_nobody_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(limits, "FIRST_PAUSE", 0.2)
+    monkeypatch.setattr(circuit_breaker, "FIRST_PAUSE", 0.2)
     # A server that starts again: 128 connections are gone at once, and then all is well.
     with FaultyApi(
         Weather(share=1.0, mix={"reset": 1}, passes_after=1, latency=("constant", 100))

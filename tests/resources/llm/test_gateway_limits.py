@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from resources.llm import limits, run_context
+from resources.llm import circuit_breaker, run_context
 from resources.llm.request import Completion, Failure
 from tests.doubles.odd_api import Asked, answering
 from tests.resources.llm.loopback import ask, gateway_of, questions
@@ -44,15 +44,44 @@ def test_refusals_for_asking_too_much_leave_fewer_in_flight(tmp_path: Path) -> N
     assert 4 <= gateway.context.limits(spec).allowed < 6
 
 
-def test_a_server_that_is_down_is_given_up_and_every_request_is_a_typed_failure(
+def unavailable(asked: Asked) -> None:
+    asked.send(b'{"error": {"message": "Service unavailable."}}', 503)
+
+
+def test_a_stage_that_gave_a_server_up_does_not_keep_the_next_one_from_asking(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(limits, "FIRST_PAUSE", 0.001)
-    monkeypatch.setattr(limits, "LONGEST_PAUSE", 0.002)
-    monkeypatch.setattr(limits, "MAX_BREAKS", 2)
-    gateway = gateway_of(tmp_path, {"it": {"base_url": "http://127.0.0.1:9/v1", "concurrency": 8}})
-    # Fewer than stop a stage: 19 with six attempts each are 114, and three breaks of ten are the last.
-    outcomes, usage = gateway.ask("s", questions(19))
-    assert all(isinstance(outcome, Failure) for outcome in outcomes)
-    assert usage.failures == {"unreachable": 19}
-    assert "given up" in outcomes[-1].detail  # type: ignore[union-attr]
+    monkeypatch.setattr(circuit_breaker, "FIRST_PAUSE", 0.05)
+    is_up = False
+
+    def answer(asked: Asked) -> None:
+        asked.says() if is_up else unavailable(asked)
+
+    with answering(answer) as api:
+        entry = {"base_url": api.url, "concurrency": 4, "give_up_seconds": 0.5, "attempts": 50}
+        gateway = gateway_of(tmp_path, {"it": entry})
+        before, _ = gateway.ask("one", questions(12))
+        n_while_down = len(api.received)
+        is_up = True
+        after, _ = gateway.ask("two", questions(12))
+
+    assert {each.kind for each in before if isinstance(each, Failure)} == {"server_error"}
+    assert all("503 Service unavailable" in each.detail for each in before)  # type: ignore[union-attr]
+    assert n_while_down < 30, "few requests are sent while the server is down"
+    assert all(isinstance(each, Completion) for each in after)
+
+
+def test_a_server_that_is_away_for_a_while_costs_no_request(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(circuit_breaker, "FIRST_PAUSE", 0.05)
+    began = time.monotonic()
+
+    def answer(asked: Asked) -> None:
+        asked.says() if time.monotonic() - began > 1 else unavailable(asked)
+
+    with answering(answer) as api:
+        gateway = gateway_of(tmp_path, {"it": {"base_url": api.url, "concurrency": 16}})
+        outcomes = ask(gateway, 60)
+
+    assert all(isinstance(each, Completion) for each in outcomes)

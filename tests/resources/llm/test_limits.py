@@ -1,4 +1,4 @@
-"""One model's limits: a sliding minute, a concurrency that learns, a breaker that gives up."""
+"""One model's limits: a sliding minute, and a concurrency that learns."""
 
 import asyncio
 from collections.abc import Iterator
@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from resources.llm import limits as module
 from resources.llm import sliding_minute
-from resources.llm.limits import ModelLimits, ProviderDown
-from resources.llm.sliding_minute import Entry, SlidingMinute
+from resources.llm.circuit_breaker import CircuitBreaker
+from resources.llm.limits import ModelLimits
+from resources.llm.sliding_minute import SlidingMinute
 from tests.doubles.virtual_time import VirtualTime
 
 WINDOW = 0.2
@@ -110,7 +111,7 @@ def most_in_flight(limits: ModelLimits, n: int) -> int:
 
     async def one() -> None:
         nonlocal most
-        async with limits.attempt(1):
+        async with limits.attempt(1, CircuitBreaker("it")):
             most = max(most, limits.in_flight)
             await asyncio.sleep(0.002)
 
@@ -158,7 +159,7 @@ def test_nothing_is_sent_before_the_time_the_server_gave() -> None:
         limits = model_limits()
         limits.throttled(0.2)
         started = clock.monotonic()
-        async with limits.attempt(1):
+        async with limits.attempt(1, CircuitBreaker("it")):
             return clock.monotonic() - started
 
     assert clock.run(run) == pytest.approx(0.2)
@@ -172,13 +173,13 @@ def test_a_pause_that_begins_while_a_minute_is_waited_for_is_kept_to_as_well(
 
     async def run() -> float:
         limits = model_limits(**{limit: 1})
-        async with limits.attempt(1):
+        async with limits.attempt(1, CircuitBreaker("it")):
             pass
         asked = clock.monotonic()
 
         async def second() -> float:
-            async with limits.attempt(1) as reservation:
-                return reservation.began - asked
+            async with limits.attempt(1, CircuitBreaker("it")):
+                return clock.monotonic() - asked
 
         waiting = asyncio.create_task(second())
         await asyncio.sleep(0.05)
@@ -189,97 +190,18 @@ def test_a_pause_that_begins_while_a_minute_is_waited_for_is_kept_to_as_well(
     assert clock.run(run) == pytest.approx(0.4)
 
 
-def test_a_server_that_answers_nothing_is_paused_for_and_then_given_up(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(module, "FIRST_PAUSE", 0.001)
-    monkeypatch.setattr(module, "LONGEST_PAUSE", 0.004)
-    limits = model_limits()
-
-    async def attempt() -> None:
-        async with limits.attempt(1) as reservation:
-            limits.lost(reservation)
-
-    for _ in range(module.BREAK_AFTER * (module.MAX_BREAKS + 1)):
-        clock.run(attempt)
-    with pytest.raises(ProviderDown):
-        clock.run(attempt)
-    assert limits.in_flight == 0
-
-
-def test_one_answer_closes_the_breaker(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "FIRST_PAUSE", 0.0)
-    limits = model_limits()
-    for _ in range(module.MAX_BREAKS):
-        for _ in range(module.BREAK_AFTER):
-            limits.lost(module.TokenReservation(None, Entry(0.0, 0.0)))
-        limits.answered()
-    assert most_in_flight(limits, 4) == 4
-
-
-def seconds_to_begin(limits: ModelLimits) -> float:
-    """How long the next attempt has to wait for its place."""
-
-    async def begin() -> float:
-        asked = clock.monotonic()
-        async with limits.attempt(1) as reservation:
-            return reservation.began - asked
-
-    return clock.run(begin)
-
-
-def reservations(n: int) -> list[module.TokenReservation]:
-    """Attempts that begin now."""
-    return [module.TokenReservation(None, Entry(0.0, 0.0)) for _ in range(n)]
-
-
-def test_what_was_under_way_at_a_break_does_not_count_toward_the_next(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(module, "FIRST_PAUSE", 0.15)
-    limits = model_limits()
-    # Of 29 under way the first 10 lost are a break of 0.15 s. The other 19, lost after it, would be a
-    # second one of 0.3 s, and nine toward a third.
-    for reservation in reservations(29):
-        limits.lost(reservation)
-    assert seconds_to_begin(limits) == pytest.approx(0.15)
-
-    # Nine that began after it are not ten.
-    for reservation in reservations(9):
-        limits.lost(reservation)
-    assert seconds_to_begin(limits) == 0
-    limits.lost(*reservations(1))
-    assert seconds_to_begin(limits) == pytest.approx(0.3)
-
-
-def test_an_answer_between_losses_begins_the_row_anew_and_the_pauses_too(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(module, "FIRST_PAUSE", 0.15)
-    limits = model_limits()
-    for n_lost in (9, 9, 10):
-        limits.answered()
-        for reservation in reservations(n_lost):
-            limits.lost(reservation)
-        assert (seconds_to_begin(limits) > 0) == (n_lost == 10)
-    limits.answered()
-    for reservation in reservations(10):
-        limits.lost(reservation)
-    assert seconds_to_begin(limits) == pytest.approx(0.15), "the first pause again, not the second"
-
-
 def test_an_attempt_begins_when_it_may_go_not_when_it_came() -> None:
     async def run() -> tuple[float, float]:
         limits = model_limits(concurrency=1)
         asked = clock.monotonic()
 
         async def hold() -> None:
-            async with limits.attempt(1):
+            async with limits.attempt(1, CircuitBreaker("it")):
                 await asyncio.sleep(0.1)
 
         async def wait() -> float:
-            async with limits.attempt(1) as reservation:
-                return reservation.began - asked
+            async with limits.attempt(1, CircuitBreaker("it")):
+                return clock.monotonic() - asked
 
         _, placed = await asyncio.gather(hold(), wait())
         limits.throttled(0.1)
@@ -296,12 +218,12 @@ def test_a_cancelled_wait_leaves_its_place_to_the_next() -> None:
         entered = asyncio.Event()
 
         async def hold() -> None:
-            async with limits.attempt(1):
+            async with limits.attempt(1, CircuitBreaker("it")):
                 entered.set()
                 await asyncio.sleep(0.05)
 
         async def wait() -> str:
-            async with limits.attempt(1):
+            async with limits.attempt(1, CircuitBreaker("it")):
                 return "served"
 
         holder = asyncio.create_task(hold())

@@ -259,18 +259,48 @@ def test_every_other_reply_that_cost_something_is_a_row_and_is_asked_again_next_
     assert isinstance(asked(gateway), Completion)
 
 
-def test_a_stream_of_events_that_was_billed_is_a_row_and_not_asked_for_again(
+USED = b'"usage": {"prompt_tokens": 30, "completion_tokens": 20}'
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'data: {"choices": [{"delta": {"role": "assistant", "content": "No"}}]}\n\n'
+        b'data: {"choices": [{"delta": {"content": "rth."}, "finish_reason": "stop"}]}\n\n'
+        b'data: {"choices": [], ' + USED + b"}\n\ndata: [DONE]\n\n",
+        b'data: {"choices": [{"message": {"content": "North."}, "finish_reason": "stop"}], '
+        + USED
+        + b"}\n\n",
+        b": processing\n\n: processing\n\n"
+        b'{"choices": [{"message": {"content": "North."}, "finish_reason": "stop"}], '
+        + USED
+        + b"}\n\ndata: [DONE]\n",
+    ],
+    ids=["chunks", "one event", "JSON between events"],
+)
+def test_a_whole_stream_that_nobody_asked_for_is_read(
+    gateway: Gateway, server: ScriptedApi, body: bytes
+) -> None:
+    server.replies(body)
+
+    outcome = asked(gateway)
+
+    assert isinstance(outcome, Completion) and outcome.text == "North."
+    assert (outcome.prompt_tokens, outcome.completion_tokens) == (30, 20)
+
+
+def test_a_stream_that_breaks_off_and_was_billed_is_a_row_and_not_asked_for_again(
     gateway: Gateway, server: ScriptedApi
 ) -> None:
     server.replies(
         b'data: {"choices": [{"delta": {"content": "North."}}]}\n\n'
         b'data: {"choices": [], "usage": {"prompt_tokens": 30, "completion_tokens": 20}}\n\n'
-        b"data: [DONE]\n\n"
     )
 
     outcome = asked(gateway)
 
-    assert isinstance(outcome, Failure) and outcome.detail == "The reply is a stream of events."
+    assert isinstance(outcome, Failure)
+    assert outcome.detail == "The reply is a stream of events that breaks off."
     (charge,) = charges_of(gateway.ledger)
     assert (charge.prompt_tokens, charge.completion_tokens) == (30, 20)
     assert len(server.received) == 1
@@ -282,9 +312,7 @@ def test_an_error_in_place_of_a_message_is_told(gateway: Gateway, server: Script
     outcome = asked(gateway)
 
     assert isinstance(outcome, Failure)
-    assert outcome.detail == (
-        "The reply holds no message, but an error: The upstream is overloaded."
-    )
+    assert outcome.detail == ("The server answered 502: The upstream is overloaded.")
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,10 @@
 
 import pytest
 
+from resources.llm.error_advice import advised
+from resources.llm.error_kinds import kind_of, passes, refused_parameter
 from resources.llm.model_spec import ModelSpec
-from resources.llm.server_errors import advised, kind_of, passes, read_error, refused_parameter
+from resources.llm.server_errors import read_error
 
 
 def entry(**fields: object) -> ModelSpec:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from resources.home import REPO_ROOT
 from resources.llm import limits, sliding_minute
+from resources.llm.circuit_breaker import CircuitBreaker
 from resources.llm.limits import ModelLimits
 from resources.llm.model_spec import ModelSpec
 from resources.llm.request_locks import ByteLocks
@@ -118,7 +119,7 @@ def test_two_busy_processes_share_the_places_and_both_go_on(processes, under_vir
 
     async def ask(number: int, of_model: ModelLimits) -> None:
         nonlocal in_flight, most
-        async with of_model.attempt(0):
+        async with of_model.attempt(0, CircuitBreaker("it")):
             in_flight += 1
             most = max(most, in_flight)
             await asyncio.sleep(1)
@@ -151,7 +152,7 @@ def test_a_stage_that_ended_while_it_waited_leaves_nobody_waiting(processes, und
     taken = [others.take() for _ in range(4)]
 
     async def attempt() -> str:
-        async with of_model.attempt(0):
+        async with of_model.attempt(0, CircuitBreaker("it")):
             return "served"
 
     with pytest.raises(TimeoutError):

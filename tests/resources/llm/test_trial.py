@@ -12,7 +12,7 @@ import pytest
 from methods.prompts.messages import Message
 from methods.prompts.parsing import ParseError
 from resources.images.store import ImageStore
-from resources.llm import errors, gateway
+from resources.llm import circuit_breaker, errors, gateway
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Ledger
 from resources.llm.model_calls import AuthError, ModelCalls
@@ -162,7 +162,10 @@ def test_a_judge_that_answers_rubbish_to_one_prompt_is_asked_with_the_others(tmp
     )
 
 
-def test_a_server_that_is_out_of_order_is_given_up_for_all_prompts_and_says_so_once(tmp_path):
+def test_a_server_that_is_out_of_order_is_given_up_for_all_prompts_and_says_so_once(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(circuit_breaker, "LONGEST_PAUSE", 0.01)
     api = Odd()
     api.to_odd = (500, b"{}")
     with serving(api) as url, pytest.raises(ModelGivenUp) as caught:
@@ -301,7 +304,7 @@ def test_a_refused_key_ends_the_requests_of_its_model_only(tmp_path):
     assert api.heard_of["judge"] == ended["auth"] <= 20
     assert usage.failures == ended
     given_up = next(each for each in outcomes if getattr(each, "kind", "") == "given_up")
-    assert "judge" in given_up.detail and "No." in given_up.detail
+    assert "judge" in given_up.detail and "it says: No" in given_up.detail
 
 
 def test_a_refused_key_ends_a_stage_that_asks_one_model(tmp_path):

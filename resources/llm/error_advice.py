@@ -1,0 +1,101 @@
+"""What to change in models.yaml about a server's error."""
+
+import re
+
+from resources.llm.error_kinds import is_exhausted, kind_of, refused_parameter
+from resources.llm.masking import mask, one_line
+from resources.llm.model_spec import OWN_FIELDS, ModelSpec
+from resources.llm.server_errors import ServerError
+from resources.llm.server_wordings import IMAGE_COUNT, IMAGE_SIZE, says_too_many_images
+
+_READ = 2000
+"""Characters of a message that patterns search."""
+
+
+def advised(error: ServerError, spec: ModelSpec) -> str:
+    """One line with what to change in models.yaml about an error, and what the server says.
+
+    Empty where no setting would help. Secrets are masked.
+    """
+    # Masked before a name is cut out of it, which could be a part of a secret.
+    error = ServerError(error.status, *(mask(text, spec) for text in error[1:]))
+    what = _advice(error, spec, f"in the entry {spec.name} of models.yaml")
+    message = error.message.strip().rstrip(".") or f"status {error.status}"
+    # What to do stands first, as a long line is cut.
+    return one_line(f"{what} (it says: {message}).", spec) if what else ""
+
+
+def _advice(error: ServerError, spec: ModelSpec, entry: str) -> str:
+    kind, message = kind_of(error), error.message[:_READ]
+    if kind == "too_long" and IMAGE_SIZE.search(error.text):
+        return f"Set a smaller max_side {entry}"
+    if kind == "too_long" and says_too_many_images(error.text):
+        return _fewer_images(message, entry)
+    if kind == "too_long":
+        return f"Set context_tokens, or a smaller token_limit.tokens or max_side, {entry}"
+    if kind == "bad_parameter":
+        field = refused_parameter(error) or ""
+        setting = _setting(field, message, spec)
+        return f"The server does not take {field} as it is sent: {setting} {entry}"
+    if error.code == "model_not_found" or (
+        error.status in (400, 404) and _NO_MODEL.search(message)
+    ):
+        return f"The server does not know the model {spec.model}: correct `model` {entry}"
+    if kind == "auth":
+        return _about_the_account(error, spec, entry)
+    if error.status == 404 and (not error.details or _NO_ROUTE.fullmatch(message)):
+        return (
+            f"Nothing answers at this address: correct base_url, which often ends in /v1, {entry}"
+        )
+    return ""
+
+
+def _fewer_images(message: str, entry: str) -> str:
+    limit = IMAGE_COUNT.search(message)
+    n_images = next((number for number in limit.groups() if number), "") if limit else ""
+    if n_images == "0":
+        return "The server takes no images for this model"
+    n_images = n_images or "the number that the server takes"
+    return f"Set `max_images: {n_images}`, and `many_images: grid` or `sample`, {entry}"
+
+
+def _about_the_account(error: ServerError, spec: ModelSpec, entry: str) -> str:
+    if is_exhausted(error):
+        return f"The account of {spec.name} has no balance or quota left: add credit or wait"
+    if spec.api_key_env is None:
+        return f"The server wants a key: set api_key_env {entry}"
+    return f"The server does not accept the key: set {spec.api_key_env} to a key that it accepts"
+
+
+def _setting(field: str, message: str, spec: ModelSpec) -> str:
+    """The setting to change so that a field is not sent, or is sent in another way."""
+    if field in spec.extra_body or field not in OWN_FIELDS:
+        return f"take {field} out of extra_body"
+    if OWN_FIELDS[field] == "token_limit":
+        if re.search(_LIMIT_TOO_HIGH, message):
+            return "set a smaller `token_limit: {tokens: ...}`"
+        if re.search(_LIMIT_MISSING, message):
+            return "set `token_limit: {tokens: 1024}`"
+        other = "max_completion_tokens" if field == "max_tokens" else "max_tokens"
+        return f"set `token_limit: {{name: {other}}}`"
+    if field == "temperature":
+        return "set `temperature: none`"
+    if field == "response_format":
+        return "set `structured_output: false`"
+    if field == "reasoning_effort":
+        return "leave out reasoning, or give it a value that the server knows,"
+    return f"leave out {OWN_FIELDS[field]}"
+
+
+_NO_MODEL = re.compile(
+    r"^The model [`'\"].{1,200} does not exist"  # OpenAI, vLLM
+    r"|^model [`'\"].{1,200} not found"  # Ollama
+    r"|^models?/\S{1,200} is not found"  # Gemini
+    r"|^model: "  # Anthropic
+    r"|\binvalid model name\b|\bno such model\b|\bunknown model\b|模型不存在",
+    re.IGNORECASE,
+)
+_NO_ROUTE = re.compile(r"(error:? )?(404:? )?(page )?not found\.?", re.IGNORECASE)
+"""Words of a web server without such a route."""
+_LIMIT_TOO_HIGH = r"is too large: \d|^Range of |: \d+ > \d+|must be (at most|less than)"
+_LIMIT_MISSING = r"Field required"

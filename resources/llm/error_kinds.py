@@ -1,0 +1,158 @@
+"""Classification of server errors by status, then by type, code and text of the body.
+
+The wordings are data: those of refusals, balances, keys, lengths and rates in `server_wordings.py`,
+those of parameters here. An error that nothing classifies costs one request and shows what the server
+said.
+"""
+
+import re
+
+from resources.llm import server_wordings as wordings
+from resources.llm.model_spec import OWN_FIELDS
+from resources.llm.request import PASSING, FailureKind
+from resources.llm.server_errors import ServerError
+
+_PASSING_STATUS: dict[int, FailureKind] = {
+    408: "timeout",
+    409: "server_error",
+    425: "server_error",
+    429: "rate_limited",
+}
+"""Statuses below 500 that may pass by themselves, and the failure kind if they do not."""
+_OF_THE_REQUEST = (0, 400, 413, 422)
+"""Statuses of an error that is about the request itself."""
+_READ = 2000
+"""Characters of a message that patterns of parameters search."""
+
+
+def kind_of(error: ServerError) -> FailureKind:
+    """Classify an error.
+
+    `auth` stands for errors that every request with this key meets: a refused key, an empty account.
+    A 403 without words about the key costs one request (`bad_request`): firewalls and moderation answer
+    403 to single prompts.
+    """
+    status, text = error.status, error.text
+    names = {error.code, error.type}
+    if status != 429 and (names & wordings.REFUSING_CODES or _refuses_content(text)):
+        return "refused"
+    if is_exhausted(error):
+        return "auth"
+    if names & wordings.LENGTH_CODES:
+        return "too_long"
+    if status in (401, 402):
+        return "auth"
+    if status in (0, 400, 403) and _says(text, wordings.BAD_KEY):
+        return "auth"
+    if status == 403 and _says(text, wordings.NO_ACCESS):
+        return "auth"
+    if status == 429 or (status in (0, 400, 403) and _says(text, wordings.RATE_LIMITED)):
+        return "rate_limited"
+    if status == 413 or _says(text, wordings.TOO_LONG):
+        return "too_long"
+    if status in _PASSING_STATUS:
+        return _PASSING_STATUS[status]
+    if status >= 500:
+        return "server_error"
+    if refused_parameter(error):
+        return "bad_parameter"
+    if status in (0, 400, 422) and _says(text, wordings.PROBABLY_TOO_LONG):
+        return "too_long"
+    return "bad_request" if status else "bad_response"
+
+
+def passes(error: ServerError) -> bool:
+    """Whether the same request may succeed later."""
+    return kind_of(error) in (*PASSING, "bad_response")
+
+
+def is_certainly_too_long(error: ServerError) -> bool:
+    """Whether the server names the length of the prompt, so that no longer prompt is worth sending."""
+    return error.status != 413 and (
+        bool({error.code, error.type} & wordings.LENGTH_CODES)
+        or _says(error.text, wordings.TOO_LONG)
+    )
+
+
+def _refuses_content(text: str) -> bool:
+    return _says(text, wordings.REFUSED) and not _says(text, wordings.ACCOUNT_CLOSED)
+
+
+def is_exhausted(error: ServerError) -> bool:
+    """Whether the balance, or the quota of a day, is used up: waiting seconds does not restore it."""
+    if error.status not in (0, 400, 401, 402, 403, 429):
+        return False
+    if {error.code, error.type} & wordings.EXHAUSTED_CODES or _says(error.text, wordings.EXHAUSTED):
+        return True
+    if error.status == 400:
+        return False
+    if _says(error.text, wordings.LONG_PERIOD):
+        return True
+    is_rate = _says(error.text, wordings.RATE_LIMITED)
+    return not is_rate and _says(error.text, wordings.PROBABLY_EXHAUSTED)
+
+
+def _says(text: str, pattern: re.Pattern[str]) -> bool:
+    return pattern.search(text) is not None
+
+
+def refused_parameter(error: ServerError) -> str | None:
+    """The field of a request that the server does not take, or not with its value; None for others."""
+    if error.status not in _OF_THE_REQUEST:
+        return None
+    named = re.split(r"[.\[]", error.param)[0]
+    if named in OWN_FIELDS or (named and error.code in _PARAMETER_CODES):
+        return None if named in _NOT_SETTINGS else named
+    message = (error.message or error.details)[:_READ]
+    for pattern, field in _FIELD_WORDINGS:
+        if re.search(pattern, message):
+            return field
+    for pattern in _NAMING:
+        if match := re.search(pattern, message):
+            return None if match[1] in _NOT_SETTINGS else match[1]
+    for pattern in _NAMING_OWN:
+        if (match := re.search(pattern, message)) and match[1] in OWN_FIELDS:
+            return match[1]
+    return None
+
+
+_PARAMETER_CODES = ("unsupported_parameter", "unsupported_value", "unknown_parameter")
+_NOT_SETTINGS = (
+    *("messages", "model", "stream", "n", "input", "input_tokens", "image", "images", "contents"),
+)
+"""Fields that no setting stands for: an error about them is one of the request."""
+_NAMING = (
+    r"\bUn(?:supported|known) (?:parameter|value): ['\"`]?(\w{1,40})",  # OpenAI
+    r"\bUnrecognized request arguments? supplied: (\w{1,40})",
+    r"\bUnknown name \\?\"(\w{1,40})\\?\"(?! at ')",  # Gemini
+    r"['\"]loc['\"]: ?[\[(]['\"]body['\"], ?['\"](\w{1,40})",  # servers built on FastAPI
+    r"^(\w{1,40}): (?:Field required|Extra inputs are not permitted)",  # Anthropic
+    r"^`?(\w{1,40})`? is deprecated for this model",
+    r"^['\"`](\w{1,40})['\"`] is not supported with this model",
+    r"\bArgument not supported on this model: (\w{1,40})",  # xAI
+    r"\bdoes not support parameters: \[?['\"](\w{1,40})",  # LiteLLM
+    r"\bExtra inputs are not permitted, field: '(\w{1,40})'",  # Fireworks
+    r"^`(\w{1,40})` and `\w{1,40}` cannot both be specified",
+)
+"""Wordings for any field; the group is its name."""
+_NAMING_OWN = (
+    r"\(parameter=(\w{1,40})[,)]",  # vLLM
+    r"^(?:Input validation error: )?`?(\w{1,40})`? must be ",  # vLLM, SGLang, TGI
+    r"\bRange of (\w{1,40}) should be ",  # Alibaba
+    r"^(\w{1,40}) is too large: \d",  # OpenAI
+    r"^(\w{1,40}): (?:\d+ > \d+|Input should be|range:)",  # Anthropic
+    r"Go struct field \w+\.(\w{1,40}) of type",  # Ollama
+)
+"""Wordings that count for the fields that settings stand for, and no others."""
+_FIELD_WORDINGS = (
+    (r"\bdoes not support thinking$|^invalid reasoning value: ", "reasoning_effort"),  # Ollama
+    (
+        r"only works in thinking mode|^Thinking (level |budget )?is not ",
+        "reasoning_effort",
+    ),  # Gemini
+    (r"Unknown name .{1,60} at '\S{0,80}response_(schema|format)", "response_format"),
+    (r"^Invalid (parameter: '|schema for )response_format", "response_format"),  # OpenAI
+    (r"^This response_format type is unavailable", "response_format"),  # DeepSeek
+    (r"JSON schema contains features not supported", "response_format"),  # vLLM
+    (r"^Failed to (convert|compile) .{0,60}(grammar|json.?schema)", "response_format"),
+)

@@ -1,0 +1,92 @@
+"""Completions that arrive as server-sent events although no stream was asked for."""
+
+from typing import Any, NamedTuple
+
+from methods.json_text import from_json
+
+_TEXTS = ("content", "reasoning_content", "reasoning", "refusal")
+"""Fields of a delta whose texts are joined."""
+_MOST_EVENTS = 200_000
+"""Events that are read: no completion has more."""
+
+
+class EventStream(NamedTuple):
+    """What a body of events holds.
+
+    Attributes:
+        completion: The completion, as a reply without a stream would have it. None where the stream
+            breaks off before its last event, or is not a stream.
+        usage: The last counts of tokens.
+        has_events: Whether the body has events with data.
+    """
+
+    completion: dict[str, Any] | None
+    usage: object
+    has_events: bool
+
+
+def read_event_stream(body: bytes) -> EventStream:
+    """Read a body of server-sent events: whole completions or chunks, `[DONE]`, comments.
+
+    JSON that stands outside events is read, too, as some servers put `data: [DONE]` behind a plain
+    reply, or comments that keep the connection open before it.
+    """
+    try:
+        text = body.decode().lstrip("\ufeff")
+    except UnicodeDecodeError:
+        return EventStream(None, None, False)
+    chunks: list[dict[str, Any]] = []
+    outside: list[str] = []
+    n_events, is_done = 0, False
+    for line in text.splitlines()[:_MOST_EVENTS]:
+        field, colon, value = line.partition(":")
+        if colon and field == "data":
+            n_events += 1
+            is_done = is_done or value.strip() == "[DONE]"
+            if isinstance(chunk := _decoded(value), dict):
+                chunks.append(chunk)
+        elif line.strip() and not (colon and field in ("", "event", "id", "retry")):
+            outside.append(line)
+    if outside:
+        whole = _decoded("\n".join(outside))
+        chunks = [whole] if isinstance(whole, dict) else []
+    usages = [chunk["usage"] for chunk in chunks if chunk.get("usage")]
+    usage = usages[-1] if usages else None
+    return EventStream(_completion(chunks, usage, is_done), usage, n_events > 0)
+
+
+def _completion(
+    chunks: list[dict[str, Any]], usage: object, is_done: bool
+) -> dict[str, Any] | None:
+    for chunk in chunks:
+        choice = _first_choice(chunk)
+        # An event with a whole message, or an error in place of it, is the reply.
+        if (choice is not None and "message" in choice) or chunk.get("error"):
+            return chunk
+    deltas = [choice for chunk in chunks if (choice := _first_choice(chunk)) is not None]
+    ends = [choice["finish_reason"] for choice in deltas if choice.get("finish_reason")]
+    if not deltas or not (ends or is_done):
+        return None
+    message: dict[str, Any] = {"role": "assistant"}
+    for choice in deltas:
+        delta = choice.get("delta")
+        for name in _TEXTS:
+            if isinstance(delta, dict) and isinstance(part := delta.get(name), str):
+                message[name] = message.get(name, "") + part
+        if isinstance(delta, dict) and delta.get("tool_calls"):
+            message["tool_calls"] = delta["tool_calls"]
+    choice = {"index": 0, "message": message, "finish_reason": ends[-1] if ends else None}
+    return {**chunks[0], "choices": [choice], "usage": usage}
+
+
+def _first_choice(chunk: dict[str, Any]) -> dict[str, Any] | None:
+    choices = chunk.get("choices")
+    first = choices[0] if isinstance(choices, list) and choices else None
+    return first if isinstance(first, dict) else None
+
+
+def _decoded(text: str) -> object:
+    try:
+        return from_json(text)
+    except ValueError:
+        return None

@@ -1,0 +1,195 @@
+"""The wordings of servers' errors, as patterns over the text of `ServerError.text`.
+
+That text has `_` and camel case split into words. A pattern names a kind of error and not one server;
+a comment names the servers whose words only that pattern covers.
+"""
+
+import re
+
+
+def _any(*patterns: str) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE)
+
+
+# Content policy
+
+REFUSING_CODES = frozenset(
+    (
+        "data_inspection_failed",  # Alibaba
+        "content_filter",
+        "content_policy_violation",
+        "invalid_prompt",
+        "moderation_blocked",
+        "image_content_policy_violation",
+        "ResponsibleAIPolicyViolation",
+        "1301",  # Zhipu
+    )
+)
+_RULES = (
+    r"(polic(y|ies)|guidelines?|usage rules|terms of (use|service)|safety|content|law|regulation)"
+)
+REFUSED = _any(
+    r"content (filter|polic|management|moderat|safety|violat|exists risk|inspection|restriction)",
+    r"content .{0,40}(not allowed|inappropriate|blocked|flagged"
+    r"|prohibited|rejected|violat|unsafe)",
+    r"(safety|moderation|guardrails?) (system|reason|check|filter"
+    r"|polic|guideline|concern|violat|block)",
+    r"(for|by|due to|because of) .{0,20}(safety|moderation|guardrail)",
+    r"(violat|against|contrary to|not comply|breach)\w* .{0,60}" + _RULES,
+    r"(flagged|blocked|rejected|filtered|refused|denied|stopped|intercepted) .{0,60}"
+    r"(safety|moderat|polic(y|ies)|guideline|guardrail|inappropriate"
+    r"|harm|sensitive|risk|violence|sexual)",
+    r"inappropriate",
+    r"(?<!case )(?<!case-)sensitive (content|words?|information|data|material|topic|text)",
+    r"contains? .{0,20}sensitive|is sensitive|risk control",
+    r"high[ -]risk|harmful|unsafe (content|prompt)",
+    r"prohibited (content|use|prompt)|data inspection",
+    r"nsfw|recitation|jailbreak|sexual|self[ -]harm",
+    r"敏感|违规|不安全|内容安全|审核|风控|高风险|违法|不当|不合规|不適切|ポリシーに?違反",
+    r"부적절|유해|정책.{0,10}위반|inappropri|unangemessen|richtlinie|inapropiad|inadequad",
+)
+ACCOUNT_CLOSED = _any(
+    r"(account|organi[sz]ation|workspace|api key|your key|team|project)\b.{0,60}"
+    r"(suspend|deactivat|terminat|disabled|banned|closed|blocked)",
+    r"账(号|户).{0,20}(封|停用|冻结|禁用)",
+)
+"""An account that was closed for what it asked: every request meets it."""
+
+# Balance, and the quota of a day or a month
+
+EXHAUSTED_CODES = frozenset(
+    (
+        *("insufficient_quota", "billing_error", "billing_not_active", "Arrearage", "1113"),
+        *("insufficient_balance", "insufficient_credits", "account_overdue", "payment_required"),
+        *("exceeded_current_quota_error", "billing_hard_limit_reached", "insufficient_user_quota"),
+    )
+)
+EXHAUSTED = _any(
+    r"insufficient (user |account )?(quota|balance|credits?|funds?)",
+    r"(balance|credits?|funds?)\b.{0,40}(exhausted|depleted"
+    r"|insufficient|run out|used up|too low|empty)",
+    r"(out of|no|not enough|zero|negative) (remaining )?(credits?|balance|funds?)\b",
+    r"(ran|run|running) out of (credits?|balance|funds?|quota)",
+    r"arrear|overdue|in good standing|payment required",
+    r"billing (hard limit|not active|is disabled)",
+    r"spending (limit|cap)",
+    r"(monthly|budget|credit|usage) (limit|quota|budget|cap).{0,30}(exceed|reach)",
+    r"exceed\w* .{0,40}(monthly|budget|spend)|budget (has been )?exceeded",
+    r"recharge|\btop[ -]?up\b|can only afford|(add|buy|purchase) (more )?(credits?|funds?)",
+    r"余额不足|余额.{0,10}(不够|为零|耗尽)|欠费|充值|资源包",
+    r"额度.{0,10}(不足|用尽|耗尽|已用完)|账户.{0,10}不足",
+    r"残高|잔액|크레딧.{0,10}부족|guthaben|saldo (insuf|agot)",
+    r"solde insuffisant|cr[ée]dit.{0,10}insuff",
+)
+LONG_PERIOD = _any(r"per[ -]?day|\bdaily\b|\b[RT]PD\b|per[ -]?month|每日|每天|当日|每月")
+"""A quota that the server restores after hours."""
+PROBABLY_EXHAUSTED = _any(r"\bquota\b|\bbilling\b|plan limit|payment|subscription|配额|额度|限额")
+"""Words of an empty account, unless the error is about a rate."""
+
+RATE_LIMITED = _any(
+    r"rate[ -]?limit|too many (concurrent |simultaneous )?(requests|connections)|throttl",
+    r"per ?(minute|second|hour|min|sec)\b|\b[RT]PM\b|concurren|overload|retry (after|delay|info)",
+    r"(try|retry) again (in|after|later)|please (retry|slow down)|server (is )?busy|at capacity",
+    r"频率|过于频繁|并发|限流|稍后(再试|重试)|繁忙|請稍後|レート制限|混み合|요청이 너무",
+)
+
+# Keys
+
+_KEY = r"(api|access|auth\w*|secret|bearer|subscription|security|license)[ -]?(key|token)s?"
+BAD_KEY = _any(
+    _KEY + r"\b.{0,60}(invalid|not valid|expired|incorrect|missing|wrong|unknown|disabled|revoked"
+    r"|not found|required|not provided|malformed|rejected|not match)",
+    r"(invalid|incorrect|missing|expired|wrong|no|malformed|bad|unknown|provide \w+)\b.{0,30}"
+    + _KEY,
+    r"(invalid|missing|wrong|bad) (credential|authenti|signature|authorization)",
+    r"not authenticated",
+    r"unauthenticated|authentication (failed|error|required|fails)|unauthori[sz]ed",
+    r"(密钥|令牌|api ?key|鉴权|认证).{0,20}(无效|错误|失败|过期|不正确|不存在)",
+    r"无效的?.{0,10}(密钥|令牌|api ?key)",
+)
+NO_ACCESS = _any(
+    r"(country|region|territory|location).{0,40}(not supported"
+    r"|unsupported|not available|blocked)",
+    r"(not|un)(supported| available).{0,40}(country|region|territory|location)",
+    r"(account|organi[sz]ation|workspace|project|subscription|ip( address)?)\b.{0,80}"
+    r"(suspend|deactivat|terminat|disabled|banned|closed|inactive"
+    r"|not active|not allowed|not enabled)",
+    r"(permission|access|not (allowed|authorized|permitted|entitled))"
+    r".{0,60}\b(model|api|project|service)s?\b",
+)
+"""Words of a 403 that every request of this account meets."""
+
+# Lengths
+
+LENGTH_CODES = frozenset(
+    (
+        *("context_length_exceeded", "string_above_max_length", "exceed_context_size_error"),
+        *("context_window_exceeded", "request_too_large", "input_too_long", "prompt_too_long"),
+    )
+)
+IMAGE_COUNT = re.compile(
+    r"at most (\d+) (?:image|picture|media)|supports? (?:up to"
+    r"|at most|a maximum of) (\d+) (?:image|media)"
+    r"|\bimage=(\d+)|images?\b[^.]{0,60}?> (\d+)|(?:maximum"
+    r"|limit|up to|max)\b\D{0,30}(\d+) images?"
+    r"|images?\b[^.\d]{0,40}(?:limit|maximum|max|exceeds?|at most|up to|only)[^.\d]{0,30}(\d+)"
+    r"|最多.{0,10}?(\d+).{0,3}张",
+    re.IGNORECASE,
+)
+"""A limit on the number of images; one of the groups is the number."""
+_TOO_MANY_IMAGES = _any(
+    IMAGE_COUNT.pattern,
+    r"too (many|much) (images?|pictures?|media|attachments?|files?|documents?)",
+    r"(number|count|amount) of (images?|pictures?|media).{0,60}(exceed"
+    r"|limit|maximum|too|more|greater|at most)",
+    r"(only|more than) (one|two|three|\d+) (images?|pictures?)|multiple images",
+    r"image limit|limit[ -]mm[ -]per[ -]prompt",
+    r"(图片|图像|圖片|画像|이미지).{0,12}(数量|个数|張数|枚数|개수).{0,12}(超|限|上限|초과)",
+    r"(图片|图像)过多|画像が多すぎ",
+)
+IMAGE_SIZE = _any(
+    r"images?\b.{0,60}(exceeds?|larger than|too (large|big)|greater than|over).{0,40}"
+    r"(MB|bytes|pixels|size|dimension|limit|maximum)",
+    r"(image|pixel|dimension)s?\b.{0,60}(exceed|too (large|big))",
+    r"max\w* (allowed )?(image )?(size|dimension)",
+    r"(图片|图像).{0,10}(过大|太大|尺寸超)",
+)
+"""An image with too many bytes or pixels."""
+TOO_LONG = _any(
+    _TOO_MANY_IMAGES.pattern,
+    IMAGE_SIZE.pattern,
+    r"maximum context length",  # OpenAI, vLLM, SGLang, OpenRouter
+    r"context (length|window|size|limit)\b.{0,80}(exceed|is only|not enough|overflow|too)",
+    r"(exceed|overflow|longer than|larger than|greater than|too long for|too large for|beyond)\w*"
+    r".{0,60}(context|model(.s)? maximum|maximum model|max(imum)? (input|model|prompt|sequence))",
+    r"too long to fit|too long for (the |this )?(requested )?model",
+    r"max tokens must be at least 1, got -",  # vLLM
+    r"(prompt|input|conversation|message|messages|request|text"
+    r"|context|content)s?( is| are|:)? too long",
+    r"(input|prompt)( token)? (length|count|tokens?)\b.{0,60}(exceed"
+    r"|longer|greater|more than|over|should be)",
+    r"(exceed\w*|over|above|beyond) .{0,40}(input|prompt|context) (token|length|limit)",
+    r"prompt exceeds max length|range of input length|too many (input |prompt )?tokens",
+    r"input length and `?max tokens`? exceed",
+    r"shorter (input|prompt)",
+    r"reduce .{0,20}(length|prompt|size of the|number of (tokens|messages))",
+    r"context the overflows|\bn ctx\b|string too long",
+    r"(上下文|输入|提示|文本|请求).{0,16}(过长|太长|超出|超过|超长)",
+    r"(超出|超过).{0,16}(上下文|最大.{0,6}长度|token)",
+    r"長すぎ|コンテキスト(長|ウィンドウ)?.{0,10}超|너무 (길|깁)",
+    r"컨텍스트.{0,12}초과|zu lang|demasiado larg|trop long",
+)
+PROBABLY_TOO_LONG = _any(
+    r"tokens?\b.{0,60}(exceed|limit|maximum|too (many|large|long)"
+    r"|more than|greater|larger|longer|over)",
+    r"(exceed|limit|maximum|too (many|large|long)|more than|greater"
+    r"|larger|longer)\w*.{0,60}\btokens?\b",
+    r"(payload|body|request( size)?)\b.{0,40}(too (large|big)|exceed|larger)|too large",
+    r"长度|過長|超长|トークン|토큰",
+)
+"""Words of a length that may be about something else, such as a parameter."""
+
+
+def says_too_many_images(text: str) -> bool:
+    """Whether an error's text is about the number of images."""
+    return _TOO_MANY_IMAGES.search(text) is not None

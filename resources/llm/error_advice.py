@@ -27,10 +27,10 @@ def advised(error: ServerError, spec: ModelSpec) -> str:
 
 def _advice(error: ServerError, spec: ModelSpec, entry: str) -> str:
     kind, message = kind_of(error), error.message[:_READ]
-    if kind == "too_long" and IMAGE_SIZE.search(error.text):
-        return f"Set a smaller max_side {entry}"
     if kind == "too_long" and says_too_many_images(error.text):
         return _fewer_images(message, entry)
+    if kind == "too_long" and IMAGE_SIZE.search(error.text):
+        return f"Set a smaller max_side {entry}"
     if kind == "too_long":
         return f"Set context_tokens, or a smaller token_limit.tokens or max_side, {entry}"
     if kind == "bad_parameter":

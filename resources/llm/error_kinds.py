@@ -34,7 +34,11 @@ def kind_of(error: ServerError) -> FailureKind:
     """
     status, text = error.status, error.text
     names = {error.code, error.type}
-    if status != 429 and (names & wordings.REFUSING_CODES or _refuses_content(text)):
+    if (
+        status == 451
+        or status != 429
+        and (names & wordings.REFUSING_CODES or _refuses_content(text))
+    ):
         return "refused"
     if is_exhausted(error):
         return "auth"

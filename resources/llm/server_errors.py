@@ -68,7 +68,7 @@ def read_error(status: int, body: object) -> ServerError:
     if isinstance(body, str):
         return ServerError(status, message=_plain_text(body))
     if not isinstance(body, dict):
-        return ServerError(status, message=_json(body))
+        return ServerError(status, message=_json(body) if body else "")
     nested = next((body[name] for name in _NESTED if body.get(name)), None)
     if isinstance(nested, list) and len(nested) == 1 and isinstance(nested[0], dict):
         nested = nested[0]

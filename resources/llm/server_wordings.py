@@ -28,32 +28,31 @@ REFUSING_CODES = frozenset(
 _RULES = (
     r"(polic(y|ies)|guidelines?|usage rules|terms of (use|service)|safety|content|law|regulation)"
 )
+_HARM = r"(inappropriate|harm|sensitive|risk|violence|sexual)"
 REFUSED = _any(
-    r"content (filter|polic|management|moderat|safety|violat|exists risk|inspection|restriction)",
-    r"content .{0,40}(not allowed|inappropriate|blocked|flagged"
-    r"|prohibited|rejected|violat|unsafe)",
-    r"(safety|moderation|guardrails?) (system|reason|check|filter"
-    r"|polic|guideline|concern|violat|block)",
+    r"content (filter|polic|management|moderat|safety|violat|exists risk|inspection|restrict)",
+    r"content .{0,40}(not allowed|inappropriate|blocked|flagged|prohibited|rejected|violat|unsafe)",
+    r"(safety|moderation|guardrails?) (system|reason|check|filter|polic|guideline|concern)",
+    r"(safety|moderation|guardrails?) (violat|block|interven)",
     r"(for|by|due to|because of) .{0,20}(safety|moderation|guardrail)",
     r"(violat|against|contrary to|not comply|breach)\w* .{0,60}" + _RULES,
     r"(flagged|blocked|rejected|filtered|refused|denied|stopped|intercepted) .{0,60}"
-    r"(safety|moderat|polic(y|ies)|guideline|guardrail|inappropriate"
-    r"|harm|sensitive|risk|violence|sexual)",
-    r"inappropriate",
-    r"(?<!case )(?<!case-)sensitive (content|words?|information|data|material|topic|text)",
-    r"contains? .{0,20}sensitive|is sensitive|risk control",
-    r"high[ -]risk|harmful|unsafe (content|prompt)",
-    r"prohibited (content|use|prompt)|data inspection",
-    r"nsfw|recitation|jailbreak|sexual|self[ -]harm",
-    r"敏感|违规|不安全|内容安全|审核|风控|高风险|违法|不当|不合规|不適切|ポリシーに?違反",
-    r"부적절|유해|정책.{0,10}위반|inappropri|unangemessen|richtlinie|inapropiad|inadequad",
+    r"(safety|moderat|polic(y|ies)|guideline|guardrail|inappropriate|harm|sensitive|risk"
+    r"|violence|sexual)",
+    r"inappropriate|harmful|nsfw|recitation|jailbreak|sexual|self[ -]harm",
+    r"(?<!case )(?<!case-)sensitive (content|words?|info|data|material|topic|text)",
+    r"contains? .{0,20}sensitive|is sensitive|risk control|high[ -]risk|data inspection",
+    r"(unsafe|prohibited) (content|use|prompt)",
+    r"敏感|违规|不安全|内容安全|审核|风控|高风险|违法|不当|不合规|违反.{0,12}(政策|规定|规则|法)",
+    r"不適切|ポリシーに?違反|부적절|유해|정책.{0,10}위반",
+    r"inappropri|unangemessen|richtlinie|inapropiad|inadequad",
 )
 ACCOUNT_CLOSED = _any(
     r"(account|organi[sz]ation|workspace|api key|your key|team|project)\b.{0,60}"
     r"(suspend|deactivat|terminat|disabled|banned|closed|blocked)",
     r"账(号|户).{0,20}(封|停用|冻结|禁用)",
 )
-"""An account that was closed for what it asked: every request meets it."""
+"""An account that was closed, as for what it asked: every request meets it."""
 
 # Balance, and the quota of a day or a month
 
@@ -66,20 +65,19 @@ EXHAUSTED_CODES = frozenset(
 )
 EXHAUSTED = _any(
     r"insufficient (user |account )?(quota|balance|credits?|funds?)",
-    r"(balance|credits?|funds?)\b.{0,40}(exhausted|depleted"
-    r"|insufficient|run out|used up|too low|empty)",
+    r"(balance|credits?|funds?)\b.{0,40}"
+    r"(exhausted|depleted|insufficient|run out|used up|too low|empty)",
     r"(out of|no|not enough|zero|negative) (remaining )?(credits?|balance|funds?)\b",
     r"(ran|run|running) out of (credits?|balance|funds?|quota)",
-    r"arrear|overdue|in good standing|payment required",
-    r"billing (hard limit|not active|is disabled)",
-    r"spending (limit|cap)",
+    r"arrear|overdue|in good standing|payment required|billing (hard limit|not active|is disabled)",
+    r"spend(ing)? (limit|cap)",
     r"(monthly|budget|credit|usage) (limit|quota|budget|cap).{0,30}(exceed|reach)",
     r"exceed\w* .{0,40}(monthly|budget|spend)|budget (has been )?exceeded",
-    r"recharge|\btop[ -]?up\b|can only afford|(add|buy|purchase) (more )?(credits?|funds?)",
-    r"余额不足|余额.{0,10}(不够|为零|耗尽)|欠费|充值|资源包",
-    r"额度.{0,10}(不足|用尽|耗尽|已用完)|账户.{0,10}不足",
-    r"残高|잔액|크레딧.{0,10}부족|guthaben|saldo (insuf|agot)",
-    r"solde insuffisant|cr[ée]dit.{0,10}insuff",
+    r"recharge|\btop[ -]?up\b|can only afford|requires more credits",
+    r"(add|buy|purchase) (more )?(credits?|funds?)",
+    r"余额不足|余额.{0,10}(不够|为零|耗尽)|欠费|充值|资源包|账户.{0,10}不足",
+    r"额度.{0,10}(不足|用尽|耗尽|已用完)|残高|잔액|크레딧.{0,10}부족",
+    r"guthaben|saldo (insuf|agot)|solde insuffisant|cr[ée]dit.{0,10}insuff",
 )
 LONG_PERIOD = _any(r"per[ -]?day|\bdaily\b|\b[RT]PD\b|per[ -]?month|每日|每天|当日|每月")
 """A quota that the server restores after hours."""
@@ -96,26 +94,24 @@ RATE_LIMITED = _any(
 # Keys
 
 _KEY = r"(api|access|auth\w*|secret|bearer|subscription|security|license)[ -]?(key|token)s?"
+_BAD = r"(invalid|incorrect|missing|expired|wrong|malformed|bad|unknown|no|provide \w+)"
 BAD_KEY = _any(
-    _KEY + r"\b.{0,60}(invalid|not valid|expired|incorrect|missing|wrong|unknown|disabled|revoked"
-    r"|not found|required|not provided|malformed|rejected|not match)",
-    r"(invalid|incorrect|missing|expired|wrong|no|malformed|bad|unknown|provide \w+)\b.{0,30}"
-    + _KEY,
+    _KEY + r"\b.{0,60}(invalid|not valid|expired|incorrect|missing|wrong|unknown|disabled|revoked)",
+    _KEY + r"\b.{0,60}(not found|required|not provided|malformed|rejected|not match)",
+    _BAD + r"\b.{0,30}" + _KEY,
+    r"(invalid|expired|missing|wrong) token\b",
     r"(invalid|missing|wrong|bad) (credential|authenti|signature|authorization)",
-    r"not authenticated",
-    r"unauthenticated|authentication (failed|error|required|fails)|unauthori[sz]ed",
+    r"(not |un)authenticated|authentication (failed|error|required|fails)|unauthori[sz]ed",
     r"(密钥|令牌|api ?key|鉴权|认证).{0,20}(无效|错误|失败|过期|不正确|不存在)",
     r"无效的?.{0,10}(密钥|令牌|api ?key)",
 )
 NO_ACCESS = _any(
-    r"(country|region|territory|location).{0,40}(not supported"
-    r"|unsupported|not available|blocked)",
+    r"(country|region|territory|location).{0,40}(unsupported|not (supported|available)|blocked)",
     r"(not|un)(supported| available).{0,40}(country|region|territory|location)",
-    r"(account|organi[sz]ation|workspace|project|subscription|ip( address)?)\b.{0,80}"
-    r"(suspend|deactivat|terminat|disabled|banned|closed|inactive"
-    r"|not active|not allowed|not enabled)",
-    r"(permission|access|not (allowed|authorized|permitted|entitled))"
-    r".{0,60}\b(model|api|project|service)s?\b",
+    r"(account|organi[sz]ation|workspace|project|subscription|consumer|user|ip( address)?)\b.{0,80}"
+    r"(suspend|deactivat|terminat|disabled|banned|closed|inactive|not (active|allowed|enabled))",
+    r"(permission|access|not (allowed|authorized|permitted|entitled)).{0,60}"
+    r"\b(model|api|project|service)s?\b",
 )
 """Words of a 403 that every request of this account meets."""
 
@@ -127,21 +123,24 @@ LENGTH_CODES = frozenset(
         *("context_window_exceeded", "request_too_large", "input_too_long", "prompt_too_long"),
     )
 )
+_N = r"(\d{1,4})\b(?! ?(?:bytes|[KM]i?B|pixels|px))"
+_IMAGE = r"(?:image|picture|media|photo)"
 IMAGE_COUNT = re.compile(
-    r"at most (\d+) (?:image|picture|media)|supports? (?:up to"
-    r"|at most|a maximum of) (\d+) (?:image|media)"
-    r"|\bimage=(\d+)|images?\b[^.]{0,60}?> (\d+)|(?:maximum"
-    r"|limit|up to|max)\b\D{0,30}(\d+) images?"
-    r"|images?\b[^.\d]{0,40}(?:limit|maximum|max|exceeds?|at most|up to|only)[^.\d]{0,30}(\d+)"
-    r"|最多.{0,10}?(\d+).{0,3}张",
+    rf"at most {_N} {_IMAGE}"
+    rf"|supports? (?:up to|at most|a maximum of) {_N} {_IMAGE}"
+    rf"|\bimage={_N}"  # vLLM
+    rf"|{_IMAGE}s?\b[^.]{{0,60}}?> {_N}"  # Anthropic
+    rf"|(?:maximum|limit|up to|max)\b\D{{0,30}}{_N} {_IMAGE}s?"
+    rf"|{_IMAGE}s?\b[^.\d]{{0,40}}(?:limit|maximum|max|exceeds?|at most|up to|only)[^.\d]{{0,30}}{_N}"
+    r"|最多.{0,10}?(\d{1,4}).{0,3}张",
     re.IGNORECASE,
 )
 """A limit on the number of images; one of the groups is the number."""
 _TOO_MANY_IMAGES = _any(
     IMAGE_COUNT.pattern,
-    r"too (many|much) (images?|pictures?|media|attachments?|files?|documents?)",
-    r"(number|count|amount) of (images?|pictures?|media).{0,60}(exceed"
-    r"|limit|maximum|too|more|greater|at most)",
+    r"too (many|much) (images?|pictures?|media|photos?|attachments?|files?|documents?)",
+    r"(number|count|amount) of (images?|pictures?|media|photos?)"
+    r".{0,60}(exceed|limit|maximum|too|more|greater|at most)",
     r"(only|more than) (one|two|three|\d+) (images?|pictures?)|multiple images",
     r"image limit|limit[ -]mm[ -]per[ -]prompt",
     r"(图片|图像|圖片|画像|이미지).{0,12}(数量|个数|張数|枚数|개수).{0,12}(超|限|上限|초과)",
@@ -154,7 +153,7 @@ IMAGE_SIZE = _any(
     r"max\w* (allowed )?(image )?(size|dimension)",
     r"(图片|图像).{0,10}(过大|太大|尺寸超)",
 )
-"""An image with too many bytes or pixels."""
+"""An image with too many bytes or pixels; it may also be words of too many images."""
 TOO_LONG = _any(
     _TOO_MANY_IMAGES.pattern,
     IMAGE_SIZE.pattern,
@@ -164,26 +163,25 @@ TOO_LONG = _any(
     r".{0,60}(context|model(.s)? maximum|maximum model|max(imum)? (input|model|prompt|sequence))",
     r"too long to fit|too long for (the |this )?(requested )?model",
     r"max tokens must be at least 1, got -",  # vLLM
-    r"(prompt|input|conversation|message|messages|request|text"
-    r"|context|content)s?( is| are|:)? too long",
-    r"(input|prompt)( token)? (length|count|tokens?)\b.{0,60}(exceed"
-    r"|longer|greater|more than|over|should be)",
+    r"(prompt|input|conversation|messages?|request|text|context|content)s?( is| are|:)? too long",
+    r"(input|prompt)( token)? (length|count|tokens?)\b.{0,60}"
+    r"(exceed|longer|greater|more than|over|should be)",
     r"(exceed\w*|over|above|beyond) .{0,40}(input|prompt|context) (token|length|limit)",
     r"prompt exceeds max length|range of input length|too many (input |prompt )?tokens",
     r"input length and `?max tokens`? exceed",
-    r"shorter (input|prompt)",
+    r"(shorter|shorten) .{0,20}(input|prompt)|context the overflows|\bn ctx\b|string too long",
     r"reduce .{0,20}(length|prompt|size of the|number of (tokens|messages))",
-    r"context the overflows|\bn ctx\b|string too long",
     r"(上下文|输入|提示|文本|请求).{0,16}(过长|太长|超出|超过|超长)",
     r"(超出|超过).{0,16}(上下文|最大.{0,6}长度|token)",
-    r"長すぎ|コンテキスト(長|ウィンドウ)?.{0,10}超|너무 (길|깁)",
-    r"컨텍스트.{0,12}초과|zu lang|demasiado larg|trop long",
+    r"長すぎ|コンテキスト(長|ウィンドウ)?.{0,10}超|너무 (길|깁)|컨텍스트.{0,12}초과",
+    r"zu lang|demasiado larg|trop long",
+)
+_MORE = (
+    r"(exceed|limit|maximum|too (many|large|long)|(more|greater|larger|longer) than|over|at most)"
 )
 PROBABLY_TOO_LONG = _any(
-    r"tokens?\b.{0,60}(exceed|limit|maximum|too (many|large|long)"
-    r"|more than|greater|larger|longer|over)",
-    r"(exceed|limit|maximum|too (many|large|long)|more than|greater"
-    r"|larger|longer)\w*.{0,60}\btokens?\b",
+    rf"tokens?\b.{{0,80}}({_MORE}|must be)",
+    rf"{_MORE}\w*.{{0,60}}\btokens?\b",
     r"(payload|body|request( size)?)\b.{0,40}(too (large|big)|exceed|larger)|too large",
     r"长度|過長|超长|トークン|토큰",
 )

@@ -1,12 +1,15 @@
 """The gateway under a model's limits, against a real server."""
 
+import json
 import time
 from pathlib import Path
 
 import pytest
 
 from resources.llm import circuit_breaker, run_context
+from resources.llm.model_calls import AuthError
 from resources.llm.request import Completion, Failure
+from resources.llm.trial import FIRST_RESULTS
 from tests.doubles.odd_api import Asked, answering
 from tests.resources.llm.loopback import ask, gateway_of, questions
 
@@ -85,3 +88,48 @@ def test_a_server_that_is_away_for_a_while_costs_no_request(
         outcomes = ask(gateway, 60)
 
     assert all(isinstance(each, Completion) for each in outcomes)
+
+
+FORBIDDEN = {"error": {"message": "Requests of this kind are not served."}}
+
+
+def one_forbidden(asked: Asked, forbidden: int = 3, status: int = 403) -> None:
+    if f"Question {forbidden}?".encode() in asked.body:
+        asked.send(json.dumps(FORBIDDEN).encode(), status)
+    else:
+        asked.says()
+
+
+def test_a_403_for_one_question_costs_one_question(tmp_path: Path) -> None:
+    with answering(one_forbidden) as api:
+        outcomes = ask(gateway_of(tmp_path, {"it": {"base_url": api.url, "concurrency": 2}}), 40)
+
+    assert [isinstance(each, Completion) for each in outcomes].count(False) == 1
+    assert outcomes[3].kind == "bad_request"  # type: ignore[union-attr]
+    assert outcomes[3].detail == "The server answered 403: Requests of this kind are not served."  # type: ignore[union-attr]
+
+
+def test_a_403_for_the_first_question_costs_one_question(tmp_path: Path) -> None:
+    with answering(lambda asked: one_forbidden(asked, 0)) as api:
+        outcomes = ask(gateway_of(tmp_path, {"it": {"base_url": api.url, "concurrency": 1}}), 40)
+
+    assert [isinstance(each, Completion) for each in outcomes].count(False) == 1
+
+
+def test_a_key_that_has_worked_in_this_run_is_not_a_refused_key(tmp_path: Path) -> None:
+    with answering(lambda asked: one_forbidden(asked, 30, 401)) as api:
+        outcomes = ask(gateway_of(tmp_path, {"it": {"base_url": api.url, "concurrency": 2}}), 40)
+
+    assert [isinstance(each, Completion) for each in outcomes].count(False) == 1
+    assert outcomes[30].kind == "auth"  # type: ignore[union-attr]
+
+
+def test_a_key_that_is_withdrawn_amid_a_run_stops_it(tmp_path: Path) -> None:
+    def answer(asked: Asked) -> None:
+        asked.says() if len(asked.server.received) <= 10 else asked.send(b"{}", 401)
+
+    with answering(answer) as api:
+        gateway = gateway_of(tmp_path, {"it": {"base_url": api.url, "concurrency": 2}})
+        with pytest.raises(AuthError, match="it: The server"):
+            ask(gateway, 200)
+        assert len(api.received) < 10 + 2 * FIRST_RESULTS

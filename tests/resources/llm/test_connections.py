@@ -1,0 +1,131 @@
+"""Servers that cannot be reached, and proxies of the environment: each has its own sentence."""
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from resources.llm.request import Completion, Failure
+from resources.llm.server_address import is_this_machine, proxy_for
+from tests.doubles.odd_api import Asked, answering
+from tests.doubles.serving import free_ports
+from tests.resources.llm.loopback import ask, gateway_of
+
+
+@pytest.fixture(autouse=True)
+def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing of the caller's environment."""
+    for scheme in ("http", "https", "all", "no"):
+        monkeypatch.delenv(f"{scheme}_proxy", raising=False)
+        monkeypatch.delenv(f"{scheme}_PROXY".upper(), raising=False)
+
+
+def failure(folder: Path, base_url: str, **entry: object) -> Failure:
+    models = {"it": {"base_url": base_url, "attempts": 1, **entry}}
+    (outcome,) = ask(gateway_of(folder, models))
+    assert isinstance(outcome, Failure)
+    return outcome
+
+
+def test_a_port_where_nothing_listens(tmp_path: Path) -> None:
+    (port,) = free_ports(1)
+    outcome = failure(tmp_path, f"http://127.0.0.1:{port}/v1")
+
+    assert outcome.kind == "unreachable"
+    assert outcome.detail == (
+        f"Nothing listens at 127.0.0.1:{port}: start the server, or correct base_url of it in "
+        "models.yaml."
+    )
+
+
+def test_a_host_that_is_unknown(tmp_path: Path) -> None:
+    outcome = failure(tmp_path, "http://no-such-host.invalid/v1")
+
+    assert outcome.kind == "unreachable"
+    assert outcome.detail.startswith("The host no-such-host.invalid is unknown: correct base_url")
+
+
+def test_a_server_without_tls(tmp_path: Path) -> None:
+    with answering(Asked.says) as api:
+        outcome = failure(tmp_path, f"https://{api.address}/v1")
+
+    assert outcome.kind == "unreachable"
+    assert "No secure connection to" in outcome.detail and "Use http://" in outcome.detail
+
+
+def test_a_server_that_hangs_up(tmp_path: Path) -> None:
+    def hang_up(asked: Asked) -> None:
+        asked.connection.shutdown(socket.SHUT_RDWR)
+
+    with answering(hang_up) as api:
+        outcome = failure(tmp_path, api.url)
+
+    assert outcome.kind == "unreachable"
+    assert outcome.detail.startswith("The connection to it broke: ")
+
+
+def test_a_server_that_is_slow_names_the_setting_and_the_seconds(tmp_path: Path) -> None:
+    with answering(lambda asked: asked.server.ending.wait()) as api:
+        outcome = failure(tmp_path, api.url, timeouts={"whole": 0.3})
+
+    assert outcome.kind == "timeout"
+    assert outcome.detail.startswith("The server of it did not answer within 0.3 s")
+    assert "raise timeouts" in outcome.detail
+
+
+@pytest.mark.parametrize("variable", ["http_proxy", "HTTP_PROXY", "ALL_PROXY"])
+def test_a_proxy_that_is_away_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: str
+) -> None:
+    (port,) = free_ports(1)
+    monkeypatch.setenv(variable, f"http://127.0.0.1:{port}")
+    outcome = failure(tmp_path, "http://192.0.2.1/v1")
+
+    assert outcome.kind == "unreachable"
+    assert outcome.detail.startswith(
+        f"The proxy 127.0.0.1:{port} ({variable} in the environment) cannot be reached"
+    )
+
+
+def test_a_socks_proxy_is_refused_in_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ALL_PROXY", "socks5://127.0.0.1:1080")
+    outcome = failure(tmp_path, "http://192.0.2.1/v1")
+
+    assert outcome.kind == "unreachable"
+    assert "SOCKS proxy of ALL_PROXY" in outcome.detail
+
+
+@pytest.mark.parametrize("proxy", ["http://127.0.0.1:9", "socks5://127.0.0.1:9"])
+def test_a_server_on_this_machine_is_asked_without_the_proxy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, proxy: str
+) -> None:
+    for variable in ("http_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(variable, proxy)
+    with answering(Asked.says) as api:
+        (outcome,) = ask(gateway_of(tmp_path, {"it": {"base_url": api.url}}))
+
+    assert isinstance(outcome, Completion)
+
+
+def test_no_proxy_is_honoured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("https_proxy", "http://proxy:3128")
+    monkeypatch.setenv("no_proxy", "inside.example,10.0.0.7")
+
+    assert proxy_for("https://api.example.com/v1") == ("https_proxy", "http://proxy:3128")
+    assert proxy_for("https://gpu.inside.example/v1") is None
+    assert proxy_for("https://10.0.0.7/v1") is None
+    assert proxy_for("http://api.example.com/v1") is None
+
+
+@pytest.mark.parametrize(
+    ("host", "here"),
+    [
+        *((host, True) for host in ("localhost", "127.0.0.1", "127.1.2.3", "::1", "0.0.0.0")),
+        *((host, True) for host in ("LOCALHOST", "api.localhost")),
+        *((host, False) for host in ("localhost.example.com", "10.0.0.1", "example.com", "")),
+    ],
+)
+def test_which_hosts_are_this_machine(host: str, here: bool) -> None:
+    assert is_this_machine(host) is here

@@ -29,6 +29,8 @@ _KEYS = ("index", "ID", "item_id", "question_id", "id", "item")
 """Columns that name a row: the first of these that a table has, else its first column."""
 _SHOWN = 64
 """Characters of a cell that are compared; a longer one is no key and no number."""
+_FEWEST_NUMBERS = 3
+"""Rows that show that a column is one of numbers."""
 _WHOLE = re.compile(r"[0-9]+(?:\.0*)?")
 
 
@@ -223,27 +225,35 @@ class _Suspicion:
         self._key = header.index(key) if key else 0
         self._n_rows = 0
         self._keys: set[str] = set()
-        self._numeric: list[bool | None] = [None] * len(header)
+        self._n_numbers = [0] * len(header)
+        self._not_numeric: set[int] = set()
         self._swallowed: list[_Swallowed] = []
 
     def add(self, row: TableRow, taken: Sequence[str]) -> None:
         """Take in a row below the header. Raises DelimitedError if its quotes contradict its width."""
         if not row.cells:
             return
+        if len(row.cells) != self._width and (
+            len(taken) > 1 or taken[0].count(self._delimiter) == self._width - 1
+        ):
+            lines = f"{len(taken)} lines" if len(taken) > 1 else f"{self._width} columns"
+            raise DelimitedError(
+                f"the row that begins on line {row.line} has {len(row.cells)} columns instead of "
+                f"{self._width} as its quotes are, and {lines} without them",
+                _MEANT,
+            )
         if len(taken) > 1:
-            if len(row.cells) != self._width:
-                raise DelimitedError(
-                    f"the row that begins on line {row.line} has {len(row.cells)} columns instead of "
-                    f"{self._width}, and a quote in it opens a cell of several lines",
-                    _MEANT,
-                )
             self._look_into(row.line, taken)
         if self._key < len(row.cells):
             self._n_rows += 1
             self._keys.add(row.cells[self._key][:_SHOWN].strip())
         for column, cell in enumerate(row.cells[: self._width]):
-            if self._numeric[column] is not False and cell and not re.search(r"[\r\n]", cell):
-                self._numeric[column] = _is_number(cell)
+            if column in self._not_numeric or not cell or re.search(r"[\r\n]", cell):
+                continue
+            if _is_number(cell):
+                self._n_numbers[column] += 1
+            else:
+                self._not_numeric.add(column)
 
     def _look_into(self, line: int, taken: Sequence[str]) -> None:
         n_delimiters = [text.count(self._delimiter) for text in taken]
@@ -291,7 +301,9 @@ class _Suspicion:
         return all(
             not cell or _is_number(cell)
             for column, cell in enumerate(row)
-            if column != self._key and self._numeric[column]
+            if column != self._key
+            and column not in self._not_numeric
+            and self._n_numbers[column] >= _FEWEST_NUMBERS
         )
 
 

@@ -76,8 +76,13 @@ def test_a_quoted_word_at_the_beginning_of_a_text_stays_quoted() -> None:
         ),
         (
             '1,a,\n2,"b,\n3,c,12"\n4,d,\n',
-            "the row that begins on line 3 has 2 columns instead of 3, and a quote in it opens a cell "
-            "of several lines",
+            "the row that begins on line 3 has 2 columns instead of 3 as its quotes are, and 2 lines "
+            "without them",
+        ),
+        (
+            '1,a,\n2,"b,12"\n3,c,\n',
+            "the row that begins on line 3 has 2 columns instead of 3 as its quotes are, and 3 columns "
+            "without them",
         ),
     ],
 )
@@ -102,7 +107,7 @@ def test_a_quote_that_takes_in_rows_is_refused_and_may_be_read_as_a_character(
         # A list in an answer counts from 1, and the table has these rows.
         'index,prediction\n1,A\n2,B\n3,"Seen:\n1, cat\n2, dog"\n',
         # What stands where rows have numbers is a word.
-        'item,model,score,why\nd1,m,5,"Fine,\nit, is, clear, yes"\nd2,m,4,\n',
+        'item,model,score,why\na,m,5,"Fine,\nit, is, clear, yes"\nb,m,4,\nc,m,4,\nd,m,4,\n',
     ],
 )
 def test_line_breaks_in_quoted_cells_are_parts_of_texts(text: str) -> None:

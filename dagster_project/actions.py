@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from methods.delimited import QUOTING_HELP, quoting_named
+
 if TYPE_CHECKING:
     from methods.benchmarks import Benchmarks
     from resources.images.store import ImageStore
@@ -33,12 +35,15 @@ class Argument(NamedTuple):
     help: str
     option: bool | str = False
     required: bool = True
-    kind: Literal["text", "release", "form", "path", "flag"] = "text"
+    kind: Literal["text", "release", "form", "path", "flag", "quoting"] = "text"
 
     @property
     def may_lack(self) -> bool:
         """Whether it may be left out."""
         return bool(self.option) or not self.required
+
+
+QUOTING = Argument("quoting", QUOTING_HELP, option=True, kind="quoting")
 
 
 class Done(NamedTuple):
@@ -160,10 +165,12 @@ def _import(
     split: str,
     language: str,
     held_out: bool,
+    quoting: str,
+    skip_broken: bool,
 ) -> Done:
     from assets.release.published import FOUND, LEFT_OUT, Wanted, import_published
+    from methods.release_card import BROKEN, card_of, facts, settings_of
     from methods.release_card import RELEASES as OF_RELEASES
-    from methods.release_card import card_of, settings_of
     from resources.home import releases_path
     from resources.releases import cards_of
     from resources.reports.published_files import PublishedFileError
@@ -180,7 +187,10 @@ def _import(
         pictures = Path(images) if images else None
         named, of_split, of_language = (text or None for text in (name, split, language))
         wanted = Wanted(
-            benchmark, Path(file), pictures, named, of_split, of_language, held_out=held_out
+            *(benchmark, Path(file), pictures, named, of_split, of_language),
+            held_out=held_out,
+            quoting=quoting_named(quoting),
+            skip_broken=skip_broken,
         )
         release_id = import_published(warehouse, image_store, wanted)
     (card,) = cards_of(warehouse, [release_id])
@@ -192,6 +202,7 @@ def _import(
         f"turns, {card['n_images']} images{_unreferenced(warehouse, release_id)}."
     )
     told += f" Left out: {left_out}." if left_out else ""
+    told += "".join(f" {name}: {n}." for name, n in facts(card_of(card)) if name == BROKEN)
     told += f" Rules find in it, and change nothing: {found}." if found else ""
     return _with_card(warehouse, release_id, told)
 
@@ -271,10 +282,12 @@ def _with_card(warehouse: "Warehouse", release_id: str, told: str) -> Done:
 # --- Results ---------------------------------------------------------------------------------------
 
 
-def _import_predictions(warehouse: "Warehouse", release: str, file: str, model: str) -> Done:
+def _import_predictions(
+    warehouse: "Warehouse", release: str, file: str, model: str, quoting: str
+) -> Done:
     from assets.evaluate.predictions import import_predictions
 
-    imported = import_predictions(warehouse, release, Path(file), model)
+    imported = import_predictions(warehouse, release, Path(file), model, quoting_named(quoting))
     return Done(
         f"{imported.sentences()} Run the job evaluate next, which scores them.",
         {"items without a prediction": imported.n_lacking, **imported.found.counts},
@@ -293,10 +306,10 @@ def _remove_predictions(warehouse: "Warehouse", release: str, model: str) -> Don
     )
 
 
-def _import_scores(warehouse: "Warehouse", release: str, file: str) -> Done:
+def _import_scores(warehouse: "Warehouse", release: str, file: str, quoting: str) -> Done:
     from assets.evaluate.human_scores import import_scores
 
-    imported = import_scores(warehouse, release, Path(file))
+    imported = import_scores(warehouse, release, Path(file), quoting_named(quoting))
     counts = {str(reason): n for reason, n in imported.found.counts.items()}
     return Done(
         f"{imported.sentences()} Run the job evaluate next, which compares judges with them.",
@@ -421,6 +434,13 @@ ACTIONS = (
                 option="held-out",
                 kind="flag",
             ),
+            QUOTING,
+            Argument(
+                "skip_broken",
+                "Leave out items with an image that is missing or broken; the card counts them.",
+                option="skip-broken",
+                kind="flag",
+            ),
         ),
         ("warehouse", "image_store"),
         _import,
@@ -467,6 +487,7 @@ ACTIONS = (
             Argument("release", RELEASE, kind="release"),
             Argument("file", ".xlsx, .tsv, .csv, .jsonl, .json or .eval.", kind="path"),
             Argument("model", "Who made the predictions."),
+            QUOTING,
         ),
         ("warehouse",),
         _import_predictions,
@@ -493,6 +514,7 @@ ACTIONS = (
         (
             Argument("release", RELEASE, kind="release"),
             Argument("file", ".csv, .tsv, .jsonl, .json or .xlsx.", kind="path"),
+            QUOTING,
         ),
         ("warehouse",),
         _import_scores,

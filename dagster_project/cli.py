@@ -22,6 +22,7 @@ from resources.command_line import (
     NOT_DONE,
     PORT,
     PROFILE,
+    QUOTING,
     Choice,
     Command,
     Group,
@@ -223,6 +224,8 @@ def _parameter(argument: Argument) -> click.Parameter:
     flag = argument.option if isinstance(argument.option, str) else argument.name
     if argument.kind == "flag":
         return click.Option([f"--{flag}", argument.name], is_flag=True, help=argument.help)
+    if argument.kind == "quoting":
+        return QUOTING
     if argument.option:
         return click.Option([f"--{flag}", argument.name], type=kind, help=argument.help)
     default = {} if argument.required else {"default": ""}

@@ -27,6 +27,7 @@ Card = Mapping[str, Any]
 UNKNOWN = "unknown"
 MOST_LICENCES = 10
 """Licences that a card names, the most frequent ones."""
+BROKEN = "Items left out for a broken image"
 TAU = "cluster.clusters.tau"
 _EDITION = ("benchmark", "split", "language", "origin")
 CHOICE_STAGE = "choice."
@@ -47,6 +48,8 @@ _FILES = {
 }
 RELEASES, HELD_OUT_SETTING = "release.releases", "held_out"
 """Where the settings on a card say that an import holds its answers out."""
+BROKEN_IMAGES = "broken_images"
+"""Where they count items that an import left out for an image that cannot be used, by reason."""
 _HELD_OUT = {"tables.json": "the rows of the release, without its answers"}
 
 
@@ -174,6 +177,7 @@ def facts(card: Card) -> list[tuple[str, str]]:
         *_quality(card),
         *_left_out(card, "Left out by the checks", ""),
         *_left_out(card, "Left out as shared", SHARED),
+        *_broken_images(card),
         *_licences(card),
         ("Prompts", _listed(card.get("prompt_versions"))),
         ("Corpus", _listed([shard["wit_shard"] for shard in card.get("corpus") or []])),
@@ -210,6 +214,14 @@ def _left_out(card: Card, name: str, kind: str) -> list[tuple[str, str]]:
     counted = card.get("quality") or {}
     parts = [f"{what} {n}" for key, what in LEFT_OUT_OF.items() if (n := counted.get(kind + key))]
     return [(name, ", ".join(parts))] if parts else []
+
+
+def _broken_images(card: Card) -> list[tuple[str, str]]:
+    """The items that an import left out for an image, by what is wrong with it."""
+    counted = settings_of(card).get(f"{RELEASES}.{BROKEN_IMAGES}")
+    if not isinstance(counted, dict):
+        return []
+    return [(BROKEN, ", ".join(f"{reason} {n}" for reason, n in sorted(counted.items())))]
 
 
 def _licences(card: Card) -> list[tuple[str, str]]:

@@ -14,6 +14,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from methods.delimited import QUOTING_HELP, QUOTINGS
 from methods.errors import UserError, printable
 from methods.naming import nearest
 from resources.ports import HOST
@@ -76,6 +77,13 @@ class _Port(click.IntRange):
 
 
 PORT = _Port(1, 65535)
+QUOTING = click.Option(
+    ["--quoting"],
+    type=Choice(QUOTINGS),
+    default=QUOTINGS[0],
+    show_default=True,
+    help=QUOTING_HELP,
+)
 LISTEN = click.Option(
     ["--listen"],
     default=HOST,

@@ -7,16 +7,19 @@ them.
 """
 
 import sys
+from collections.abc import Callable, Iterator
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from methods.delimited import Quoting
 from methods.errors import UserError
 from methods.review import KINDS, ROUNDS, QueueItem
 from resources import command_line
-from resources.command_line import FILE, Choice, HomeGroup
+from resources.command_line import FILE, QUOTING, Choice, HomeGroup
 from resources.extras import extras
 from resources.ports import (
     HOST,
@@ -312,19 +315,24 @@ def export(
     print(f"{len(exported)} of {len(items)} items need a decision in round {round_}: {out}")
 
 
-@review.command("import", example="vlm-loom review import round1.csv --reviewer ann --round 1")
+@review.command(
+    "import", params=[QUOTING], example="vlm-loom review import round1.csv --reviewer ann --round 1"
+)
 @click.argument("file", type=FILE)
 @reviewer_option
 @round_option
 @_format
-def import_(file: Path, reviewer: str, round_: int, form: str) -> int:
+def import_(file: Path, reviewer: str, round_: int, form: str, quoting: Quoting) -> int:
     """Store the decisions of a filled-in file."""
-    from review.import_export import import_records
+    from review.import_export import Record, import_records
     from review.jsonl import read_jsonl
     from review.spreadsheet import read_csv
 
     reviewer = known_reviewer(reviewer)
-    own = {"jsonl": read_jsonl, "csv": read_csv}
+    own: dict[str, Callable[[Path], Iterator[Record]]] = {
+        "jsonl": read_jsonl,
+        "csv": partial(read_csv, quoting=quoting),
+    }
     read = own.get(form) or import_module(OF_EXTRAS[form]).read_records
     store = review_store()
     return report_import(import_records(read_queue(), store, read(file), reviewer, round_))

@@ -185,7 +185,7 @@ def _from_csv(data: bytes) -> Iterator[Row]:
     # A text may be as long as the app takes it.
     csv.field_size_limit(max(csv.field_size_limit(), len(data)))
     text = io.StringIO(data.decode("utf-8-sig"), newline="")
-    rows = unmarked_rows(csv.reader(text))
+    rows = unmarked_rows(csv.reader(text, strict=True))
     columns = next(rows, [])
     for row in rows:
         yield {

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from methods.delimited import DelimitedError, Quoting, TableRow, rows_of
 from methods.errors import UserError
 from methods.review import QueueItem
 from methods.spreadsheet_cells import is_like_formula
@@ -65,13 +66,13 @@ def write_csv(items: Iterable[QueueItem], round: int, out: Path) -> int:
     return len(items)
 
 
-def read_csv(path: Path) -> Iterator[Record]:
+def read_csv(path: Path, quoting: Quoting = "checked") -> Iterator[Record]:
     """The records of a filled-in file, one an item, each with the line of its first row.
 
-    Raises NotASpreadsheet.
+    `quoting` is how its quotes are read. Raises NotASpreadsheet.
     """
     items: dict[tuple[str, str, str], list[tuple[int, dict[str, str]]]] = {}
-    for line, row in _read_rows(path):
+    for line, row in _read_rows(path, quoting):
         key = (row["item_id"], row["content_hash"], row["round"])
         items.setdefault(key, []).append((line, row))
     for rows in items.values():
@@ -114,7 +115,7 @@ def _rows(item: QueueItem, round: int) -> Iterator[dict[str, str]]:
         yield {key: guarded(cell) for key, cell in row.items()} | {"round": str(round)}
 
 
-def _read_rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
+def _read_rows(path: Path, quoting: Quoting) -> Iterator[tuple[int, dict[str, str]]]:
     """(line it begins on, cells by column) of each row."""
     try:
         text = path.read_bytes().decode("utf-8-sig")
@@ -123,20 +124,18 @@ def _read_rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     head = text[:1000].lstrip('"').removeprefix(COLUMNS[0]).lstrip('"')
     # Where a comma is the decimal sign, Excel writes semicolons.
     separator = head[:1] if head[:1] in (";", "\t") else ","
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    rows = rows_of(io.StringIO(text, newline=""), separator, quoting)
     try:
-        columns = next(reader, [])
+        columns = next(rows, TableRow(1, [])).cells
         missing = [name for name in COLUMNS if name not in columns]
         if missing:
             raise NotASpreadsheet(f"{path} lacks the columns {', '.join(missing)}.")
-        before = reader.line_num
-        for cells in reader:
+        for line, cells in rows:
             if any(cells):
                 row = dict(zip(columns, cells, strict=False))
-                yield before + 1, {name: restored(row.get(name, "")) for name in COLUMNS}
-            before = reader.line_num
-    except csv.Error as error:
-        raise NotASpreadsheet(f"{path}, line {reader.line_num}: not CSV ({error}).") from None
+                yield line, {name: restored(row.get(name, "")) for name in COLUMNS}
+    except DelimitedError as error:
+        raise NotASpreadsheet(f"{path} cannot be imported: {error}.") from None
 
 
 def _values(rows: list[tuple[int, dict[str, str]]]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from assets.common.tables import rows_to_arrow, table_spec
 from assets.evaluate.released import items_of
 from assets.release import releases
 from methods.benchmarks import BENCHMARKS
+from methods.delimited import Quoting
 from methods.evaluation.asking import PLAIN
 from methods.evaluation.human_scores import (
     REASONS,
@@ -73,11 +74,14 @@ class Imported(NamedTuple):
         )
 
 
-def import_scores(warehouse: Warehouse, release: str, file: Path) -> Imported:
+def import_scores(
+    warehouse: Warehouse, release: str, file: Path, quoting: Quoting = "checked"
+) -> Imported:
     """Take a file of people's scores on a release (an id, a name or how an id begins) into the tables.
 
     A rater has one score of an answer and dimension: a later file replaces it; the same scores again
-    change nothing. Raises UserError, and changes nothing, if the file cannot be taken.
+    change nothing. Raises UserError, and changes nothing, if the file cannot be taken. `quoting` is how
+    the quotes of a CSV or TSV are read.
     """
     release_id = release_meant(warehouse, release)
     (card,) = cards_of(warehouse, [release_id])
@@ -95,7 +99,7 @@ def import_scores(warehouse: Warehouse, release: str, file: Path) -> Imported:
         benchmark.dimensions,
         *benchmark.score_range,
     )
-    rows = read_rows(file)
+    rows = read_rows(file, quoting)
     try:
         brought = human_scores_of(rated, rows)
     except HumanScoresError as error:

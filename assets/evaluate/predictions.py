@@ -14,6 +14,7 @@ from assets.common.tables import rows_to_arrow, table_spec
 from assets.evaluate.released import items_of
 from assets.release import releases
 from methods.benchmarks import BENCHMARKS
+from methods.delimited import Quoting
 from methods.evaluation.contestants import FILE
 from methods.evaluation.predictions import (
     REASONS,
@@ -82,18 +83,21 @@ class Imported(NamedTuple):
         return " ".join(sentences)
 
 
-def import_predictions(warehouse: Warehouse, release: str, file: Path, model: str) -> Imported:
+def import_predictions(
+    warehouse: Warehouse, release: str, file: Path, model: str, quoting: Quoting = "checked"
+) -> Imported:
     """Take a file of predictions on a release (an id, a name or how an id begins) into the tables.
 
     The same predictions again change nothing; others under the same name replace them. Raises
-    UserError, and changes nothing, if the file cannot be taken.
+    UserError, and changes nothing, if the file cannot be taken. `quoting` is how the quotes of a CSV or
+    TSV are read.
     """
     name = named(model)
     release_id = release_meant(warehouse, release)
     (card,) = cards_of(warehouse, [release_id])
     benchmark = benchmark_of(card) or ""
     forms = prediction_forms(benchmark)
-    rows = read_rows(file)
+    rows = read_rows(file, quoting)
     if forms is None and not any(row.cells.get(TRIAL) for row in rows):
         raise PredictionError(
             f"{release_id} is no release that such predictions are imported for: those of "

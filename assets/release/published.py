@@ -6,15 +6,17 @@ pictures are read by `resources/reports/published_files.py`, a release's own fol
 """
 
 import hashlib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from assets.common.tables import rows_to_arrow
 from assets.release.card import first_cards, new_card, project_version
 from assets.release.in_force import pins, write_in_force
 from assets.release.releases import NAMES, TABLES
 from methods.benchmarks import BENCHMARKS, REFUSED
+from methods.delimited import Quoting
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.rehearsal import RehearsalError, rehearse
 from methods.imported_release import NOBODY, imported_name, imported_release, require_name
@@ -26,7 +28,7 @@ from methods.quality.outcome import UNCHECKED, Dialogue, Pair
 from methods.quality.rules import Limits
 from methods.quality.unchecked import Finding, counts_of, findings, in_words
 from methods.release import Edition
-from methods.release_card import HELD_OUT_SETTING, RELEASES, edition_of
+from methods.release_card import BROKEN_IMAGES, HELD_OUT_SETTING, RELEASES, edition_of
 from resources.images.store import ImageStore
 from resources.releases import ReleaseError, in_force
 from resources.reports.published_files import PublishedFileError, read_items
@@ -41,7 +43,8 @@ class Wanted(NamedTuple):
 
     `pictures` is the folder of the pictures that the file names, by default the file's own. By default
     the release's name is made of the benchmark, the split and the language. `held_out` says that its
-    answers stay in this home: it is scored here, and no file of it has them.
+    answers stay in this home: it is scored here, and no file of it has them. `quoting` is how the
+    quotes of a CSV or TSV are read; `skip_broken` leaves out items with an image that cannot be used.
     """
 
     benchmark: str
@@ -51,6 +54,8 @@ class Wanted(NamedTuple):
     split: str | None = None
     language: str | None = None
     held_out: bool = False
+    quoting: Quoting = "checked"
+    skip_broken: bool = False
 
     @property
     def edition(self) -> Edition:
@@ -82,11 +87,16 @@ def import_published(warehouse: Warehouse, store: ImageStore, wanted: Wanted) ->
     require_name(name)
     _require_free(warehouse, name, wanted.edition)
     left_out: list[str] = []
-    items = read_items(forms, wanted.file, wanted.pictures, store, left_out.append)
+    broken = Counter[str]() if wanted.skip_broken else None
+    items = read_items(
+        forms, wanted.file, wanted.pictures, store, left_out.append, wanted.quoting, broken
+    )
     _require_askable(wanted, items)
-    source = {"file": wanted.file.name, "sha256": _sha256(wanted.file)}
+    source: dict[str, Any] = {"file": wanted.file.name, "sha256": _sha256(wanted.file)}
     if left_out:
         source[LEFT_OUT] = "; ".join(left_out)
+    if broken:
+        source[BROKEN_IMAGES] = dict(sorted(broken.items()))
     return write_imported(warehouse, name, wanted.edition, items, source)
 
 
@@ -95,7 +105,7 @@ def write_imported(
     name: str,
     edition: Edition,
     items: Sequence[Item],
-    source: Mapping[str, str],
+    source: Mapping[str, Any],
 ) -> str:
     """Write items, whose images are stored, as a release of this name; its id.
 

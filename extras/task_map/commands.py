@@ -7,7 +7,8 @@ from pathlib import Path
 
 import click
 
-from resources.command_line import FILE, Command, HomeCommand
+from methods.delimited import Quoting
+from resources.command_line import FILE, QUOTING, Command, HomeCommand
 
 
 @click.command(
@@ -27,15 +28,18 @@ def task_map(vectors: Path, base: Path | None, out: Path | None) -> None:
 
 
 @click.command(
-    "difficulty", cls=HomeCommand, example="vlm-loom result difficulty accuracies.csv mmiu-imported"
+    "difficulty",
+    cls=HomeCommand,
+    params=[QUOTING],
+    example="vlm-loom result difficulty accuracies.csv mmiu-imported",
 )
 @click.argument("accuracies", type=FILE)
 @click.argument("release")
-def difficulty(accuracies: Path, release: str) -> None:
+def difficulty(accuracies: Path, release: str, quoting: Quoting) -> None:
     """Accuracies after fine-tuning (CSV: task, accuracy) beside the scores of models, by task."""
     from extras.task_map.terminal import difficulty_of
 
-    print(difficulty_of(accuracies, release))
+    print(difficulty_of(accuracies, release, quoting))
 
 
 COMMANDS = {"result": [task_map, difficulty]}

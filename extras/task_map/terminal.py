@@ -16,6 +16,7 @@ from extras.task_map.methods.vectors import cosine_distances
 from extras.task_map.resources.accuracy_file import read_accuracies
 from extras.task_map.resources.page import render_task_map, task_map_csv
 from extras.task_map.resources.products import read_products
+from methods.delimited import Quoting
 from methods.errors import UserError
 from resources import home
 from resources.atomic_file import write_atomically
@@ -54,9 +55,9 @@ def map_of_weights(vectors: Path, base: Path | None, out: Path | None) -> str:
     return "\n".join([*lines, f"Page: {page}", f"Table: {table}"])
 
 
-def difficulty_of(accuracies: Path, release: str) -> str:
+def difficulty_of(accuracies: Path, release: str, quoting: Quoting) -> str:
     """The tasks of a release by mean score, beside accuracies after fine-tuning. Raises UserError."""
-    fine_tuned = read_accuracies(accuracies)
+    fine_tuned = read_accuracies(accuracies, quoting)
     warehouse = warehouse_of_home()
     release_id = release_meant(warehouse, release)
     order = "judge, judge_version, place, task"

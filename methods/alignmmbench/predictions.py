@@ -3,10 +3,11 @@
 What belongs here: that. Rows of other forms name it by `item_id` or `id`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from methods.evaluation.asking import PLAIN
 from methods.evaluation.cells import Row
+from methods.evaluation.indexes import known_id
 from methods.evaluation.items import Item
 from methods.evaluation.predictions import Place, Unplaced
 
@@ -16,9 +17,10 @@ IDS = ("question_id", "item_id", "id")
 def places(items: Sequence[Item], rows: Sequence[Row]) -> list[Place | Unplaced]:
     """The question of each row."""
     known = {item.item_id for item in items}
-    return [_place(row.cells, known) for row in rows]
+    return [_place(row, known) for row in rows]
 
 
-def _place(cells: Mapping[str, str], known: set[str]) -> Place | Unplaced:
-    item_id = next((cells[name] for name in IDS if cells.get(name)), "")
+def _place(row: Row, known: set[str]) -> Place | Unplaced:
+    column = next((name for name in IDS if row.cells.get(name)), IDS[0])
+    item_id = known_id(row, column, known)
     return Place(item_id, PLAIN) if item_id in known else "unknown"

@@ -15,7 +15,7 @@ from methods.alignmmbench.tasks import CATEGORIES, CATEGORY, TASK, task_named
 from methods.evaluation.items import Turn
 from methods.evaluation.published import PublishedError, PublishedItem
 from methods.evaluation.published_tables import items_by_ending, shown
-from methods.evaluation.without_pictures import IMAGE_PATH
+from methods.evaluation.without_pictures import IMAGE_PATH, path_label
 from methods.json_text import from_json, is_unicode
 from methods.prompts.messages import IMAGE_HERE
 
@@ -106,7 +106,7 @@ def _item(where: str, record: Mapping[str, Any]) -> PublishedItem:
     labels = {
         TASK: known,
         CATEGORY: CATEGORIES[known],
-        **({IMAGE_PATH: path} if path else {}),
+        **path_label(path),
         **_as_published(record, known),
         **{
             name: str(value)

@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
 from methods.choice.lettered import FEWEST, LETTERS, MOST, Order, in_order, with_hint
+from methods.evaluation.cells import Row
+from methods.evaluation.indexes import known_id, whole_index
 from methods.evaluation.items import Item, ReferenceKind, Turn
 from methods.evaluation.predictions import Unplaced
-from methods.evaluation.published import PublishedError, PublishedItem
+from methods.evaluation.published import BrokenImage, PublishedError, PublishedItem
 from methods.evaluation.published_tables import decoded, encoded, listed
 from methods.json_text import is_unicode
 from methods.prompts.messages import IMAGE_HERE
@@ -164,13 +166,13 @@ def key_of_answer(where: str, answer: str, n_choices: int) -> str | None:
 
 
 def images_of(where: str, image: str, image_path: str) -> tuple[str | bytes, ...]:
-    """Images in base64, else by path; several are a Python list of texts."""
+    """Images in base64, else by path; several are a Python list of texts. A record has one at least."""
     if image:
         texts = listed(where, "image", image) if image.startswith("[") else [image]
-        return tuple(decoded(where, texts))
+        return tuple(map(decoded, texts))
     if image_path.startswith("["):
         return tuple(listed(where, "image_path", image_path))
-    return (image_path,) if image_path else ()
+    return (image_path or BrokenImage("missing", "the record has no image"),)
 
 
 def labels_of(row: Mapping[str, str], form: Sequence[str]) -> dict[str, str]:
@@ -207,7 +209,6 @@ def columns_of_choices(items: Sequence[PublishedItem]) -> str:
 
 IDS = ("item_id", "id")
 """Columns with an item's own id; they go before `index`."""
-_WHOLE = re.compile(r"([0-9]+)\.0+")
 _MISSING = frozenset({"None", "NA", "N/A", "nan", "NaN", "NULL", "null", "n/a", "<NA>", "#N/A"})
 """Texts that tools which read tables take for missing cells, and write as empty ones."""
 
@@ -226,12 +227,12 @@ class Questions:
             {} if numbered else {str(place): item for place, item in enumerate(items, start=1)}
         )
 
-    def find(self, cells: Mapping[str, str]) -> Item | Unplaced:
-        """The question of a row, by its id, else by its index."""
+    def find(self, row: Row) -> Item | Unplaced:
+        """The question of a row, by its id, else by its index. Raises PublishedError."""
         for name in IDS:
-            if cells.get(name):
-                return self._by_id.get(cells[name], "unknown")
-        return self.by_index(index_of(cells))
+            if row.cells.get(name):
+                return self._by_id.get(known_id(row, name, self._by_id), "unknown")
+        return self.by_index(index_of(row))
 
     def by_index(self, index: str) -> Item | Unplaced:
         """The question of an index."""
@@ -241,11 +242,9 @@ class Questions:
         return by_id or by_place or "unknown"
 
 
-def index_of(cells: Mapping[str, str], column: str = "index") -> str:
-    """A row's index; one that a tool wrote as a float is whole again."""
-    index = cells.get(column, "").strip()
-    whole = _WHOLE.fullmatch(index)
-    return whole[1] if whole else index
+def index_of(row: Row, column: str = "index") -> str:
+    """A row's index; one that a tool wrote as a float is whole again. Raises PublishedError."""
+    return whole_index(row.where, column, row.cells.get(column, ""))
 
 
 def has_choices(cells: Mapping[str, str]) -> bool:

@@ -20,10 +20,12 @@ from typing import NamedTuple
 
 from methods.choice.translation_checks import ORDINALS
 from methods.convbench.scores import N_TURNS, TASK_LABELS
+from methods.delimited import DelimitedError, rows_of
+from methods.evaluation.indexes import whole
 from methods.evaluation.items import ReferenceKind, Turn
 from methods.evaluation.published import PublishedError, PublishedItem, Table
-from methods.evaluation.published_tables import allow_long_cells, shown
-from methods.evaluation.without_pictures import IMAGE_PATH
+from methods.evaluation.published_tables import shown
+from methods.evaluation.without_pictures import IMAGE_PATH, path_label
 from methods.json_text import is_unicode
 from methods.naming import number_of
 from methods.prompts.messages import IMAGE_HERE
@@ -120,12 +122,10 @@ class _Column(NamedTuple):
 
 def read_published(name: str, lines: Iterable[str]) -> Iterator[PublishedItem]:
     """Items of one CSV, in order. Raises PublishedError."""
-    allow_long_cells()
-    rows = csv.reader(lines)
     try:
-        table = Table(name, list(unmarked_rows(rows)))
-    except csv.Error as error:
-        raise PublishedError(f"line {rows.line_num} is no line of a table ({error})") from None
+        table = Table(name, list(unmarked_rows(row.cells for row in rows_of(lines, ","))))
+    except DelimitedError as error:
+        raise PublishedError(str(error)) from None
     yield from read_tables([table], lambda _: None)
 
 
@@ -169,7 +169,7 @@ def _records(table: Table, say: Callable[[str], None]) -> dict[str, _Record]:
     for where, row in _rows(table):
         texts = {meaning: _cell(row, place) for meaning, place in columns.items()}
         texts = {meaning: text for meaning, text in texts.items() if text.strip()}
-        item_id = _cell(row, at_id).strip()
+        item_id = whole(where, "ID", _cell(row, at_id).strip())
         if not item_id and not texts:
             n_blank += 1
             continue
@@ -197,7 +197,7 @@ def _add(records: dict[str, _Record], table: Table, say: Callable[[str], None]) 
     _say_left_out(table, say)
     unknown: Counter[str] = Counter()
     for where, row in _rows(table):
-        item_id = _cell(row, at_id).strip()
+        item_id = whole(where, "ID", _cell(row, at_id).strip())
         texts = [(column, text) for column in columns if (text := _cell(row, column.place)).strip()]
         if not texts:
             continue
@@ -252,7 +252,7 @@ def _item(item_id: str, record: _Record) -> PublishedItem:
         item_id,
         turns,
         (record.image,) if record.image else (),
-        labels={**categories, **({IMAGE_PATH: record.image} if record.image else {})},
+        labels={**categories, **path_label(record.image)},
         images_may_be_absent=True,
     )
 

@@ -13,7 +13,9 @@ from typing import Literal, NamedTuple
 from methods.errors import UserError
 from methods.evaluation.cells import Row
 from methods.evaluation.contestants import FILE
+from methods.evaluation.indexes import known_id, whole
 from methods.evaluation.items import Item
+from methods.evaluation.published import PublishedError
 from methods.evaluation.published_tables import shown
 from methods.ids import content_id
 from methods.naming import nearest
@@ -101,7 +103,9 @@ class HumanScores:
 
 
 def human_scores_of(rated: Rated, rows: Sequence[Row]) -> HumanScores:
-    """The scores of the records. Raises HumanScoresError where there is none.
+    """The scores of the records.
+
+    Raises HumanScoresError where there is none, and for an item or a turn that is no whole number.
 
     Without a turn the record is of the one turn that models are asked, without a dimension of the
     overall one. Of an answer that one rater gave several scores that differ, none counts; of several
@@ -118,7 +122,12 @@ def human_scores_of(rated: Rated, rows: Sequence[Row]) -> HumanScores:
     counts: Counter[Reason] = Counter()
     for row in rows:
         cells = {MODEL: "", SCORE: ""} | {name: cell.strip() for name, cell in row.cells.items()}
-        outcome = _read(rated, turns, cells.get(item, ""), cells)
+        try:
+            item_id = known_id(Row(row.where, cells), item, turns)
+            cells[TURN] = whole(row.where, TURN, cells.get(TURN, ""))
+        except PublishedError as error:
+            raise HumanScoresError(f"{error}: correct the row.") from None
+        outcome = _read(rated, turns, item_id, cells)
         if isinstance(outcome, str):
             counts[outcome] += 1
             continue

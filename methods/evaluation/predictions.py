@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple, Protocol
 from methods.errors import UserError
 from methods.evaluation.cells import Row
 from methods.evaluation.items import Item
+from methods.evaluation.published import PublishedError
 from methods.evaluation.published_tables import shown
 from methods.ids import content_id
 from methods.naming import nearest
@@ -61,7 +62,10 @@ class PredictionForms(Protocol):
     """The module `predictions.py` of a benchmark."""
 
     def places(self, items: Sequence[Item], rows: Sequence[Row]) -> list[Place | Unplaced]:
-        """Which pass each row has the prediction of, or why none."""
+        """Which pass each row has the prediction of, or why none.
+
+        Raises PublishedError for an index that is no whole number.
+        """
         ...
 
 
@@ -87,7 +91,10 @@ class Predictions:
 def predictions_of(
     forms: PredictionForms, items: Sequence[Item], rows: Sequence[Row]
 ) -> Predictions:
-    """The predictions of the rows. Raises PredictionError where no row is of any pass of the release.
+    """The predictions of the rows.
+
+    Raises PredictionError where no row is of any pass of the release, and for an index that is no whole
+    number.
 
     Of a pass with several predictions that differ, none is taken: which one was meant is not known.
     """
@@ -95,7 +102,11 @@ def predictions_of(
     texts: dict[Place, str] = {}
     contradicting: Counter[Place] = Counter()
     counts: Counter[str] = Counter()
-    for row, place in zip(rows, forms.places(items, rows), strict=True):
+    try:
+        places = forms.places(items, rows)
+    except PublishedError as error:
+        raise PredictionError(f"{error}: correct the row.") from None
+    for row, place in zip(rows, places, strict=True):
         text = row.cells.get(column, "")
         if len(text) > MOST_CHARACTERS:
             raise PredictionError(

@@ -12,12 +12,27 @@ from typing import NamedTuple, Protocol, runtime_checkable
 from methods.evaluation.items import Turn
 
 
+class BrokenImage(str):
+    """Stands for an image that a record should have and has not: a clause that says what is wrong.
+
+    `reason` is a short code, like that of ImageRejected.
+    """
+
+    reason: str
+
+    def __new__(cls, reason: str, detail: str) -> "BrokenImage":
+        """The image of a record; `detail` is the clause."""
+        image = super().__new__(cls, detail)
+        image.reason = reason
+        return image
+
+
 @dataclass(frozen=True)
 class PublishedItem:
     """One item of a published file; `images` in order of position.
 
-    An image is the path that the file names, or the bytes that it has inside. The other fields are
-    those of methods.evaluation.items.Item.
+    An image is the path that the file names, a data URL, the bytes that the file has inside, or a
+    `BrokenImage`. The other fields are those of methods.evaluation.items.Item.
     """
 
     item_id: str

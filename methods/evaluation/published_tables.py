@@ -12,15 +12,18 @@ import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
+from urllib.parse import unquote
 
-from methods.evaluation.published import PublishedError, PublishedItem
+from methods.delimited import MOST_CELL, DelimitedError, Quoting, rows_of
+from methods.evaluation.published import BrokenImage, PublishedError, PublishedItem
 from methods.json_text import from_json
 from methods.spreadsheet_cells import unmarked_rows
 
-MOST_CELL = 100_000_000
-"""Characters of one cell: a list of images or paths is the longest."""
 IMAGES = ("image", "image_path")
 """Columns of a TSV, at least one of which has a row's images."""
+
+_DATA = "data:"
+_OF_URLS = str.maketrans("-_", "+/")
 
 ReadItems = Callable[[Iterable[str]], Iterator[PublishedItem]]
 
@@ -30,8 +33,14 @@ ReadItems = Callable[[Iterable[str]], Iterator[PublishedItem]]
 
 def tsv_line(cells: Sequence[str]) -> str:
     """One line of a TSV, every cell in quotes."""
+    return _line(cells, "\t")
+
+
+def _line(cells: Sequence[str], delimiter: str) -> str:
     line = io.StringIO()
-    csv.writer(line, delimiter="\t", quoting=csv.QUOTE_ALL, lineterminator="\n").writerow(cells)
+    csv.writer(line, delimiter=delimiter, quoting=csv.QUOTE_ALL, lineterminator="\n").writerow(
+        cells
+    )
     return line.getvalue()
 
 
@@ -69,20 +78,13 @@ def items_by_ending(
         raise PublishedError("it has no records")
 
 
-def allow_long_cells() -> None:
-    """Let `csv` read cells of `MOST_CELL` characters; the limit is the process's, and only raised."""
-    csv.field_size_limit(max(csv.field_size_limit(), MOST_CELL))
-
-
 def tsv_rows(lines: Iterable[str], columns: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
     """Each row of a TSV, with the words that name it; a cell is its text, "None" and "NA" too.
 
-    Raises PublishedError for a file without one of `columns` or without images, and for a row that has
-    more or fewer cells than there are columns.
+    Raises PublishedError for a file without one of `columns` or without images, for a row that has more
+    or fewer cells than there are columns, and for quotes that take in rows (`methods/delimited.py`).
     """
-    allow_long_cells()
-    reader = csv.reader(lines, delimiter="\t")
-    rows = unmarked_rows(reader)
+    rows = unmarked_rows(row.cells for row in rows_of(lines, "\t"))
     try:
         header = next(rows, [])
         missing = [name for name in columns if name not in header]
@@ -98,8 +100,20 @@ def tsv_rows(lines: Iterable[str], columns: Sequence[str]) -> Iterator[tuple[str
                     f"record {number} has {len(cells)} columns instead of {len(header)}"
                 )
             yield f"record {number}", dict(zip(header, cells, strict=True))
-    except csv.Error as error:
-        raise PublishedError(f"line {reader.line_num} is no line of a TSV ({error})") from None
+    except DelimitedError as error:
+        raise PublishedError(str(error)) from None
+
+
+def requoted(lines: Iterable[str], delimiter: str, quoting: Quoting) -> Iterator[str]:
+    """The rows of a text as lines whose cells are all in quotes, each row in one of them.
+
+    Raises PublishedError for a text that is no table.
+    """
+    try:
+        for row in rows_of(lines, delimiter, quoting):
+            yield _line(row.cells, delimiter)
+    except DelimitedError as error:
+        raise PublishedError(str(error)) from None
 
 
 def json_records(text: str) -> list[Any]:
@@ -132,15 +146,26 @@ def texts_of(where: str, column: str, value: Any) -> list[str]:
     return value
 
 
-def decoded(where: str, images: Sequence[str]) -> list[bytes]:
-    """The bytes of images in base64."""
-    contents = []
-    for number, image in enumerate(images, start=1):
-        try:
-            contents.append(base64.b64decode(image, validate=True))
-        except (binascii.Error, ValueError):
-            raise PublishedError(f"{where}: image {number} is no base64") from None
-    return contents
+def is_data_url(image: str) -> bool:
+    """Whether a text is an image itself and not its path."""
+    return image[: len(_DATA)].lower() == _DATA
+
+
+def decoded(image: str) -> bytes | BrokenImage:
+    """The bytes of an image in base64 or in a data URL.
+
+    The base64 may be in the alphabet of URLs, without padding, and broken into lines.
+    """
+    if is_data_url(image):
+        head, _, image = image.partition(",")
+        if not head.lower().endswith(";base64"):
+            return BrokenImage("not_base64", "it is a data URL without base64")
+        image = unquote(image)
+    text = "".join(image.split()).translate(_OF_URLS).rstrip("=")
+    try:
+        return base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
+    except (binascii.Error, ValueError):
+        return BrokenImage("not_base64", "it is no base64")
 
 
 def shown(item_id: str) -> str:

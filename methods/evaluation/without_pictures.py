@@ -13,10 +13,16 @@ from typing import Any
 
 from methods.evaluation.asking import Ask, Asking
 from methods.evaluation.items import Item
+from methods.evaluation.published_tables import is_data_url
 from methods.prompts.messages import IMAGE_HERE
 
 IMAGE_PATH = "image_path"
 """The label that names the file of an item's picture."""
+
+
+def path_label(image: str) -> dict[str, str]:
+    """The label of an item whose record names this image; no label of an image that stands in it."""
+    return {IMAGE_PATH: image} if image and not is_data_url(image) else {}
 
 
 def lacks_picture(item: Item) -> bool:

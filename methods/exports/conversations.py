@@ -14,6 +14,7 @@ from methods.evaluation.asking import Answer, Ask, Extract, Limits
 from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.cells import Row
 from methods.evaluation.dialogue import ask_dialogue
+from methods.evaluation.indexes import known_id, whole
 from methods.evaluation.items import Item
 from methods.evaluation.predictions import Place, PredictionForms, Unplaced, place_of
 from methods.ids import content_id
@@ -85,8 +86,8 @@ class NamedPlaces:
         known: dict[str, set[tuple[str, str]]] = {}
         found: list[Place | Unplaced] = []
         for row in rows:
-            trial, turn = row.cells.get(TRIAL), row.cells.get("turn", "")
-            item = by_id.get(row.cells.get("item_id", ""))
+            trial, turn = row.cells.get(TRIAL), whole(row.where, "turn", row.cells.get("turn", ""))
+            item = by_id.get(known_id(row, "item_id", by_id))
             if not trial:
                 found.append(next(placed, "unknown"))
             elif item is None:

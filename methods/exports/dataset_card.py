@@ -16,6 +16,7 @@ from methods.markdown import code, table
 from methods.prompts.messages import IMAGE_HERE
 from methods.release import held_out
 from methods.release_card import (
+    BROKEN,
     Card,
     benchmark_of,
     edition_in_words,
@@ -40,7 +41,10 @@ MOST_SHOWN = 600
 UNKNOWN_LICENCE = "unknown"
 MAKING = ("Written by", "Prompts", "Corpus", "tau", "Parent", "Made", "vlm-loom")
 CHECKED = ("Checks of pairs", "Found by the checks")
-LEFT_OUT = ("Left out by the checks", "Left out as shared", "Items left out for a licence")
+LEFT_OUT = (
+    *("Left out by the checks", "Left out as shared", BROKEN),
+    "Items left out for a licence",
+)
 
 
 @dataclass(frozen=True)

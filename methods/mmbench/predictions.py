@@ -6,7 +6,7 @@ circular file shifts them the same way. Without choices pass k is that of `mmben
 belongs here: that. Finding questions and comparing choices is `methods/choice/published.py`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from methods.choice.lettered import shifted
 from methods.choice.published import IDS, Questions, has_choices, index_of, is_in_order
@@ -20,17 +20,17 @@ from methods.mmbench.published import STEP
 def places(items: Sequence[Item], rows: Sequence[Row]) -> list[Place | Unplaced]:
     """The pass of each row."""
     questions = Questions(items)
-    return [_place(questions, row.cells) for row in rows]
+    return [_place(questions, row) for row in rows]
 
 
-def _place(questions: Questions, cells: Mapping[str, str]) -> Place | Unplaced:
-    index = index_of(cells)
+def _place(questions: Questions, row: Row) -> Place | Unplaced:
+    cells = row.cells
+    index = index_of(row)
     group, shift = _pass(index)
-    own = {name: cells.get(name, "") for name in IDS}
-    if any(own.values()):
-        item = questions.find(own)
-    elif index_of(cells, "g_index"):
-        item = questions.by_index(index_of(cells, "g_index"))
+    if any(cells.get(name) for name in IDS):
+        item = questions.find(row)
+    elif index_of(row, "g_index"):
+        item = questions.by_index(index_of(row, "g_index"))
     else:
         item = questions.by_index(index)
         if item == "unknown" and shift:

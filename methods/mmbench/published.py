@@ -25,7 +25,8 @@ from methods.choice.published import (
     labels_of,
     published_item,
 )
-from methods.evaluation.published import PublishedError, PublishedItem
+from methods.evaluation.indexes import whole_index
+from methods.evaluation.published import BrokenImage, PublishedError, PublishedItem
 from methods.evaluation.published_tables import shown, tsv_line, tsv_rows
 from methods.mmbench.taxonomy import L1, abilities
 from methods.mmbench.wording import HINT
@@ -42,6 +43,7 @@ LONGEST_INDEX = 64
 """Characters of an image's cell that is the index of another row; an image has more."""
 _PASS = re.compile("[1-9][0-9]{6,12}")
 """The index of a pass after the first one, where no column names the first."""
+_INDEXES = ("index", "g_index")
 _FORM = (
     *("index", "g_index", "item_id", "question", "hint", "answer", "image", "image_path"),
     *LETTERS,
@@ -152,15 +154,16 @@ def _written(item: PublishedItem) -> dict[str, str]:
 
 
 def _row(where: str, cells: Mapping[str, str]) -> Row:
-    index = cells["index"]
-    if not index:
+    cells = {**cells, **{name: whole_index(where, name, cells.get(name, "")) for name in _INDEXES}}
+    own = cells["index"]
+    if not own:
         raise PublishedError(f"{where} has no index")
-    where = f"{where} ({shown(index)})"
+    where = f"{where} ({shown(own)})"
     choices = choices_of(where, cells)
     key = key_of_answer(where, cells.get("answer", ""), len(choices))
-    group = cells.get("g_index") or index
-    if group == index and _PASS.fullmatch(index):
-        group = str(int(index) % STEP)
+    group = cells["g_index"] or own
+    if group == own and _PASS.fullmatch(own):
+        group = str(int(own) % STEP)
     return Row(where, cells, group, choices, key)
 
 
@@ -190,9 +193,10 @@ def _require_whole(first: Row, passes: Sequence[Row]) -> None:
 def _item(row: Row, rows: Mapping[str, Row]) -> PublishedItem:
     cells = row.cells
     labels = labels_of(cells, _FORM)
-    images = images_of(row.where, _image_cell(row, rows), cells.get("image_path", ""))
-    if not images:
-        raise PublishedError(f"{row.where} has no image")
+    cell = _image_cell(row, rows)
+    images: tuple[str | bytes, ...] = (cell,)
+    if not isinstance(cell, BrokenImage):
+        images = images_of(row.where, cell, cells.get("image_path", ""))
     return published_item(
         row.where,
         Question(
@@ -208,16 +212,17 @@ def _item(row: Row, rows: Mapping[str, Row]) -> PublishedItem:
     )
 
 
-def _image_cell(row: Row, rows: Mapping[str, Row]) -> str:
+def _image_cell(row: Row, rows: Mapping[str, Row]) -> str | BrokenImage:
     """The cell with the image, in this row or in the one that it names."""
     seen = {row.index}
     cell = row.cells.get("image", "")
     while 0 < len(cell) <= LONGEST_INDEX and not cell.startswith("["):
-        if cell not in rows or cell in seen:
-            raise PublishedError(
-                f"{row.where}: its image {shown(cell)} is neither base64 nor the index of a record "
-                "that has one"
+        named = whole_index(row.where, "image", cell)
+        if named not in rows or named in seen:
+            return BrokenImage(
+                "missing",
+                f"{shown(cell)} is neither base64 nor the index of a record that has an image",
             )
-        seen.add(cell)
-        cell = rows[cell].cells.get("image", "")
+        seen.add(named)
+        cell = rows[named].cells.get("image", "")
     return cell

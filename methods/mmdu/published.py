@@ -11,6 +11,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from methods.evaluation.indexes import whole
 from methods.evaluation.items import Turn
 from methods.evaluation.published import PublishedError, PublishedItem
 from methods.evaluation.published_tables import (
@@ -97,7 +98,11 @@ def _read_json(lines: Iterable[str]) -> Iterator[PublishedItem]:
         if not isinstance(record, dict):
             raise PublishedError(f"{where} is not a mapping")
         item_id = record.get("id")
-        if isinstance(item_id, bool) or not isinstance(item_id, str | int) or item_id == "":
+        if isinstance(item_id, bool) or not isinstance(item_id, str | int | float):
+            raise PublishedError(f"{where} has no id")
+        if isinstance(item_id, float):
+            item_id = whole(where, "id", str(item_id))
+        if item_id == "":
             raise PublishedError(f"{where} has no id")
         where = f"{where} ({shown(str(item_id))})"
         labels = {
@@ -132,21 +137,22 @@ def _read_tsv(lines: Iterable[str]) -> Iterator[PublishedItem]:
 
 
 def _of_row(where: str, row: Mapping[str, str]) -> PublishedItem:
-    if not row["index"]:
+    item_id = whole(where, "index", row["index"])
+    if not item_id:
         raise PublishedError(f"{where} has no index")
-    where = f"{where} ({shown(row['index'])})"
+    where = f"{where} ({shown(item_id)})"
     questions = listed(where, "question", row["question"], MOST_TEXT)
     answers = [""] * len(questions)
     if row.get("answer"):
         answers = listed(where, "answer", row["answer"], MOST_TEXT)
     if len(answers) != len(questions):
         raise PublishedError(f"{where} has {len(answers)} answers to {len(questions)} questions")
-    images: list[str] | list[bytes]
+    images: Sequence[str | bytes]
     if row.get("image"):
-        images = decoded(where, listed(where, "image", row["image"]))
+        images = list(map(decoded, listed(where, "image", row["image"])))
     else:
         images = listed(where, "image_path", row.get("image_path") or "[]")
-    return _item(where, row["index"], questions, answers, images, row)
+    return _item(where, item_id, questions, answers, images, row)
 
 
 def _item(

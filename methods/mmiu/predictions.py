@@ -26,13 +26,13 @@ def places(items: Sequence[Item], rows: Sequence[Row]) -> list[Place | Unplaced]
         of_tasks.setdefault(
             known_item.labels.get(SUBSET) or known_item.labels.get(TASK, ""), []
         ).append(known_item)
-    due = Counter(_task(row.cells) for row in rows if not _is_named(row.cells))
+    due = Counter(_task(row.cells) for row in rows if not _is_named(row))
     seen: Counter[str] = Counter()
     placed: list[Place | Unplaced] = []
     for row in rows:
         item: Item | Unplaced = "unknown"
-        if _is_named(row.cells):
-            item = questions.find(row.cells)
+        if _is_named(row):
+            item = questions.find(row)
         else:
             task = _task(row.cells)
             of_task = of_tasks.get(task, [])
@@ -54,8 +54,8 @@ def _place(item: Item | Unplaced, cells: Mapping[str, str]) -> Place | Unplaced:
     return Place(item.item_id, PLAIN)
 
 
-def _is_named(cells: Mapping[str, str]) -> bool:
-    return any(cells.get(name) for name in IDS) or bool(index_of(cells))
+def _is_named(row: Row) -> bool:
+    return any(row.cells.get(name) for name in IDS) or bool(index_of(row))
 
 
 def _task(cells: Mapping[str, str]) -> str:

@@ -28,7 +28,8 @@ from methods.choice.published import (
     key_of_answer,
     published_item,
 )
-from methods.evaluation.published import PublishedError, PublishedItem
+from methods.evaluation.indexes import whole_index
+from methods.evaluation.published import BrokenImage, PublishedError, PublishedItem
 from methods.evaluation.published_tables import (
     items_by_ending,
     json_records,
@@ -177,11 +178,12 @@ def _read_json(lines: Iterable[str]) -> Iterator[PublishedItem]:
 
 def _read_tsv(lines: Iterable[str]) -> Iterator[PublishedItem]:
     for where, row in tsv_rows(lines, ("index", "question")):
-        if not row["index"]:
+        number = whole_index(where, "index", row["index"])
+        if not number:
             raise PublishedError(f"{where} has no index")
-        where = f"{where} ({shown(row['index'])})"
+        where = f"{where} ({shown(number)})"
         images = images_of(where, row.get("image", ""), row.get("image_path", ""))
-        yield _item(where, row.get("item_id") or row["index"], row, images)
+        yield _item(where, row.get("item_id") or number, row, images)
 
 
 def _item(
@@ -194,7 +196,7 @@ def _item(
         name: text for name, text in cells.items() if name.strip() and name not in _FORM and text
     }
     if not images:
-        raise PublishedError(f"{where} has no image")
+        images = (BrokenImage("missing", "the record has no image"),)
     return published_item(
         where,
         Question(

@@ -4,14 +4,14 @@ What belongs here: the container. What a column means is the benchmark's, which 
 same table as a TSV (`methods/<benchmark>/published.py`).
 """
 
-import csv
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from methods.delimited import rows_of
 from methods.evaluation.cells import ImageCells, image_cells, text_of
 from methods.evaluation.published import PublishedError
-from methods.evaluation.published_tables import IMAGES, allow_long_cells, tsv_line
+from methods.evaluation.published_tables import IMAGES, tsv_line
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -104,8 +104,7 @@ def write_table(lines: Iterable[str], file: Path) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    allow_long_cells()
-    rows = csv.reader(lines, delimiter="\t")
+    rows = (row.cells for row in rows_of(lines, "\t", "csv"))
     names = next(rows)
     schema = pa.schema([(name, pa.int64() if name == INDEX else pa.string()) for name in names])
     with pq.ParquetWriter(

@@ -7,6 +7,7 @@ of is `methods/evaluation/predictions.py`.
 from pathlib import Path
 
 from methods.choice.lettered import LETTERS
+from methods.delimited import Quoting
 from methods.evaluation.cells import Row
 from methods.evaluation.predictions import COLUMNS, PredictionError
 from methods.evaluation.published import PublishedError
@@ -27,15 +28,16 @@ KEPT = frozenset(
 """Columns that say what a row is of and what was predicted; others, such as images, are not kept."""
 
 
-def read_rows(file: Path) -> list[Row]:
+def read_rows(file: Path, quoting: Quoting = "checked") -> list[Row]:
     """The records of `file` with the columns that are needed; raises PredictionError.
 
     A log of samples of lmms-eval (.jsonl) or inspect_ai (.eval) has what its task was exported with.
+    `quoting` is how the quotes of a CSV or TSV are read.
     """
     try:
         if file.suffix.lower() == LOG:
             return _of_log(file)
-        return read_records(file, KEPT, COLUMNS, as_predictions)
+        return read_records(file, KEPT, COLUMNS, as_predictions, quoting)
     except PublishedError as error:
         raise PredictionError(f"{file} cannot be imported: {error}.") from None
 

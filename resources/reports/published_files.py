@@ -5,27 +5,33 @@ wrong. What a record says is read by the benchmark (`methods/<benchmark>/publish
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
+from methods.delimited import Quoting
 from methods.errors import UserError
 from methods.evaluation.items import Item
 from methods.evaluation.published import (
+    BrokenImage,
     PublishedError,
     PublishedForms,
     PublishedItem,
     Table,
     TableForms,
 )
+from methods.evaluation.published_tables import decoded, is_data_url, requoted
 from methods.ingest.image_check import MAX_BYTES, ImageRejected
 from resources.images.intake import take_in
 from resources.images.store import ImageStore
 from resources.reports.parquet_table import ENDING, tsv_lines_of
-from resources.reports.record_file import TABLE_ENDINGS, read_tables
+from resources.reports.record_file import DELIMITERS, TABLE_ENDINGS, read_tables
 
 _DRIVE = re.compile(r"[A-Za-z]:/")
 """What an absolute path of Windows begins with."""
+MOST_NAMED = 20
+"""Images that cannot be used, in an error."""
 
 
 class PublishedFileError(UserError):
@@ -42,6 +48,8 @@ def read_items(
     pictures: Path | None,
     store: ImageStore,
     say: Callable[[str], None] = nobody,
+    quoting: Quoting = "checked",
+    skipped: Counter[str] | None = None,
 ) -> list[Item]:
     """The items of `file`, their pictures put into `store`; raises PublishedFileError.
 
@@ -49,71 +57,142 @@ def read_items(
     never lead out of it: a leading slash is that folder (the authors' file names /mmdu_pics/...), and
     the folder's own name may stand first. Pictures of records before a wrong one stay in the store.
     `say` is told in a clause what of the file is left out. Of a benchmark that is published as tables
-    `file` may be a folder of such files.
+    `file` may be a folder of such files. `quoting` is how the quotes of a CSV or TSV are read.
+    An item with an image that cannot be used is left out and counted in `skipped` by its reason;
+    without `skipped` all such images are named in the error.
     """
     folder = (pictures or (file if file.is_dir() else file.parent)).resolve()
     if pictures is not None and not folder.is_dir():
         raise PublishedFileError(f"{pictures} is no folder of pictures: give one with --images.")
-    known: dict[str, str] = {}
+    known: dict[str, str | ImageRejected] = {}
+    items: list[Item] = []
+    broken: list[_Broken] = []
+    n_absent = 0
     try:
-        published = list(_read(forms, file, say))
-        items = [_stored(item, folder, store, known) for item in published]
+        for record in list(_read(forms, file, say, quoting)):
+            try:
+                item = _stored(record, folder, store, known)
+            except _Broken as error:
+                broken.append(error)
+            else:
+                items.append(item)
+                n_absent += bool(record.images) and not item.image_ids
     except PublishedError as error:
         raise PublishedFileError(f"{file} cannot be imported: {error}.") from None
-    pairs = zip(published, items, strict=True)
-    if absent := sum(bool(record.images) and not item.image_ids for record, item in pairs):
-        say(f"pictures of {absent} of {len(items)} items are not in {folder}")
+    if broken and (skipped is None or not items):
+        raise PublishedFileError(f"{file} cannot be imported: {_in_words(broken)}.")
+    if skipped is not None:
+        skipped.update(error.reason for error in broken)
+    if n_absent:
+        say(f"pictures of {n_absent} of {len(items)} items are not in {folder}")
     return items
 
 
-def _read(forms: PublishedForms, file: Path, say: Callable[[str], None]) -> Iterator[PublishedItem]:
+class _Broken(Exception):
+    """An image of a record cannot be used."""
+
+    def __init__(self, place: str, rejected: ImageRejected) -> None:
+        super().__init__()
+        self.place = place
+        self.reason, self.detail = rejected.reason, rejected.detail.rstrip(".")
+
+
+def _in_words(broken: Sequence[_Broken]) -> str:
+    """All images that cannot be used, in a clause; of many the first ones and their number."""
+    if len(broken) == 1:
+        (error,) = broken
+        told = f"{error.place} cannot be used: {error.detail}"
+    else:
+        named = "; ".join(f"{error.place}: {error.detail}" for error in broken[:MOST_NAMED])
+        more = f"; and {len(broken) - MOST_NAMED:,} more" if len(broken) > MOST_NAMED else ""
+        told = f"images of {len(broken):,} records cannot be used: {named}{more}"
+    return f"{told}. Correct them, or leave their items out with --skip-broken"
+
+
+def _read(
+    forms: PublishedForms, file: Path, say: Callable[[str], None], quoting: Quoting
+) -> Iterator[PublishedItem]:
     try:
         if isinstance(forms, TableForms):
-            yield from forms.read_tables(_tables(file), say)
+            yield from forms.read_tables(_tables(file, quoting), say)
             return
         if file.suffix.lower() == ENDING:
             yield from forms.read_published(file.name, tsv_lines_of(file))
             return
         # Ends of lines are part of texts; a mark of the byte order is not.
         with file.open(encoding="utf-8-sig", newline="") as lines:
-            yield from forms.read_published(file.name, lines)
+            delimiter = DELIMITERS.get(file.suffix.lower())
+            # A benchmark reads quotes by the rules of CSV; where they mean something else, they are put
+            # into lines that it reads as they are meant.
+            as_meant = (
+                lines
+                if delimiter is None or quoting == "checked"
+                else requoted(lines, delimiter, quoting)
+            )
+            yield from forms.read_published(file.name, as_meant)
     except UnicodeDecodeError as error:
         raise PublishedError(f"it is not UTF-8 ({error.reason})") from None
     except OSError as error:
         raise PublishedError(f"it cannot be read ({error.strerror})") from None
 
 
-def _tables(file: Path) -> list[Table]:
+def _tables(file: Path, quoting: Quoting) -> list[Table]:
     """The tables of a file, or of every such file of a folder in order of name."""
     if not file.is_dir():
-        return read_tables(file)
+        return read_tables(file, quoting)
     files = [path for path in sorted(file.iterdir()) if path.suffix.lower() in TABLE_ENDINGS]
     if not files:
         raise PublishedError(f"it is a folder without a file of {', '.join(TABLE_ENDINGS)}")
-    return [table for path in files for table in read_tables(path)]
+    return [table for path in files for table in read_tables(path, quoting)]
 
 
-def _stored(item: PublishedItem, folder: Path, store: ImageStore, known: dict[str, str]) -> Item:
+def _stored(
+    item: PublishedItem, folder: Path, store: ImageStore, known: dict[str, str | ImageRejected]
+) -> Item:
+    """The item with its images in the store; `known` has the images by path. Raises _Broken."""
     image_ids = []
     for position, image in enumerate(item.images, start=1):
-        named = f" ({ascii(image[:200])})" if isinstance(image, str) else ""
+        is_path = (
+            isinstance(image, str) and not isinstance(image, BrokenImage) and not is_data_url(image)
+        )
         try:
-            if isinstance(image, bytes):
-                image_ids.append(take_in(image, store).image_id)
-                continue
-            if image not in known:
-                known[image] = take_in(picture_in(folder, image), store).image_id
-            image_ids.append(known[image])
+            if is_path and isinstance(image, str):
+                image_ids.append(_by_path(image, folder, store, known))
+            else:
+                image_ids.append(_taken_in(image, store))
         except ImageRejected as rejected:
             if item.images_may_be_absent and rejected.reason == "missing":
                 return _without_images(item)
-            raise PublishedError(
-                f"image {position}{named} of record {ascii(item.item_id[:80])} cannot be used: "
-                f"{rejected.detail.rstrip('.')}"
-            ) from None
+            named = f" ({ascii(image[:200])})" if is_path else ""
+            place = f"image {position}{named} of record {ascii(item.item_id[:80])}"
+            raise _Broken(place, rejected) from None
     return Item(
         item.item_id, item.turns, tuple(image_ids), item.choices, item.group_id, item.labels
     )
+
+
+def _by_path(
+    path: str, folder: Path, store: ImageStore, known: dict[str, str | ImageRejected]
+) -> str:
+    """The id of the image under a path. Raises ImageRejected."""
+    if path not in known:
+        try:
+            known[path] = take_in(picture_in(folder, path), store).image_id
+        except ImageRejected as rejected:
+            known[path] = rejected
+    found = known[path]
+    if isinstance(found, ImageRejected):
+        raise found
+    return found
+
+
+def _taken_in(image: str | bytes, store: ImageStore) -> str:
+    """The id of an image that stands in its record. Raises ImageRejected."""
+    if isinstance(image, str) and not isinstance(image, BrokenImage):
+        image = decoded(image)
+    if isinstance(image, BrokenImage):
+        raise ImageRejected(image.reason, str(image))
+    return take_in(image, store).image_id
 
 
 def _without_images(item: PublishedItem) -> Item:

@@ -5,24 +5,27 @@ written as, and nothing is computed. What the records are of is that of the modu
 `prediction_file.py`, `human_score_file.py`.
 """
 
-import csv
 import io
 import zipfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
+from methods.delimited import DelimitedError, Quoting, rows_of
 from methods.evaluation.cells import Row, text_of
 from methods.evaluation.published import PublishedError, Table
-from methods.evaluation.published_tables import allow_long_cells, json_records
+from methods.evaluation.published_tables import json_records
 from methods.json_text import from_json, storable
 from methods.spreadsheet_cells import unmarked_rows
+from resources.reports.xlsx_text import open_workbook, unescaped
 
 MOST_UNPACKED = 1_000_000_000
 """Bytes of the sheets of a spreadsheet, unpacked."""
 MOST_ROWS = 2_000_000
 """Of any file: a spreadsheet has no more, and one that says so is never read to its end."""
-TABLE_ENDINGS = (".xlsx", ".tsv", ".csv")
+DELIMITERS = {".tsv": "\t", ".csv": ","}
+"""Of each ending of a text file."""
+TABLE_ENDINGS = (".xlsx", *DELIMITERS)
 _ENDINGS = (*TABLE_ENDINGS, ".jsonl", ".json")
 
 
@@ -31,19 +34,20 @@ def read_records(
     kept: Collection[str],
     plain: Collection[str],
     meant: Callable[[Mapping[str, Any]], Sequence[Mapping[str, Any]]] = lambda record: [record],
+    quoting: Quoting = "checked",
 ) -> list[Row]:
     """The records of `file` with the columns `kept`, of which `plain` have no lists.
 
-    `meant` makes of a record those that it stands for.
-    Half characters (lone surrogates) are replaced: nothing can store them. Raises PublishedError, which
-    says why the file cannot be read.
+    `meant` makes of a record those that it stands for; `quoting` is how the quotes of a CSV or TSV are
+    read. Half characters (lone surrogates) are replaced: nothing can store them. Raises PublishedError,
+    which says why the file cannot be read.
     """
     ending = file.suffix.lower()
     try:
         with file.open("rb") as data:
             rows = [
                 Row(where, _texts(where, each, kept, plain))
-                for where, cells in _records(ending, data)
+                for where, cells in _records(ending, data, quoting)
                 if cells
                 for each in meant(cells)
             ]
@@ -56,8 +60,10 @@ def read_records(
     return rows
 
 
-def read_tables(file: Path) -> list[Table]:
+def read_tables(file: Path, quoting: Quoting = "checked") -> list[Table]:
     """Every table of `file`: each sheet of a spreadsheet, by its name, or the one of a CSV or TSV.
+
+    `quoting` is how the quotes of a CSV or TSV are read.
 
     Raises PublishedError, which says why the file cannot be read.
     """
@@ -66,8 +72,8 @@ def read_tables(file: Path) -> list[Table]:
         with file.open("rb") as data:
             if ending == ".xlsx":
                 return [Table(name, _cells(rows)) for name, rows in _sheets(data)]
-            if ending in (".csv", ".tsv"):
-                rows = _delimited(data, "\t" if ending == ".tsv" else ",")
+            if ending in DELIMITERS:
+                rows = _delimited(data, DELIMITERS[ending], quoting)
                 return [Table(file.stem, _cells(rows))]
     except UnicodeDecodeError as error:
         raise PublishedError(f"it is not UTF-8 ({error.reason})") from None
@@ -85,12 +91,14 @@ def _cells(rows: Iterator[list[Any]]) -> list[list[str]]:
     return list(unmarked_rows(records))
 
 
-def _records(ending: str, data: IO[bytes]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _records(
+    ending: str, data: IO[bytes], quoting: Quoting
+) -> Iterator[tuple[str, Mapping[str, Any]]]:
     match ending:
         case ".xlsx":
             return _of_table(next(rows for _, rows in _sheets(data)))
         case ".tsv" | ".csv":
-            return _of_table(_delimited(data, "\t" if ending == ".tsv" else ","))
+            return _of_table(_delimited(data, DELIMITERS[ending], quoting))
         case ".jsonl":
             return _of_lines(data)
         case ".json":
@@ -130,25 +138,22 @@ def _of_table(rows: Iterator[list[Any]]) -> Iterator[tuple[str, Mapping[str, Any
             yield f"record {number}", dict(zip(header, cells, strict=False))
 
 
-def _delimited(data: IO[bytes], delimiter: str) -> Iterator[list[Any]]:
-    allow_long_cells()
+def _delimited(data: IO[bytes], delimiter: str, quoting: Quoting) -> Iterator[list[Any]]:
     text = io.TextIOWrapper(data, encoding="utf-8-sig", newline="")
-    rows = csv.reader(text, delimiter=delimiter)
     try:
-        yield from rows
-    except csv.Error as error:
-        raise PublishedError(f"line {rows.line_num} is no line of a table ({error})") from None
+        for row in rows_of(text, delimiter, quoting):
+            yield row.cells
+    except DelimitedError as error:
+        raise PublishedError(str(error)) from None
 
 
 def _sheets(data: IO[bytes]) -> Iterator[tuple[str, Iterator[list[Any]]]]:
     """The cells of each sheet; a formula is its text, as pandas writes an answer with a `=`."""
-    import openpyxl
-
     try:
         with zipfile.ZipFile(data) as archive:
             if sum(part.file_size for part in archive.infolist()) > MOST_UNPACKED:
                 raise PublishedError(f"it is more than {MOST_UNPACKED:,} bytes when unpacked")
-        book = openpyxl.load_workbook(data, read_only=True, data_only=False, keep_links=False)
+        book = open_workbook(data)
         for sheet in book.worksheets:
             # A sheet may say that it is larger, or smaller, than it is.
             sheet.reset_dimensions()
@@ -163,7 +168,7 @@ def _sheets(data: IO[bytes]) -> Iterator[tuple[str, Iterator[list[Any]]]]:
 def _rows_of(sheet: Any) -> Iterator[list[Any]]:
     try:
         for row in sheet.iter_rows(values_only=True):
-            yield [getattr(cell, "text", cell) for cell in row]
+            yield [unescaped(getattr(cell, "text", cell)) for cell in row]
     except Exception:
         raise PublishedError("it is no .xlsx, or a damaged one") from None
 

@@ -17,8 +17,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from methods.delimited import rows_of
 from methods.evaluation.published import PublishedItem
-from methods.evaluation.published_tables import allow_long_cells
 from methods.published_forms import published_forms
 from methods.release import Rows, exported_rows
 from methods.release_card import benchmark_of, card_of, edition_of, exported_card, readme
@@ -178,14 +178,14 @@ def _attribution(images: Sequence[Mapping[str, Any]], store: ImageStore) -> str:
 
 def _mark(file: Path) -> None:
     """Mark the cells of a published table that a spreadsheet would compute; without any it stays."""
-    allow_long_cells()
     form: dict[str, Any] = {"lineterminator": "\n"}
     if file.suffix == ".tsv":
         form |= {"delimiter": "\t", "quoting": csv.QUOTE_ALL}
 
     def rows() -> Iterator[list[str]]:
         with file.open(newline="", encoding="utf-8") as lines:
-            yield from csv.reader(lines, delimiter=form.get("delimiter", ","))
+            for row in rows_of(lines, form.get("delimiter", ","), "csv"):
+                yield row.cells
 
     if not has_marks(rows()):
         return

@@ -26,6 +26,7 @@ from methods.results.submissions import (
 )
 from resources.reports.release_rows import rows_of_release
 from resources.reports.result_files import ResultError, write_files
+from resources.reports.xlsx_text import escaped
 from resources.warehouse import Warehouse
 
 MOST_CHARACTERS = 32_767
@@ -107,7 +108,7 @@ def _xlsx(sheet: Sheet, lost: Counter[str]) -> bytes:
         text, n_unheld = ILLEGAL_CHARACTERS_RE.subn("\ufffd", value)
         lost["characters"] += n_unheld
         lost["cells"] += len(text) > MOST_CHARACTERS
-        written = WriteOnlyCell(page, text[-MOST_CHARACTERS:])
+        written = WriteOnlyCell(page, escaped(text[-MOST_CHARACTERS:]))
         # Else a text that begins with = is a formula, and one like #N/A an error.
         written.data_type = "s"
         return written

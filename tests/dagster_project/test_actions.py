@@ -13,6 +13,7 @@ from dagster_project.actions import ACTIONS, Action
 from dagster_project.cli import main as loom
 from dagster_project.cli import vlm_loom
 from dagster_project.instance import open_instance
+from methods.delimited import QUOTINGS
 from resources.home import REPO_ROOT
 
 WRONG = [
@@ -93,3 +94,23 @@ def test_upkeep_of_a_lake_is_refused_where_the_tables_are_a_file(
     loom_home.mkdir()
     assert loom(["home", "merge-files"]) != 0
     assert "this is for a lake (LOOM_WAREHOUSE)" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("release", "import"),
+        ("result", "import-predictions"),
+        ("result", "import-scores"),
+        ("result", "difficulty"),
+        ("review", "import"),
+    ],
+)
+def test_every_command_that_reads_a_csv_has_the_option_for_its_quotes(
+    command: tuple[str, str],
+) -> None:
+    group, name = command
+    of_group = vlm_loom.commands[group]
+    assert isinstance(of_group, click.Group)
+    (option,) = [each for each in of_group.commands[name].params if each.name == "quoting"]
+    assert isinstance(option.type, click.Choice) and option.type.choices == QUOTINGS

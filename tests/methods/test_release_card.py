@@ -37,6 +37,13 @@ def test_licences_are_shown_by_name_and_by_term_with_what_was_left_out() -> None
     assert "Licences" not in dict(facts(CARD))
 
 
+def test_items_left_out_for_an_image_are_shown_by_reason() -> None:
+    settings = {"release.releases": {"broken_images": {"truncated": 2, "missing": 1}}}
+    found = dict(facts({**CARD, "settings": settings}))
+    assert found["Items left out for a broken image"] == "missing 1, truncated 2"
+    assert "Items left out for a broken image" not in dict(facts(CARD))
+
+
 def test_a_card_comes_back_from_its_row_and_wrong_counts_are_refused() -> None:
     licences = {"images": IMAGES, "left_out": {}}
     assert card_of(row_of({**CARD, "licences": licences}))["licences"] == licences

@@ -1,9 +1,10 @@
 """A table of accuracies by task, after fine-tuning: what is read, and what is refused."""
 
-import csv
 import math
+from collections.abc import Iterator
 from pathlib import Path
 
+from methods.delimited import DelimitedError, Quoting, TableRow, rows_of
 from methods.errors import UserError
 
 COLUMNS = ("task", "accuracy")
@@ -13,29 +14,33 @@ class AccuracyFileError(UserError):
     """The file is not such a table; the message names the line."""
 
 
-def read_accuracies(path: Path) -> dict[str, float]:
+def read_accuracies(path: Path, quoting: Quoting = "checked") -> dict[str, float]:
     """Accuracy by task, on whatever scale the file has; other columns do not matter.
 
-    Raises AccuracyFileError.
+    `quoting` is how the quotes of the file are read. Raises AccuracyFileError.
     """
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
-            lines = csv.DictReader(file)
-            lacking = [name for name in COLUMNS if name not in (lines.fieldnames or ())]
+            rows = rows_of(file, ",", quoting)
+            header = next(rows, TableRow(1, [])).cells
+            lacking = [name for name in COLUMNS if name not in header]
             if lacking:
                 raise AccuracyFileError(
                     f"{path} has no column {lacking[0]}: its first line must name task and accuracy."
                 )
-            return _accuracies(path, lines)
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+            return _accuracies(path, header, rows)
+    except (OSError, UnicodeDecodeError, DelimitedError) as error:
         raise AccuracyFileError(f"{path} cannot be read as CSV ({error}).") from None
 
 
-def _accuracies(path: Path, lines: "csv.DictReader[str]") -> dict[str, float]:
+def _accuracies(path: Path, header: list[str], rows: Iterator[TableRow]) -> dict[str, float]:
     accuracies: dict[str, float] = {}
-    for line in lines:
-        task, accuracy = (line["task"] or "").strip(), line["accuracy"] or ""
-        where = f"Line {lines.line_num} of {path}"
+    for line, cells in rows:
+        if not cells:
+            continue
+        row = dict(zip(header, cells, strict=False))
+        task, accuracy = row.get("task", "").strip(), row.get("accuracy", "")
+        where = f"Line {line} of {path}"
         if not task:
             raise AccuracyFileError(f"{where} names no task.")
         if task in accuracies:

@@ -77,6 +77,13 @@ def test_what_matches_nothing_is_counted_by_reason(wrong, reason):
     assert reason in REASONS
 
 
+def test_a_turn_and_an_item_that_were_floats_are_whole_numbers():
+    found = human_scores_of(RATED, rows(record("two", turn="2.0"), record(" one ")))
+    assert set(found.scores) == {overall("two", turn=2), overall()}
+    with pytest.raises(HumanScoresError, match="record 1: its turn '1.5' is not a whole number"):
+        human_scores_of(RATED, rows(record("two", turn="1.5")))
+
+
 def test_a_rater_has_one_score_of_an_answer():
     found = human_scores_of(
         RATED,

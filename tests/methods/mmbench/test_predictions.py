@@ -6,8 +6,9 @@ import pytest
 
 from methods.evaluation.cells import Row
 from methods.evaluation.items import Item
-from methods.evaluation.predictions import Place, Unplaced
+from methods.evaluation.predictions import Place, PredictionError, Unplaced, predictions_of
 from methods.evaluation.published import PublishedItem
+from methods.mmbench import predictions as mmbench_predictions
 from methods.mmbench.predictions import places
 from methods.mmbench.published import tsv_lines
 from tests.methods.choice.questions import item
@@ -29,7 +30,9 @@ def place(items: list[Item], **cells: str) -> Place | Unplaced:
     [
         ("7", Place("7", "shift-0")),
         ("7.0", Place("7", "shift-0")),
+        ("0000007", Place("7", "shift-0")),
         ("1000007", Place("7", "shift-1")),
+        ("1.000007e+06", Place("7", "shift-1")),
         ("2000007.0", Place("7", "shift-2")),
         ("1000241", Place("241", "shift-1")),
         # It has two choices, and so two passes.
@@ -44,6 +47,12 @@ def place(items: list[Item], **cells: str) -> Place | Unplaced:
 )
 def test_an_index_names_a_question_and_its_pass(index: str, found: Place | Unplaced) -> None:
     assert place(NUMBERED, index=index) == found
+
+
+def test_an_index_that_is_no_whole_number_is_refused_by_its_row() -> None:
+    rows = [Row("record 1", {"index": "7", "prediction": "A"}), Row("record 2", {"index": "7.5"})]
+    with pytest.raises(PredictionError, match="record 2: its index '7.5' is not a whole number"):
+        predictions_of(mmbench_predictions, NUMBERED, rows)
 
 
 def test_g_index_names_the_question() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from methods.evaluation.items import Turn
-from methods.evaluation.published import PublishedError, PublishedItem
+from methods.evaluation.published import BrokenImage, PublishedError, PublishedItem
 from methods.mmbench.published import PUBLISHED_FILES, read_published, tsv_lines, write_published
 from methods.mmbench.taxonomy import LEVEL_3, abilities
 
@@ -231,16 +231,9 @@ REFUSED = [
     (table(cells(B="", C="")), "record 1 ('241') has 1 choices instead of 2 to 8"),
     (table(cells(answer="D")), "record 1 ('241'): its answer 'D' is no letter of a choice"),
     (table(cells(answer="fish")), "record 1 ('241'): its answer 'fish' is no letter of a choice"),
-    (table(cells(image="")), "record 1 ('241') has no image"),
-    (
-        table(cells(image="7")),
-        "record 1 ('241'): its image '7' is neither base64 nor the index of a record that has one",
-    ),
-    (
-        table(cells(image="241")),
-        "record 1 ('241'): its image '241' is neither base64 nor the index of a record that has one",
-    ),
-    (table(cells(image="?" * 80)), "record 1 ('241'): image 1 is no base64"),
+    (table(cells(index="1.5")), "record 1: its index '1.5' is not a whole number"),
+    (table(cells(index="1e+30")), "record 1: its index '1e+30' is not a whole number"),
+    (table(cells(image="1.5")), "record 1 ('241'): its image '1.5' is not a whole number"),
     (
         table(cells(question="<ImageHere> and <ImageHere>")),
         "record 1 ('241') has 2 <ImageHere> for 1 images",
@@ -272,6 +265,43 @@ REFUSED = [
         "record 3 ('2000241') has another hint than record 1 ('241')",
     ),
 ]
+
+
+@pytest.mark.parametrize(
+    ("image", "reason", "what"),
+    [
+        ("", "missing", "the record has no image"),
+        ("7", "missing", "'7' is neither base64 nor the index of a record that has an image"),
+        ("241", "missing", "'241' is neither base64 nor the index of a record that has an image"),
+        ("?" * 80, "not_base64", "it is no base64"),
+    ],
+)
+def test_a_broken_image_does_not_stop_the_other_records(image: str, reason: str, what: str) -> None:
+    broken, whole = read(table(cells(image=image), cells(index="5")))
+    (image_of_record,) = broken.images
+    assert isinstance(image_of_record, BrokenImage)
+    assert (image_of_record.reason, image_of_record) == (reason, what)
+    assert whole.images == FISH.images
+
+
+FLOATS = [
+    ("241.0", "1000241.0", "2000241.0"),
+    ("2.41e+02", "1.000241e+06", "2.000241e+06"),
+    ("0000241", "1000241", "2000241"),
+]
+
+
+@pytest.mark.parametrize("indexes", FLOATS, ids=[first for first, *_ in FLOATS])
+@pytest.mark.parametrize("grouped", [False, True])
+def test_an_index_that_was_a_float_is_the_number(
+    indexes: tuple[str, str, str], grouped: bool
+) -> None:
+    passes = [table(ROW, SECOND, THIRD).splitlines()[n].split("\t") for n in (1, 2, 3)]
+    rows = ["\t".join([index, *rest]) for index, (_, *rest) in zip(indexes, passes, strict=True)]
+    text = table(*rows).replace("\t241\n", f"\t{indexes[0]}\n")
+    if grouped:
+        text = text.replace("\n", f"\t{indexes[0]}\n").replace(indexes[0], "g_index", 1)
+    assert read(text) == [FISH]
 
 
 @pytest.mark.parametrize(("text", "why"), REFUSED)

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 from collections.abc import Sequence
 
 import pytest
@@ -161,7 +162,10 @@ TEXTS = st.lists(
     max_size=6,
 ).map("".join)
 QUESTIONS = TEXTS.filter(str.strip)
-IDS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
+IDS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8).filter(
+    lambda item_id: not re.match(r"\s*-?[0-9]+[.e]", item_id)
+)
+"""An id of a table that is written like a float is read as one."""
 NAMES = st.sampled_from(["topic", "set", "länge"])
 
 
@@ -324,9 +328,7 @@ TSV_REFUSED = [
     ),
     (row(image="[]"), "record 1 ('1') has 1 <ImageHere> for 0 images"),
     (row(image="['YQ==', 'YQ==']"), "record 1 ('1') has 1 <ImageHere> for 2 images"),
-    (row(image="['not base64!']"), "record 1 ('1'): image 1 is no base64"),
-    (row(image="['YQ=']"), "record 1 ('1'): image 1 is no base64"),
-    (row(image="['é']"), "record 1 ('1'): image 1 is no base64"),
+    (row(index="1.5"), "record 1: its index '1.5' is not a whole number"),
     (row(question="['\\ud800 <ImageHere>']"), "record 1 ('1') has a text with half a character (a "
      "lone surrogate)"),
 ]  # fmt: skip

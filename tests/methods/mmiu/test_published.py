@@ -211,7 +211,6 @@ REFUSED = [
     ({"output": "C"}, "record 1: its answer 'C' is no letter of a choice"),
     ({"output": "AB"}, "record 1: its answer 'AB' is no letter of a choice"),
     ({"question": ""}, "record 1 has no question"),
-    ({"input_image_path": []}, "record 1 has no image"),
     ({"input_image_path": "a.jpg"}, "record 1: its input_image_path is no list of texts"),
     ({"question": "<ImageHere>?"}, "record 1 has 1 <ImageHere> for 2 images"),
     ({"source": "\ud800"}, "record 1 has a text with half a character (a lone surrogate)"),

@@ -4,10 +4,12 @@ import base64
 import hashlib
 import io
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from PIL import Image
@@ -30,6 +32,7 @@ def sha256(data: bytes) -> str:
 
 
 RED, BLUE = drawn("red"), drawn("blue", "JPEG")
+SKIP = "Correct them, or leave their items out with --skip-broken."
 QUESTION = "<ImageHere><ImageHere>Which is 字?"
 TURNS = (Turn(1, QUESTION, (1, 2), {"answer": "Neither.\r\nReally."}),)
 
@@ -159,7 +162,7 @@ def test_no_path_leads_out_of_the_folder(
 
     assert said == (
         f"{folder}/benchmark.json cannot be imported: image 1 ({ascii(path)}) of record 'd1' cannot "
-        f"be used: its path is absolute or leads out of {folder}, where no file is called so."
+        f"be used: its path is absolute or leads out of {folder}, where no file is called so. {SKIP}"
     )
     assert not store.has(sha256(drawn("green")))
 
@@ -204,6 +207,58 @@ def test_what_is_no_picture_is_named_wherever_it_stands(
     ) as caught:
         read_items(published, folder / "m.tsv", None, store)
     assert why in str(caught.value)
+
+
+def records(n: int) -> list[dict]:
+    """Records whose images are not there or broken in turns, and a whole one."""
+    images = ("green.png", "data:image/png;base64,aGVsbG8=", "data:image/png;base64,a")
+    broken = [record(images[number % 3], item_id=f"b{number}") for number in range(n)]
+    return [*broken, record("mmdu_pics/red.png", item_id="whole")]
+
+
+def test_all_broken_images_are_named_at_once(folder: Path, store: ImageStore) -> None:
+    said = refused(folder, store, records(3))
+    assert said == (
+        f"{folder}/benchmark.json cannot be imported: images of 3 records cannot be used: image 1 "
+        f"('green.png') of record 'b0': there is no such file in {folder}; image 1 of record 'b1': "
+        "The bytes are no image; they begin b'hello'; image 1 of record 'b2': it is no base64. "
+        f"{SKIP}"
+    )
+    said = refused(folder, store, records(25))
+    assert "of 25 records" in said and "; and 5 more. " in said
+    assert "'b19'" in said and "'b20'" not in said
+
+
+def test_items_with_a_broken_image_are_left_out_and_counted_if_one_says_so(
+    folder: Path, store: ImageStore
+) -> None:
+    file = folder / "benchmark.json"
+    file.write_text(json.dumps(records(4)))
+    skipped = Counter[str]()
+    (item,) = read_items(published, file, None, store, skipped=skipped)
+    assert item.item_id == "whole"
+    assert skipped == {"missing": 2, "not_an_image": 1, "not_base64": 1}
+
+    file.write_text(json.dumps(records(4)[:-1]))
+    with pytest.raises(PublishedFileError, match="images of 4 records cannot be used"):
+        read_items(published, file, None, store, skipped=Counter())
+
+
+def test_base64_is_read_as_tools_write_it(folder: Path, store: ImageStore) -> None:
+    """Without padding, in the alphabet of URLs, broken into lines, as a data URL."""
+    odd = drawn("#fbefbe") + b"\xfb\xef\xff"
+    plain = base64.b64encode(odd).decode()
+    of_urls = base64.urlsafe_b64encode(odd).decode()
+    lines = "\r\n".join(plain[n : n + 76] for n in range(0, len(plain), 76))
+    cells = [plain, plain.rstrip("="), of_urls, of_urls.rstrip("="), lines]
+    cells += [f"data:image/png;base64,{text}" for text in (plain, of_urls, quote(plain, safe=""))]
+    assert len(set(cells)) == len(cells)
+    rows = [f"{n}\t['<ImageHere>?']\t{[cell]!r}\n" for n, cell in enumerate(cells)]
+    (folder / "m.tsv").write_text("index\tquestion\timage\n" + "".join(rows))
+
+    items = read_items(published, folder / "m.tsv", None, store)
+
+    assert {item.image_ids for item in items} == {(sha256(odd),)}
 
 
 def test_what_is_wrong_with_a_record_is_one_sentence_with_the_file(

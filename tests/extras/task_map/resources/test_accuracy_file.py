@@ -29,6 +29,7 @@ def test_other_columns_and_their_order_do_not_matter(tmp_path: Path) -> None:
         ("task,accuracy\na,high\n", "Line 2 of .* has the accuracy 'high', which is no number"),
         ("task,accuracy\na\n", "Line 2 of .* has the accuracy '', which is no number"),
         ("task,accuracy\na,nan\n", "has the accuracy 'nan', which is no number"),
+        ('task,accuracy\n"a,1\nb,2\n', "the quote that opens on line 2 .* --quoting none"),
         (b"\xff\xfe\x00", "cannot be read as CSV"),
     ],
 )

@@ -1,0 +1,315 @@
+"""Rows of CSV and TSV texts, and quotes that swallow rows.
+
+A file that was written without quoting may have a cell that begins with a quote. By the rules of CSV
+such a cell goes on to the next quote, however many rows lie between them. This module reads rows by
+those rules and refuses a file whose quotes contradict its rows.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal, NamedTuple
+
+from methods.errors import UserError
+from methods.naming import nearest, number_of
+
+Quoting = Literal["checked", "csv", "none"]
+QUOTINGS: tuple[Quoting, ...] = ("checked", "csv", "none")
+"""How quotes are read: by the rules of CSV, unless a quoted cell holds what looks like rows of the
+table; by these rules alone; as characters like all others."""
+QUOTING_HELP = (
+    "How quotes in a CSV or TSV are read: checked refuses a quoted cell that holds rows of the table, "
+    "csv takes it as a cell, none takes quotes as characters."
+)
+_UNQUOTED = "If the file was written without quoting, read it with --quoting none"
+_MEANT = f"{_UNQUOTED}; if these lines belong to the cell, with --quoting csv"
+MOST_CELL = 100_000_000
+"""Characters of one cell: a list of images or paths is the longest."""
+
+_KEYS = ("index", "ID", "item_id", "question_id", "id", "item")
+"""Columns that name a row: the first of these that a table has, else its first column."""
+_SHOWN = 64
+"""Characters of a cell that are compared; a longer one is no key and no number."""
+_FEWEST_NUMBERS = 3
+"""Rows that show that a column is one of numbers."""
+_WHOLE = re.compile(r"[0-9]+(?:\.0*)?")
+
+
+class DelimitedError(Exception):
+    """A text is no table.
+
+    The message is a clause with the line that is at fault; `fact` is the clause without what to do.
+    """
+
+    def __init__(self, fact: str, hint: str = _UNQUOTED) -> None:
+        super().__init__(f"{fact}. {hint}" if hint else fact)
+        self.fact = fact
+
+
+class QuotingError(UserError):
+    """There is no such way to read quotes; the message names those that there are."""
+
+
+def quoting_named(name: str) -> Quoting:
+    """The way to read quotes of this name; `checked` without one. Raises QuotingError."""
+    for quoting in QUOTINGS:
+        if name in (quoting, ""):
+            return quoting
+    raise QuotingError(f"--quoting {name}: {nearest(name, QUOTINGS)}.")
+
+
+class TableRow(NamedTuple):
+    """The cells of a row, and the number of the line that it begins on; a blank line has no cells."""
+
+    line: int
+    cells: list[str]
+
+
+def rows_of(
+    lines: Iterable[str], delimiter: str, quoting: Quoting = "checked"
+) -> Iterator[TableRow]:
+    """The rows of a text, its header first.
+
+    A cell with text behind the quote that closes it is taken as it stands, with its quotes: no tool
+    that quotes cells writes one.
+
+    Args:
+        lines: The text line by line, with the line ends as they are.
+        delimiter: The character between two cells.
+        quoting: How quotes are read (`QUOTINGS`).
+
+    Raises:
+        DelimitedError: The text ends inside quotes; text stands behind the quote that closes a cell of
+            several lines; a cell is longer than `MOST_CELL`. With `checked` also where a quoted cell
+            holds what looks like rows of the table, at the end of the text.
+    """
+    if quoting == "none":
+        for number, line in enumerate(lines, start=1):
+            text = line.rstrip("\r\n")
+            yield TableRow(number, text.split(delimiter) if text else [])
+        return
+    reader = _Reader(lines, delimiter)
+    suspicion: _Suspicion | None = None
+    for row, taken in reader.rows():
+        if quoting == "checked":
+            if suspicion is None:
+                suspicion = _Suspicion(row.cells, delimiter)
+            else:
+                suspicion.add(row, taken)
+        yield row
+    if suspicion is not None:
+        suspicion.require_none()
+
+
+class _Reader:
+    """Reads rows by the rules of CSV; knows where quotes opened."""
+
+    def __init__(self, lines: Iterable[str], delimiter: str) -> None:
+        self._lines = iter(lines)
+        self._delimiter = delimiter
+        self._number = 0
+        self._header: list[str] = []
+
+    def rows(self) -> Iterator[tuple[TableRow, Sequence[str]]]:
+        """Each row, and the lines that it takes up."""
+        while (line := self._next()) is not None:
+            begin = self._number
+            if '"' in line:
+                cells, taken = self._quoted_row(line)
+            else:
+                text, taken = line.rstrip("\r\n"), [line]
+                cells = text.split(self._delimiter) if text else []
+            if not self._header:
+                self._header = cells
+            if any(len(cell) > MOST_CELL for cell in cells):
+                raise DelimitedError(
+                    f"a cell of line {begin} has more than {MOST_CELL:,} characters", ""
+                )
+            yield TableRow(begin, cells), taken
+
+    def _next(self) -> str | None:
+        line = next(self._lines, None)
+        self._number += line is not None
+        return line
+
+    def _quoted_row(self, line: str) -> tuple[list[str], list[str]]:
+        cells: list[str] = []
+        taken = [line]
+        at = 0
+        while True:
+            if not line.startswith('"', at):
+                end = self._end(line, at)
+                cells.append(line[at:end])
+            else:
+                begin, opened, n_lines = at, self._number, len(taken)
+                text, line, closed = self._quoted_cell(line, at, len(cells), taken)
+                end = self._end(line, closed)
+                behind = line[closed:end]
+                if not behind.strip():
+                    cells.append(text + behind)
+                elif len(taken) == n_lines:
+                    cells.append(line[begin:end])
+                else:
+                    raise DelimitedError(
+                        f"the quote that opens on {self._place(opened, len(cells))} closes inside a "
+                        f"text on line {self._number}"
+                    )
+            if not line.startswith(self._delimiter, end):
+                return cells, taken
+            at = end + 1
+
+    def _quoted_cell(
+        self, line: str, at: int, column: int, taken: list[str]
+    ) -> tuple[str, str, int]:
+        """The text of the cell whose quote stands at `at`, the line that it ends in, and where.
+
+        Lines that it goes on in are added to `taken`.
+        """
+        opened = self._number
+        parts: list[str] = []
+        size = 0
+        at += 1
+        while True:
+            end = line.find('"', at)
+            if end >= 0 and not line.startswith('""', end):
+                parts.append(line[at:end])
+                return "".join(parts), line, end + 1
+            if end >= 0:
+                parts.append(line[at : end + 1])
+                at = end + 2
+            else:
+                parts.append(line[at:])
+                following = self._next()
+                if following is None:
+                    raise DelimitedError(
+                        f"the quote that opens on {self._place(opened, column)} is not closed by the "
+                        "end of the file"
+                    )
+                line, at = following, 0
+                taken.append(line)
+            size += len(parts[-1])
+            if size > MOST_CELL:
+                raise DelimitedError(
+                    f"the quoted cell that opens on {self._place(opened, column)} has more than "
+                    f"{MOST_CELL:,} characters"
+                )
+
+    def _end(self, line: str, at: int) -> int:
+        """Where the cell ends that has no quotes from `at` on."""
+        end = line.find(self._delimiter, at)
+        return end if end >= 0 else max(at, len(line.rstrip("\r\n")))
+
+    def _place(self, line: int, column: int) -> str:
+        if column < len(self._header):
+            return f"line {line} in the column {ascii(self._header[column][:_SHOWN])}"
+        return f"line {line} in column {column + 1}"
+
+
+class _Swallowed(NamedTuple):
+    """Lines of one row each of which has as many delimiters as a row of the table."""
+
+    line: int
+    rows: list[list[str]]
+
+
+class _Suspicion:
+    """Whether lines inside quoted cells are rows of the table.
+
+    They are if they have as many cells as the header, a key of the same kind as all rows that no row
+    has, and numbers wherever all rows have numbers.
+    """
+
+    def __init__(self, header: Sequence[str], delimiter: str) -> None:
+        self._delimiter = delimiter
+        self._width = len(header)
+        key = next((name for name in _KEYS if name in header), None)
+        self._key = header.index(key) if key else 0
+        self._n_rows = 0
+        self._keys: set[str] = set()
+        self._n_numbers = [0] * len(header)
+        self._not_numeric: set[int] = set()
+        self._swallowed: list[_Swallowed] = []
+
+    def add(self, row: TableRow, taken: Sequence[str]) -> None:
+        """Take in a row below the header. Raises DelimitedError if its quotes contradict its width."""
+        if not row.cells:
+            return
+        if len(row.cells) != self._width and (
+            len(taken) > 1 or taken[0].count(self._delimiter) == self._width - 1
+        ):
+            lines = f"{len(taken)} lines" if len(taken) > 1 else f"{self._width} columns"
+            raise DelimitedError(
+                f"the row that begins on line {row.line} has {len(row.cells)} columns instead of "
+                f"{self._width} as its quotes are, and {lines} without them",
+                _MEANT,
+            )
+        if len(taken) > 1:
+            self._look_into(row.line, taken)
+        if self._key < len(row.cells):
+            self._n_rows += 1
+            self._keys.add(row.cells[self._key][:_SHOWN].strip())
+        for column, cell in enumerate(row.cells[: self._width]):
+            if column in self._not_numeric or not cell or re.search(r"[\r\n]", cell):
+                continue
+            if _is_number(cell):
+                self._n_numbers[column] += 1
+            else:
+                self._not_numeric.add(column)
+
+    def _look_into(self, line: int, taken: Sequence[str]) -> None:
+        n_delimiters = [text.count(self._delimiter) for text in taken]
+        due = self._width - 1
+        between = [n for n, text in zip(n_delimiters, taken, strict=True) if text.strip()][1:-1]
+        if due == 0 or n_delimiters[0] < due or any(n != due for n in between):
+            return
+        rows = [
+            [cell[: _SHOWN + 1].strip('" \r\n') for cell in text.split(self._delimiter)]
+            for text, n in zip(taken[1:], n_delimiters[1:], strict=True)
+            if n == due
+        ]
+        if rows:
+            self._swallowed.append(_Swallowed(line, rows))
+
+    def require_none(self) -> None:
+        """Raise DelimitedError for the first quoted cell that holds rows of the table."""
+        for each in self._swallowed:
+            if all(map(self._has_key, each.rows)) and any(map(self._has_numbers, each.rows)):
+                named = ", ".join(ascii(row[self._key]) for row in each.rows[:3])
+                raise DelimitedError(
+                    f"a quote that opens on line {each.line} takes in rows: what follows in its "
+                    f"cell looks like {number_of(len(each.rows), 'row')} of the table ({named})",
+                    _MEANT,
+                )
+
+    def _has_key(self, row: Sequence[str]) -> bool:
+        key = row[self._key]
+        if not key or len(key) > _SHOWN:
+            return False
+        if len(self._keys) == self._n_rows and key in self._keys:
+            return False
+        if all(map(_WHOLE.fullmatch, self._keys)):
+            return _WHOLE.fullmatch(key) is not None
+        longest = max(map(len, self._keys))
+        with_digits = all(re.search("[0-9]", known) for known in self._keys)
+        with_spaces = any(re.search(r"\s", known) for known in self._keys)
+        return (
+            len(key) <= longest + 2
+            and (with_spaces or not re.search(r"\s", key))
+            and (not with_digits or re.search("[0-9]", key) is not None)
+        )
+
+    def _has_numbers(self, row: Sequence[str]) -> bool:
+        return all(
+            not cell or _is_number(cell)
+            for column, cell in enumerate(row)
+            if column != self._key
+            and column not in self._not_numeric
+            and self._n_numbers[column] >= _FEWEST_NUMBERS
+        )
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell[: _SHOWN + 1])
+    except ValueError:
+        return False
+    return True

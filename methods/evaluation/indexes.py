@@ -1,0 +1,47 @@
+"""Indexes of records as tools write them: whole numbers that went through a column of floats.
+
+pandas makes floats of a column of numbers that lacks one, and writes 1000001 as `1000001.0` or
+`1.000001e+06`.
+"""
+
+import re
+from collections.abc import Container
+from decimal import Decimal
+
+from methods.evaluation.cells import Row
+from methods.evaluation.published import PublishedError
+
+_FLOAT = re.compile(r"-?[0-9]+(?:\.[0-9]+(?:[eE][+-]?[0-9]{1,3})?|[eE][+-][0-9]{1,3})")
+"""A number with a point or a signed exponent; a hash such as 12e45 has neither."""
+_MOST = 2**53
+"""Above it a float does not say which whole number it was."""
+
+
+def whole(where: str, column: str, text: str) -> str:
+    """An id as it stands; a whole number that was written as a float is whole.
+
+    Raises:
+        PublishedError: It is a float that is no whole number, or too large to say which one it was.
+    """
+    if not _FLOAT.fullmatch(text.strip()):
+        return text
+    number = Decimal(text.strip())
+    if number.copy_abs() >= _MOST or number != int(number):
+        raise PublishedError(f"{where}: its {column} {ascii(text[:80])} is not a whole number")
+    return str(int(number))
+
+
+def whole_index(where: str, column: str, text: str) -> str:
+    """An index, which numbers the rows of a table: as `whole`, without blanks and zeros before it."""
+    text = whole(where, column, text).strip()
+    return str(int(text)) if re.fullmatch("0[0-9]{1,15}", text) else text
+
+
+def known_id(row: Row, column: str, known: Container[str]) -> str:
+    """The id in a row's cell: as it stands if it is one of `known`, else as `whole`.
+
+    Raises:
+        PublishedError: It is not known, and a float that is no whole number.
+    """
+    text = row.cells.get(column, "")
+    return text if text in known else whole(row.where, column, text)

@@ -1,0 +1,136 @@
+"""Rows of CSV and TSV: what quotes mean, and quotes that would swallow rows."""
+
+import csv
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from methods.delimited import DelimitedError, Quoting, QuotingError, quoting_named, rows_of
+
+HEAD = "index,question,comment\n"
+
+
+def read(text: str, quoting: Quoting = "checked", delimiter: str = ",") -> list[list[str]]:
+    return [row.cells for row in rows_of(io.StringIO(text, newline=""), delimiter, quoting)]
+
+
+def refused(text: str, quoting: Quoting = "checked") -> DelimitedError:
+    with pytest.raises(DelimitedError) as caught:
+        read(text, quoting)
+    return caught.value
+
+
+@given(
+    st.lists(st.lists(st.text(st.characters(codec="utf-8")), min_size=2, max_size=2), min_size=1),
+    st.sampled_from([csv.QUOTE_ALL, csv.QUOTE_MINIMAL]),
+    st.sampled_from([",", "\t", ";"]),
+)
+def test_what_a_writer_of_csv_quotes_is_read_as_it_was(
+    rows: list[list[str]], quoting: int, delimiter: str
+) -> None:
+    text = io.StringIO()
+    csv.writer(text, delimiter=delimiter, quoting=quoting).writerows(rows)
+    assert read(text.getvalue(), "csv", delimiter) == rows
+
+
+def test_a_row_begins_on_a_line_and_a_blank_line_is_an_empty_row() -> None:
+    rows = list(rows_of(io.StringIO('a,b\r\n1,"x\r\ny"\r\n\r\n2,z'), ","))
+    assert [(row.line, row.cells) for row in rows] == [
+        (1, ["a", "b"]),
+        (2, ["1", "x\r\ny"]),
+        (4, []),
+        (5, ["2", "z"]),
+    ]
+
+
+def test_a_quoted_word_at_the_beginning_of_a_text_stays_quoted() -> None:
+    """No tool that quotes cells writes text behind the closing quote."""
+    assert read('1,"Stop" is written where?,12" wide\n') == [
+        ["1", '"Stop" is written where?', '12" wide']
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rows", "fact"),
+    [
+        (
+            '1,a,\n2,"b,\n3,c,\n',
+            "the quote that opens on line 3 in the column 'question' is not closed by the end of the "
+            "file",
+        ),
+        (
+            '1,a,\n2,b,"x\n3,c,see "that"\n4,d,\n',
+            "the quote that opens on line 3 in the column 'comment' closes inside a text on line 4",
+        ),
+        (
+            '1,a,\n2,b,"x\n3,c,\n4,d,12"\n5,e,\n',
+            "a quote that opens on line 3 takes in rows: what follows in its cell looks like 2 rows of "
+            "the table ('3', '4')",
+        ),
+        (
+            '1,a,\n2,"b,\n3,is it 12",\n4,d,\n',
+            "a quote that opens on line 3 takes in rows: what follows in its cell looks like 1 row of "
+            "the table ('3')",
+        ),
+        (
+            '1,a,\n2,"b,\n3,c,12"\n4,d,\n',
+            "the row that begins on line 3 has 2 columns instead of 3 as its quotes are, and 2 lines "
+            "without them",
+        ),
+        (
+            '1,a,\n2,"b,12"\n3,c,\n',
+            "the row that begins on line 3 has 2 columns instead of 3 as its quotes are, and 3 columns "
+            "without them",
+        ),
+    ],
+)
+def test_a_quote_that_takes_in_rows_is_refused_and_may_be_read_as_a_character(
+    rows: str, fact: str
+) -> None:
+    error = refused(HEAD + rows)
+    assert error.fact == fact
+    assert "If the file was written without quoting, read it with --quoting none" in str(error)
+    assert read(HEAD + rows, "none") == [line.split(",") for line in (HEAD + rows).splitlines()]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # Lines have other numbers of commas than rows.
+        HEAD + '1,"a\nb\nc",x\n2,d,"e,\nf, g"\n',
+        # Lines begin with words, and rows with numbers.
+        'index,prediction\n1,"Well, it is\nB, I think"\n2,A\n',
+        # Lines begin with words, and rows with ids that have digits.
+        'item_id,prediction\nd7,"Well, it is\nB, I think"\nd8,A\n',
+        # A list in an answer counts from 1, and the table has these rows.
+        'index,prediction\n1,A\n2,B\n3,"Seen:\n1, cat\n2, dog"\n',
+        # What stands where rows have numbers is a word.
+        'item,model,score,why\na,m,5,"Fine,\nit, is, clear, yes"\nb,m,4,\nc,m,4,\nd,m,4,\n',
+    ],
+)
+def test_line_breaks_in_quoted_cells_are_parts_of_texts(text: str) -> None:
+    assert read(text) == list(csv.reader(io.StringIO(text, newline="")))
+
+
+def test_a_cell_that_holds_rows_of_such_a_table_is_read_if_one_says_so() -> None:
+    text = 'index,prediction\n5,"Seen:, two\n1, cat\n2, dog"\n6,A\n'
+    assert "if these lines belong to the cell, with --quoting csv" in str(refused(text))
+    assert read(text, "csv")[1] == ["5", "Seen:, two\n1, cat\n2, dog"]
+    assert "is not closed" in refused('a,b\n1,"x\n', "csv").fact
+
+
+def test_a_cell_has_at_most_so_many_characters(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An unclosed quote does not take the rest of a large file into memory."""
+    monkeypatch.setattr("methods.delimited.MOST_CELL", 20)
+    assert (
+        "that opens on line 2 in the column 'b' has more" in refused('a,b\n1,"' + "x\n" * 40).fact
+    )
+    assert refused("a,b\n1," + "x" * 21).fact == "a cell of line 2 has more than 20 characters"
+
+
+def test_another_way_to_read_quotes_is_refused_by_its_name() -> None:
+    assert quoting_named("") == "checked"
+    with pytest.raises(QuotingError, match="--quoting nonne: the nearest is none"):
+        quoting_named("nonne")

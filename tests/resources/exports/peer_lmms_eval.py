@@ -29,6 +29,7 @@ RUN = """
 import runpy, sys
 # What the project has goes before what the folder has of the same.
 sys.path.append(sys.argv.pop(1))
+from lmms_eval import evaluator
 from lmms_eval.models.chat.openai import OpenAICompatible
 from lmms_eval.models.chat.vllm import VLLM
 from lmms_eval.protocol import ChatMessages
@@ -47,6 +48,8 @@ OpenAICompatible._to_openai_messages = lambda self, raw: ChatMessages(
     messages=raw
 ).to_openai_messages()
 OpenAICompatible._chat_once = once
+# It changes a module that the project's filelock does not have, for locks that are taken twice.
+evaluator._enable_reentrant_filelocks = lambda: None
 runpy.run_module("lmms_eval", run_name="__main__")
 """
 

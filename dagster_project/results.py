@@ -81,7 +81,8 @@ def export_results(release: str, kind: str, to: Path | None) -> str:
     Raises UserError. The settings that scores were made with are those of the last run that made them.
     """
     from resources.releases import cards_of, release_meant
-    from resources.reports.result_files import SUBMISSION, require_kind
+    from resources.reports.leaderboard_file import write_open_vlm
+    from resources.reports.result_files import OPEN_VLM, SUBMISSION, require_kind
     from resources.reports.submission_files import write_submissions
 
     require_kind(kind)
@@ -92,6 +93,8 @@ def export_results(release: str, kind: str, to: Path | None) -> str:
     notes: list[str] = []
     if kind == SUBMISSION:
         files, notes = write_submissions(warehouse, card, folder)
+    elif kind == OPEN_VLM:
+        files, notes = write_open_vlm(warehouse, card, _scored_at(), folder)
     else:
         files = _write_scores(warehouse, card, kind, folder)
     names = listed([str(file.relative_to(folder)) for file in files])
@@ -101,8 +104,6 @@ def export_results(release: str, kind: str, to: Path | None) -> str:
 def _write_scores(
     warehouse: Warehouse, card: Mapping[str, Any], kind: str, folder: Path
 ) -> list[Path]:
-    import dagster as dg
-
     from assets.common.settings import used
     from assets.evaluate.comparisons import ComparisonsSettings
     from assets.release.card import project_version
@@ -114,10 +115,19 @@ def _write_scores(
     import_module("dagster_project.definitions")
     with open_instance() as instance:
         settings = used(instance, "evaluate.comparisons", ComparisonsSettings).model_dump()
-        event = instance.get_latest_materialization_event(dg.AssetKey(["evaluate", "leaderboard"]))
-    made_at = datetime.fromtimestamp(event.timestamp, UTC).isoformat() if event else None
-    about = {**settings, "version": project_version(), "made_at": made_at}
+    about = {**settings, "version": project_version()}
     return write_results(results, kind, folder, card_of(card), about)
+
+
+def _scored_at() -> str | None:
+    """When scores were made last, ISO 8601; None if no run has made any."""
+    import dagster as dg
+
+    from dagster_project.instance import open_instance
+
+    with open_instance() as instance:
+        event = instance.get_latest_materialization_event(dg.AssetKey(["evaluate", "leaderboard"]))
+    return datetime.fromtimestamp(event.timestamp, UTC).isoformat() if event else None
 
 
 def power_of(release: str, difference: float) -> str:

@@ -20,7 +20,7 @@ from methods.choice.lettered import (
     letter_in,
     lettered,
 )
-from methods.choice.read_answers import compat
+from methods.choice.read_answers import compat, compat_letter
 from methods.choice.strict import strict
 from methods.evaluation.asking import Asking, Extract, Limits, Transcript
 from methods.evaluation.dialogue import Dialogue
@@ -153,8 +153,7 @@ def ask_pass(
         letter_reader(len(texts)),
         texts,
     )
-    # Where VLMEvalKit's rules read nothing, it asks a model, too.
-    return Letters(letter, compat(answer.text, texts) or letter)
+    return Letters(letter, compat_letter(compat(answer.text, texts), letter, texts))
 
 
 def missed(letters: Letters, right: str) -> bool:
@@ -180,8 +179,9 @@ def observe(
         order = order_of(item, trial)
         letter = transcript.readings.get((trial, turn))
         right = letter_in(order, key)
+        texts = in_order(item.choices, order)
         read = {
-            RIGHT_COMPAT: compat(answer.text, in_order(item.choices, order)) or letter,
+            RIGHT_COMPAT: compat_letter(compat(answer.text, texts), letter, texts),
             RIGHT: letter,
         }
         observations += [

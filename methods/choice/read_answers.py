@@ -6,7 +6,7 @@ which stratum it is; drawing by seed; and what people are shown of it. The figur
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, get_args
@@ -25,14 +25,56 @@ _REFUSALS = (
 _TO_SPACES = str.maketrans(dict.fromkeys(".()[],:;!*#{}", " "))
 _VERBOSE = re.compile(r"answer\s+is\s+\**([A-D])", re.IGNORECASE)
 LAST_WORDS = 4
+_NO_VALUE = frozenset(
+    (
+        "",
+        "#N/A",
+        "#N/A N/A",
+        "#NA",
+        "-1.#IND",
+        "-1.#QNAN",
+        "-NaN",
+        "-nan",
+        "1.#IND",
+        "1.#QNAN",
+        "<NA>",
+    )
+) | frozenset(("N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null"))
+"""Cells that pandas reads as missing: VLMEvalKit does not see a choice with such a text."""
 
 
 def compat(answer: str, choices: Sequence[str]) -> str | None:
     """The letter that VLMEvalKit's rules read, `Z` for none of the choices, None where they fail."""
-    return _by_letter(answer, LETTERS[: len(choices)]) or _by_text(answer, choices)
+    seen = _seen(choices)
+    return _by_letter(answer, seen) or _by_text(answer, seen)
 
 
-def _by_letter(answer: str, letters: str) -> str | None:
+def compat_letter(rule: str | None, strict: str | None, choices: Sequence[str]) -> str | None:
+    """VLMEvalKit's reading of an answer.
+
+    Args:
+        rule: What its rules read (`compat`).
+        strict: The strict reading; it stands in for the model that VLMEvalKit asks if no rule reads.
+        choices: The texts of the choices, in the order that they were asked in.
+
+    Returns:
+        A letter, or `Z`, also if `strict` is a choice that VLMEvalKit does not see. None if nobody read
+        the answer.
+    """
+    letter = rule or strict
+    return letter if letter is None or letter in _seen(choices) else NO_CHOICE
+
+
+def _seen(choices: Sequence[str]) -> dict[str, str]:
+    """The choices that VLMEvalKit sees, by letter."""
+    return {
+        letter: choice
+        for letter, choice in zip(LETTERS, choices, strict=False)
+        if choice not in _NO_VALUE
+    }
+
+
+def _by_letter(answer: str, letters: Collection[str]) -> str | None:
     if _NO_API in answer:
         return None
     if any(refusal in answer for refusal in _REFUSALS):
@@ -47,14 +89,12 @@ def _by_letter(answer: str, letters: str) -> str | None:
     return match[1].upper() if match and match[1].upper() in letters else None
 
 
-def _by_text(answer: str, choices: Sequence[str]) -> str | None:
+def _by_text(answer: str, choices: Mapping[str, str]) -> str | None:
     # A text may be longer in lower case, and VLMEvalKit measures it there: "İ" becomes two characters.
     answer = answer.lower()
-    if len(answer) > 2 * sum(map(len, choices)):
+    if len(answer) > 2 * sum(map(len, choices.values())):
         return None
-    matching = [
-        letter for letter, choice in zip(LETTERS, choices, strict=False) if choice.lower() in answer
-    ]
+    matching = [letter for letter, choice in choices.items() if choice.lower() in answer]
     return matching[0] if len(matching) == 1 else None
 
 
@@ -104,7 +144,7 @@ class ReadAnswer:
     @property
     def compat(self) -> str | None:
         """The reading of VLMEvalKit: by its rules, else the strict one."""
-        return self.compat_rule or self.letter
+        return compat_letter(self.compat_rule, self.letter, self.choices)
 
     @property
     def stratum(self) -> Stratum:

@@ -34,15 +34,15 @@ class Conversation(NamedTuple):
     """What is asked in a trial of an item; it ends with the answer to its last turn.
 
     Messages are those that `run evaluate` sends. `target` is the letter of the right choice as they
-    have it, else the reference of the last turn; empty where it is held out. `lettered`: it is a
-    letter.
+    have it, else the reference of the last turn; empty where it is held out. `choices` are the texts
+    of the choices in the order of their letters; empty where no letter is asked for.
     """
 
     item_id: str
     trial: str
     messages: tuple[Message | Own, ...]
     target: str
-    lettered: bool
+    choices: tuple[str, ...] = ()
 
     @property
     def turns(self) -> tuple[int, ...]:
@@ -68,8 +68,9 @@ def conversations(item: Item, benchmark: Benchmark | None) -> Iterator[Conversat
             marks.get(_text(message), message) if message.role == "assistant" else message
             for message in ask.messages
         ]
-        target, lettered = _target(item, ask, choices.get((ask.trial, ask.turn), ()))
-        yield Conversation(item.item_id, ask.trial, (*said, Own(ask.turn)), target, lettered)
+        shown = choices.get((ask.trial, ask.turn), item.choices)
+        target = _target(item, ask, shown)
+        yield Conversation(item.item_id, ask.trial, (*said, Own(ask.turn)), target, shown)
 
 
 class NamedPlaces:
@@ -165,10 +166,10 @@ def _text(message: Message) -> str:
     return "".join(part.text for part in message.parts if isinstance(part, Text))
 
 
-def _target(item: Item, ask: Ask, choices: Sequence[str]) -> tuple[str, bool]:
+def _target(item: Item, ask: Ask, choices: Sequence[str]) -> str:
     references = item.turns[ask.turn - 1].references if ask.turn <= len(item.turns) else {}
     key = references.get("key")
     if key and item.choices:
         right = item.choices[LETTERS.index(key)]
-        return (LETTERS[choices.index(right)] if right in choices else key), True
-    return references.get("answer", ""), bool(item.choices)
+        return LETTERS[choices.index(right)] if right in choices else key
+    return references.get("answer", "")

@@ -51,7 +51,7 @@ class Mmbench:
     context_policies: Sequence[ContextPolicy] = ()
     extractor_prompts: Sequence[str] = (EXTRACT_PROMPT,)
     judge_prompts: Sequence[str] = ()
-    judge_version = "letter@1"
+    judge_version = "letter@2"
     dimensions: Sequence[str] = OBSERVED
     score_range = (0, 1)
     abilities: Sequence[str] = (L1, L2, L3)

@@ -58,7 +58,7 @@ class Mmiu:
     context_policies: Sequence[ContextPolicy] = ("sample", "tile")
     extractor_prompts: Sequence[str] = (EXTRACT_PROMPT,)
     judge_prompts: Sequence[str] = ()
-    judge_version = "letter@1"
+    judge_version = "letter@2"
     dimensions: Sequence[str] = OBSERVED
     score_range = (0, 1)
     abilities: Sequence[str] = (RELATION, TASK)

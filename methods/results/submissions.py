@@ -36,7 +36,6 @@ from methods.mmiu.taxonomy import TASK
 from methods.naming import number_of
 from methods.release import Edition, held_out
 from methods.release_card import RELEASES, Card, benchmark_of, edition_of
-from methods.results.tables import Board
 
 Answers = Mapping[tuple[str, str, int], str | None]
 """The text of each answer by item, trial and turn; None, or absent, where there is none."""
@@ -298,43 +297,3 @@ FORMS: Mapping[str, Callable[[Told], Submission]] = {
     "mmdu": _mmdu,
 }
 """Form of each benchmark's own evaluation."""
-
-
-# --- The leaderboard's result file -----------------------------------------------------------------
-
-META = ("Parameters", "Language Model", "Vision Model", "Org", "OpenSource", "Verified", "Time")
-"""What the OpenVLM leaderboard shows of a model, and nobody here knows."""
-SHORT: Mapping[str, str] = {
-    "coarse_perception": "CP",
-    "finegrained_perception (instance-level)": "FP-S",
-    "finegrained_perception (cross-instance)": "FP-C",
-    "logic_reasoning": "LR",
-    "relation_reasoning": "RR",
-    "attribute_reasoning": "AR",
-}
-"""What VLMEvalKit's tables call MMBench's abilities of level 2."""
-
-
-def open_vlm(board: Board, card: Card, time: str) -> dict[str, Any]:
-    """Scores as OpenVLM.json has them: by model what it is, and by data set `Overall` and abilities.
-
-    `time` is 12 digits, from the year's last two on. Values are those of the board, of 100 at most;
-    models without a score are left out. Of labels, the abilities of MMBench are in it.
-    """
-    dataset = dataset_name(card)
-    results: dict[str, Any] = {}
-    for row in board.models:
-        if row["value"] is None:
-            continue
-        abilities = {
-            SHORT.get(each["subset_value"], each["subset_value"]): round(each["value"], 1)
-            for each in board.slices
-            if each["model"] == row["model"]
-            and each["subset_label"] in ABILITIES
-            and each["value"] is not None
-        }
-        results[row["model"]] = {
-            "META": {"Method": [row["model"], ""], **dict.fromkeys(META, "")},
-            dataset: {"Overall": round(row["value"], 1), **abilities},
-        }
-    return {"time": time, "results": results}

@@ -1,7 +1,8 @@
 """Forms that other tools evaluate models on: VLMEvalKit's TSV, tasks of lmms-eval and inspect_ai.
 
 What belongs here: writing them. What comes back is read by `resources/reports/prediction_file.py`. The
-scripts in `templates/` stand in the folders as they are.
+scripts in `templates/` stand in the folders as they are, next to a reader of letters that is generated
+from the project's own (`self_contained.py`).
 """
 
 import csv
@@ -20,18 +21,38 @@ from methods.choice.lettered import LETTERS
 from methods.choice.published import are_indexes
 from methods.evaluation.items import Item
 from methods.evaluation.published_tables import encoded
+from methods.evaluation.sample_logs import METRIC
 from methods.exports.conversations import Own, conversations
+from methods.exports.letters import counted, letter_metric
 from methods.exports.rows import Exported
 from methods.prompts.messages import IMAGE_HERE, Message, Text
 from resources.batched import batched
 from resources.exports.records import IMAGES, Pictures, write_page
+from resources.exports.self_contained import self_contained
 from resources.exports.source import Source
 
 TEMPLATES = Path(__file__).parent / "templates"
 _FUNCTIONS = ("doc_to_messages", "doc_to_visual", "doc_to_text", "doc_to_target", "process_results")
 """What a task of lmms-eval takes from its `utils.py`."""
+_SCORES = {
+    METRIC: "score",
+    f"{METRIC}_standard_error": "standard_error",
+    f"{METRIC}_unread": "unread",
+}
+"""The metrics of a task of lmms-eval, and the functions of its `utils.py` that compute them."""
 PARQUET = "data.parquet"
 NOT_ASKED = "no picture to ask about"
+READER = "letter_scores.py"
+"""The file of a task that reads letters and scores them."""
+SCORED = (
+    "The score is {metric}, of 100, as on the leaderboard: letters are read by the strict rules of "
+    "vlm-loom, and an item counts once, when all of its passes are right. Answers that no rule reads "
+    "are left out and counted as unread; vlm-loom run evaluate asks the extractor about them."
+)
+NOT_SCORED = (
+    "The task prints no score: {why}. Bring its log to vlm-loom with vlm-loom result "
+    "import-predictions, and score it with vlm-loom run evaluate."
+)
 AT_ONCE = 500
 """Conversations that are written at once."""
 MULTI_ROUND = (
@@ -51,7 +72,8 @@ CONVERSATION = pa.schema(
             )
         ),
         "target": pa.string(),
-        "lettered": pa.bool_(),
+        "choices": pa.list_(pa.string()),
+        "counted": pa.struct({"passes": pa.int32(), "stratum": pa.string(), "group": pa.string()}),
     }
 )
 _COLUMNS = frozenset(("index", "item_id", "question", "answer", "image", *LETTERS))
@@ -101,10 +123,11 @@ def write_vlmevalkit(source: Source, folder: Path) -> None:
 def write_lmms_eval(source: Source, folder: Path) -> None:
     """Write conversations and their pictures, and a task of lmms-eval that asks them."""
     name = source.card["name"].replace("-", "_").replace(".", "_")
-    several = False
+    several = is_scored = False
     with pq.ParquetWriter(folder / PARQUET, CONVERSATION, compression="zstd") as writer:
         for records in batched(_conversations(source, folder), AT_ONCE):
             several = several or any(len(_turns(record)) > 1 for record in records)
+            is_scored = is_scored or any(record["counted"] for record in records)
             writer.write_table(pa.Table.from_pylist(list(records), schema=CONVERSATION))
     shutil.copyfile(TEMPLATES / "lmms_eval_utils.py", folder / "utils.py")
     task = yaml.safe_dump(
@@ -115,41 +138,74 @@ def write_lmms_eval(source: Source, folder: Path) -> None:
             "test_split": source.split,
             "output_type": "generate_until_multi_round" if several else "generate_until",
             "generation_kwargs": {"max_new_tokens": 2048, "temperature": 0, "do_sample": False},
-            "metadata": [{"version": 2.0}],
+            "metadata": [{"version": 3.0}],
         },
         sort_keys=False,
     )
     task += "".join(f"{function}: !function utils.{function}\n" for function in _FUNCTIONS)
-    task += "metric_list:\n- metric: vlm_loom\n  aggregation: !function utils.mean\n"
-    task += "  higher_is_better: true\n"
+    metrics = _SCORES if is_scored else {METRIC: "not_scored"}
+    task += "metric_list:\n"
+    for metric, function in metrics.items():
+        task += f"- metric: {metric}\n  aggregation: !function utils.{function}\n"
+        task += f"  higher_is_better: {str(metric == METRIC).lower()}\n"
     (folder / f"{name}.yaml").write_text(task)
     files = {
         f"{name}.yaml": f"the task: lmms-eval --include_path . --log_samples --tasks {name}",
-        "utils.py": "what the task asks, and how it reads an answer",
+        "utils.py": "the functions of the task",
         PARQUET: "what is asked: a conversation a row",
         f"{IMAGES}/": "its pictures",
+        **(_reader(folder) if is_scored else {}),
     }
     notes = [MULTI_ROUND] if several else []
-    write_page(source, folder, files, notes)
+    write_page(source, folder, files, [*notes, _on_scores(source, is_scored)])
 
 
 def write_inspect(source: Source, folder: Path) -> None:
     """Write conversations and their pictures, and a task of inspect_ai that asks them."""
+    is_scored = False
     with (folder / "data.jsonl").open("w", encoding="utf-8", newline="\n") as lines:
-        lines.writelines(json.dumps(record) + "\n" for record in _conversations(source, folder))
+        for record in _conversations(source, folder):
+            is_scored = is_scored or record["counted"] is not None
+            lines.write(json.dumps(record) + "\n")
     shutil.copyfile(TEMPLATES / "inspect_task.py", folder / "task.py")
     files = {
         "task.py": "the task: inspect eval task.py --model PROVIDER/MODEL",
         "data.jsonl": "what is asked: a conversation a line",
         f"{IMAGES}/": "its pictures",
+        **(_reader(folder) if is_scored else {}),
     }
-    write_page(source, folder, files)
+    write_page(source, folder, files, [_on_scores(source, is_scored)])
+
+
+def _reader(folder: Path) -> dict[str, str]:
+    """Write the reader of letters; the file, and what it is."""
+    text = self_contained("resources.exports.letter_scores", ("strict", "summary"))
+    (folder / READER).write_text(text, encoding="utf-8")
+    return {READER: "how letters are read and scored, generated from vlm-loom's own rules"}
+
+
+def _on_scores(source: Source, is_scored: bool) -> str:
+    """What the task prints as a score, in words."""
+    benchmark = BENCHMARKS.get(source.edition.benchmark or "")
+    metric = letter_metric(benchmark)
+    if metric and is_scored:
+        return SCORED.format(metric=f"{metric.name}/{metric.aggregation}")
+    if benchmark is None:
+        why = "no benchmark says how the release is scored"
+    elif metric:
+        why = "the answers are held out"
+    elif benchmark.judge_prompts:
+        why = f"the judge of {benchmark.name} is a model that vlm-loom asks"
+    else:
+        why = f"{benchmark.name} has a rule of its own, which runs in vlm-loom"
+    return NOT_SCORED.format(why=why)
 
 
 def _conversations(source: Source, folder: Path) -> Iterator[dict[str, Any]]:
     """What the benchmark of a release asks of each item, in each trial, as a record."""
     pictures = Pictures(source, folder)
     benchmark = BENCHMARKS.get(source.edition.benchmark or "")
+    metric = letter_metric(benchmark)
     for batch in source.batches():
         for exported in batch:
             item = Item(
@@ -166,13 +222,15 @@ def _conversations(source: Source, folder: Path) -> Iterator[dict[str, Any]]:
                 source.leave_out(exported, NOT_ASKED)
             for number, conversation in enumerate(asked, start=1):
                 name = f"#{number} {conversation.trial}" if len(asked) > 1 else ""
+                count = counted(metric, item, conversation.trial) if metric else None
                 yield {
                     "id": f"{item.item_id}{name}",
                     "item_id": item.item_id,
                     "trial": conversation.trial,
                     "messages": [_message(each, pictures) for each in conversation.messages],
                     "target": conversation.target,
-                    "lettered": conversation.lettered,
+                    "choices": list(conversation.choices),
+                    "counted": count._asdict() if count else None,
                     "labels": dict(item.labels),
                 }
 

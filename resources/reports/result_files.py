@@ -6,10 +6,8 @@ What belongs here: reading the rows and writing the files. What a table for a pa
 
 import csv
 import io
-import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,7 +19,6 @@ from methods.json_text import to_json
 from methods.naming import nearest
 from methods.release_card import Card
 from methods.results.shapes import planes, radars
-from methods.results.submissions import open_vlm
 from methods.results.tables import COUNTS_BELOW, Board, boards, counts, tables
 from methods.results.texts import all_in_words, latex, markdown
 from methods.spreadsheet_cells import marked
@@ -33,6 +30,8 @@ from resources.warehouse import Warehouse
 METHODS = "methods.txt"
 SUBMISSION = "submission"
 """The kind of files that have answers, and no scores."""
+OPEN_VLM = "openvlm"
+"""The kind of file that has the numbers of another board (`leaderboard_file.py`)."""
 MOST_NAME = 40
 QUERIES = {
     "leaderboard": "evaluate/board_of",
@@ -77,7 +76,7 @@ def read_results(warehouse: Warehouse, release_id: str) -> Results:
 
 def require_kind(kind: str) -> None:
     """Raise ResultError unless results are written as this."""
-    known = (*KINDS, SUBMISSION)
+    known = (*KINDS, OPEN_VLM, SUBMISSION)
     if kind not in known:
         if not kind:
             raise ResultError(f"Say what results are written as: --as {', '.join(known)}.")
@@ -144,14 +143,6 @@ def _json(results: Results, _: Card) -> Iterator[tuple[str, bytes]]:
     yield "results.json", (to_json(named, indent=1) + "\n").encode()
 
 
-def _openvlm(results: Results, card: Card) -> Iterator[tuple[str, bytes]]:
-    time = datetime.fromisoformat(card.get("made_at") or card["created_at"])
-    for number, board in enumerate(results.boards(), start=1):
-        suffix = "" if number == 1 else f"-{number}"
-        made = open_vlm(board, card, f"{time:%y%m%d%H%M%S}")
-        yield f"openvlm{suffix}.json", (json.dumps(made, indent=1) + "\n").encode()
-
-
 # --- For papers ----------------------------------------------------------------------------------
 
 
@@ -189,7 +180,6 @@ KINDS: Mapping[str, Callable[[Results, Card], Iterator[tuple[str, bytes]]]] = {
     "csv": _csv,
     "parquet": _parquet,
     "json": _json,
-    "openvlm": _openvlm,
     "latex": _latex,
     "markdown": _markdown,
     "svg": _pictures("svg", figures.svg),

@@ -1,6 +1,9 @@
 """The task of this folder for inspect_ai: inspect eval task.py --model PROVIDER/MODEL."""
 
 import base64
+import functools
+import importlib.util
+import logging
 import mimetypes
 from pathlib import Path
 
@@ -13,13 +16,24 @@ from inspect_ai.model import (
     ContentText,
     GenerateConfig,
 )
-from inspect_ai.scorer import exact, pattern
+from inspect_ai.scorer import CORRECT, INCORRECT, NOANSWER, SampleScore, Score, metric, scorer
 from inspect_ai.solver import solver
 
 HERE = Path(__file__).parent
 SAID = "vlm_loom"
 ANSWERED = ("stop", "unknown")
 """Other reasons for the end of an answer mean that it was cut off or filtered."""
+VALUES = {True: CORRECT, False: INCORRECT, None: NOANSWER}
+"""Of a pass; NOANSWER: no rule reads its letter."""
+
+
+@functools.cache
+def _letter_scores():
+    """The file beside this one; it is there where letters are scored."""
+    spec = importlib.util.spec_from_file_location("letter_scores", HERE / "letter_scores.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def _inside(path):
@@ -51,7 +65,8 @@ def _sample(record):
         target=record["target"],
         metadata={
             "labels": record["labels"],
-            "lettered": record["lettered"],
+            "choices": record["choices"],
+            "counted": record["counted"],
             "rest": record["messages"][first:],
             SAID: {"item_id": record["item_id"], "trial": record["trial"], "said": []},
         },
@@ -80,14 +95,51 @@ def turn_by_turn():
     return solve
 
 
+@metric
+def vlm_loom():
+    """The score that the release has on its leaderboard; the passes of an item count as one."""
+
+    # inspect_ai takes a metric without this type for one of an earlier form.
+    def compute(scores: list[SampleScore]):
+        passes = [each.score.metadata for each in scores if each.score.metadata]
+        return _letter_scores().summary(passes)
+
+    return compute
+
+
+@scorer(metrics=[vlm_loom()])
+def letters():
+    """Whether the letter of an answer is the right one, by the rules of vlm-loom."""
+
+    async def score(state, target):
+        counted = state.metadata["counted"]
+        if counted is None:
+            return Score(value=NOANSWER, explanation="The right answer is not known.")
+        here = state.metadata[SAID]
+        text = here["said"][-1]["text"] if here["said"] else ""
+        letter, rule = _letter_scores().strict(text, state.metadata["choices"])
+        right = None if letter is None else letter == target.text
+        return Score(
+            value=VALUES[right],
+            answer=letter,
+            explanation=f"Read by the rule {rule!r}." if rule else "No rule reads a letter.",
+            metadata={**counted, "item": here["item_id"], "right": right},
+        )
+
+    return score
+
+
 @task
 def release():
-    """Every conversation of the release; letters, and answers to one question, have a score here."""
+    """Every conversation of the release; where letters rank models they are scored."""
     dataset = json_dataset(str(HERE / "data.jsonl"), _sample)
-    scorer = None
-    if all(sample.metadata["lettered"] for sample in dataset):
-        scorer = pattern(r"^\W*([A-H])(?![A-Za-z])", ignore_case=False)
-    elif all(len(sample.metadata["rest"]) == 1 for sample in dataset):
-        scorer = exact()
+    is_scored = any(sample.metadata["counted"] for sample in dataset)
+    if not is_scored:
+        logging.getLogger(__name__).warning("No score is printed: see README.md of the task.")
     config = GenerateConfig(temperature=0.0, max_tokens=2048)
-    return Task(dataset=dataset, solver=turn_by_turn(), scorer=scorer, config=config)
+    return Task(
+        dataset=dataset,
+        solver=turn_by_turn(),
+        scorer=letters() if is_scored else None,
+        config=config,
+    )

@@ -1,6 +1,7 @@
 """What lmms-eval asks of each row of this folder, and how it reads an answer."""
 
-import re
+import functools
+import importlib.util
 from pathlib import Path
 
 from PIL import Image
@@ -9,6 +10,15 @@ HERE = Path(__file__).parent
 FAILED = "[LMMS_EVAL_"
 """How lmms-eval begins what it puts in place of an answer that there is none."""
 APART = "models that take pictures apart from texts cannot be given a history: use a chat model"
+
+
+@functools.cache
+def _letter_scores():
+    """The file beside this one; it is there where letters are scored."""
+    spec = importlib.util.spec_from_file_location("letter_scores", HERE / "letter_scores.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def _picture(path):
@@ -76,18 +86,41 @@ def doc_to_target(doc):
 
 
 def process_results(doc, results):
-    """Which item, trial and turns the answers are of; whether they are right, of one question."""
+    """The item, trial and turns of the answers; of a letter that counts, whether it is right.
+
+    `right` is None where no rule of vlm-loom reads a letter.
+    """
     said = results[0] if isinstance(results[0], list) else results[:1]
-    right = None
-    if len(_answers(doc)) == 1:
-        letter = re.match(r"\W*([A-H])(?![A-Za-z])", said[0])
-        right = (letter[1] if letter and doc["lettered"] else said[0].strip()) == doc["target"]
     turns = [doc["messages"][place]["turn"] for place in _answers(doc)]
-    here = {"item_id": doc["item_id"], "trial": doc["trial"], "turns": turns}
-    return {"vlm_loom": {**here, "right": None if right is None else float(right)}}
+    result = {"item_id": doc["item_id"], "trial": doc["trial"], "turns": turns, "right": None}
+    if doc["counted"] is None:
+        return {"vlm_loom": result}
+    text = "" if said[0].startswith(FAILED) else said[0]
+    letter = _letter_scores().strict(text, doc["choices"]).letter
+    result["right"] = None if letter is None else letter == doc["target"]
+    result |= {**doc["counted"], "item": doc["item_id"]}
+    return {f"vlm_loom{name}": result for name in ("", "_standard_error", "_unread")}
 
 
-def mean(results):
-    """The share of right answers among those to one question; dialogues have no score here."""
-    known = [result["right"] for result in results if result["right"] is not None]
-    return sum(known) / len(known) if known else float("nan")
+def _summary(results):
+    return _letter_scores().summary([result for result in results if "item" in result])
+
+
+def score(results):
+    """The score that the release has on its leaderboard; the passes of an item count as one."""
+    return _summary(results)["score"]
+
+
+def standard_error(results):
+    """The standard error of the score, clustered by items that belong together."""
+    return _summary(results)["standard_error"]
+
+
+def unread(results):
+    """The number of answers whose letter no rule reads."""
+    return _summary(results)["unread"]
+
+
+def not_scored(results):
+    """What stands in place of a score."""
+    return "not scored here: see README.md of the task"

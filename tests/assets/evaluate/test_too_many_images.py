@@ -42,7 +42,7 @@ def test_every_question_is_asked_and_scores_name_the_policy(
     told = metadata(run, "evaluate/answers")
     assert (told["shortened"], told["context policy"]) == (4 if left_out else 0, f"mmiu: {policy}")
     versions = world.rows("SELECT DISTINCT judge_version FROM evaluate.scores")
-    assert versions == [{"judge_version": f"letter@1 context={policy}"}]
+    assert versions == [{"judge_version": f"letter@2 context={policy}"}]
     sent = [asked for asked in world.proxy.requests if asked.model == "offline-careful"]
     assert len(sent) == 4, "what is too much is not sent"
     if left_out:

@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from methods.choice.lettered import LETTERS
-from methods.choice.read_answers import compat
+from methods.choice.read_answers import compat, compat_letter
 from methods.choice.strict import strict
 from tests.methods.choice.answer_texts import CHOICES, TABLE
 
@@ -45,6 +45,16 @@ def test_texts_are_measured_and_compared_in_lower_case_as_vlmevalkit_does(
     # One choice alone, and no word that is a letter by itself.
     if not set("ABCDZ") & set(answer):
         assert compat(answer, choices) == (found[0] if len(found) == 1 else None)
+
+
+@pytest.mark.parametrize(
+    ("rule", "strict_letter", "letter"),
+    [("A", "B", "A"), (None, "B", "B"), (None, "D", "Z"), ("Z", "D", "Z"), (None, None, None)],
+)
+def test_no_choice_that_vlmevalkit_takes_for_missing_is_its_reading(
+    rule: str | None, strict_letter: str | None, letter: str | None
+) -> None:
+    assert compat_letter(rule, strict_letter, CHOICES["last"]) == letter
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,10 @@
-"""An exported task, run by inspect_ai itself: it asks what was exported, and its log comes back.
+"""An exported task, run by inspect_ai itself: it asks what was exported, scores it as the leaderboard
+does, and its log comes back.
 
 Run by `make test-peers`, with inspect_ai in an environment of its own (PEERS).
 """
 
+import json
 import os
 import subprocess
 from pathlib import Path
@@ -10,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from methods.evaluation.predictions import place_of
+from methods.release import Edition
 from resources.exports.folder import write_folder
 from resources.exports.forms import FORMS
 from resources.images.store import ImageStore
@@ -17,8 +20,25 @@ from resources.reports.prediction_file import read_rows
 from tests.resources.exports.asked_items import EDITIONS, MORE, asked_items, asked_of, placed
 from tests.resources.exports.conftest import HOSTILE
 from tests.resources.exports.recorder import answer, expected, recorder
+from tests.resources.exports.replies import asked, on_the_leaderboard, questions, request_of
 
 PEERS = Path(os.environ.get("PEERS", ".venv-peers")).resolve()
+
+
+def run(folder: Path, url: str, tmp_path: Path) -> tuple[Path, dict[str, float]]:
+    """The log of a run, and the scores that it prints."""
+    command = [PEERS / "bin" / "inspect", "eval", "task.py", "--log-dir", tmp_path]
+    model = ["--model", "openai-api/loom/recorder"]
+    told = {"LOOM_API_KEY": "none", "LOOM_BASE_URL": url, "INSPECT_DISPLAY": "none"}
+    subprocess.run([*command, *model], cwd=folder, check=True, env={**os.environ, **told})
+    (log,) = tmp_path.glob("*.eval")
+    dump = [PEERS / "bin" / "inspect", "log", "dump", "--header-only", log]
+    header = json.loads(subprocess.run(dump, check=True, capture_output=True).stdout)
+    return log, {
+        name: metric["value"]
+        for score in header["results"]["scores"]
+        for name, metric in score["metrics"].items()
+    }
 
 
 @pytest.mark.parametrize("benchmark", EDITIONS)
@@ -29,17 +49,30 @@ def test_inspect_ai_asks_every_turn_and_pass_and_its_log_is_predictions(
     folder = tmp_path / "out"
     write_folder(folder, FORMS["inspect-ai"], released(items, edition=EDITIONS[benchmark]))
     with recorder() as (url, requests):
-        command = [PEERS / "bin" / "inspect", "eval", "task.py", "--log-dir", tmp_path]
-        model = ["--model", "openai-api/loom/recorder"]
-        told = {"LOOM_API_KEY": "none", "LOOM_BASE_URL": url, "INSPECT_DISPLAY": "none"}
-        subprocess.run([*command, *model], cwd=folder, check=True, env={**os.environ, **told})
-    asked = asked_of(benchmark, items)
-    due = [request for each in asked for request in expected(each, store)]
+        log, scores = run(folder, url, tmp_path)
+    assert bool(scores) == (benchmark == "mmbench"), "no number where a model judges"
+    passes = asked_of(benchmark, items)
+    due = [request for each in passes for request in expected(each, store)]
     assert sorted(requests) == sorted(due), "every text and every pixel, in its place"
-    (log,) = tmp_path.glob("*.eval")
     by_id = {item.item_id: item for item in items}
     assert placed(benchmark, items, read_rows(log)) == {
         place_of(by_id[each.item_id], each.trial, turn): answer(len(request))
-        for each in asked
+        for each in passes
         for turn, request in zip(each.turns, expected(each, store), strict=True)
     }
+
+
+@pytest.mark.parametrize(("benchmark", "n"), [("mmbench", 50), ("mmiu", 200)])
+def test_inspect_ai_prints_the_score_of_the_leaderboard_on_200_replies(
+    benchmark: str, n: int, released, image_ids: list[str], store: ImageStore, tmp_path: Path
+) -> None:
+    items = questions(image_ids, n)
+    folder = tmp_path / "out"
+    source = released(items, edition=Edition(benchmark, "dev", "en"))
+    write_folder(folder, FORMS["inspect-ai"], source)
+    replies = {request_of(each, store): text for each, text in asked(benchmark, items)}
+    with recorder(lambda messages: replies[tuple(messages)]) as (url, requests):
+        _, scores = run(folder, url, tmp_path)
+    assert len(requests) == len(replies) == 200
+    assert scores["score"] == pytest.approx(on_the_leaderboard(benchmark, items))
+    assert 0 < scores["standard_error"] < 10 and scores["unread"] > 0

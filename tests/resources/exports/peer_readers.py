@@ -4,19 +4,23 @@ Run by `make test-peers`, with both in a folder of their own (PEERS). Their pack
 that they know, so that the modules that read files are imported by themselves.
 """
 
+import csv
 import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from methods.choice.read_answers import compat
 from methods.evaluation.items import Item
 from resources.exports.folder import write_folder
 from resources.exports.forms import FORMS
 from resources.images.store import ImageStore
+from tests.methods.choice.answer_texts import CHOICES, TABLE
 from tests.resources.exports.peer_inspect import PEERS
 from tests.resources.exports.recorder import pixels
 
@@ -57,6 +61,15 @@ class Exported(ImageMTDataset):
 
 read = Exported("exported")
 print(json.dumps([read.build_prompt(place) for place in range(len(read))]))
+"""
+LETTERS = """
+for name in ("vlmeval", "vlmeval.dataset", "vlmeval.dataset.utils"):
+    bare(name)
+import pandas
+from vlmeval.dataset.utils.multiple_choice import prefetch_answer
+
+rows = pandas.read_csv(sys.argv[2], sep="\\t").to_dict("records")
+print(json.dumps([prefetch_answer({**row, "prediction": str(row["prediction"])}) for row in rows]))
 """
 LLAMA_FACTORY = """
 for name in ("llamafactory", "llamafactory.data"):
@@ -116,6 +129,29 @@ def test_vlmevalkit_reads_dialogues_with_texts_and_pixels(
             for message in messages
         ]
         assert found == expected
+
+
+def test_vlmevalkit_reads_the_letters_that_compat_reads(tmp_path: Path) -> None:
+    """All but "answer is" before a letter, which its packaged version reads by no rule."""
+    asked = [
+        (answer, CHOICES[choices])
+        for choices, answer, *_ in TABLE
+        if answer.strip() and not re.search(r"answer\s+is\s+\**[A-D]", answer, re.IGNORECASE)
+    ]
+    file = tmp_path / "answers.tsv"
+    with file.open("w", newline="") as lines:
+        writer = csv.writer(lines, delimiter="\t", lineterminator="\n")
+        writer.writerow([*"ABCDEFGH", "prediction"])
+        for answer, choices in asked:
+            writer.writerow([*choices, *[""] * (8 - len(choices)), answer])
+    read = read_by(LETTERS, file, tmp_path)
+    ours = [compat(answer, choices) for answer, choices in asked]
+    assert len(asked) > 180
+    assert [
+        (each, theirs, mine)
+        for each, theirs, mine in zip(asked, read, ours, strict=True)
+        if (theirs or None) != mine
+    ] == []
 
 
 def test_llama_factory_parses_dialogues_and_finds_their_pictures(

@@ -1,10 +1,10 @@
-"""A model server that keeps what it is asked, and answers by what was asked: `said N` to message N."""
+"""A model server that keeps what it is asked, and answers by what was asked."""
 
 import base64
 import hashlib
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import BytesIO
@@ -21,15 +21,21 @@ Said = tuple[str, tuple[str, ...]]
 
 
 @contextmanager
-def recorder() -> Iterator[tuple[str, list[list[Said]]]]:
-    """The base URL of the server, and the messages of each request that it got."""
+def recorder(
+    reply: Callable[[Sequence[Said]], str] = lambda messages: answer(len(messages)),
+) -> Iterator[tuple[str, list[list[Said]]]]:
+    """The base URL of the server, and the messages of each request that it got.
+
+    `reply` makes the answer to messages; by default it is `said N` to N of them.
+    """
     requests: list[list[Said]] = []
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            requests.append([_said(message) for message in body["messages"]])
-            message = {"role": "assistant", "content": answer(len(body["messages"]))}
+            messages = [_said(message) for message in body["messages"]]
+            requests.append(messages)
+            message = {"role": "assistant", "content": reply(messages)}
             choice = {"index": 0, "message": message, "finish_reason": "stop"}
             usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
             made = {"id": "x", "object": "chat.completion", "created": 0, "model": body["model"]}

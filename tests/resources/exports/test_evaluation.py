@@ -6,6 +6,7 @@ import csv
 import json
 import runpy
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,9 @@ import pytest
 import yaml
 
 from methods.benchmarks import BENCHMARKS
+from methods.evaluation.dialogue import ask_dialogue
 from methods.evaluation.items import Item, Turn
+from methods.evaluation.metrics.mean import Mean
 from methods.evaluation.predictions import Place, PredictionError, predictions_of
 from methods.exports.conversations import NamedPlaces
 from methods.mmdu.published import read_published
@@ -112,10 +115,24 @@ def test_lmms_eval_s_task_asks_with_pictures_where_they_enter(
     kinds = [part["type"] for part in message["content"]]
     assert kinds == ["image", "image", "text"]
     assert "A. that\nB. =none\nC. this" in message["content"][2]["text"]
-    result = utils["process_results"](passes[1], ["A. that"])["vlm_loom"]
-    assert result == {"item_id": "0", "trial": "shift-1", "turns": [1], "right": 1.0}
-    assert utils["process_results"](passes[1], ["Both"])["vlm_loom"]["right"] == 0.0
-    assert utils["mean"]([{"right": 1.0}, {"right": 0.0}, {"right": None}]) == 0.5
+    said = ["The correct answer is B.", "\\boxed{A}", "答案是C"]
+    results = [
+        utils["process_results"](doc, [text])["vlm_loom"]
+        for doc, text in zip(passes, said, strict=True)
+    ]
+    assert results[1] == {
+        **{"item_id": "0", "trial": "shift-1", "turns": [1], "right": True},
+        **{"item": "0", "passes": 3, "stratum": "", "group": "0"},
+    }
+    assert utils["score"](results) == 100.0
+    assert utils["process_results"](passes[1], ["Both"])["vlm_loom"]["right"] is None
+    missed = utils["process_results"](passes[2], ["(A)"])["vlm_loom"]
+    assert utils["score"]([*results[:2], missed]) == 0.0, "right is what is right in all passes"
+    metrics = [(each["metric"], each["aggregation"]) for each in task["metric_list"]]
+    assert [(name, function.split(".")[1] in utils) for name, function in metrics] == [
+        *((f"vlm_loom{name}", True) for name in ("", "_standard_error", "_unread")),
+    ]
+    assert "Circular/micro, of 100" in (folder / "README.md").read_text()
 
 
 def test_lmms_eval_s_task_asks_on_after_the_model_s_own_answers(
@@ -138,6 +155,59 @@ def test_lmms_eval_s_task_asks_on_after_the_model_s_own_answers(
         assert utils["doc_to_messages"](doc, round_idx=len(said), previous_output=said)[1]
     with pytest.raises(ValueError, match="dialogue/1 has several turns, and models that take"):
         utils["doc_to_visual"](doc)
+
+
+class Counting:
+    """A benchmark of one's own: F1 over texts, by rule."""
+
+    judge_prompts = extractor_prompts = ()
+    name, answer_version, judge_version, dimensions = "counting", "1", "1", ("F1",)
+    metrics = (Mean(name="F1", lowest=0.0, highest=100.0),)
+    ask = staticmethod(ask_dialogue)
+
+
+@pytest.mark.parametrize("form", ["lmms-eval", "inspect-ai"])
+@pytest.mark.parametrize(
+    ("benchmark", "held_out", "why"),
+    [
+        ("mmdu", False, "the judge of mmdu is a model"),
+        ("alignmmbench", False, "the judge of alignmmbench is a model"),
+        ("convbench", False, "the judge of convbench is a model"),
+        ("counting", False, "counting has a rule of its own"),
+        ("mmbench", True, "the answers are held out"),
+        (None, False, "no benchmark says how"),
+    ],
+)
+def test_a_task_that_cannot_compute_the_score_prints_none_and_says_why(
+    form: str,
+    benchmark: str | None,
+    held_out: bool,
+    why: str,
+    released,
+    dialogues: list[Item],
+    questions: list[Item],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(BENCHMARKS, "counting", Counting())
+    items = questions if benchmark in ("mmbench", "counting", None) else dialogues
+    if benchmark == "convbench":
+        more = tuple(replace(items[1].turns[0], turn=turn) for turn in (1, 2, 3))
+        items = [replace(items[1], turns=more)]
+    edition = Edition(benchmark, "test" if held_out else "dev", "en")
+    folder = written(released(items, edition=edition), tmp_path / "out", form)
+    page = (folder / "README.md").read_text()
+    assert f"The task prints no score: {why}" in page and "of 100" not in page
+    assert not (folder / "letter_scores.py").exists()
+    if form == "lmms-eval":
+        task = yaml.load((folder / "mmdu.yaml").read_text(), Tasks)
+        assert [each["aggregation"] for each in task["metric_list"]] == ["utils.not_scored"]
+        docs = rows_of_task(folder, task, tmp_path)
+        utils = runpy.run_path(str(folder / "utils.py"))
+        assert utils["process_results"](docs[0], ["A"])["vlm_loom"]["right"] is None
+    else:
+        records = map(json.loads, (folder / "data.jsonl").read_text().splitlines())
+        assert {record["counted"] is None for record in records} == {True}
 
 
 def rows_of_task(folder: Path, task: dict[str, Any], tmp_path: Path) -> Any:

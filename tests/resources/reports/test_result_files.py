@@ -60,34 +60,6 @@ def test_programs_get_every_row(tmp_path: Path) -> None:
     assert [row["model"] for row in models][-1] == f"'={HOSTILE}", "it is no formula"
 
 
-def test_the_leaderboard_reads_its_file(tmp_path: Path) -> None:
-    """As its pages are built: META and `Overall` of each model, and what else the first one has."""
-    card = {**CARD, "release_id": "x-1", "benchmark": "mmbench", "origin": "imported"}
-    card |= {"split": "dev", "language": "en", "created_at": "2026-03-02T09:14:55+00:00"}
-    models = [model("good", 80.04, 1), model(f"<b>={HOSTILE}", 60.0, 2), model("none", None, None)]
-    slices = [
-        slice_("good", "l2-category", "coarse_perception", 90.0),
-        slice_("good", "category", "ocr", 70.0),
-        slice_("good", "n_choices", "4", 1.0),
-    ]
-    results = Results(*map(pa.Table.from_pylist, (models, BOARD.pairs, slices, [])))
-    (file, _) = write_results(results, "openvlm", tmp_path, card, SETTINGS)
-    struct = json.loads(file.read_text())
-    day, clock = struct["time"][:-6], struct["time"][-6:]
-    assert (day, clock) == ("260302", "091455")
-    table = {}
-    for name, item in struct["results"].items():
-        meta = item["META"]
-        shown, url = meta["Method"]
-        sizes = float(meta["Parameters"].replace("B", "")) if meta["Parameters"] != "" else None
-        others = [meta[key] for key in ("Language Model", "Vision Model", "OpenSource", "Verified")]
-        assert (shown, url, sizes, set(others)) == (name, "", None, {""})
-        table[name] = {data: item[data]["Overall"] for data in item if data != "META"}
-    assert table == {"good": {"MMBench_DEV_EN": 80.0}, f"<b>={HOSTILE}": {"MMBench_DEV_EN": 60.0}}
-    fields = struct["results"]["good"]["MMBench_DEV_EN"]
-    assert fields == {"Overall": 80.0, "CP": 90.0, "ocr": 70.0}
-
-
 def test_pictures_open(tmp_path: Path) -> None:
     for data in (files := written("png", tmp_path)).values():
         if data != files["methods.txt"]:

@@ -1,0 +1,59 @@
+"""Which benchmarks exported tasks can score by themselves, and what counts in that score.
+
+A task can score what is read by the strict rules for letters and counted by the metric that ranks. A
+benchmark that a model judges, or that has a rule of its own, is scored by `vlm-loom run evaluate`.
+"""
+
+from typing import NamedTuple
+
+from methods.choice.lettered import key_of
+from methods.choice.passes import EXTRACT_PROMPT, OBSERVED, RIGHT
+from methods.evaluation.benchmark import Benchmark
+from methods.evaluation.items import Item
+from methods.evaluation.metrics import BY_LABEL, UNLABELLED, Metric
+from methods.evaluation.metrics.all_right import AllRight
+from methods.evaluation.metrics.mean import Mean
+from methods.evaluation.slices import labels_by_turn
+
+
+class Counted(NamedTuple):
+    """How a pass counts in the score of a benchmark.
+
+    `passes` is in how many passes its item has to be right; 0 if this one is not among them. Items of a
+    `stratum` are averaged first; those of a `group` belong together.
+    """
+
+    passes: int
+    stratum: str
+    group: str
+
+
+def letter_metric(benchmark: Benchmark | None) -> Metric | None:
+    """The metric that ranks, if an exported task can compute it; else None."""
+    if benchmark is None or benchmark.judge_prompts:
+        return None
+    if EXTRACT_PROMPT not in benchmark.extractor_prompts or {*OBSERVED} - {*benchmark.dimensions}:
+        return None
+    metric = benchmark.metrics[0]
+    known = type(metric) in (AllRight, Mean) and metric.ends == (0, 100)
+    return metric if known and getattr(metric, "observation", None) == RIGHT else None
+
+
+def counted(metric: Metric, item: Item, trial: str) -> Counted | None:
+    """How a pass of an item counts; None if its right answer is not known.
+
+    Args:
+        metric: One that `letter_metric` gave.
+        item: The item.
+        trial: The name of the pass.
+    """
+    if key_of(item) is None:
+        return None
+    labels = labels_by_turn(item)[item.turns[0].turn]
+    if isinstance(metric, AllRight):
+        n_passes = metric.passes_of(labels) if trial.startswith(metric.trials) else 0
+    else:
+        n_passes = int(isinstance(metric, Mean) and trial == metric.trial)
+    label = metric.aggregation.removeprefix(BY_LABEL)
+    stratum = "" if label == metric.aggregation else labels.get(label, UNLABELLED)
+    return Counted(n_passes, stratum, item.cluster)

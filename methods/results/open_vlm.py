@@ -1,0 +1,91 @@
+"""The OpenVLM leaderboard's result file: the numbers that VLMEvalKit computes of the same answers.
+
+VLMEvalKit reads letters by its own rules, so multiple choice is written from the metrics
+`... (compat)`, and MMDU as its `all`, which counts a turn without a grade as 0.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from methods.evaluation.contestants import is_model
+from methods.mmbench import CIRCULAR_COMPAT
+from methods.mmdu.judging import OVERALL
+from methods.release_card import Card
+from methods.results.submissions import ABILITIES, dataset_name
+
+META = ("Parameters", "Language Model", "Vision Model", "Org", "OpenSource", "Verified", "Time")
+"""What the OpenVLM leaderboard shows of a model and a release does not record."""
+SHORT: Mapping[str, str] = {
+    "coarse_perception": "CP",
+    "finegrained_perception (instance-level)": "FP-S",
+    "finegrained_perception (cross-instance)": "FP-C",
+    "logic_reasoning": "LR",
+    "relation_reasoning": "RR",
+    "attribute_reasoning": "AR",
+}
+"""The names of MMBench's level-2 abilities in VLMEvalKit's tables."""
+
+
+class BoardMetric(NamedTuple):
+    """The score of a release that VLMEvalKit computes, too.
+
+    `lost_are_zero`: the score is the mean over judged turns, and every other turn counts as 0.
+    """
+
+    name: str
+    aggregation: str = "micro"
+    form: str = "floor"
+    lost_are_zero: bool = False
+
+
+BOARD_METRICS: Mapping[str, BoardMetric] = {
+    "mmbench": BoardMetric(CIRCULAR_COMPAT.name),
+    "mmiu": BoardMetric("Accuracy (compat)"),
+    "mmdu": BoardMetric(OVERALL, form="judged", lost_are_zero=True),
+}
+"""By benchmark; VLMEvalKit has no score of the other ones."""
+
+
+def lacking(scores: Iterable[Mapping[str, Any]], metric: BoardMetric) -> list[str]:
+    """The models that have other scores but not this one under any judge, in the order of the rows."""
+    models: dict[str, bool] = {}
+    for row in scores:
+        if is_model(row["model"]):
+            models[row["model"]] = models.get(row["model"], False) or _is_of(row, metric)
+    return [model for model, has_it in models.items() if not has_it]
+
+
+def open_vlm(
+    scores: Iterable[Mapping[str, Any]], metric: BoardMetric, card: Card, time: str
+) -> dict[str, Any]:
+    """Scores of one judge in the form of OpenVLM.json.
+
+    Args:
+        scores: Rows of `sql/evaluate/open_vlm_scores_of.sql`; baselines and ablations are left out.
+        metric: The metric to write.
+        card: The card of the release.
+        time: 12 digits, from the last two of the year to the second.
+
+    Returns:
+        By model, its META and by data set `Overall` and MMBench's abilities, of 100 at most.
+    """
+    dataset = dataset_name(card)
+    results: dict[str, Any] = {}
+    for row in scores:
+        if not is_model(row["model"]) or not _is_of(row, metric) or row["value"] is None:
+            continue
+        label, value = row["subset_label"], row["value"]
+        if label and label not in ABILITIES:
+            continue
+        if metric.lost_are_zero:
+            value *= row["n_judged"] / row["n_turns"]
+        of_model = results.setdefault(
+            row["model"], {"META": {"Method": [row["model"], ""], **dict.fromkeys(META, "")}}
+        )
+        name = SHORT.get(row["subset_value"], row["subset_value"]) if label else "Overall"
+        of_model.setdefault(dataset, {})[name] = round(value, 1)
+    return {"time": time, "results": results}
+
+
+def _is_of(row: Mapping[str, Any], metric: BoardMetric) -> bool:
+    return (row["metric"], row["aggregation"], row["form"]) == metric[:3]

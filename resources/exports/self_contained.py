@@ -1,0 +1,213 @@
+"""A module of the project as one file that imports nothing of the project.
+
+Exported tasks run where the project is not installed, and must read answers by the very rules of the
+project: their reader is generated from its source, never written again. Only the definitions that the
+wanted names rest on are taken. Each module becomes a function that returns its names, so that two
+modules may use one name.
+"""
+
+import ast
+import sys
+from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import NamedTuple
+
+PACKAGES = ("methods", "resources")
+_IMPORTS = (ast.Import, ast.ImportFrom)
+
+
+class CannotStandAloneError(ValueError):
+    """A module cannot be one file without the project; the message names the reason."""
+
+
+def self_contained(module: str, names: Sequence[str]) -> str:
+    """The source of a file that defines `names` as a module of the project does.
+
+    Args:
+        module: The module's name, such as `methods.choice.strict`.
+        names: What the file defines for those who import it.
+
+    Returns:
+        Python source. It is the same for the same source of the project.
+
+    Raises:
+        CannotStandAloneError: A definition needs a package that is not in the standard library, or uses
+            a module of the project other than by its attributes.
+    """
+    wanted = _wanted(module, names)
+    made_of = ", ".join(map(_path, wanted))
+    body = ast.parse(
+        f'"""Generated from {made_of} of vlm-loom: change it there."""\n'
+        "from types import SimpleNamespace"
+    ).body
+    for each, of in wanted.items():
+        variable = _variable(each)
+        function, call = ast.parse(
+            f"def {variable}(): return SimpleNamespace(**locals())\n{variable} = {variable}()"
+        ).body
+        assert isinstance(function, ast.FunctionDef)
+        function.body = [
+            *(stands for stmt in of.statements(sorted(of.names)) for stands in of.emitted(stmt)),
+            *function.body,
+        ]
+        body += [function, call]
+    body += ast.parse("\n".join(f"{name} = {_variable(module)}.{name}" for name in names)).body
+    return ast.unparse(ast.Module(body, [])) + "\n"
+
+
+class _Import(NamedTuple):
+    """What a name of a module stands for: a name of another module, or that module (`name` is None)."""
+
+    module: str
+    name: str | None
+
+
+class _Source:
+    """The definitions of one module, and the names of it that are wanted."""
+
+    def __init__(self, module: str) -> None:
+        self.module = module
+        self.names: set[str] = set()
+        self._defining: dict[str, list[ast.stmt]] = {}
+        self._body = ast.parse(Path(_origin(module)).read_text(encoding="utf-8")).body
+        for stmt in self._body:
+            for name in _defined(stmt):
+                self._defining.setdefault(name, []).append(stmt)
+
+    def statements(self, names: Sequence[str]) -> list[ast.stmt]:
+        """The statements that names rest on, in the order of the module."""
+        found: set[int] = set()
+        open_names = list(names)
+        while open_names:
+            for stmt in self._defining.get(open_names.pop(), ()):
+                if id(stmt) not in found:
+                    found.add(id(stmt))
+                    open_names += [] if isinstance(stmt, _IMPORTS) else _used(stmt)
+        return [stmt for stmt in self._body if id(stmt) in found]
+
+    def imported(self, stmt: ast.stmt) -> dict[str, _Import]:
+        """What a statement imports of the project, by the name that it has here."""
+        if isinstance(stmt, ast.ImportFrom) and (stmt.module or "").split(".")[0] in PACKAGES:
+            of = str(stmt.module)
+            return {
+                alias.asname or alias.name: _Import(f"{of}.{alias.name}", None)
+                if _is_module(f"{of}.{alias.name}")
+                else _Import(of, alias.name)
+                for alias in stmt.names
+            }
+        modules = [alias.name for alias in stmt.names] if isinstance(stmt, ast.Import) else []
+        modules += [str(stmt.module)] if isinstance(stmt, ast.ImportFrom) else []
+        for each in modules:
+            if each.split(".")[0] not in sys.stdlib_module_names:
+                raise CannotStandAloneError(f"{_path(self.module)} needs {each}.")
+        return {}
+
+    def emitted(self, stmt: ast.stmt) -> list[ast.stmt]:
+        """What stands for a statement in the file."""
+        imported = self.imported(stmt)
+        if not imported:
+            return [stmt]
+        used = self._names_used()
+        return ast.parse(
+            "\n".join(
+                f"{name} = {_variable(what.module)}" + (f".{what.name}" if what.name else "")
+                for name, what in imported.items()
+                if name in used
+            )
+        ).body
+
+    def needs(self) -> Iterator[_Import]:
+        """The names of other modules of the project that the wanted ones rest on."""
+        statements = self.statements(sorted(self.names))
+        used = self._names_used()
+        for stmt in statements:
+            for name, what in self.imported(stmt).items():
+                if name not in used:
+                    continue
+                if what.name is not None:
+                    yield what
+                    continue
+                for attribute in self._attributes(name, statements):
+                    yield _Import(what.module, attribute)
+
+    def _names_used(self) -> set[str]:
+        statements = self.statements(sorted(self.names))
+        return self.names.union(*map(_used, statements))
+
+    def _attributes(self, name: str, statements: Sequence[ast.stmt]) -> set[str]:
+        """The attributes that are used of an imported module."""
+        nodes = [node for stmt in statements for node in ast.walk(stmt)]
+        attributes = [
+            node for node in nodes if isinstance(node, ast.Attribute) and _is_name(node.value, name)
+        ]
+        if len(attributes) != sum(_is_name(node, name) for node in nodes):
+            raise CannotStandAloneError(f"{_path(self.module)} uses {name} as a whole.")
+        return {node.attr for node in attributes}
+
+
+def _wanted(module: str, names: Sequence[str]) -> dict[str, _Source]:
+    """Every module that is needed with its wanted names; a module comes after those that it imports."""
+    sources: dict[str, _Source] = {}
+    uses: dict[str, set[str]] = {}
+    open_imports = [_Import(module, name) for name in names]
+    while open_imports:
+        of, name = open_imports.pop()
+        source = sources.setdefault(of, _Source(of))
+        if name is not None and name not in source.names:
+            source.names.add(name)
+            needed = list(source.needs())
+            uses[of] = {each.module for each in needed}
+            open_imports += needed
+    ordered: dict[str, _Source] = {}
+
+    def put(of: str) -> None:
+        for each in sorted(uses[of]):
+            put(each)
+        ordered.setdefault(of, sources[of])
+
+    put(module)
+    return ordered
+
+
+def _defined(stmt: ast.stmt) -> list[str]:
+    """The names that a statement of a module defines."""
+    if isinstance(stmt, ast.FunctionDef | ast.ClassDef):
+        return [stmt.name]
+    if isinstance(stmt, _IMPORTS):
+        return [(alias.asname or alias.name).split(".")[0] for alias in stmt.names]
+    if isinstance(stmt, ast.Assign | ast.AnnAssign):
+        targets = stmt.targets if isinstance(stmt, ast.Assign) else [stmt.target]
+        nodes = [node for target in targets for node in ast.walk(target)]
+        return [node.id for node in nodes if isinstance(node, ast.Name)]
+    return []
+
+
+def _used(stmt: ast.stmt) -> list[str]:
+    return [node.id for node in ast.walk(stmt) if isinstance(node, ast.Name)]
+
+
+def _is_name(node: ast.AST, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
+
+
+def _is_module(name: str) -> bool:
+    try:
+        return find_spec(name) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+def _origin(module: str) -> str:
+    spec = find_spec(module)
+    if spec is None or spec.origin is None:
+        raise CannotStandAloneError(f"There is no module {module}.")
+    return spec.origin
+
+
+def _path(module: str) -> str:
+    return f"{module.replace('.', '/')}.py"
+
+
+def _variable(module: str) -> str:
+    return module.replace(".", "_")

@@ -6,10 +6,11 @@ What belongs here: deciding what a reply is, the same for live and batched reque
 import re
 from typing import NamedTuple
 
+from methods.model_text import says_nothing
 from resources.llm.ledger import Call, Charge, now
 from resources.llm.ledger.calls import ANSWERED
 from resources.llm.model_spec import ModelSpec
-from resources.llm.reply import Reply, says_nothing
+from resources.llm.reply import Reply
 from resources.llm.request import KEPT_KINDS, Failure, FailureKind
 
 CUT_OFF = ("length", "max_tokens", "max_output_tokens", "model_length")

@@ -232,10 +232,11 @@ def test_a_log_of_inspect_ai_is_predictions(questions: list[Item], tmp_path: Pat
         "samples/0_epoch_2.json": sample("0", "C", epoch=2),
         "samples/1_epoch_1.json": sample("1", [reasoning, {"type": "text", "text": "A"}]),
         "samples/2_epoch_1.json": {"id": 2, "epoch": 1, "output": {"choices": []}},
+        "samples/3_epoch_1.json": sample("3", [reasoning]),
         "header.json": {"version": 2},
     }
     zstd_zip(file, {name: json.dumps(each).encode() for name, each in samples.items()})
-    assert found(questions, file) == {"0": "B", "1": "A", "2": ""}
+    assert found(questions, file) == {"0": "B", "1": "A", "2": "", "3": "<think>It is C."}
 
 
 @pytest.mark.parametrize("broken", ["text", "empty", "json", "list", "larger"])

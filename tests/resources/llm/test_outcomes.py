@@ -14,7 +14,7 @@ from resources.llm.ledger.batch_state import Item, Lost
 from resources.llm.ledger.calls import KEPT_CHARACTERS
 from resources.llm.ledger_entries import Asked, entry_from_reply
 from resources.llm.model_spec import ModelSpec, Price
-from resources.llm.reply import reply_of, says_nothing, without_thinking
+from resources.llm.reply import reply_of
 from resources.llm.request import Completion, Failure, Outcome
 from tests.doubles.openai_api import ScriptedApi, scripted
 from tests.resources.llm.entries import change_entries, charges_of
@@ -415,20 +415,3 @@ def test_what_came_in_a_reply_that_cannot_be_read_is_kept_cut(
     (charge,) = charges_of(gateway.ledger)
     assert charge.outcome == "bad_response"
     assert len(charge.response) == KEPT_CHARACTERS and "xxx" in charge.response
-
-
-@pytest.mark.parametrize(
-    "unit",
-    [
-        *("<think></think>", "</think> ", "<think>", "<|channel|>final<|a|>", "<|", "\u200b"),
-        "[/THINK]\n```",
-    ],
-)
-def test_the_longest_text_is_split_in_time_that_grows_with_its_length(unit: str) -> None:
-    # Were it to grow with its square, the test's own time would end it.
-    text = unit * 200_000
-
-    answer, thought = without_thinking(text)
-
-    assert len(answer) + len(thought) <= len(text)
-    assert says_nothing(text) == (unit == "\u200b")

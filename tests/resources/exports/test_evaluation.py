@@ -18,9 +18,11 @@ import yaml
 from methods.benchmarks import BENCHMARKS
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.predictions import Place, PredictionError, predictions_of
+from methods.evaluation.sample_logs import of_sample
 from methods.exports.conversations import NamedPlaces
 from methods.mmdu.published import read_published
 from methods.mmiu.predictions import places
+from methods.model_text import without_reasoning
 from methods.release import Edition
 from resources.exports.folder import write_folder
 from resources.exports.forms import form_named
@@ -232,11 +234,12 @@ def test_a_log_of_inspect_ai_is_predictions(questions: list[Item], tmp_path: Pat
         "samples/0_epoch_2.json": sample("0", "C", epoch=2),
         "samples/1_epoch_1.json": sample("1", [reasoning, {"type": "text", "text": "A"}]),
         "samples/2_epoch_1.json": {"id": 2, "epoch": 1, "output": {"choices": []}},
-        "samples/3_epoch_1.json": sample("3", [reasoning]),
         "header.json": {"version": 2},
     }
     zstd_zip(file, {name: json.dumps(each).encode() for name, each in samples.items()})
-    assert found(questions, file) == {"0": "B", "1": "A", "2": "", "3": "<think>It is C."}
+    assert found(questions, file) == {"0": "B", "1": "A", "2": ""}
+    (cut_off,) = of_sample(sample("2", [reasoning]))
+    assert without_reasoning(cut_off["prediction"]).reasoning_only
 
 
 @pytest.mark.parametrize("broken", ["text", "empty", "json", "list", "larger"])

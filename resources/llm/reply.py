@@ -29,6 +29,8 @@ _BYTES, _LARGEST = 4, 2**62
 _REASONING_FIELDS = ("reasoning_content", "reasoning")
 """Fields of a message with its reasoning: of DeepSeek and SGLang, of vLLM and Ollama."""
 
+_ENDED_BY_ITSELF = ("stop", "end_turn", "stop_sequence", "eos", "eos_token")
+
 _LAST_EVENTS = 10
 """Events of a stream whose end is searched for counts: they stand in the last one or two."""
 _REASONING_PARTS = "reasoning_details"
@@ -71,6 +73,8 @@ class Reply(NamedTuple):
     completion_tokens: int
     model: str | None = None
     claimed_tokens: int | None = None
+    only_reasoning_field: bool = False
+    """Whether all that the message says is in a field for reasoning."""
 
 
 @dataclass
@@ -142,6 +146,7 @@ def reply_of(body: object, prompt_tokens: Callable[[], int]) -> Reply:
     text, refusal = "".join(collected.text), "".join(collected.refusal)
     # Some servers fill two of the fields with the same, and some leave one blank.
     thought = [value for value in given if isinstance(value, str) and value.strip()][:1]
+    only_reasoning_field = bool(thought) and not (text.strip() or collected.reasoning)
     text, before_text = without_reasoning(text)
     reasoning = "\n".join(filter(None, [*thought, *collected.reasoning, before_text]))
     n_shown = len(text) + len(reasoning) + len(refusal)
@@ -161,7 +166,22 @@ def reply_of(body: object, prompt_tokens: Callable[[], int]) -> Reply:
         *counts,
         storable(named)[:_LONGEST_NAME] if isinstance(named, str) and named else None,
         claimed,
+        only_reasoning_field,
     )
+
+
+def answer_in_reasoning_field(reply: Reply, spec: ModelSpec) -> Reply:
+    """The reply, with its reasoning as its answer too if a server put the answer there.
+
+    A reasoning parser of a server takes a whole answer for reasoning if the model does not think. That
+    is so if the entry has no setting that makes the model think, and the reply ended by itself.
+    """
+    ended = reply.finish_reason.lower() in _ENDED_BY_ITSELF
+    if not (reply.only_reasoning_field and reply.reasoning and ended) or spec.asks_for_reasoning():
+        return reply
+    if reply.refusal or reply.called_tools:
+        return reply
+    return reply._replace(text=reply.reasoning)
 
 
 def _reasoning_parts(message: dict[str, Any]) -> str:

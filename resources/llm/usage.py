@@ -132,6 +132,8 @@ class Usage:
     """Outcomes whose reply names another model than was asked, by that name."""
     not_believed: int = 0
     """Outcomes whose reply counts tokens that are not believed."""
+    from_reasoning_field: int = 0
+    """Answers that came in the field for reasoning."""
     stage: str = ""
     """The stage, an asset's table; empty where no model is asked."""
     unread: int = 0
@@ -147,6 +149,9 @@ class Usage:
         if outcome.answered_as:
             self.other_models[outcome.answered_as] += 1
         self.not_believed += outcome.claimed_tokens is not None
+        self.from_reasoning_field += (
+            not isinstance(outcome, Failure) and outcome.reasoning == outcome.text
+        )
         if isinstance(outcome, Failure):
             self.failures[outcome.kind] += 1
         elif outcome.cached:
@@ -172,6 +177,7 @@ class Usage:
         self.sent_of += later.sent_of
         self.other_models += later.other_models
         self.not_believed += later.not_believed
+        self.from_reasoning_field += later.from_reasoning_field
         self.unread += later.unread
 
     def requests_of(self, model: str) -> tuple[int, int]:
@@ -189,6 +195,8 @@ class Usage:
             odd["models that they name"] = ", ".join(names)
         if self.not_believed:
             odd["replies whose token counts are not believed"] = self.not_believed
+        if self.from_reasoning_field:
+            odd["answers in the field for reasoning"] = self.from_reasoning_field
         return {
             **odd,
             "calls": self.calls,

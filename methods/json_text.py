@@ -50,7 +50,8 @@ def from_json(text: str | bytes, most: int | None = MOST_CHARACTERS) -> Any:
 def json_at(text: str, start: int) -> tuple[Any, int]:
     """The JSON value that begins at `start` of a text, and where it ends; it may hold bare line breaks.
 
-    Numbers are read as by `from_json`. Raises ValueError, and TooDeep where values stand too deep.
+    Numbers are read as by `from_json`. Raises ValueError, also for an object that gives two values to
+    one name, and TooDeep where values stand too deep.
     """
     try:
         value, end = _LENIENT.raw_decode(text, start)
@@ -117,9 +118,21 @@ def _no_number(_constant: str) -> None:
     """NaN, Infinity and -Infinity are no JSON."""
 
 
+def _without_contradiction(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for name, value in pairs:
+        if values.setdefault(name, value) != value:
+            raise ValueError(f"two values have the name {name[:40]!r}")
+    return values
+
+
 _STRICT, _LENIENT = (
     json.JSONDecoder(
-        parse_float=_fraction, parse_int=_whole, parse_constant=_no_number, strict=strict
+        parse_float=_fraction,
+        parse_int=_whole,
+        parse_constant=_no_number,
+        strict=strict,
+        object_pairs_hook=None if strict else _without_contradiction,
     )
     for strict in (True, False)
 )

@@ -37,6 +37,7 @@ from methods.evaluation.contestants import (
 from methods.evaluation.items import Item
 from methods.evaluation.predictions import Place, place_of
 from methods.evaluation.refusals import is_refusal
+from methods.model_text import says_nothing, without_reasoning
 from resources.llm.model_calls import ModelCalls
 from resources.llm.model_spec import ModelSpec
 from resources.llm.registry import Registry
@@ -173,17 +174,28 @@ class ImportedPredictions:
     async def answer(
         self, calls: ModelCalls, ask: Ask, item: Item, version: str
     ) -> ContestantReply:
-        """The prediction for the pass; a missing one failed, an empty one is no answer."""
-        row = {"answer": None, "call_key": None}
+        """The answer in the prediction for the pass, without the model's reasoning.
+
+        A missing prediction failed. An empty one, or one that is all reasoning, is no answer.
+        """
+        row: dict[str, Any] = {"answer": None, "call_key": None}
         text = self._texts.get(place_of(item, ask.trial, ask.turn))
         if text is None:
             lost = "no_prediction", "The file has no prediction for this, or several that differ."
             return ContestantReply({**row, "status": "failed"}, lost, final=True)
-        if not text.strip():
+        predicted = without_reasoning(text)
+        row["reasoning"] = predicted.reasoning or None
+        if predicted.reasoning_only:
+            lost = (
+                "reasoning_only",
+                "The prediction is reasoning without an answer: it was cut off.",
+            )
+            return ContestantReply({**row, "status": "reasoning_only"}, lost, final=True)
+        if says_nothing(predicted.answer):
             lost = "empty", "The file has an empty prediction for this."
             return ContestantReply({**row, "status": "empty"}, lost, final=True)
-        status = "refused" if is_refusal(text) else "answered"
-        return ContestantReply({**row, "status": status, "answer": text})
+        status = "refused" if is_refusal(predicted.answer) else "answered"
+        return ContestantReply({**row, "status": status, "answer": predicted.answer})
 
 
 def _not_made(reason: str, why: UserError | str) -> ContestantReply:

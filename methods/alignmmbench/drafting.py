@@ -11,7 +11,8 @@ from methods.alignmmbench.tasks import CATEGORIES, DIALOGUE
 from methods.choice.lettered import one_line
 from methods.ids import content_id
 from methods.prompts.drafts import draft_text, require_shown
-from methods.prompts.parsing import JsonSchema, ParseError, object_schema, reply_object
+from methods.prompts.parsing import JsonSchema, ParseError, object_schema
+from methods.prompts.reply_objects import reply_object
 from methods.rewriting.checks import language_of, says_nothing_new
 
 LANGUAGES: Mapping[str, str] = {"en": "English", "zh": "Simplified Chinese"}
@@ -85,7 +86,7 @@ def read_seed(reply: str, language: str) -> Seed:
     Raises ParseError: `not_json`, `wrong_fields`, `empty_text`, `not_unicode`, `image_token`,
     `mentions_material`, `several_questions`, `gives_answer_away`, `other_language`.
     """
-    return _seed(reply_object(reply), language)
+    return _seed(reply_object(reply, SEED_SCHEMA), language)
 
 
 def read_dialogue(reply: str, task: str, language: str) -> Dialogue:
@@ -96,7 +97,7 @@ def read_dialogue(reply: str, task: str, language: str) -> Dialogue:
     `wrong_length`, `repeated_question`, `planted_error` (in Coherence), `no_planted_error` and
     `error_not_in_history`.
     """
-    given = reply_object(reply)
+    given = reply_object(reply, DIALOGUE_SCHEMA)
     history = given.get("history")
     if not isinstance(history, list) or not all(isinstance(turn, dict) for turn in history):
         raise ParseError("wrong_fields", 'The reply needs "history", a list of turns.')

@@ -19,7 +19,8 @@ from methods.convbench.scores import TASK_LABELS
 from methods.evaluation.refusals import is_refusal
 from methods.ids import content_id
 from methods.prompts.drafts import draft_text, require_shown
-from methods.prompts.parsing import JsonSchema, ParseError, object_schema, reply_object
+from methods.prompts.parsing import JsonSchema, ParseError, object_schema
+from methods.prompts.reply_objects import reply_object
 from methods.rewriting.checks import (
     gives_number_away,
     gives_words_away,
@@ -156,7 +157,7 @@ def read_instruction(reply: str) -> str:
     Raises ParseError: `not_json`, `wrong_fields`, `empty_text`, `not_unicode`, `image_token`,
     `mentions_material`, `other_language`.
     """
-    instruction = one_line(draft_text(reply_object(reply), "instruction"))
+    instruction = one_line(draft_text(reply_object(reply, INSTRUCTION_SCHEMA), "instruction"))
     _require_sound([instruction])
     return instruction
 
@@ -168,7 +169,7 @@ def read_turns(reply: str) -> Turns:
     an earlier one has every word of), `task_too_long`, `no_focus_points`, `too_many_focus_points`,
     `focus_point_too_long`.
     """
-    given = reply_object(reply)
+    given = reply_object(reply, TURNS_SCHEMA)
     first, second, third = (_turn(given, name) for name in CAPABILITIES)
     turns = (first, second, third)
     for place, turn in enumerate(turns):

@@ -7,9 +7,12 @@ docs/guides/judges.md.
 """
 
 import re
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from methods.prompts.parsing import ParseError
 
+T = TypeVar("T")
 LOWEST, HIGHEST = 1, 10
 _WHOLE = re.compile(r"[0-9０-９]{1,4}(?:\.0+)?")
 
@@ -29,3 +32,19 @@ def read_grade(value: object, name: str) -> int:
         shown = str(value)[:40] if isinstance(value, int) else f"{value:g}"
         raise ParseError("out_of_range", f"{name} is {shown}, outside {LOWEST} to {HIGHEST}.")
     return int(value)
+
+
+def last_of_equal(written: Sequence[object], read: Callable[[object], T]) -> T:
+    """The last of the values of a reply, as `read` reads it, if no other one that can be read differs.
+
+    Raises ParseError: what `read` raises for the last one, or `two_ratings`.
+    """
+    value = read(written[-1])
+    for other in written[:-1]:
+        try:
+            earlier = read(other)
+        except ParseError:
+            continue
+        if earlier != value:
+            raise ParseError("two_ratings", "The reply gives two different ratings.")
+    return value

@@ -16,6 +16,7 @@ from methods.evaluation.items import Item
 from methods.evaluation.published import PublishedError
 from methods.evaluation.published_tables import shown
 from methods.ids import content_id
+from methods.model_text import without_reasoning
 from methods.naming import nearest
 
 COLUMNS = ("prediction", "predict", "pred", "output")
@@ -36,6 +37,7 @@ REASONS: Mapping[str, str] = {
     "repeated": "said again",
     "contradicting": "with another prediction for the same pass, none of which counts",
     "empty": "without a prediction",
+    "reasoning_only": "with reasoning and no answer, which count as wrong",
 }
 """What each count of `Predictions.counts` is of, in words after a number of rows."""
 
@@ -132,6 +134,7 @@ def predictions_of(
         del texts[place]
         counts["contradicting"] += 1 + n_more
     counts["empty"] = sum(not text.strip() for text in texts.values())
+    counts["reasoning_only"] = sum(without_reasoning(t).reasoning_only for t in texts.values())
     n_items = len({place.item_id for place, text in texts.items() if text.strip()})
     return Predictions(texts, +counts, len(rows), n_items)
 

@@ -4,7 +4,7 @@ What belongs here: what of such a record is the prediction, and of which item. O
 `resources/reports/prediction_file.py`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 Record = Mapping[str, Any]
@@ -67,7 +67,7 @@ def _answer(said: list[Any]) -> str:
 
 
 def _said(output: Any) -> str:
-    """What the assistant says in a sample's output, without its reasoning."""
+    """The text of the answer in a sample's output; its reasoning, in a mark, if there is no text."""
     choices = output.get("choices") if isinstance(output, dict) else None
     choice = choices[0] if isinstance(choices, list) and choices else None
     message = choice.get("message") if isinstance(choice, dict) else None
@@ -75,5 +75,10 @@ def _said(output: Any) -> str:
     if not isinstance(content, list):
         return content if isinstance(content, str) else ""
     parts = [part for part in content if isinstance(part, dict)]
-    texts = [part.get("text") for part in parts if part.get("type") == "text"]
+    said = _joined(part.get("text") for part in parts if part.get("type") == "text")
+    thought = _joined(part.get("reasoning") for part in parts if part.get("type") == "reasoning")
+    return f"<think>{thought}" if thought and not said.strip() else said
+
+
+def _joined(texts: Iterable[Any]) -> str:
     return "".join(text for text in texts if isinstance(text, str))

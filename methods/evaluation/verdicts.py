@@ -9,7 +9,9 @@ import re
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
-from methods.prompts.parsing import ParseError, object_schema, objects_in, without_thinking
+from methods.model_text import without_reasoning
+from methods.prompts.parsing import ParseError, object_schema
+from methods.prompts.reply_objects import labelled, labelled_text, objects_in
 
 Winner = Literal["A", "B", "tie"]
 REASON, WINNER = "reason", "winner"
@@ -22,17 +24,9 @@ ORDERS = (MODEL_FIRST, MODEL_SECOND)
 """The parts of a pair of judgments: the model's answer is Assistant A's, and it is B's."""
 LOSS, TIE, WIN = 0.0, 0.5, 1.0
 """What a comparison is worth to the model."""
-MOST_CHARACTERS = 20_000
-"""A longer reply is no verdict with its reason."""
 
 _NAME = re.compile(r"(?:(?:the\s+)?(?:assistant|response|answer|model|option)\s*)?([ab])")
 _TIES = ("tie", "a tie", "tied", "draw", "a draw", "equal", "both", "neither", "none")
-_QUOTE = "[\"'“”*_\\s]*"
-_PAIR = re.compile(rf"\bwinner\b{_QUOTE}[:：]{_QUOTE}([^\"'“”,，;}}\]\n]{{1,40}})", re.IGNORECASE)
-_REASON = re.compile(
-    rf"\breason\b{_QUOTE}[:：]{_QUOTE}(.*?)[\"'“”]?\s*,?\s*[\"'“”]?\bwinner\b",
-    re.IGNORECASE | re.DOTALL,
-)
 
 
 class Verdict(NamedTuple):
@@ -52,17 +46,15 @@ def read_verdict(reply: str) -> Verdict:
     judges say for a tie and others for nothing. Raises ParseError: `no_winner`, `not_a_winner`,
     `two_winners`.
     """
-    text = without_thinking(reply[:MOST_CHARACTERS])
-    if text.lstrip().startswith("<think>"):
-        raise ParseError("no_winner", "The reply is reasoning that does not end.")
-    given = [answer for answer in objects_in(text) if WINNER in answer]
+    given = [found.values for found in objects_in(reply, (WINNER,), (REASON,))]
+    given = [values for values in given if WINNER in values]
+    text = without_reasoning(reply).answer
     if given:
         reason = given[-1].get(REASON)
-        verdicts = [answer[WINNER] for answer in given]
+        verdicts = [values[WINNER] for values in given]
     else:
-        verdicts = [match[1] for match in _PAIR.finditer(text)]
-        told = _REASON.search(text)
-        reason = told[1] if told else ""
+        verdicts = labelled(text, WINNER)
+        reason = labelled_text(text, REASON, WINNER)
         if not verdicts and _winner_in(text) is not None:
             verdicts = [text]
     if not verdicts:

@@ -13,7 +13,8 @@ from typing import NamedTuple
 from methods.choice.languages import Language
 from methods.choice.translation_checks import Texts, check_translation
 from methods.ids import content_id
-from methods.prompts.parsing import JsonSchema, ParseError, object_schema, reply_object
+from methods.prompts.parsing import JsonSchema, ParseError, object_schema
+from methods.prompts.reply_objects import reply_object
 
 NAMES = "names"
 _TEXT: JsonSchema = {"type": "string"}
@@ -43,7 +44,7 @@ def read_translation(reply: str, source: Texts, language: Language) -> Translati
 
     The reasons are `not_json`, `wrong_fields`, `not_unicode`, and those of `translation_checks.py`.
     """
-    given = reply_object(reply)
+    given = reply_object(reply, schema_of(source))
     names = _names(given.pop(NAMES, []))
     if list(given) != list(source):
         raise ParseError(

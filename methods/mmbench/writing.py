@@ -13,7 +13,8 @@ from typing import NamedTuple
 from methods.choice.lettered import one_line, require_wrong, said, without_marks
 from methods.ids import content_id
 from methods.prompts.drafts import require_shown
-from methods.prompts.parsing import JsonSchema, ParseError, object_schema, reply_object
+from methods.prompts.parsing import JsonSchema, ParseError, object_schema
+from methods.prompts.reply_objects import reply_object
 
 FEWEST, MOST = 2, 4
 """Choices of an item (MMBench, 3.2)."""
@@ -89,7 +90,7 @@ def read_item(reply: str) -> Written:
     `too_many_choices`, `lettered_choice`, `answer_among_distractors`, `repeated_choice`, `image_token`,
     `refers_to_choices`, `mentions_material` and `gives_answer_away`.
     """
-    given = reply_object(reply)
+    given = reply_object(reply, SCHEMA)
     question, hint, answer, distractors = _fields(given)
     if not question:
         raise ParseError("empty_question", "The question is empty.")

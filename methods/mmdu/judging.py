@@ -1,19 +1,15 @@
 """MMDU's judge: six dimensions and an overall score, 1 to 10 (MMDU, 2.3 and Figure 12).
 
-What belongs here: the dimensions, and strict parsing of the judge's dictionary. The released scorer
-uses eval() and accepts a dictionary with missing keys; here it is parsed as a literal, and an
-incomplete one is an error.
+What belongs here: the dimensions, and which dictionary of a judge's reply has its scores. The released
+scorer uses eval() and accepts a dictionary with missing keys; here nothing is evaluated, and an
+incomplete dictionary is an error.
 """
 
-import ast
-import re
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from methods.evaluation.grades import HIGHEST, LOWEST, read_grade
-from methods.json_text import from_json
-from methods.prompts.parsing import ParseError, json_object, object_schema
+from methods.evaluation.grades import HIGHEST, LOWEST, last_of_equal, read_grade
+from methods.prompts.parsing import ParseError, object_schema
+from methods.prompts.reply_objects import objects_in
 
 OVERALL = "Overall Score"
 DIMENSIONS = (
@@ -34,9 +30,6 @@ GRADES_SCHEMA = object_schema(
     }
 )
 """The explanation is first, so that the scores are generated after it."""
-MAX_DICTIONARY_CHARACTERS = 3000
-"""Seven scores take about 150 characters; parsing a longer literal would cost too much."""
-_DICTIONARY = re.compile(r"\{[^{}]*\}", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -48,40 +41,28 @@ class Grades:
 
 
 def parse_grades(reply: str) -> Grades:
-    """Grades in a judge's reply, from its last dictionary: the prompt asks the judge to end with it.
+    """Grades in a judge's reply, from its last dictionary that has all seven scores.
 
-    The text before the dictionary is the explanation. A reply that is one JSON object (`GRADES_SCHEMA`)
-    has the explanation inside. Keys match case-insensitively; keys that are not dimensions are ignored.
-    Raises ParseError: `no_dictionary`, `missing_score`, `not_an_integer` or `out_of_range`.
+    Other such dictionaries must have the same scores. Without an explanation in the dictionary, the
+    text before it is the explanation, or the text after it. Keys match without regard to case and
+    punctuation; keys that are not dimensions are ignored.
+    Raises ParseError: `no_dictionary`, `missing_score`, `not_an_integer`, `out_of_range`,
+    `two_ratings`.
     """
-    whole = json_object(reply)
-    if whole is not None:
-        explanation = whole.get(EXPLANATION)
-        return Grades(_scores(whole), explanation.strip() if isinstance(explanation, str) else "")
-    matches = list(_DICTIONARY.finditer(reply))
-    if not matches:
+    found = objects_in(reply, DIMENSIONS, (EXPLANATION,))
+    scored = [each for each in found if any(name in each.values for name in DIMENSIONS)]
+    if not scored:
         raise ParseError("no_dictionary", "The judge's reply has no dictionary of scores.")
-    scores = _scores(_literal(matches[-1].group()))
-    return Grades(scores, reply[: matches[-1].start()].strip())
+    whole = [each for each in scored if all(name in each.values for name in DIMENSIONS)] or scored
+    scores = last_of_equal([each.values for each in whole], _scores)
+    last = whole[-1]
+    explanation = last.values.get(EXPLANATION)
+    return Grades(scores, explanation.strip() if isinstance(explanation, str) else last.around())
 
 
-def _scores(dictionary: Mapping[Any, object]) -> dict[str, int]:
-    given = {str(key).strip().lower(): value for key, value in dictionary.items()}
-    scores = {}
+def _scores(values: object) -> dict[str, int]:
+    assert isinstance(values, dict)
     for dimension in DIMENSIONS:
-        if dimension.lower() not in given:
+        if dimension not in values:
             raise ParseError("missing_score", f"The judge gave no score for {dimension}.")
-        scores[dimension] = read_grade(given[dimension.lower()], dimension)
-    return scores
-
-
-def _literal(text: str) -> dict[object, object]:
-    for parse in (from_json, ast.literal_eval) if len(text) <= MAX_DICTIONARY_CHARACTERS else ():
-        try:
-            value = parse(text)
-        # TypeError: a list as a key.
-        except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-            continue
-        if isinstance(value, dict):
-            return value
-    raise ParseError("no_dictionary", "What looks like the judge's dictionary cannot be read.")
+    return {dimension: read_grade(values[dimension], dimension) for dimension in DIMENSIONS}

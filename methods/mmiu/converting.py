@@ -17,7 +17,8 @@ from methods.choice.lettered import FEWEST, MOST, one_line, require_wrong, said,
 from methods.ids import content_id
 from methods.mmiu.metadata import FORMATS, Sample
 from methods.mmiu.unanswerable_tasks import CANNOT, STRATEGIES_OF
-from methods.prompts.parsing import JsonSchema, ParseError, object_schema, reply_object
+from methods.prompts.parsing import JsonSchema, ParseError, object_schema
+from methods.prompts.reply_objects import reply_object
 
 Form = Literal["image", "number", "order", "name", "yes/no", "text"]
 
@@ -282,7 +283,7 @@ def read_distractors(sample: Sample, reply: str) -> tuple[str, ...]:
     The reasons are `not_json`, `wrong_fields`, `not_unicode`, `lettered_choice`, `too_few_choices`,
     `too_many_choices`, `empty_choice`, `answer_among_distractors`, `repeated_choice` and `also_right`.
     """
-    given = reply_object(reply)
+    given = reply_object(reply, SCHEMA)
     texts = given.get("distractors")
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         raise ParseError("wrong_fields", 'The reply needs "distractors", a list of texts.')

@@ -7,7 +7,8 @@ pictures are read as others are (`methods/prompts/parsing.py`).
 import re
 from collections.abc import Mapping
 
-from methods.prompts.parsing import JsonSchema, ParseError, object_schema, reply_object
+from methods.prompts.parsing import JsonSchema, ParseError, object_schema
+from methods.prompts.reply_objects import reply_object
 from methods.quality.outcome import CONTRADICTIONS, SENSITIVE, UNANSWERED
 
 LOWEST, HIGHEST = 0, 10
@@ -72,7 +73,7 @@ def _names(n: int) -> list[str]:
 
 def _of_answers(reply: str, n: int) -> dict[str, object]:
     """What a reply gives for each answer, in their order. Raises ParseError where one is missing."""
-    given = reply_object(reply)
+    given = reply_object(reply, marks_schema(n))
     if missing := [name for name in _names(n) if name not in given]:
         raise ParseError("wrong_numbering", f"There is nothing for {missing[0]}.")
     return {name: given[name] for name in _names(n)}

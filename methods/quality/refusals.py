@@ -7,7 +7,7 @@ words are those of `refusal_phrases.py`, and of evaluated models (`methods/evalu
 import re
 
 from methods.evaluation.refusals import MOST_WORDS, OPENING, REFUSAL
-from methods.prompts.parsing import without_thinking
+from methods.model_text import without_reasoning
 from methods.quality.about_asking import speaks_of_asking
 from methods.quality.going_on import english_goes_on, other_goes_on
 from methods.quality.quotations import is_quotation, without_writing
@@ -45,7 +45,7 @@ def refusal_in(answer: str) -> str | None:
     an answer, unless it speaks of pictures and requests as a model does. What is long and goes on is an
     answer with a caveat, in every language from the same number of words on (`is_refusal`).
     """
-    text = " ".join(without_thinking(answer).replace("’", "'").split())
+    text = " ".join(without_reasoning(answer).answer.replace("’", "'").split())
     if n_words(text) > MOST_WORDS:
         return None
     if is_quotation(text) and not (SELF.search(text) or _TO_WHO_ASKED.search(text)):

@@ -15,7 +15,7 @@ from resources.llm.limits import ModelLimits
 from resources.llm.masking import masked
 from resources.llm.model_spec import ModelSpec
 from resources.llm.rate_headers import pause_until_reset
-from resources.llm.reply import BadResponse, Reply, read_reply
+from resources.llm.reply import BadResponse, Reply, answer_in_reasoning_field, read_reply
 from resources.llm.request import ChatRequest
 from resources.llm.request_body import encoded_body
 
@@ -62,6 +62,7 @@ async def attempt(
                         response = await exchange(client, body, spec.timeouts.whole)
                     limits.pause(min(pause_until_reset(response.headers), MAX_WAIT))
                     reply = read_reply(response.content, lambda: prompt_tokens(request, spec))
+                    reply = answer_in_reasoning_field(reply, spec)
                     used = reply.prompt_tokens, reply.completion_tokens
                 except ANY_TROUBLE as error:
                     reservation.settle(0)

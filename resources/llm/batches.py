@@ -30,7 +30,7 @@ from resources.llm.ledger_entries import Asked, entry_from_reply, failure_of, un
 from resources.llm.masking import mask, masked, one_line
 from resources.llm.model_spec import ModelSpec, RegistryError
 from resources.llm.registry import Registry
-from resources.llm.reply import BadResponse, exceeds_limit, reply_of
+from resources.llm.reply import BadResponse, answer_in_reasoning_field, exceeds_limit, reply_of
 from resources.llm.request import FailureKind
 from resources.llm.request_body import RequestTooLarge, encoded_body
 from resources.llm.request_keys import KeyedRequest
@@ -139,7 +139,8 @@ def _result(item: Item, row: dict[str, Any], spec: ModelSpec) -> Call | Lost:
         return Lost(item.key, kind_of(error), advised(error, spec) or message, passes(error))
     asked = Asked(item.key, item.request, item.prompt_version, item.stage, item.run, "batch")
     try:
-        reply = masked(reply_of(body, lambda: text_tokens(canonical_json(item.request))), spec)
+        reply = reply_of(body, lambda: text_tokens(canonical_json(item.request)))
+        reply = masked(answer_in_reasoning_field(reply, spec), spec)
     except BadResponse as error:
         if error.billed is None:
             return Lost(item.key, "bad_response", str(error), True)

@@ -6,11 +6,12 @@ What belongs here: deciding what a reply is, the same for live and batched reque
 import re
 from typing import NamedTuple
 
+from methods.model_text import says_nothing
 from resources.llm.finish_reasons import end_of
 from resources.llm.ledger import Call, Charge, now
 from resources.llm.ledger.calls import ANSWERED
 from resources.llm.model_spec import ModelSpec
-from resources.llm.reply import Reply, says_nothing
+from resources.llm.reply import Reply
 from resources.llm.request import KEPT_KINDS, Failure, FailureKind
 
 _TOOL_CALL = "<tool_call>"

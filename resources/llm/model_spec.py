@@ -35,6 +35,7 @@ OWN_FIELDS = {
     "response_format": "structured_output",
 }
 """Fields of a request that a setting of the entry stands for."""
+_REASONING_NAME = re.compile("think|reason", re.IGNORECASE)
 OPENAI_VARIABLE = "OPENAI_BASE_URL"
 """The variable that the client library itself reads for an entry without an address."""
 NEVER_EXTRA = ("model", "messages", "stream", "n")
@@ -191,6 +192,12 @@ class ModelSpec(_Section):
             **self.extra_body,
         }
 
+    def asks_for_reasoning(self) -> bool:
+        """Whether a setting of the entry makes the model think before it answers."""
+        if self.reasoning is not None:
+            return self.reasoning != "none"
+        return _turns_reasoning_on(self.extra_body)
+
     def longest_answer(self, asked: Mapping[str, Any]) -> int:
         """Tokens of the longest answer to a request with these parameters."""
         limit: int = self.token_limit.tokens or asked.get("max_tokens", LONGEST_COMPLETION)
@@ -295,3 +302,14 @@ class ModelSpec(_Section):
                 f"The key in {env} has characters that no key has, a line break perhaps: set it again."
             )
         return key
+
+
+def _turns_reasoning_on(value: object, named: bool = False) -> bool:
+    """Whether a field of a request whose name has `think` or `reason` in it turns something on."""
+    if isinstance(value, dict):
+        return any(
+            _turns_reasoning_on(inside, named or bool(_REASONING_NAME.search(name)))
+            for name, inside in value.items()
+        )
+    off = isinstance(value, str) and value.lower() in ("none", "disabled", "off", "false")
+    return named and bool(value) and not off

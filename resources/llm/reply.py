@@ -1,13 +1,12 @@
 """Parsing a provider's reply: its text, its reasoning, its finish reason, its tokens.
 
-What belongs here: the JSON format of a chat completion, as the servers that speak it write it,
-reasoning that stands before the answer in its text, and a limit on the size of a response. A reply is
+What belongs here: the JSON format of a chat completion, as the servers that speak it write it, and a
+limit on the size of a response. Reasoning inside a text is `methods/model_text.py`. A reply is
 untrusted data: every field is checked, and anything but a completion is a BadResponse. Whether a
 completion is an answer is decided in `ledger_entries.py`.
 """
 
 import codecs
-import re
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field
@@ -16,88 +15,11 @@ from typing import Any, NamedTuple
 import httpx2
 
 from methods.json_text import from_json, storable, to_json
+from methods.model_text import without_reasoning
 from resources.llm.estimate import text_tokens
 from resources.llm.event_stream import read_event_stream
 from resources.llm.model_spec import ModelSpec
 from resources.llm.server_errors import ServerError, error_in_reply
-
-_PAIRS = (
-    ("<think>", "</think>"),
-    ("<thinking>", "</thinking>"),
-    ("[THINK]", "[/THINK]"),
-    ("◁think▷", "◁/think▷"),
-)
-"""Marks of DeepSeek and Qwen, of prompts that ask for them, of Magistral, of Kimi; in any case."""
-_FINAL = re.compile(r"<\|channel\|>final[^<]{0,40}(?:<\|constrain\|>[^<]{0,40})?<\|message\|>")
-_ANALYSIS = re.compile(r"\s*(?:<\|start\|>assistant)?<\|channel\|>(?:analysis|commentary)")
-"""Channels of gpt-oss."""
-_SPECIAL = re.compile(r"<\|[^|<>\s]{1,40}\|>")
-"""Tokens that end or begin a message, where a server leaves them in."""
-_FENCE = "```"
-_MOST_BLOCKS = 100
-"""Blocks of reasoning that are looked for: a model may repeat one until its limit."""
-
-
-def without_thinking(text: str) -> tuple[str, str]:
-    """A text without the reasoning in front of it, and that reasoning; both empty where there is none.
-
-    Reasoning that does not end takes the rest of the text. A template may open it in the prompt: then
-    its end alone is there, on a line that it ends, and everything before it is reasoning.
-    """
-    if channels := _channels(text):
-        return channels
-    answer = text
-    thought: list[str] = []
-    while len(thought) < _MOST_BLOCKS and (block := _block(answer)) is not None:
-        inside, answer = block
-        thought.append(inside)
-    if not thought:
-        return _after_template(text)
-    return answer.strip(), "\n".join(part for part in thought if part)
-
-
-def _block(text: str) -> tuple[str, str] | None:
-    """The reasoning that a text begins with, and what follows it; None if it begins otherwise."""
-    begun = text.lstrip()
-    for opens, closes in _PAIRS:
-        if not begun.lower().startswith(opens.lower()):
-            continue
-        depth = 0
-        for mark in re.finditer(f"{re.escape(opens)}|{re.escape(closes)}", begun, re.IGNORECASE):
-            depth += 1 if mark[0].lower() == opens.lower() else -1
-            if depth == 0:
-                return begun[len(opens) : mark.start()].strip(), begun[mark.end() :]
-        return begun[len(opens) :].strip(), ""
-    return None
-
-
-def _after_template(text: str) -> tuple[str, str]:
-    for opens, closes in _PAIRS:
-        end = re.search(f"{re.escape(closes)}[ \t]*(?:\r?\n|$)", text, re.IGNORECASE)
-        if end is None:
-            continue
-        before = text[: end.start()]
-        # A text about marks, or a block of code, is no reasoning.
-        if opens.lower() not in before.lower() and before.count(_FENCE) % 2 == 0:
-            return text[end.end() :].strip(), before.strip()
-    return text, ""
-
-
-def _channels(text: str) -> tuple[str, str] | None:
-    if not _ANALYSIS.match(text) and not _FINAL.match(text.lstrip()):
-        return None
-    final = _FINAL.search(text)
-    before = text[: final.start()] if final else text
-    thought = _SPECIAL.sub(" ", before.replace("<|start|>assistant", " "))
-    thought = re.sub(r"^\s*(?:assistant\s*)?(?:analysis|commentary)\s*", "", thought).strip()
-    return (_SPECIAL.sub("", text[final.end() :]).strip() if final else "", thought)
-
-
-def says_nothing(text: str) -> bool:
-    """Whether a text has neither letter, digit, punctuation nor symbol beside control sequences."""
-    plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", _SPECIAL.sub("", text))
-    return not any(character.isprintable() and not character.isspace() for character in plain)
-
 
 MOST_PROMPT = 10_000_000
 """Tokens of a prompt: no model takes as many."""
@@ -109,6 +31,8 @@ _BYTES, _LARGEST = 4, 2**62
 """Bytes of a character, and the highest count that a table holds."""
 _REASONING_FIELDS = ("reasoning_content", "reasoning")
 """Fields of a message with its reasoning: of DeepSeek and SGLang, of vLLM and Ollama."""
+
+_ENDED_BY_ITSELF = ("stop", "end_turn", "stop_sequence", "eos", "eos_token")
 
 _REASONING_PARTS = "reasoning_details"
 """Field of a message with its reasoning in parts: of OpenRouter, beside `reasoning` or alone."""
@@ -159,6 +83,8 @@ class Reply(NamedTuple):
     completion_tokens: int
     model: str | None = None
     claimed_tokens: int | None = None
+    only_reasoning_field: bool = False
+    """Whether all that the message says is in a field for reasoning."""
 
 
 @dataclass
@@ -239,7 +165,8 @@ def reply_of(body: object, prompt_tokens: Callable[[], int]) -> Reply:
     text, refusal = "".join(collected.text), "".join(collected.refusal)
     # Some servers fill two of the fields with the same, and some leave one blank.
     thought = [value for value in given if isinstance(value, str) and value.strip()][:1]
-    text, before_text = without_thinking(text)
+    only_reasoning_field = bool(thought) and not (text.strip() or collected.reasoning)
+    text, before_text = without_reasoning(text)
     reasoning = "\n".join(filter(None, [*thought, *collected.reasoning, before_text]))
     n_shown = len(text) + len(reasoning) + len(refusal)
     claimed: int | None = None
@@ -258,7 +185,22 @@ def reply_of(body: object, prompt_tokens: Callable[[], int]) -> Reply:
         *counts,
         storable(named)[:_LONGEST_NAME] if isinstance(named, str) and named else None,
         claimed,
+        only_reasoning_field,
     )
+
+
+def answer_in_reasoning_field(reply: Reply, spec: ModelSpec) -> Reply:
+    """The reply, with its reasoning as its answer too if a server put the answer there.
+
+    A reasoning parser of a server takes a whole answer for reasoning if the model does not think. That
+    is so if the entry has no setting that makes the model think, and the reply ended by itself.
+    """
+    ended = reply.finish_reason.lower() in _ENDED_BY_ITSELF
+    if not (reply.only_reasoning_field and reply.reasoning and ended) or spec.asks_for_reasoning():
+        return reply
+    if reply.refusal or reply.called_tools:
+        return reply
+    return reply._replace(text=reply.reasoning)
 
 
 def _reasoning_parts(message: dict[str, Any]) -> str:

@@ -135,6 +135,8 @@ class Usage:
     """Answers by their finish reason, where no server is known to use it."""
     not_believed: int = 0
     """Outcomes whose reply counts tokens that are not believed."""
+    from_reasoning_field: int = 0
+    """Answers that came in the field for reasoning."""
     stage: str = ""
     """The stage, an asset's table; empty where no model is asked."""
     unread: int = 0
@@ -152,6 +154,9 @@ class Usage:
         self.not_believed += outcome.claimed_tokens is not None
         if isinstance(outcome, Completion) and end_of(outcome.finish_reason) == "unknown":
             self.unknown_ends[outcome.finish_reason] += 1
+        self.from_reasoning_field += (
+            not isinstance(outcome, Failure) and outcome.reasoning == outcome.text
+        )
         if isinstance(outcome, Failure):
             self.failures[outcome.kind] += 1
         elif outcome.cached:
@@ -178,6 +183,7 @@ class Usage:
         self.other_models += later.other_models
         self.unknown_ends += later.unknown_ends
         self.not_believed += later.not_believed
+        self.from_reasoning_field += later.from_reasoning_field
         self.unread += later.unread
 
     def requests_of(self, model: str) -> tuple[int, int]:
@@ -198,6 +204,8 @@ class Usage:
             odd["answers with an unknown finish reason"] = ", ".join(names)
         if self.not_believed:
             odd["replies whose token counts are not believed"] = self.not_believed
+        if self.from_reasoning_field:
+            odd["answers in the field for reasoning"] = self.from_reasoning_field
         return {
             **odd,
             "calls": self.calls,

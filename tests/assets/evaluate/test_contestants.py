@@ -2,12 +2,19 @@
 
 import asyncio
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from assets.evaluate.contestants import ImportedPredictions, Letters, contestants, why_not
+from assets.evaluate.contestants import (
+    ContestantReply,
+    ImportedPredictions,
+    Letters,
+    contestants,
+    why_not,
+)
 from assets.evaluate.inference import PARAMS, AnswerRun, answer_item
 from methods.evaluation.asking import Ask
 from methods.evaluation.items import Item, Turn
@@ -15,8 +22,11 @@ from methods.evaluation.predictions import Place
 from methods.prompts.messages import Image, Message, Text
 from resources.llm.registry import Registry, load_registry
 from resources.llm.request import ChatRequest, Completion
+from resources.reports.prediction_file import read_rows
 from tests.assets.evaluate.toy_benchmark import Toy
 
+SHARED = Path(__file__).resolve().parents[4] / "shared/data"
+SAMPLE = SHARED / "public_reports/23-predictions-with-reasoning"
 NAMES = ["local", "no-images:local", "other-images:local", "baseline:reference", "baseline:empty"]
 ITEMS = [
     Item(
@@ -180,11 +190,12 @@ def test_why_a_baseline_is_not_run() -> None:
 def test_what_a_file_lacks_is_a_miss_and_no_loss_of_a_run(
     text: str | None, status: str, answer: str | None, reason: str | None
 ) -> None:
-    texts = {} if text is None else {Place("item-0", "shift-0"): text}
-    ask = Ask("shift-0", 1, (Message.of("user", "Which colour?"),))
-    contestant = ImportedPredictions("file:mine", texts)
-    reply = asyncio.run(contestant.answer(Calls(), ask, ITEMS[0], "v"))  # type: ignore[arg-type]
-    assert reply.row == {"status": status, "answer": answer, "call_key": None}
+    reply = predicted(text)
+    assert (reply.row["status"], reply.row["answer"], reply.row["call_key"]) == (
+        status,
+        answer,
+        None,
+    )
     assert (reply.loss and reply.loss[0]) == reason
     assert reply.final == (reason is not None)
 
@@ -194,3 +205,49 @@ def test_a_run_loses_nothing_by_what_a_file_lacks() -> None:
     answered = asyncio.run(answer_item(Calls(), Toy(), run, "nobody", "fail"))  # type: ignore[arg-type]
     assert [row["reason"] for row in answered.failed] == ["no_prediction"]
     assert answered.n_lost == 0
+
+
+def predicted(text: str | None) -> ContestantReply:
+    """The reply of imported predictions that have this text, or none."""
+    texts = {} if text is None else {Place("item-0", "shift-0"): text}
+    ask = Ask("shift-0", 1, (Message.of("user", "Which colour?"),))
+    contestant = ImportedPredictions("file:mine", texts)
+    return asyncio.run(contestant.answer(Calls(), ask, ITEMS[0], "v"))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("<think>It is A.</think>B", ("answered", "B", "It is A.")),
+        ("It is A.</think>B<|im_end|>", ("answered", "B", "It is A.")),
+        ("<think>It is A. But the mane", ("reasoning_only", None, "It is A. But the mane")),
+        ("<|im_end|>", ("empty", None, None)),
+        ("The tag is <think>.", ("answered", "The tag is <think>.", None)),
+    ],
+)
+def test_a_prediction_counts_without_its_reasoning(
+    text: str, expected: tuple[str, str | None, str | None]
+) -> None:
+    reply = predicted(text)
+    assert (reply.row["status"], reply.row["answer"], reply.row["reasoning"]) == expected
+    assert reply.final == (expected[1] is None)
+
+
+@pytest.mark.skipif(not SAMPLE.is_dir(), reason="the shared folder is not here")
+@pytest.mark.parametrize(
+    ("file", "answers"),
+    [
+        ("other_marks.json", ["B", "A", "A"]),
+        ("channels.json", ["B", "A", "The answer is A."]),
+        ("cut_off.json", [None, "A", None]),
+        ("align_responses.jsonl", ["A harbour with three boats.", None]),
+    ],
+)
+def test_the_samples_predictions_are_their_answers(file: str, answers: list[str | None]) -> None:
+    rows = read_rows(SAMPLE / file)
+    texts = [row.cells.get("prediction") or row.cells["predict"] for row in rows]
+
+    came = [predicted(text).row for text in texts]
+
+    assert [row["answer"] for row in came] == answers
+    assert {row["status"] for row in came if row["answer"] is None} <= {"reasoning_only"}

@@ -57,6 +57,12 @@ def test_each_record_is_a_prediction_or_is_counted() -> None:
     assert (found.n_rows, found.n_items) == (6, 1)
 
 
+def test_reasoning_that_was_cut_off_is_counted() -> None:
+    found = predictions_of(ById(), ITEMS, rows(("1", "<think>It is A"), ("2", "So A.</think>B")))
+    assert found.counts == {"reasoning_only": 1}
+    assert REASONS["reasoning_only"] == "with reasoning and no answer, which count as wrong"
+
+
 def test_of_predictions_that_differ_none_is_taken() -> None:
     found = predictions_of(ById(), ITEMS, rows(("1", "A"), ("1", "B"), ("1", "A"), ("2", "B")))
     assert found.texts == {Place("2", "plain"): "B"}

@@ -1,6 +1,7 @@
 """The judge's dictionary: seven whole scores from 1 to 10, or a typed error; never evaluated."""
 
 import json
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -8,15 +9,17 @@ from hypothesis import strategies as st
 
 from methods.mmdu.judging import (
     DIMENSIONS,
-    MAX_DICTIONARY_CHARACTERS,
     OVERALL,
     Grades,
     parse_grades,
 )
 from methods.prompts.parsing import ParseError
 
+SAMPLE = (
+    Path(__file__).resolve().parents[4] / "shared/data/public_reports/26-fenced-judge/cases.json"
+)
 SCORES = dict(zip(DIMENSIONS, [7, 6, 8, 9, 5, 4, 7], strict=True))
-REASONS = {"no_dictionary", "missing_score", "not_an_integer", "out_of_range"}
+REASONS = {"no_dictionary", "missing_score", "not_an_integer", "out_of_range", "two_ratings"}
 
 
 def reply(**changes: object) -> str:
@@ -63,22 +66,58 @@ def test_keys_that_are_no_dimension_are_ignored():
     assert parse_grades(reply(Total=46, Model="'the best'")).scores == SCORES
 
 
-def test_the_last_of_several_dictionaries_counts():
-    first, last = reply(Richness=1), reply(Richness=10)
-    grades = parse_grades(f"{first}\nOn reflection:\n{last}")
-    assert grades.scores["Richness"] == 10
-    assert grades.explanation.startswith(first) and "On reflection" in grades.explanation
+def test_two_dictionaries_with_different_scores_are_refused():
+    assert reason_of(f"{reply(Richness=1)}\nOn reflection:\n{reply(Richness=10)}") == "two_ratings"
+    grades = parse_grades(f"{reply()}\nAgain:\n{reply()}")
+    assert grades.scores == SCORES and "Again:" in grades.explanation
 
 
-def test_a_last_dictionary_that_cannot_be_read_is_not_replaced_by_an_earlier_one():
-    assert reason_of(reply() + "\n{'Creativity': 5}") == "missing_score"
-    assert reason_of(reply() + "\n{so much for that}") == "no_dictionary"
+@pytest.mark.parametrize("after", ["{'Creativity': 5}", "{so much for that}", "{}", "{"])
+def test_the_last_dictionary_with_all_scores_counts(after):
+    assert parse_grades(f"{reply()}\n{after}").scores == SCORES
 
 
-def test_the_inner_one_of_nested_dictionaries_is_the_last():
-    assert parse_grades("{'scores': " + json.dumps(SCORES) + "}").scores == SCORES
-    nested = ", ".join(f"'{key}': {{'score': 5}}" for key in DIMENSIONS)
-    assert reason_of("{" + nested + "}") == "missing_score"
+def test_a_dictionary_inside_another_has_the_words_of_the_outer_one():
+    nested = {"Explanation": "It names {red, blue} :-}", "Scores": SCORES}
+    for text in (json.dumps(nested), repr(nested)):
+        assert parse_grades(text) == Grades(SCORES, "It names {red, blue} :-}")
+    of_each = ", ".join(f"'{key}': {{'score': 5}}" for key in DIMENSIONS)
+    assert reason_of("{" + of_each + "}") == "not_an_integer"
+
+
+GIVEN = "The set {red, blue} is right."
+SEVEN = ", ".join(f'"{key}": {score}' for key, score in SCORES.items())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'```json\n{{"Explanation": "{GIVEN}", {SEVEN}}}\n```',
+        f'{{"Explanation": "{GIVEN}", {SEVEN},}}',
+        f"{{'Explanation': '{GIVEN}', {SEVEN}}}",
+        f'{{"Explanation": "{GIVEN}", // of the answer\n{SEVEN} /* all */}}',
+        f"{{“Explanation”：“{GIVEN}”，{SEVEN.replace(':', '：').replace(',', '，')}}}",
+        f'｛"Explanation": "{GIVEN}", {SEVEN}｝',
+        f'{{{SEVEN}, "Explanation": "{GIVEN}"',
+        f"{GIVEN}\n```json\n{{{SEVEN}}}\n```",
+        f"{{{SEVEN}}}\n{GIVEN}",
+        f"<think>{{{SEVEN.replace('7', '1')}}}</think>{GIVEN}\n{{{SEVEN},}}",
+    ],
+)
+def test_an_object_is_read_wherever_and_however_it_is_written(text):
+    assert parse_grades(text) == Grades(SCORES, GIVEN)
+
+
+@pytest.mark.skipif(not SAMPLE.is_file(), reason="the shared folder is not here")
+def test_the_samples_judges_are_read_and_their_words_kept():
+    cases = json.loads(SAMPLE.read_text())
+    read = {name: parse_grades(case["say"]) for name, case in cases.items() if name != "plain"}
+    assert {name: grades.explanation for name, grades in read.items()} == {
+        "judge-fenced": "Both boats are named rightly; the colour is wrong.",
+        "judge-braces": "The answer writes the set {red, blue} and is right.",
+        "judge-comma": "Both boats are named rightly.",
+    }
+    assert all(set(grades.scores.values()) == {7} for grades in read.values())
 
 
 @pytest.mark.parametrize("written", ["7", "7.0", "'7'", "' 7 '", "'7.0'", "7e0"])
@@ -108,14 +147,14 @@ def test_a_missing_score_is_an_error_and_not_a_smaller_divisor(dimension):
     assert reason_of(repr(rest)) == "missing_score"
 
 
-@pytest.mark.parametrize("written", ["0", "11", "-1", "95", "'11'", "0.0", "1" + "0" * 400])
+@pytest.mark.parametrize("written", ["0", "11", "-1", "95", "'11'", "0.0", "1" + "0" * 50])
 def test_a_score_off_the_scale(written):
     assert reason_of(reply(Richness=written)) == "out_of_range"
 
 
 @pytest.mark.parametrize(
     "written",
-    ["7.5", "'7.5'", "'seven'", "'7/10'", "''", "True", "None", "[7]", "(7,)", "1+2j", "1e999"],
+    ["7.5", "'7.5'", "'seven'", "'7/10'", "True", "None", "[7]", "(7,)", "1+2j", "1e999"],
 )
 def test_a_score_that_is_no_whole_number_is_an_error_and_not_rounded(written):
     assert reason_of(reply(Richness=written)) == "not_an_integer"
@@ -134,13 +173,13 @@ def test_code_is_never_run(tmp_path):
     assert trace.exists()
     trace.unlink()
     for text in (reply(Richness=touch), reply(Richness=f"{touch} or 7"), "{" + touch + ": 1}"):
-        assert reason_of(text) == "no_dictionary"
+        assert reason_of(text) in {"no_dictionary", "not_an_integer"}
     assert not trace.exists()
 
 
 @pytest.mark.parametrize("written", ["3 + 4", "int('7')", "7 if 1 else 7", "lambda: 7", "x"])
 def test_an_expression_is_no_score(written):
-    assert reason_of(reply(Richness=written)) == "no_dictionary"
+    assert reason_of(reply(Richness=written)) == "not_an_integer"
 
 
 @pytest.mark.parametrize(
@@ -152,7 +191,7 @@ def test_an_expression_is_no_score(written):
         "{[1], 2}",
         "{'a\x00': 1}",
         reply(Richness="-" * 200_000 + "7"),
-        reply(Richness="-" * (MAX_DICTIONARY_CHARACTERS - 300) + "7"),
+        reply(Richness="-" * 2_700 + "7"),
         reply(Richness="(" * 200_000),
         reply(Richness="1" * 5000),
         reply(Richness="0x" + "f" * 5000),
@@ -162,14 +201,7 @@ def test_an_expression_is_no_score(written):
 )
 def test_whatever_breaks_a_parser_is_only_an_unreadable_dictionary(text):
     # A list for a key is a TypeError, deep nesting a MemoryError, a long number cannot be shown.
-    assert reason_of(text) in {"no_dictionary", "missing_score"}
-
-
-def test_a_dictionary_as_long_as_allowed_is_read_and_a_longer_one_is_not():
-    short = repr(SCORES)[:-1] + ", 'Note': '"
-    full = short + "x" * (MAX_DICTIONARY_CHARACTERS - len(short) - 2) + "'}"
-    assert len(full) == MAX_DICTIONARY_CHARACTERS and parse_grades(full).scores == SCORES
-    assert reason_of(full.replace("'Note': '", "'Note': 'x")) == "no_dictionary"
+    assert reason_of(text) in REASONS - {"two_ratings"}
 
 
 VALUES = (

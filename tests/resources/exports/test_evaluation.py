@@ -21,9 +21,11 @@ from methods.evaluation.dialogue import ask_dialogue
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.metrics.mean import Mean
 from methods.evaluation.predictions import Place, PredictionError, predictions_of
+from methods.evaluation.sample_logs import of_sample
 from methods.exports.conversations import NamedPlaces
 from methods.mmdu.published import read_published
 from methods.mmiu.predictions import places
+from methods.model_text import without_reasoning
 from methods.release import Edition
 from resources.exports.folder import write_folder
 from resources.exports.forms import form_named
@@ -306,6 +308,8 @@ def test_a_log_of_inspect_ai_is_predictions(questions: list[Item], tmp_path: Pat
     }
     zstd_zip(file, {name: json.dumps(each).encode() for name, each in samples.items()})
     assert found(questions, file) == {"0": "B", "1": "A", "2": ""}
+    (cut_off,) = of_sample(sample("2", [reasoning]))
+    assert without_reasoning(cut_off["prediction"]).reasoning_only
 
 
 @pytest.mark.parametrize("broken", ["text", "empty", "json", "list", "larger"])

@@ -14,7 +14,7 @@ from resources.llm.ledger.batch_state import Item, Lost
 from resources.llm.ledger.calls import KEPT_CHARACTERS
 from resources.llm.ledger_entries import Asked, entry_from_reply
 from resources.llm.model_spec import ModelSpec, Price
-from resources.llm.reply import reply_of, says_nothing, without_thinking
+from resources.llm.reply import answer_in_reasoning_field, reply_of
 from resources.llm.request import Completion, Failure, Outcome
 from tests.doubles.openai_api import ScriptedApi, scripted
 from tests.resources.llm.entries import change_entries, charges_of
@@ -168,7 +168,7 @@ KEPT = {
     ),
     "reasoning and blanks": (
         {"content": "\n \t", "reasoning": THOUGHT},
-        "stop",
+        "max_tokens",
         "reasoning_only",
         THOUGHT,
     ),
@@ -446,17 +446,47 @@ def test_what_came_in_a_reply_that_cannot_be_read_is_kept_cut(
 
 
 @pytest.mark.parametrize(
-    "unit",
+    ("message", "finish_reason", "settings", "text"),
     [
-        *("<think></think>", "</think> ", "<think>", "<|channel|>final<|a|>", "<|", "\u200b"),
-        "[/THINK]\n```",
+        ({"content": None, "reasoning_content": "B"}, "stop", {}, "B"),
+        ({"content": "\n", "reasoning": "B"}, "stop", {"reasoning": "none"}, "B"),
+        (
+            {"content": "", "reasoning": "B"},
+            "stop",
+            {"extra_body": {"thinking": {"type": "disabled"}}},
+            "B",
+        ),
+        ({"content": None, "reasoning_content": "B"}, "length", {}, ""),
+        ({"content": None, "reasoning_content": "B"}, "unknown", {}, ""),
+        ({"content": None, "reasoning_content": "B"}, "stop", {"reasoning": "low"}, ""),
+        (
+            {"content": None, "reasoning_content": "B"},
+            "stop",
+            {"extra_body": {"chat_template_kwargs": {"enable_thinking": True}}},
+            "",
+        ),
+        ({"content": "<think>B", "reasoning_content": None}, "stop", {}, ""),
+        ({"content": "<think>B", "reasoning_content": "B"}, "stop", {}, ""),
     ],
 )
-def test_the_longest_text_is_split_in_time_that_grows_with_its_length(unit: str) -> None:
-    # Were it to grow with its square, the test's own time would end it.
-    text = unit * 200_000
+def test_a_whole_answer_in_the_field_for_reasoning_is_the_answer_of_a_model_that_does_not_think(
+    message: dict[str, str | None], finish_reason: str, settings: dict[str, Any], text: str
+) -> None:
+    spec = ModelSpec(name="m", provider="openai", model="m", **settings)
+    choice = {"message": message, "finish_reason": finish_reason}
 
-    answer, thought = without_thinking(text)
+    reply = answer_in_reasoning_field(reply_of({"choices": [choice]}, lambda: 11), spec)
 
-    assert len(answer) + len(thought) <= len(text)
-    assert says_nothing(text) == (unit == "\u200b")
+    assert reply.text == text
+    assert reply.reasoning and reply.reasoning.startswith("B")
+
+
+def test_answers_in_the_field_for_reasoning_are_counted_each_time(
+    gateway: Gateway, server: ScriptedApi
+) -> None:
+    server.replies(body({"content": None, "reasoning_content": "North."}))
+    for _ in range(2):
+        (outcome,), counted = gateway.ask("s", [question()])
+        assert isinstance(outcome, Completion) and outcome.text == "North."
+        assert counted.metadata()["answers in the field for reasoning"] == 1
+    assert len(server.received) == 1

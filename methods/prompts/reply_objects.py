@@ -1,0 +1,235 @@
+"""JSON objects in replies of models, wherever they stand and however they are damaged.
+
+Every reply that the project asks a model for as JSON is read here: judgments, verdicts, grades, drafts.
+Models put objects into fences and sentences, and write trailing commas, single or Chinese quotation
+marks, comments and line breaks. `json-repair` reads what Python's decoder does not. It also guesses: it
+reads `3 + 4` as 3. So a short value, such as a rating, is taken from the text itself, and only free
+text is taken from a repaired object.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+import json_repair
+
+from methods.json_text import MOST_DEPTH, TooDeep, from_json, json_at
+from methods.model_text import without_reasoning
+from methods.prompts.parse_error import ParseError, require_unicode
+
+MOST_CHARACTERS = 20_000
+"""Of a damaged object that is repaired."""
+_MOST_STARTS, _MOST_REPAIRS = 2_000, 50
+"""Braces of one reply that are looked at, and damaged objects that are repaired."""
+_QUOTES = "\"'`“”„‘’«»「」『』＂"
+_QUOTE = rf"[{_QUOTES}*_\s]*"
+_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|(?://|#).*", re.DOTALL)
+_FENCE_BEFORE = re.compile(r"`{3,}[\w-]*\s*\Z")
+_FENCE_AFTER = re.compile(r"\A\s*`{3,}")
+
+
+class FoundObject(NamedTuple):
+    """An object of a reply: its values by name, and where it stands in the reply's `text`.
+
+    `is_whole` is False for one that the reply ends in the middle of.
+    """
+
+    values: dict[str, object]
+    text: str
+    start: int
+    end: int
+    is_whole: bool
+
+    def around(self) -> str:
+        """The words before the object or, if there are none, after it; without a fence."""
+        before = _FENCE_BEFORE.sub("", self.text[: self.start]).strip()
+        return before or _FENCE_AFTER.sub("", self.text[self.end :]).strip()
+
+
+def objects_in(
+    reply: str, short: Sequence[str], texts: Sequence[str] = (), *, only_whole: bool = False
+) -> list[FoundObject]:
+    """The JSON objects of a reply that have any of some names, in their order.
+
+    Args:
+        reply: what a model replied; reasoning in front of it is left out.
+        short: names of values that are one number or word, such as a rating.
+        texts: names of other values: free text, lists, objects.
+        only_whole: leave out an object that the reply ends in the middle of.
+
+    Returns:
+        The objects, also those inside others. Names are spelled as in `short` and `texts`, whatever
+        case and punctuation the reply gives them; other names stay as they are. A damaged object that
+        has two values of a short name is there once for each.
+
+    Raises:
+        ParseError: `not_unicode`, if a text in an object has half a character.
+    """
+    text = without_reasoning(reply).answer
+    names = {_plain(name): name for name in (*short, *texts)}
+    found = _found(text, names, short)
+    if not found and "｛" in text:
+        found = _found(text.translate({ord("｛"): "{", ord("｝"): "}"}), names, short)
+    for each in found:
+        require_unicode(each.values)
+    return [each for each in found if each.is_whole or not only_whole]
+
+
+def reply_object(reply: str, schema: Mapping[str, object]) -> dict[str, object]:
+    """The last whole JSON object of a reply that has all names of a JSON schema, or else any of them.
+
+    Raises ParseError (`not_json`) if there is none.
+    """
+    properties = schema["properties"]
+    assert isinstance(properties, Mapping)
+    names = list(properties)
+    found = [each.values for each in objects_in(reply, (), names, only_whole=True)]
+    complete = [values for values in found if all(name in values for name in names)]
+    if not found:
+        raise ParseError(
+            "not_json", f"The reply has no complete JSON object with {', '.join(names)[:200]}."
+        )
+    return (complete or found)[-1]
+
+
+def labelled(text: str, name: str) -> list[object]:
+    """The short values after a name and a colon in a text that need not be JSON, in their order."""
+    return _values(_pattern(name, anywhere=True), text)
+
+
+def labelled_text(text: str, name: str, other: str) -> str:
+    """The free text after a name and a colon, up to the name `other` or the end; empty if none."""
+    until = rf"{_QUOTE}[,，]?{_QUOTE}(?:\b{other}\b.*)?\}}?\s*(?:```)?\s*\Z"
+    pattern = rf"\b{name}\b{_QUOTE}[:：]{_QUOTE}(.*?){until}"
+    match = re.search(pattern, text[:MOST_CHARACTERS], re.IGNORECASE | re.DOTALL)
+    return match[1].strip() if match else ""
+
+
+def _found(text: str, names: Mapping[str, str], short: Sequence[str]) -> list[FoundObject]:
+    found: list[FoundObject] = []
+    start = text.find("{")
+    n_starts = n_repairs = 0
+    while start >= 0 and n_starts < _MOST_STARTS:
+        n_starts += 1
+        end = start + 1
+        try:
+            value, after = json_at(text, start)
+        except TooDeep:
+            return found  # Each object in it would be looked through in vain.
+        except ValueError:
+            if n_repairs < _MOST_REPAIRS:
+                n_repairs += 1
+                for values, after, is_whole in _repaired(text, start, names, short):
+                    found.append(FoundObject(values, text, start, after, is_whole))
+                    end = after
+        else:
+            end = after
+            for values in _named(value, names):
+                found.append(FoundObject(values, text, start, end, True))
+        start = text.find("{", end)
+    return found
+
+
+def _repaired(
+    text: str, start: int, names: Mapping[str, str], short: Sequence[str]
+) -> list[tuple[dict[str, object], int, bool]]:
+    """What a damaged object that begins at `start` holds, with its end; nothing if it has no name."""
+    some: list[tuple[dict[str, object], int, bool]] = []
+    for end, is_whole in _ends(text, start):
+        span = text[start:end]
+        if len(span) > MOST_CHARACTERS or span.count("{") + span.count("[") > MOST_DEPTH:
+            continue
+        if not any(name in _plain(span) for name in names):
+            break
+        try:
+            value = json_repair.loads(span, skip_json_loads=True)
+        except (ValueError, RecursionError, ArithmeticError):
+            continue
+        read = [
+            each
+            for values in _named(value, names)
+            for each in _with_short_values(values, span, short)
+            if each.keys() & set(names.values())
+        ]
+        found = [(values, end, is_whole) for values in read]
+        if found and all(name in read[-1] for name in short):
+            return found
+        some = some or found
+    return some
+
+
+def _ends(text: str, start: int) -> Iterator[tuple[int, bool]]:
+    """Where a damaged object may end: at its own brace, at the end of the text, at the last brace.
+
+    A brace inside a text may have no partner.
+    """
+    depth = 0
+    for match in re.finditer(r"[{}]", text[start : start + MOST_CHARACTERS]):
+        depth += 1 if match[0] == "{" else -1
+        if depth == 0:
+            yield start + match.end(), True
+            break
+    yield len(text), False
+    yield text.rfind("}", start) + 1, False
+
+
+def _with_short_values(
+    values: dict[str, object], span: str, short: Sequence[str]
+) -> list[dict[str, object]]:
+    """The values of a repaired object with its short ones as they are written."""
+    read = [values]
+    for name in short:
+        if isinstance(values.get(name), (list, dict)):
+            continue
+        written = list(dict.fromkeys(_values(_pattern(name, anywhere=False), span)))
+        rest = [{key: value for key, value in each.items() if key != name} for each in read]
+        read = [{**each, name: value} for each in rest for value in written] or rest
+    return read[:_MOST_REPAIRS]
+
+
+@lru_cache(maxsize=256)
+def _pattern(name: str, *, anywhere: bool) -> re.Pattern[str]:
+    """A name, a colon and a short value; in an object the name follows a quotation mark or a comma."""
+    words = r"[\s_]*".join(re.escape(word) for word in name.split())
+    before = r"\b" if anywhere else rf"[{{,，\n{_QUOTES}]\s*"
+    return re.compile(
+        rf"{before}{words}{_QUOTE}\s*[:：]\s*"
+        rf"(?:[*_\s]*[\"“„]([^\"”\n]*)[\"”]|{_QUOTE}([^{_QUOTES},，;；}}\]\n]*))",
+        re.IGNORECASE,
+    )
+
+
+def _values(pattern: re.Pattern[str], text: str) -> list[object]:
+    found = (match[1] if match[1] is not None else match[2] for match in pattern.finditer(text))
+    bare = (_COMMENT.sub("", value).strip(" \t*_。") for value in found)
+    return [_number_or_text(value) for value in bare if value]
+
+
+def _number_or_text(value: str) -> object:
+    try:
+        number = from_json(value)
+    except ValueError:
+        return value
+    return number if isinstance(number, (int, float)) else value
+
+
+def _named(value: object, names: Mapping[str, str]) -> list[dict[str, object]]:
+    """The objects in a value that have any of the names; one inside has those of the outer one, too."""
+    if isinstance(value, list):
+        return [each for part in value for each in _named(part, names)]
+    if not isinstance(value, dict):
+        return []
+    values = {names.get(_plain(key), key): part for key, part in value.items()}
+    own = {name: part for name, part in values.items() if name in names.values()}
+    inside = [
+        each for name, part in values.items() if name not in own for each in _named(part, names)
+    ]
+    if inside:
+        return [{**own, **each} for each in inside]
+    return [values] if own else []
+
+
+def _plain(name: object) -> str:
+    """A name without case and punctuation: `overall_score` is `Overall Score`."""
+    return " ".join(re.split(r"[\W_]+", str(name).casefold())).strip()

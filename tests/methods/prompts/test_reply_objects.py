@@ -1,0 +1,123 @@
+"""JSON objects in replies of models: found wherever they stand, repaired, and never guessed."""
+
+import time
+from typing import Any
+
+import pytest
+
+from methods.evaluation.grades import read_grade
+from methods.prompts.parsing import ParseError, object_schema, parse_numbered
+from methods.prompts.reply_objects import MOST_CHARACTERS, objects_in, reply_object
+
+TEXT = {"type": "string"}
+SCHEMA = object_schema({"question": TEXT, "distractors": {"type": "array"}})
+READ = {"question": "Which?", "distractors": ["a", "b"]}
+
+
+def rated(reply: str) -> list[object]:
+    """The ratings of a reply, as they are written."""
+    return [found.values.get("Rating") for found in objects_in(reply, ("Rating",), ("Reason",))]
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        '{"question": "Which?", "distractors": ["a", "b"]}',
+        'Here it is:\n```json\n{"question": "Which?", "distractors": ["a", "b",],}\n```\nDone.',
+        "{'question': 'Which?', 'distractors': ['a', 'b']}",
+        '{"Question": "Which?", // short\n "distractors": ["a", "b"] /* two */}',
+        "{“question”：“Which?”，“distractors”：[“a”，“b”]}",
+        '[{"question": "Which?", "distractors": ["a", "b"]}]',
+        '{"item": {"question": "Which?", "distractors": ["a", "b"]}}',
+        'Draft: {"question": "What?"}. Final: {"question": "Which?", "distractors": ["a", "b"]}',
+        'so I ask {"question": "No"}</think>{"question": "Which?", "distractors": ["a", "b"]}',
+        "{a} " * 20 + "{'question': 'Which?', 'distractors': ['a', 'b']}",
+    ],
+)
+def test_a_draft_is_the_last_object_with_all_its_names(reply: str) -> None:
+    given = reply_object(reply, SCHEMA)
+    assert {name: given[name] for name in READ} == READ
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "",
+        "Which?",
+        '{"other": 1}',
+        '{"question": "Which?", "distractors": ["a", "b',
+        '{"question": "The set {a} and',
+        "{'question': '" + "x" * MOST_CHARACTERS + "'}",
+    ],
+)
+def test_a_draft_that_is_missing_or_cut_off_is_refused(reply: str) -> None:
+    with pytest.raises(ParseError) as caught:
+        reply_object(reply, SCHEMA)
+    assert caught.value.reason == "not_json"
+
+
+def test_half_a_character_is_refused() -> None:
+    with pytest.raises(ParseError) as caught:
+        reply_object('{"question": "\\ud83d", "distractors": []}', SCHEMA)
+    assert caught.value.reason == "not_unicode"
+
+
+@pytest.mark.parametrize(
+    ("written", "value"),
+    [
+        *(
+            (text, 8)
+            for text in ("8", "'8'", "8.0", "８", "8 // of 10", "8 /* fine */", "“8”", "**8**")
+        ),
+        *(
+            (text, None)
+            for text in ("3 + 4", "7 if 1 else 7", "~7", "1_0", "8 9", "(7,)", "8 of 10")
+        ),
+    ],
+)
+def test_a_short_value_of_a_damaged_object_is_the_one_that_is_written(
+    written: str, value: int | None
+) -> None:
+    def grade(given: Any) -> int | None:
+        try:
+            return read_grade(given, "It")
+        except ParseError:
+            return None
+
+    (given,) = rated(f"{{'Reason': 'right', 'Rating': {written}}}")
+    assert grade(given) == value
+
+
+@pytest.mark.parametrize(
+    ("reply", "ratings"),
+    [
+        ('{"Rating": 8, "Rating": 3}', [8, 3]),
+        ('{"Rating": 8, "Rating": 8}', [8]),
+        ('{"Reason": "he says "no", "Rating": 3, and", "Rating": 8,}', [3, 8]),
+        ('[{"Rating": 8}, {"Rating": 3}]', [8, 3]),
+        ('{"Reason": "it says \\"Rating\\": 3", "Rating": 8}', [8]),
+    ],
+)
+def test_two_values_of_one_name_are_both_there(reply: str, ratings: list[int]) -> None:
+    assert rated(reply) == ratings
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        '{"A1": "Red.", "A2": "Blue."}',
+        'Sure:\n```json\n{"A1": "Red.", "A2": "Blue.",}\n```',
+        "{'a1': 'Red.', 'a2': 'Blue.'}",
+    ],
+)
+def test_numbered_texts_may_be_such_an_object(reply: str) -> None:
+    assert parse_numbered(reply, "A", 2) == ["Red.", "Blue."]
+
+
+@pytest.mark.parametrize(
+    "unit", ["{'Rating'", "{'Rating': '", "{", "{'Rating': 8} or ", "'\"{Rating"]
+)
+def test_the_longest_reply_is_read_in_bounded_time(unit: str) -> None:
+    started = time.monotonic()
+    rated(unit * 50_000)
+    assert time.monotonic() - started < 20

@@ -18,7 +18,8 @@ pytestmark = pytest.mark.skipif(not CASES.exists(), reason="the shared samples a
 BOATS = "The harbour has three boats."
 
 ANSWERS = {
-    **dict.fromkeys(("think-inline", "think-answer-tag", "gemma-channel", "glm-box"), "B"),
+    **dict.fromkeys(("think-inline", "gemma-channel", "glm-box"), "B"),
+    "think-answer-tag": "<answer>B</answer>",
     **dict.fromkeys(("think-inline-text", "think-line"), "391"),
     **dict.fromkeys(("think-upper", "thinking-tag-inline", "reasoning-tag"), "B"),
     **dict.fromkeys(("analysis-plain", "glm-box-final", "im-end"), "B"),

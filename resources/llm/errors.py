@@ -53,6 +53,12 @@ def server_error(error: BaseException) -> ServerError | None:
     return error.error if isinstance(error, BadResponse) else None
 
 
+def forbids_request(error: BaseException) -> bool:
+    """Whether the server answered 403 without words about the key, the account or the content."""
+    said = server_error(error)
+    return said is not None and said.status == 403 and kind_of(said) == "bad_request"
+
+
 def is_rate_limit(error: BaseException) -> bool:
     """Whether the server asked for fewer requests, or for none."""
     said = server_error(error)

@@ -304,6 +304,7 @@ class ModelCalls:
         from resources.llm.errors import (
             ANY_TROUBLE,
             failure_kind,
+            forbids_request,
             is_retryable,
             refuses_length,
             sentence,
@@ -330,6 +331,11 @@ class ModelCalls:
             enough = stop_after_attempt(spec.attempts)(state) or trial.given_up is not None
             return enough or not context.retries.take()
 
+        def may_pass(error: BaseException) -> bool:
+            # Until the server has answered once, it may forbid every request: the others will show it.
+            is_first = attempts == 1 and not limits.has_answered
+            return is_retryable(error) or (is_first and forbids_request(error))
+
         async def once() -> Outcome:
             nonlocal attempts
             attempts += 1
@@ -345,12 +351,12 @@ class ModelCalls:
             try:
                 return await once()
             except Exception as error:
-                if not is_retryable(error):
+                if not may_pass(error):
                     raise
                 failed = error
             # Made only now: it costs more than the rest of a request that is answered at once.
             retrying = AsyncRetrying(
-                stop=used_up, wait=waits(spec), retry=retry_if_exception(is_retryable), reraise=True
+                stop=used_up, wait=waits(spec), retry=retry_if_exception(may_pass), reraise=True
             )
             async for retry in retrying:
                 with retry:
@@ -367,7 +373,10 @@ class ModelCalls:
                 return await keep(unreadable(error.billed, body, detail, spec, sent))
             if refuses_length(error):
                 context.refused_lengths.add(request, spec)
-            return Failure(key, failure_kind(error), why(error, spec))
+            # A server that answers other requests forbids this one for its content.
+            is_filter = limits.has_answered and forbids_request(error)
+            kind = "refused" if is_filter else failure_kind(error)
+            return Failure(key, kind, why(error, spec))
         raise AssertionError("retrying ends with an outcome or an error")
 
     def _breaker(self, spec: ModelSpec) -> CircuitBreaker:

@@ -9,7 +9,7 @@ import pytest
 from resources.llm import circuit_breaker, run_context
 from resources.llm.model_calls import AuthError
 from resources.llm.request import Completion, Failure
-from resources.llm.trial import FIRST_RESULTS
+from resources.llm.trial import FIRST_RESULTS, ModelGivenUp
 from tests.doubles.odd_api import Asked, answering
 from tests.resources.llm.loopback import ask, gateway_of, questions
 
@@ -105,7 +105,7 @@ def test_a_403_for_one_question_costs_one_question(tmp_path: Path) -> None:
         outcomes = ask(gateway_of(tmp_path, {"it": {"base_url": api.url, "concurrency": 2}}), 40)
 
     assert [isinstance(each, Completion) for each in outcomes].count(False) == 1
-    assert outcomes[3].kind == "bad_request"  # type: ignore[union-attr]
+    assert outcomes[3].kind == "refused"  # type: ignore[union-attr]
     assert outcomes[3].detail == "The server answered 403: Requests of this kind are not served."  # type: ignore[union-attr]
 
 
@@ -114,6 +114,24 @@ def test_a_403_for_the_first_question_costs_one_question(tmp_path: Path) -> None
         outcomes = ask(gateway_of(tmp_path, {"it": {"base_url": api.url, "concurrency": 1}}), 40)
 
     assert [isinstance(each, Completion) for each in outcomes].count(False) == 1
+
+
+def test_a_403_for_one_of_the_first_questions_is_refused_once_others_are_answered(
+    tmp_path: Path,
+) -> None:
+    wait = {"retry_wait": {"first": 1.0, "most": 1.0}, "concurrency": 8}
+    with answering(lambda asked: one_forbidden(asked, 0)) as api:
+        outcomes = ask(gateway_of(tmp_path, {"it": {"base_url": api.url, **wait}}), 8)
+
+    assert outcomes[0].kind == "refused"  # type: ignore[union-attr]
+
+
+def test_a_server_that_forbids_everything_is_given_up(tmp_path: Path) -> None:
+    with answering(lambda asked: asked.send(b"Forbidden", 403)) as api:
+        gateway = gateway_of(tmp_path, {"it": {"base_url": api.url, "concurrency": 4}})
+        with pytest.raises(ModelGivenUp, match="bad_request .The server answered 403: Forbidden"):
+            ask(gateway, 100)
+        assert len(api.received) <= 2 * FIRST_RESULTS
 
 
 def test_a_key_that_has_worked_in_this_run_is_not_a_refused_key(tmp_path: Path) -> None:

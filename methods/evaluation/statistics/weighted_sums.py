@@ -65,8 +65,8 @@ def _of_unlike(weights: Floats, totals: Sequence[ClusterTotals]) -> tuple[Floats
     means = np.stack([of.means for of in totals])
     theta = weights @ means
     has_all = ~np.isnan(theta)
-    influences = np.zeros_like(totals[0].sums)
-    shares = np.zeros_like(influences)
+    influences = np.zeros(totals[0].sums.shape)
+    shares = np.zeros(influences.shape)
     for weight, mean, of in zip(weights, means, totals, strict=True):
         n = of.sizes.sum(axis=1)[:, None]
         influences += weight * ratio(of.sums - mean[:, None] * of.sizes, n)

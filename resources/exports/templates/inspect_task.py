@@ -86,7 +86,7 @@ def release():
     dataset = json_dataset(str(HERE / "data.jsonl"), _sample)
     scorer = None
     if all(sample.metadata["lettered"] for sample in dataset):
-        scorer = pattern(r"^\W*([A-H])(?![A-Za-z])", ignore_case=False)
+        scorer = pattern(r"^\W*([A-J])(?![A-Za-z])", ignore_case=False)
     elif all(len(sample.metadata["rest"]) == 1 for sample in dataset):
         scorer = exact()
     config = GenerateConfig(temperature=0.0, max_tokens=2048)

@@ -80,7 +80,7 @@ def process_results(doc, results):
     said = results[0] if isinstance(results[0], list) else results[:1]
     right = None
     if len(_answers(doc)) == 1:
-        letter = re.match(r"\W*([A-H])(?![A-Za-z])", said[0])
+        letter = re.match(r"\W*([A-J])(?![A-Za-z])", said[0])
         right = (letter[1] if letter and doc["lettered"] else said[0].strip()) == doc["target"]
     turns = [doc["messages"][place]["turn"] for place in _answers(doc)]
     here = {"item_id": doc["item_id"], "trial": doc["trial"], "turns": turns}

@@ -12,7 +12,7 @@ NAN = np.nan
 
 def totals(values: list[float]) -> ClusterTotals:
     """A value in each cluster, or none."""
-    row = np.array([values])
+    row = np.array([values], dtype=float)
     return ClusterTotals(np.nan_to_num(row), (~np.isnan(row)).astype(float))
 
 

@@ -29,13 +29,14 @@ class ComparisonsSettings(ScoringSettings):
         0.95,
         ge=0,
         le=1,
-        description="A model of which a smaller share of turns was judged has no rank.",
+        description="A model has no rank by a metric of whose units a smaller share was judged.",
     )
 
 
 @table_asset(
     "evaluate.comparisons",
     settings=ComparisonsSettings,
+    version="2",
     side_tables=["evaluate.ranks", PARTS],
     deps=[observations],
     automation_condition=WHEN_READY,

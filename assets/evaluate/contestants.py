@@ -9,11 +9,11 @@ a release has no other item to take from, the answer is lost, and other contesta
 `baseline:random` and `baseline:most-frequent` say a letter; `file:<model>` what an imported file has.
 """
 
-import string
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from methods.choice.letter_shares import most_frequent_letters, random_letter
+from methods.choice.lettered import LETTERS
 from methods.errors import UserError
 from methods.evaluation.ablations import (
     Messages,
@@ -265,7 +265,7 @@ def _reference(item: Item, turn: int) -> str | None:
     references = item.turns[turn - 1].references
     if "answer" in references or "key" not in references:
         return references.get("answer")
-    return item.choices[string.ascii_uppercase.index(references["key"])]
+    return item.choices[LETTERS.index(references["key"])]
 
 
 def _swapped(items: Sequence[Item]) -> Text:

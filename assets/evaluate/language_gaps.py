@@ -35,6 +35,7 @@ from resources.warehouse import Warehouse
         "n_unlike": "items of both with another picture, number of choices or key",
     },
     settings=ScoringSettings,
+    version="3",
     deps=[observations],
     automation_condition=WHEN_READY,
 )

@@ -19,6 +19,7 @@ from resources.warehouse import Warehouse
 @table_asset(
     "evaluate.scores",
     settings=ScoringSettings,
+    version="2",
     deps=[observations],
     automation_condition=WHEN_READY,
 )

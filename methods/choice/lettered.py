@@ -1,4 +1,4 @@
-"""Lettered choices: 2 to 8 texts, how they are placed, and wrong ones that a model wrote."""
+"""Lettered choices: 2 to 10 texts, how they are placed, and wrong ones that a model wrote."""
 
 import random
 import re
@@ -13,7 +13,14 @@ from methods.prompts.messages import IMAGE_HERE, Message, Part, Text, interleave
 from methods.prompts.parsing import ParseError
 
 _BLANK = re.compile(r"[\s\x00-\x1f\x7f]+")
-_MARK = re.compile(r"(?:\(([A-Ha-h1-8])\)|([A-Ha-h1-8])[.):])\s+(?=\S)")
+LETTERS = "ABCDEFGHIJ"
+"""The letters of choices, for all that asks, reads and writes them."""
+FEWEST, MOST = 2, len(LETTERS)
+CAPITALS, SMALLS = f"A-{LETTERS[-1]}", f"a-{LETTERS[-1].lower()}"
+"""The ranges of these letters in a set of a regular expression."""
+MARKS = rf"[{CAPITALS}{SMALLS}]|{MOST}|[1-9]"
+"""A letter or the number of a choice, as a part of a regular expression."""
+_MARK = re.compile(rf"(?:\(({MARKS})\)|({MARKS})[.):])\s+(?=\S)")
 
 
 def one_line(text: str) -> str:
@@ -62,8 +69,6 @@ def said(choice: str) -> str:
     return re.sub(r"^(?:a|an|the) ", "", plain)
 
 
-LETTERS = "ABCDEFGH"
-FEWEST, MOST = 2, len(LETTERS)
 NO_CHOICE = "Z"
 """The reading of an answer that names none of the choices (MMBench, 4.1)."""
 
@@ -114,7 +119,12 @@ def key_of(item: Item) -> str | None:
 
 
 def lettered(choices: Sequence[str], form: str = "{}. {}") -> str:
-    """One choice a line, by default as `A. text`."""
+    """One choice a line, by default as `A. text`.
+
+    Raises ValueError for more choices than there are letters.
+    """
+    if len(choices) > MOST:
+        raise ValueError(f"there are {len(choices)} choices, and at most {MOST} have a letter")
     return "\n".join(form.format(*pair) for pair in zip(LETTERS, choices, strict=False))
 
 

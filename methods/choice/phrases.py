@@ -1,18 +1,25 @@
 """Phrases in which answers name a letter, in English and Chinese, as regular expressions.
 
 What belongs here: the expressions that `strict.py` reads with. Each repetition is bounded, so that no
-answer takes long. Letters are A to H; whether a choice has the letter is not asked here.
+answer takes long. Whether a choice has the letter is not asked here.
 """
 
 import re
+
+from methods.choice.lettered import CAPITALS, SMALLS
 
 UNSAID = "\x01"
 """Stands for a letter that is negated or supposed."""
 
 _BEFORE = r"(?<![A-Za-z0-9°\-])(?<![A-Za-z]')"
 _AFTER = r"(?![A-Za-z0-9+#]|'[A-Za-z]|[-&][A-Za-z0-9])"
-_UPPER = rf"{_BEFORE}(?P<letter>[A-H]){_AFTER}"
-_ANY = rf"{_BEFORE}(?P<letter>[A-Ha-h]){_AFTER}"
+_PRONOUN = (
+    r"I\s{1,3}(?!(?i:is|isn't|seems|appears|looks|fits|matches|describes|because|since|and|or|as|but|for"
+    r"|would be|must be|should be|best|correctly|accurately)\b)[A-Za-z]"
+)
+"""The letter I as a word: what follows is no word that may follow the letter of a choice."""
+_UPPER = rf"{_BEFORE}(?!{_PRONOUN})(?P<letter>[{CAPITALS}]){_AFTER}"
+_ANY = rf"{_BEFORE}(?P<letter>[{CAPITALS}{SMALLS}]){_AFTER}"
 _OPEN, _CLOSE = r"[\"'“(\[{【「『<]{0,3}", r"[\"'”)\]}】」』>]{0,3}"
 _NO_WORD = (
     r"(?=[\"'”)\]}】」』>]{0,3}\s{0,3}(?:$|[.,;:!?。、！？\n—–/&(-]|[\u4e00-\u9fff]"
@@ -20,8 +27,8 @@ _NO_WORD = (
 )
 """What follows a letter that could be a word: the end, a mark, a connective."""
 _LETTER = (
-    rf"{_BEFORE}(?P<letter>[B-H]{_AFTER}|A(?:(?=[)\]】」』])|{_AFTER}{_NO_WORD})"
-    rf"|[a-h](?=[)\]\"']|\s{{0,3}}(?:$|[.,;!?\n])))"
+    rf"{_BEFORE}(?P<letter>(?![AI])[{CAPITALS}]{_AFTER}|[AI](?:(?=[)\]】」』])|{_AFTER}{_NO_WORD})"
+    rf"|[{SMALLS}](?=[)\]\"']|\s{{0,3}}(?:$|[.,;!?\n])))"
 )
 _NAME = r"(?i:options?|choices?|answers?|letters?)"
 
@@ -151,17 +158,18 @@ NEXT_LETTER = re.compile(
 )
 """A further letter of a list."""
 
-MARKED = re.compile(rf"{_BEFORE}\(?([A-H])(?:\)|[.:]\s|\.$)", re.MULTILINE)
+MARKED = re.compile(rf"{_BEFORE}\(?([{CAPITALS}])(?:\)|[.:]\s|\.$)", re.MULTILINE)
 """A letter with the mark of a choice."""
 LEADING_LETTER = re.compile(
     rf"{_WORD}{_OPEN}{_ANY}{_CLOSE}(?:\s{{0,3}}[.:,、;)]|\s{{1,3}}[-–—]\s)?\s{{0,3}}"
 )
 LEADING = re.compile(
-    rf"{_WORD}(?:[(\[【]\s{{0,2}}(?P<letter>[A-Ha-h])\s{{0,2}}[)\]】]\s{{0,3}}[.:,、]?"
-    r"|(?:(?P<bare>[A-H])(?:[\"')\]]{0,2}\s{0,3}[.:,、;。)\n]|\s{1,3}[-–—]\s|\s{1,3}(?i:because|since)\b)"
-    r"|(?P<small>[a-h])[).]\s))\s{0,3}"
+    rf"{_WORD}(?:[(\[【]\s{{0,2}}(?P<letter>[{CAPITALS}{SMALLS}])\s{{0,2}}[)\]】]\s{{0,3}}[.:,、]?"
+    rf"|(?:(?!I,)(?P<bare>[{CAPITALS}])"
+    r"(?:[\"')\]]{0,2}\s{0,3}[.:,、;。)\n]|\s{1,3}[-–—]\s|\s{1,3}(?i:because|since)\b)"
+    rf"|(?P<small>[{SMALLS}])[).]\s))\s{{0,3}}"
 )
-CLOSING = re.compile(r"[(\[【]\s{0,2}(?P<letter>[A-H])\s{0,2}[)\]】]\s{0,3}[.。!]?$")
+CLOSING = re.compile(rf"[(\[【]\s{{0,2}}(?P<letter>[{CAPITALS}])\s{{0,2}}[)\]】]\s{{0,3}}[.。!]?$")
 
 # --- Texts -------------------------------------------------------------------------------------------
 

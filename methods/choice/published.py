@@ -5,6 +5,7 @@ them, and what belongs together, is the benchmark's.
 """
 
 import re
+import string
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
@@ -138,12 +139,15 @@ def published_item(where: str, of: Question) -> PublishedItem:
 
 
 def choices_of(where: str, row: Mapping[str, str]) -> tuple[str, ...]:
-    """The choices in the columns A to H; an empty cell is none, "None" and "NA" are texts."""
+    """The choices in the columns of letters; an empty cell is none, "None" and "NA" are texts."""
     texts = [row.get(letter, "") for letter in LETTERS]
     n_choices = sum(map(bool, texts))
     if not all(texts[:n_choices]):
         raise PublishedError(f"{where} has no choice {LETTERS[texts.index('')]}")
-    return checked(where, texts[:n_choices])
+    # Behind a full row of choices the columns of the next letters are choices, too, and no labels.
+    further = [row.get(letter, "") for letter in string.ascii_uppercase[MOST:]]
+    n_further = list(map(bool, [*further, ""])).index(False) if n_choices == MOST else 0
+    return checked(where, [*texts[:n_choices], *further[:n_further]])
 
 
 def checked(where: str, choices: Sequence[str]) -> tuple[str, ...]:
@@ -253,7 +257,7 @@ def has_choices(cells: Mapping[str, str]) -> bool:
 
 
 def is_in_order(cells: Mapping[str, str], item: Item, order: Order) -> bool:
-    """Whether the columns A to H have the item's choices in an order.
+    """Whether the columns of letters have the item's choices in an order.
 
     A choice such as "None", which tools take for missing, may be missing; a number may be written
     otherwise.

@@ -35,7 +35,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from methods.choice.languages import Language
-from methods.choice.lettered import LETTERS
+from methods.choice.lettered import LETTERS, MARKS
 from methods.choice.strict import folded
 from methods.prompts.parsing import ParseError
 
@@ -133,7 +133,7 @@ _DAYS = re.compile(
     r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?|January|February|March|April|May|June|July|August"
     r"|September|October|November|December"
 )
-_LETTERED = re.compile(r"[(\[【]?(?:[A-Ha-h1-8]|[甲乙丙丁])(?:[)\]】]|[.:、](?![0-9]))")
+_LETTERED = re.compile(rf"[(\[【]?(?:{MARKS}|[甲乙丙丁])(?:[)\]】]|[.:、](?![0-9]))")
 _VERDICT = re.compile(r"(?i)\b(?:in)?correct|\bright|\bwrong|\btrue|\bfalse|\berror|\banswer")
 
 

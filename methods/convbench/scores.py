@@ -15,9 +15,8 @@ from collections.abc import Mapping, Sequence
 from methods.evaluation.asking import PLAIN
 from methods.evaluation.items import Item
 from methods.evaluation.metrics import Metric
-from methods.evaluation.metrics.difference import difference
+from methods.evaluation.metrics.composite import Composite, difference, weighted_mean
 from methods.evaluation.metrics.mean import Mean
-from methods.evaluation.metrics.weighted_mean import WeightedMean
 from methods.evaluation.metrics.win_rate import WinRate
 
 PERFECT_PERCEPTION = "perfect-perception"
@@ -70,8 +69,8 @@ DIFFERENCES = tuple(
 """Less is better: the model's own turns lose less than the references in their place."""
 
 
-def _mean(name: str, parts: Sequence[tuple[Metric, float]]) -> WeightedMean:
-    return WeightedMean(name=name, lowest=0.0, highest=100.0, parts=parts)
+def _mean(name: str, parts: Sequence[tuple[Metric, float]]) -> Composite:
+    return weighted_mean(name, parts, lowest=0.0, highest=100.0)
 
 
 TURNS = [(WIN_RATES[name], 1.0) for name in ("S1", "S2", "S3")]

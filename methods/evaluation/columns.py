@@ -7,11 +7,13 @@ that failed nothing are in every form, are kept and worked out once. Which units
 
     theta = (1/L) sum_s theta_s,    dtheta/dw_c = (1/L) sum_s (t_cs - theta_s n_cs) / N_s
 
-times sqrt(C_s / (C_s - 1)) for the C_s clusters of stratum s.
+times sqrt(C_s / (C_s - 1)) for the C_s clusters of stratum s. A composite is a weighted sum of means
+(`statistics/weighted_sums.py`).
 """
 
 import hashlib
 from collections.abc import Sequence
+from itertools import chain
 from statistics import fmean
 from typing import NamedTuple
 
@@ -20,15 +22,17 @@ from numpy.typing import NDArray
 
 from methods.evaluation.metrics import Unit
 from methods.evaluation.metrics.observations import Names
+from methods.evaluation.metrics.terms import Terms
 from methods.evaluation.metrics.units import Units
 from methods.evaluation.statistics.estimates import Estimate
 from methods.evaluation.statistics.intervals import pseudo_values, score_estimates
 from methods.evaluation.statistics.resampling import ClusterTotals, Floats
+from methods.evaluation.statistics.weighted_sums import weighted_sum
 
 ROWS_AT_ONCE = 1_000
 """Columns that are worked on at once, of about as many clusters."""
-Column = Sequence[Unit]
-"""The units that one number is the mean of."""
+Column = Sequence[Unit] | Terms
+"""The units that one number is the mean of, or those of the terms of a composite."""
 Ends = tuple[float, float]
 """The lowest and the highest value that a unit can have."""
 
@@ -42,8 +46,17 @@ class _Row(NamedTuple):
 
 
 class _Packed(NamedTuple):
+    """One term: a row for each stratum, and the mean of these where there are several."""
+
     rows: list[_Row]
     mean: float | None
+
+
+class _Sum(NamedTuple):
+    """A column: its terms with their weights, and the ends of its scale."""
+
+    weights: Sequence[float]
+    terms: list[_Packed]
     ends: Ends
 
 
@@ -54,7 +67,7 @@ class Columns:
         self._names = Names()
         self._clusters: dict[str, int] = {}
         self._number_of: dict[int, tuple[Names, NDArray[np.int32]]] = {}
-        self._columns: list[_Packed] = []
+        self._columns: list[_Sum] = []
         self._place: dict[bytes, int] = {}
         self._added: list[int] = []
         self._last: tuple[Column | None, Ends] = (None, (0.0, 0.0))
@@ -65,18 +78,17 @@ class Columns:
             self._added.append(self._added[-1])
             return
         self._last = units, ends
-        of = Units.of(units, None if isinstance(units, Units) else self._names).valued()
-        clusters = self._numbers_of(of)
-        strata = of.of_strata()
-        rows = [_row(clusters[members], of.values[members]) for _, members in strata]
-        digest = hashlib.blake2b(repr((ends, [len(r.sums) for r in rows])).encode(), digest_size=16)
-        for row in rows:
+        terms = units if isinstance(units, Terms) else Terms([1.0], [self._as_units(units)])
+        packed = list(map(self._packed, terms.units))
+        sizes = [[len(row.sums) for row in term.rows] for term in packed]
+        about = repr((ends, [*terms.weights], sizes))
+        digest = hashlib.blake2b(about.encode(), digest_size=16)
+        for row in chain.from_iterable(term.rows for term in packed):
             for part in row:
                 digest.update(part.tobytes())
         place = self._place.setdefault(digest.digest(), len(self._columns))
         if place == len(self._columns):
-            means = [fmean(of.values[members].tolist()) for _, members in strata]
-            self._columns.append(_Packed(rows, fmean(means) if means else None, ends))
+            self._columns.append(_Sum(terms.weights, packed, ends))
         self._added.append(place)
 
     def estimates(self) -> list[Estimate]:
@@ -96,6 +108,18 @@ class Columns:
             low, high = np.array([self._columns[place].ends for place in some]).T
             found |= zip(some, score_estimates(totals, low, high), strict=True)
         return [found[place] for place in self._added]
+
+    def _as_units(self, units: Sequence[Unit]) -> Units:
+        return Units.of(units, None if isinstance(units, Units) else self._names)
+
+    def _packed(self, units: Units) -> _Packed:
+        of = units.valued()
+        clusters = self._numbers_of(of)
+        strata = of.of_strata()
+        rows = [_row(clusters[members], of.values[members]) for _, members in strata]
+        if len(strata) < 2:
+            return _Packed(rows, None)
+        return _Packed(rows, fmean(fmean(of.values[members].tolist()) for _, members in strata))
 
     def _numbers_of(self, units: Units) -> NDArray[np.int32]:
         """The number of each unit's cluster among those of all columns."""
@@ -128,22 +152,36 @@ def estimate(columns: Sequence[Column], ends: Sequence[Ends]) -> list[Estimate]:
     return packed.estimates()
 
 
-def _clustered(column: _Packed) -> tuple[Floats, Floats]:
-    """Sums and sizes by cluster; of a mean of strata, pseudo-values and 1 for each."""
-    if len(column.rows) < 2:
-        return (column.rows[0].sums, column.rows[0].sizes) if column.rows else (np.zeros(0),) * 2
-    clusters = np.unique(np.concatenate([row.clusters for row in column.rows]))
+def _clustered(column: _Sum) -> tuple[Floats, Floats]:
+    """Sums and sizes by cluster of a column."""
+    terms = list(map(_of_term, column.terms))
+    if len(terms) == 1 and column.weights[0] == 1:
+        _, sums, sizes = terms[0]
+        return sums, sizes
+    clusters = np.unique(np.concatenate([of_term for of_term, _, _ in terms]))
+    totals = [ClusterTotals(*np.zeros((2, 1, len(clusters)))) for _ in terms]
+    for total, (of_term, sums, sizes) in zip(totals, terms, strict=True):
+        places = np.searchsorted(clusters, of_term)
+        total.sums[0, places], total.sizes[0, places] = sums, sizes
+    whole = weighted_sum(column.weights, totals)
+    return whole.sums[0], whole.sizes[0]
+
+
+def _of_term(term: _Packed) -> tuple[NDArray[np.int32], Floats, Floats]:
+    """Clusters, sums and sizes; of a mean of strata, pseudo-values and 1 for each."""
+    if not term.rows:
+        return np.zeros(0, dtype=np.int32), np.zeros(0), np.zeros(0)
+    if len(term.rows) == 1:
+        return term.rows[0]
+    clusters = np.unique(np.concatenate([row.clusters for row in term.rows]))
     influences = np.zeros(len(clusters))
-    assert column.mean is not None
-    for row in column.rows:
+    assert term.mean is not None
+    for row in term.rows:
         n = len(row.sums)
         # A single cluster does not say how its stratum varies: the others' mean stands in for it.
-        mean = row.sums.sum() / row.sizes.sum() if n > 1 else column.mean
+        mean = row.sums.sum() / row.sizes.sum() if n > 1 else term.mean
         places = np.searchsorted(clusters, row.clusters)
         spread = (n / (n - 1)) ** 0.5 if n > 1 else 1.0
         influences[places] += spread * (row.sums - mean * row.sizes) / row.sizes.sum()
-    influences = (influences - influences.mean()) / len(column.rows)
-    return (
-        pseudo_values(column.mean, influences),
-        np.ones(len(clusters)),
-    )
+    influences = (influences - influences.mean()) / len(term.rows)
+    return clusters, pseudo_values(term.mean, influences), np.ones(len(clusters))

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from methods.evaluation.metrics import Metric, Scored
 from methods.evaluation.ranking import compare
-from methods.evaluation.scoring import floored, in_common, mean, units_of
+from methods.evaluation.scoring import floored, in_common, terms_of
 
 _BEFORE, _AFTER = "before", "after"
 
@@ -70,10 +70,10 @@ def common_scores(
     )
     common = []
     for metric in metrics:
-        units = in_common(
-            {name: units_of(metric, scored, "floor") for name, scored in counting.items()}
+        terms = in_common(
+            {name: terms_of(metric, scored, "floor") for name, scored in counting.items()}
         )
-        values = [mean(units[name]) for name in (_BEFORE, _AFTER)]
+        values = [terms[name].mean() for name in (_BEFORE, _AFTER)]
         row = rows.get((metric.name, metric.aggregation))
         if row is None or row["difference"] is None or None in values:
             continue
@@ -89,7 +89,7 @@ def common_scores(
                 0.0 if certain else row["ci_low"],
                 0.0 if certain else row["ci_high"],
                 n_items,
-                len(units[_AFTER]),
+                len(terms[_AFTER]),
             )
         )
     return common

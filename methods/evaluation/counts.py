@@ -42,9 +42,3 @@ def counts_of(scored: Sequence[Scored]) -> dict[str, int]:
         "n_refused": len(np.unique(of_place[refused])),
         **{f"n_{kind}": counted[kind] for kind in NO_ANSWER},
     }
-
-
-def coverage(scored: Sequence[Scored]) -> float:
-    """The share of a model's turns that were judged; 0 where it has none."""
-    counts = counts_of(scored)
-    return counts["n_judged"] / counts["n_turns"] if counts["n_turns"] else 0.0

@@ -18,11 +18,16 @@ import numpy as np
 from methods.evaluation.contestants import is_model
 from methods.evaluation.findings import Finding, counted, difference
 from methods.evaluation.items import Item
-from methods.evaluation.metrics import Metric, Scored, Unit
-from methods.evaluation.metrics.units import by_stratum, comparable, matrix
-from methods.evaluation.scoring import ALL, floored, mean, units_of
+from methods.evaluation.metrics import Metric, Scored
+from methods.evaluation.metrics.observations import Numbers
+from methods.evaluation.metrics.terms import Terms
+from methods.evaluation.metrics.units import Units, by_stratum, comparable, in_all, matrix
+from methods.evaluation.ranking import on_clusters
+from methods.evaluation.scoring import ALL, floored, terms_of
 from methods.evaluation.slices import MOST_VALUES
-from methods.evaluation.statistics.comparisons import Comparison, compare_differences, holm
+from methods.evaluation.statistics.comparisons import Comparison, Sides, compared_sides
+from methods.evaluation.statistics.resampling import cluster_totals
+from methods.evaluation.statistics.weighted_sums import weighted_sum
 
 SPLIT_BY = ("l2-category",)
 """Labels that differences are split by: the abilities that the paper reports both languages by (Tables
@@ -51,12 +56,12 @@ class Observed:
 
 
 class Column(NamedTuple):
-    """One model by one metric: both scores on common units, the units' differences, why there are
-    none."""
+    """One model by one metric: both scores on common units, the units' differences in each term of the
+    metric, why there are none."""
 
     first_value: float | None
     second_value: float | None
-    differences: list[Unit]
+    differences: list[Units]
     reason: str | None
 
 
@@ -106,25 +111,32 @@ def language_gap_findings(
         yield counted(finding, "n_pairs", "item", len(item_ids))
         of_subset = [metric for metric in metrics if subset == ALL or metric.aggregation == "micro"]
         sides = [_of_items(side, item_ids) for side in (first, second)]
-        columns = [_column(metric, model, *sides) for metric in of_subset for model in models]
-        spans = np.repeat([metric.span for metric in of_subset], len(models))
-        values, clusters = matrix([column.differences for column in columns])
-        compared = compare_differences(values, clusters, spans)
-        for place, metric in enumerate(of_subset):
-            mine = slice(place * len(models), (place + 1) * len(models))
+        for metric in of_subset:
+            columns = [_column(metric, model, *sides) for model in models]
             finding = replace(
                 finding, metric=metric.name, aggregation=metric.aggregation, unit="unit"
             )
-            adjusted = holm([comparison.p_value for comparison in compared[mine]])
-            for model, column, comparison, p in zip(
-                models, columns[mine], compared[mine], adjusted, strict=True
+            for model, column, comparison in zip(
+                models, columns, _compared(metric, columns), strict=True
             ):
-                yield from _findings(replace(finding, subject=model), column, comparison, p)
+                yield from _findings(replace(finding, subject=model), column, comparison)
 
 
-def _findings(
-    of: Finding, column: Column, compared: Comparison, p_holm: float | None
-) -> Iterator[Finding]:
+def _compared(metric: Metric, columns: Sequence[Column]) -> list[Comparison]:
+    """Each model's differences compared with 0, by one metric."""
+    of_terms = [
+        [column.differences[place] for column in columns] for place in range(len(metric.terms))
+    ]
+    found = [cluster_totals(*matrix(of_term)) for of_term in of_terms]
+    totals = weighted_sum([term.weight for term in metric.terms], on_clusters(found, of_terms))
+    compared = compared_sides(
+        Sides([(row, row) for row in range(len(columns))], totals), metric.span
+    )
+    n_units = np.min([of.sizes.sum(axis=1) for of in found], axis=0)
+    return [replace(one, n_units=int(n)) for one, n in zip(compared, n_units, strict=True)]
+
+
+def _findings(of: Finding, column: Column, compared: Comparison) -> Iterator[Finding]:
     for measure, value in (
         ("first_score", column.first_value),
         ("second_score", column.second_value),
@@ -137,7 +149,7 @@ def _findings(
             value=value,
             reason=column.reason,
         )
-    yield difference(of, compared, p_holm, column.reason or compared.reason)
+    yield difference(of, compared, compared.p_adjusted, column.reason or compared.reason)
 
 
 def _subsets(items: Sequence[Item]) -> Iterator[tuple[tuple[str, str], set[str]]]:
@@ -164,19 +176,26 @@ def _of_items(side: Observed, item_ids: set[str]) -> Observed:
 def _column(metric: Metric, model: str, first: Observed, second: Observed) -> Column:
     """One model's scores on the units that both releases have a value for, and their differences."""
     absent = [side.release_id for side in (first, second) if model not in side.of_models]
+    none = [Units.of([]) for _ in metric.terms]
     if absent:
-        return Column(None, None, [], f"It has no scores on {absent[0]}.")
-    ones, others = (units_of(metric, side.of_models[model], "floor") for side in (first, second))
-    shared = {unit.key for unit in ones} & {unit.key for unit in others}
-    if not shared:
-        return Column(None, None, [], "No unit has a value on both.")
-    scores = [mean([unit for unit in units if unit.key in shared]) for units in (ones, others)]
-    weighted, less = by_stratum(comparable([ones, others]))
-    subtracted = {unit.key: unit.value or 0.0 for unit in less}
-    first_value, second_value = (
-        None if score is None else metric.statistic(score) for score in scores
-    )
-    differences = [
-        replace(unit, value=(unit.value or 0.0) - subtracted[unit.key]) for unit in weighted
-    ]
+        return Column(None, None, none, f"It has no scores on {absent[0]}.")
+    ones, others = (terms_of(metric, side.of_models[model], "floor") for side in (first, second))
+    pairs = [comparable(pair) for pair in zip(ones.units, others.units, strict=True)]
+    shared = [[_of(units, in_all(pair)) for units in pair] for pair in pairs]
+    scores = [Terms(ones.weights, units).mean() for units in zip(*shared, strict=True)]
+    if None in scores:
+        return Column(None, None, none, "No unit has a value on both.")
+    first_value, second_value = (metric.statistic(score) for score in scores if score is not None)
+    differences = [_difference(*by_stratum(pair)) for pair in shared]
     return Column(first_value, second_value, differences, None)
+
+
+def _of(units: Units, numbers: Numbers) -> Units:
+    """The units with these numbers, in the order of these."""
+    of_those = units.take(np.isin(units.numbers, numbers))
+    return of_those.take(np.argsort(of_those.numbers))
+
+
+def _difference(units: Units, less: Units) -> Units:
+    """The values of units less those of the same units."""
+    return replace(units, values=units.values - less.values)

@@ -1,14 +1,17 @@
 """Comparisons of every two models, and the ranks that follow; the same for every benchmark.
 
-What belongs here: which units two models are compared on, and which models have a rank. In the form
-`floor` what a model failed counts as the lowest value; in the form `common` two models are compared on
-what both were judged on. Ranks rest on the form `floor`. The tests are `statistics/`.
+What belongs here: which units two models are compared on, and which models have a rank. The difference
+of two models by a composite metric is the sum over its terms, each on the units that both have. In the
+form `floor` what a model failed counts as the lowest value; in the form `common` two models are
+compared on what both were judged on. Ranks rest on the form `floor`. The tests are `statistics/`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from methods.evaluation.contestants import (
     NO_IMAGES,
@@ -17,15 +20,23 @@ from methods.evaluation.contestants import (
     is_model,
     model_of,
 )
-from methods.evaluation.counts import coverage
 from methods.evaluation.metrics import Metric, Scored
-from methods.evaluation.metrics.observations import with_names_in_common
-from methods.evaluation.metrics.units import Units, by_stratum, in_all, matrix
-from methods.evaluation.scoring import by_subset, in_form, units_of
+from methods.evaluation.metrics.observations import Observations, with_names_in_common
+from methods.evaluation.metrics.terms import Terms, by_term, coverage_of
+from methods.evaluation.metrics.units import Units, by_stratum, cluster_names, in_all, matrix
+from methods.evaluation.scoring import by_subset, in_form, terms_of
 from methods.evaluation.slices import subsets
-from methods.evaluation.statistics.comparisons import Comparison, compared_sides, holm, sides
+from methods.evaluation.statistics.comparisons import (
+    Comparison,
+    Sides,
+    compared_sides,
+    holm,
+    sides,
+)
 from methods.evaluation.statistics.power import effects_of
 from methods.evaluation.statistics.ranks import rank_models
+from methods.evaluation.statistics.resampling import ClusterTotals, Floats
+from methods.evaluation.statistics.weighted_sums import weighted_sum
 
 Row = dict[str, Any]
 _WITHOUT_RANK = {
@@ -43,10 +54,10 @@ def compare(
 ) -> tuple[list[Row], list[Row]]:
     """Rows of comparisons, a pair of contestants each, and rows of ranks, for every metric.
 
-    A model of which a smaller share than `least_coverage` was judged has no rank, and the row says why.
-    Who is no model has no rank: a baseline is not compared, a model without its images only with the
-    model itself (first the model). These pairs are adjusted by Holm among themselves, so that p of two
-    models is the same whether they are there or not.
+    A model has no rank by a metric of whose units a smaller share than `least_coverage` was judged, and
+    the row says why. Who is no model has no rank: a baseline is not compared, a model without its
+    images only with the model itself (first the model). These pairs are adjusted by Holm among
+    themselves, so that p of two models is the same whether they are there or not.
     """
     comparisons: list[Row] = []
     ranks: list[Row] = []
@@ -60,21 +71,20 @@ def compare(
     names = [*models, *(name for _, name in ablated)]
     with_itself = [(names.index(model), names.index(name)) for model, name in ablated]
     columns = with_names_in_common(observed)
-    covered = {model: coverage(columns[model]) for model in models}
     counting = {
         (name, form): in_form(columns[name], form) for name in names for form in ("floor", "judged")
     }
     cells: list[_Cell] = []
     for metric in metrics:
-        before: list[Units] = []
+        before: list[Terms] = []
         for form, of_form in (("floor", "floor"), ("common", "judged")):
-            of_names = [units_of(metric, counting[name, of_form], of_form) for name in names]
+            of_names = [terms_of(metric, counting[name, of_form], of_form) for name in names]
             # Where nothing failed the forms are the same.
-            if form == "common" and all(map(Units.equals, of_names, before)):
+            if form == "common" and all(map(Terms.equals, of_names, before)):
                 cells.append(cells[-1]._replace(form=form))
                 continue
             before, of_models = of_names, of_names[: len(models)]
-            means = [units.mean() for units in of_models]
+            means = [terms.mean() for terms in of_models]
             cells.append(
                 _Cell(
                     metric,
@@ -92,8 +102,10 @@ def compare(
         ]
         if cell.form == "floor":
             compared = [pair for pair, _ in cell.all]
+            covered = {model: coverage_of(cell.metric, columns[model]) for model in models}
             ranked = _ranks(cell.metric, covered, cell.means, compared, least_coverage)
-            ranks += [{**about_metric, **row} for row in [*ranked, *_without_rank(columns)]]
+            others = _without_rank(cell.metric, columns)
+            ranks += [{**about_metric, **row} for row in [*ranked, *others]]
     return comparisons, ranks
 
 
@@ -111,22 +123,21 @@ class _Cell(NamedTuple):
     with_itself: Compared
 
 
-def _all(columns: Sequence[Units], span: float) -> Compared:
+def _all(columns: Sequence[Terms], span: float) -> Compared:
     """Every pair of columns."""
-    if any(units.has_strata for units in columns):
-        shared = in_all(columns)
-        if any(len(units) != len(shared) for units in columns):
+    if any(terms.has_strata for terms in columns):
+        of_terms = by_term(columns)
+        if any(len(units) != len(in_all(of_term)) for of_term in of_terms for units in of_term):
             return _chosen(columns, list(combinations(range(len(columns)), 2)), span)
         # All have the same units: strata weigh the same in every pair.
-        columns = by_stratum(columns)
+        columns = _weighted(columns)
     return _compared(columns, span)
 
 
-def _chosen(columns: Sequence[Units], chosen: Sequence[tuple[int, int]], span: float) -> Compared:
+def _chosen(columns: Sequence[Terms], chosen: Sequence[tuple[int, int]], span: float) -> Compared:
     """These pairs, each by itself: its units decide how much each stratum's units weigh."""
     found = [
-        _compared(by_stratum([columns[first], columns[second]]), span)[0]
-        for first, second in chosen
+        _compared(_weighted([columns[first], columns[second]]), span)[0] for first, second in chosen
     ]
     adjusted = holm([pair.p_value for pair, _ in found])
     return [
@@ -135,10 +146,55 @@ def _chosen(columns: Sequence[Units], chosen: Sequence[tuple[int, int]], span: f
     ]
 
 
-def _compared(columns: Sequence[Units], span: float) -> Compared:
-    of = sides(*matrix(columns))
+def _weighted(columns: Sequence[Terms]) -> list[Terms]:
+    """The columns with the units of each term weighted by their strata."""
+    weighted = [by_stratum(of_term) for of_term in by_term(columns)]
+    return [
+        Terms(terms.weights, units)
+        for terms, units in zip(columns, zip(*weighted, strict=True), strict=True)
+    ]
+
+
+def _compared(columns: Sequence[Terms], span: float) -> Compared:
+    if len(columns) < 2:
+        return []
+    of, n_units = _paired_sides(columns)
     effects = [each.effect for each in effects_of(of.pairs, of.totals)]
-    return list(zip(compared_sides(of, span), effects, strict=True))
+    pairs = [
+        replace(pair, n_units=int(n))
+        for pair, n in zip(compared_sides(of, span), n_units, strict=True)
+    ]
+    return list(zip(pairs, effects, strict=True))
+
+
+def _paired_sides(columns: Sequence[Terms]) -> tuple[Sides, Floats]:
+    """The differences of every two of two or more columns.
+
+    Returns:
+        The differences, and how many units each has of the term that has the fewest.
+    """
+    of_terms = by_term(columns)
+    found = [sides(*matrix(of_term)) for of_term in of_terms]
+    totals = weighted_sum(columns[0].weights, on_clusters([f.totals for f in found], of_terms))
+    n_units = np.min([of.totals.sizes.sum(axis=1) for of in found], axis=0)
+    return Sides(found[0].pairs, totals), n_units
+
+
+def on_clusters(
+    totals: Sequence[ClusterTotals], of_terms: Sequence[Sequence[Units]]
+) -> Sequence[ClusterTotals]:
+    """The totals of each term, those of its own clusters, on the clusters of all terms."""
+    if len(totals) == 1:
+        return totals
+    names = [cluster_names(of_term) for of_term in of_terms]
+    all_names = np.unique(np.concatenate(names))
+    spread = []
+    for of, known in zip(totals, names, strict=True):
+        sums, sizes = np.zeros((2, len(of.sums), len(all_names)))
+        places = np.searchsorted(all_names, known)
+        sums[:, places], sizes[:, places] = of.sums, of.sizes
+        spread.append(ClusterTotals(sums, sizes))
+    return spread
 
 
 def compare_parts(
@@ -161,8 +217,8 @@ def compare_parts(
     found = {}
     for label, value in sorted(subset for subset in split if subset[0] in labels):
         part = [parts[model].get((label, value), ()) for model in models]
-        of_models = [units_of(metric, scored, "floor") for scored in part]
-        found[label, value] = compared_sides(sides(*matrix(of_models)), metric.span)
+        of_models = [terms_of(metric, scored, "floor") for scored in part]
+        found[label, value] = [pair for pair, _ in _compared(of_models, metric.span)]
     rows: list[Row] = []
     for label in labels:
         of_label = [
@@ -200,12 +256,12 @@ def _row(models: Sequence[str], pair: Comparison) -> Row:
     }
 
 
-def _without_rank(observed: Mapping[str, Sequence[Scored]]) -> Iterator[Row]:
+def _without_rank(metric: Metric, observed: Mapping[str, Observations]) -> Iterator[Row]:
     for name in sorted(observed):
         if is_model(name):
             continue
         none: Row = dict.fromkeys(("rank", "rank_low", "rank_high"))
-        share = coverage(observed[name])
+        share = coverage_of(metric, observed[name])
         why = _WITHOUT_RANK[ablation_of(name)]
         yield {"model": name, **none, "coverage": share, "why": why}
 
@@ -228,7 +284,8 @@ def _ranks(
         why = None
         if rank.rank is None:
             why = (
-                f"{share:.1%} of its turns were judged, and a rank needs {least_coverage:.0%}."
+                f"{share:.1%} of what this metric needs was judged, and a rank needs "
+                f"{least_coverage:.0%}."
                 if share < least_coverage
                 else "Nothing was judged that this metric rests on."
             )

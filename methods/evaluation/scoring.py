@@ -1,11 +1,11 @@
 """From the observations of one judge to scores, comparisons and ranks; the same for every benchmark.
 
-What belongs here: which units each score rests on. A score has three forms, so that a failure is never
-a survivor's bonus: `floor` counts what the model failed as the lowest value, `judged` leaves it out,
-`common` has the units on which every model was judged. What the judge failed is left out of all three.
-Where a release lacks pictures there is a fourth: `all_items` is `floor` with the items that these
-leave out, and what was not asked for want of a picture counts as the lowest value. The arithmetic is
-`statistics/`.
+What belongs here: which units each score rests on. A composite metric is the weighted sum of the scores
+of its terms in the same form. A score has three forms, so that a failure is never a survivor's bonus:
+`floor` counts what the model failed as the lowest value, `judged` leaves it out, `common` has the units
+on which every model was judged. What the judge failed is left out of all three. Where a release lacks
+pictures there is a fourth: `all_items` is `floor` with the items that these leave out, and what was not
+asked for want of a picture counts as the lowest value. The arithmetic is `statistics/`.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -20,7 +20,9 @@ from methods.evaluation.counts import counts_of
 from methods.evaluation.judging import BY_THE_MODEL, NO_PICTURE
 from methods.evaluation.metrics import Metric, Scored, Unit
 from methods.evaluation.metrics.observations import Observations, with_names_in_common
-from methods.evaluation.metrics.units import Units, comparable, in_all
+from methods.evaluation.metrics.terms import Terms
+from methods.evaluation.metrics.terms import in_common as terms_in_common
+from methods.evaluation.metrics.units import Units
 from methods.evaluation.slices import TURN_LABELS, subsets
 
 ALL = ("", "")
@@ -57,10 +59,10 @@ def score_rows(
     every = with_names_in_common(with_lost or {})
     cells, packed = [], Columns()
     # The units of one cell at a time: those of all cells would fill the memory.
-    for cell, units in chain(_cells(metrics, parts), _of_all_items(metrics, every)):
-        if len(units):
-            cells.append((cell, len(units)))
-            packed.add(units, cell.metric.ends)
+    for cell, terms in chain(_cells(metrics, parts), _of_all_items(metrics, every)):
+        if len(terms):
+            cells.append((cell, len(terms)))
+            packed.add(terms, cell.metric.ends)
     estimates = packed.estimates()
     counts = {
         model: {subset: counts_of(part) for subset, part in of_subsets.items()}
@@ -112,17 +114,23 @@ def in_form(scored: Sequence[Scored], form: str) -> Observations:
 
 
 def units_of(metric: Metric, counting: Sequence[Scored], form: str) -> Units:
-    """The units with a value, of one model's observations that count in the form."""
+    """The units with a value, of one model's observations that count in the form.
+
+    Those of a composite metric are its values item by item: its number is `terms_of`.
+    """
     names = counting.names if isinstance(counting, Observations) else None
     return Units.of(metric.units(counting, floor=form == "floor"), names).valued()
 
 
-def in_common(columns: Mapping[str, Units]) -> dict[str, Units]:
-    """The units of each contestant whose keys every model has that has any; who is no model decides
+def terms_of(metric: Metric, counting: Sequence[Scored], form: str) -> Terms:
+    """The units with a value of each term, of one model's observations that count in the form."""
+    return Terms.of(metric, counting, floor=form == "floor")
+
+
+def in_common(columns: Mapping[str, Terms]) -> dict[str, Terms]:
+    """The units of each contestant that every model has that has any; who is no model decides
     nothing."""
-    alike = dict(zip(columns, comparable(list(columns.values())), strict=True))
-    shared = in_all([units for model, units in alike.items() if len(units) and is_model(model)])
-    return {model: units.take(np.isin(units.numbers, shared)) for model, units in alike.items()}
+    return terms_in_common(columns, is_model)
 
 
 def mean(units: Sequence[Unit]) -> float | None:
@@ -133,7 +141,7 @@ def mean(units: Sequence[Unit]) -> float | None:
 def _cells(
     metrics: Sequence[Metric],
     parts: Mapping[str, Mapping[tuple[str, str], Observations]],
-) -> Iterator[tuple[Cell, Units]]:
+) -> Iterator[tuple[Cell, Terms]]:
     """The columns of every score; `parts` are each model's observations by subset."""
     counting = {
         (model, subset): (floored(part), judged_only(part))
@@ -144,11 +152,11 @@ def _cells(
         both = {model: _in_both_forms(metric, *counting[model, ALL]) for model in parts}
         for number, form in enumerate(("floor", "judged")):
             columns = {model: of_model[number] for model, of_model in both.items()}
-            for model, units in columns.items():
-                yield Cell(metric, place, form, ALL, model), units
+            for model, terms in columns.items():
+                yield Cell(metric, place, form, ALL, model), terms
         # What is judged, of the last form.
-        for model, units in in_common(columns).items():
-            yield Cell(metric, place, "common", ALL, model), units
+        for model, terms in in_common(columns).items():
+            yield Cell(metric, place, "common", ALL, model), terms
         if metric.aggregation != "micro":
             continue
         for (model, subset), of_part in counting.items():
@@ -160,19 +168,19 @@ def _cells(
 
 def _of_all_items(
     metrics: Sequence[Metric], every: Mapping[str, Observations]
-) -> Iterator[tuple[Cell, Units]]:
+) -> Iterator[tuple[Cell, Terms]]:
     for model, of in every.items():
         counting = floored(of, (*BY_THE_MODEL, NO_PICTURE))
         for place, metric in enumerate(metrics):
-            yield Cell(metric, place, ALL_ITEMS, ALL, model), units_of(metric, counting, "floor")
+            yield Cell(metric, place, ALL_ITEMS, ALL, model), terms_of(metric, counting, "floor")
 
 
 def _in_both_forms(
     metric: Metric, floor: Observations, judged: Observations
-) -> tuple[Units, Units]:
-    units = units_of(metric, floor, "floor")
+) -> tuple[Terms, Terms]:
+    terms = terms_of(metric, floor, "floor")
     # Where nothing failed the forms are the same.
-    return units, units if len(judged) == len(floor) else units_of(metric, judged, "judged")
+    return terms, terms if len(judged) == len(floor) else terms_of(metric, judged, "judged")
 
 
 def by_subset(

@@ -22,7 +22,7 @@ from methods.evaluation.items import Item
 from methods.evaluation.judging import Judging
 from methods.evaluation.metrics import Metric
 from methods.evaluation.metrics.all_right import AllRight, AllRightOrRefused
-from methods.evaluation.metrics.difference import difference
+from methods.evaluation.metrics.composite import difference
 from methods.evaluation.slices import CHOICES
 from methods.mmbench.taxonomy import L1, L2, L3
 from methods.mmbench.wording import worded, wording_of

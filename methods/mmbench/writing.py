@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from methods.choice.lettered import one_line, require_wrong, said, without_marks
+from methods.choice.lettered import CAPITALS, one_line, require_wrong, said, without_marks
 from methods.ids import content_id
 from methods.prompts.drafts import require_shown
 from methods.prompts.parsing import JsonSchema, ParseError, object_schema
@@ -31,13 +31,14 @@ SCHEMA = object_schema(
 """JSON schema of a reply; `hint` is empty where there is none."""
 
 _LETTER_NAMED = re.compile(
-    r"\b(?:option|choice|answer|letter)s?\s+\(?[A-H]\b|\([A-H]\)|\b[A-H] (?:or|and) [A-H]\b"
+    rf"\b(?:option|choice|answer|letter)s?\s+\(?[{CAPITALS}]\b|\([{CAPITALS}]\)"
+    rf"|\b[{CAPITALS}] (?:or|and) [{CAPITALS}]\b"
 )
 _OTHER_CHOICES = re.compile(
     r"\b(?:all|none|any|both|neither|either) of (?:the |these )?"
     r"(?:above|below|choices|options|others|these)\b"
     r"|\b(?:all|none|both|neither) (?:are|is) (?:right|correct|true)\b"
-    r"|\b(?:both|neither|either) \(?[A-H]\b",
+    rf"|\b(?:both|neither|either) \(?[{CAPITALS}]\b",
     re.IGNORECASE,
 )
 

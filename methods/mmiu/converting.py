@@ -13,7 +13,16 @@ from functools import partial
 from itertools import permutations
 from typing import Any, Literal, NamedTuple
 
-from methods.choice.lettered import FEWEST, MOST, one_line, require_wrong, said, without_marks
+from methods.choice.lettered import (
+    CAPITALS,
+    FEWEST,
+    LETTERS,
+    MOST,
+    one_line,
+    require_wrong,
+    said,
+    without_marks,
+)
 from methods.ids import content_id
 from methods.mmiu.metadata import FORMATS, Sample
 from methods.mmiu.unanswerable_tasks import CANNOT, STRATEGIES_OF
@@ -36,8 +45,9 @@ Where unanswerable questions are made of a task, each of its questions has one m
 MOST_WORDS = 5
 """Words that a name has at most."""
 _NUMBER = re.compile(r"([-+]?)(\d+)(?:([.,])(\d+))?(\s*[^\d\s.,+-][^\d]{0,19})?")
-_TOKEN = re.compile(r"\d+|\b[A-H]\b")
-_ORDER = re.compile(r"[\[({]?\s*(?:\d+|[A-H])(?:\s*(?:,|;|-|>|->|→|\s)\s*(?:\d+|[A-H]))+\s*[\])}]?")
+_TOKEN = re.compile(rf"\d+|\b[{CAPITALS}]\b")
+_PLACE = rf"(?:\d+|[{CAPITALS}])"
+_ORDER = re.compile(rf"[\[({{]?\s*{_PLACE}(?:\s*(?:,|;|-|>|->|→|\s)\s*{_PLACE})+\s*[\])}}]?")
 _YES_NO = {"yes": "no", "no": "yes", "true": "false", "false": "true"}
 
 
@@ -245,7 +255,7 @@ def places_of(output: str) -> list[str]:
     due = (
         [str(place) for place in range(1, len(tokens) + 1)],
         [str(place) for place in range(len(tokens))],
-        list("ABCDEFGH"[: len(tokens)]),
+        list(LETTERS[: len(tokens)]),
     )
     return tokens if sorted(tokens) in [sorted(order) for order in due] else []
 

@@ -11,11 +11,12 @@ stand.
 """
 
 import json
+import string
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from methods.choice.lettered import LETTERS, question_and_hint
+from methods.choice.lettered import LETTERS, MOST, question_and_hint
 from methods.choice.published import (
     Question,
     are_indexes,
@@ -216,7 +217,8 @@ def _choices(where: str, options: str) -> tuple[str, ...]:
     """The choices of a text with one a line; a line that begins with no next letter goes on."""
     choices: list[str] = []
     for line in options.strip().split("\n"):
-        due = f"{LETTERS[len(choices)]}:" if len(choices) < len(LETTERS) else "I:"
+        # One letter more than choices may have: `checked` refuses the question.
+        due = f"{string.ascii_uppercase[min(len(choices), MOST)]}:"
         if line.startswith(due):
             choices.append(line.removeprefix(due).strip())
         elif choices:

@@ -110,8 +110,8 @@ def in_words(board: Board, card: Mapping[str, Any], settings: Mapping[str, Any])
         names = ", ".join(row["model"] for row in unranked)
         sentences.append(
             f"{len(ranked)} models have a rank; the others do not, as they are no models by "
-            f"themselves or less than {100 * settings['least_coverage']:g} % of their turns were "
-            f"judged: {names}."
+            f"themselves or less than {100 * settings['least_coverage']:g} % of what the metric needs "
+            f"was judged: {names}."
         )
     refused = sum(row["n_refused"] for row in board.models)
     failed = sum(row["n_failed"] for row in board.models)

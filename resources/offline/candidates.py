@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from methods.choice.lettered import CAPITALS, LETTERS
 from resources.offline import vocabulary
 from resources.offline.careful_answers import brightest_first, careful_answer, in_one
 from resources.offline.chat_request import ChatRequest, asked_about, image_numbers
@@ -37,10 +38,10 @@ _OFFHAND = ("It looks nice.", "That is about it.", "It has some mood.", "Nothing
 _LINKING = ("They look similar.", "They differ a little.", "Both are fine to look at.")
 _WRONG_RATE = 0.4
 _FACTS_TOLD = 4
-_OPTION = re.compile(r"(?:^|\s)(?:\(([A-H])\)|([A-H])[.):])\s+(?=\S)")
+_OPTION = re.compile(rf"(?:^|\s)(?:\(([{CAPITALS}])\)|([{CAPITALS}])[.):])\s+(?=\S)")
 _PHRASES = ("{}", "on the {}", "{} forms", "{} format")
 _NONE = "Z"
-_SAID = re.compile(r"\W*([A-H])\W*|.*\b(?:answer|it) is \W?([A-H])\b.*", re.DOTALL)
+_SAID = re.compile(rf"\W*([{CAPITALS}])\W*|.*\b(?:answer|it) is \W?([{CAPITALS}])\b.*", re.DOTALL)
 """An answer that is a letter, or that says which letter it is."""
 
 
@@ -211,7 +212,7 @@ def _options(question: str) -> tuple[str, dict[str, str]]:
     """Return the question's stem and its options by letter, none when it offers no choice."""
     hits = list(_OPTION.finditer(question))
     letters = [hit.group(1) or hit.group(2) for hit in hits]
-    if len(letters) < 2 or letters != list("ABCDEFGH"[: len(letters)]):
+    if len(letters) < 2 or letters != list(LETTERS[: len(letters)]):
         return question, {}
     ends = [hit.start() for hit in hits[1:]] + [len(question)]
     texts = [

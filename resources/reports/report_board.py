@@ -46,6 +46,8 @@ FORMS = {
     ALL_ITEMS: "Lost pictures at the floor",
 }
 PICTURES_LOST = "With what was not asked for want of its picture at the floor"
+JUDGED_SHARE = """Turns with a judgment / turns of the release. Below: the share of what the metric
+needs that was judged; a mean or difference of several scores has that of the least judged one."""
 NO_ANSWER = "Replies that are no answers: cut off by the token limit, reasoning only, empty"
 NOT_TAKEN = "its results were not taken."
 FROM_BEFORE = " The scores above are from before."
@@ -193,7 +195,7 @@ def _board(view: View, data: Board) -> Iterator[block.Block]:
         Cell("Common", title="Only what every model was judged on"),
         *([Cell(said("Pictures<br>lost"), title=PICTURES_LOST)] if view.has_lost else []),
         *(Cell(other.averaged) for other in view.others),
-        Cell("Judged", title="Turns with a judgment / turns of the release"),
+        Cell("Judged", title=JUDGED_SHARE),
         Cell(said("No<br>answer"), title=NO_ANSWER),
         Cell("Failed"),
         Cell("Refused"),

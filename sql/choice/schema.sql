@@ -62,8 +62,8 @@ CREATE TABLE IF NOT EXISTS choice.mmiu_items (
     image_ids VARCHAR[] NOT NULL CHECK (len(image_ids) > 0),
     context VARCHAR NOT NULL,
     question VARCHAR NOT NULL CHECK (length(question) > 0),
-    choices VARCHAR[] NOT NULL CHECK (len(choices) BETWEEN 2 AND 8),
-    answer VARCHAR NOT NULL CHECK (answer IN ('A', 'B', 'C', 'D', 'E', 'F', 'G', 'H')),
+    choices VARCHAR[] NOT NULL CHECK (len(choices) BETWEEN 2 AND 10),
+    answer VARCHAR NOT NULL CHECK (answer BETWEEN 'A' AND 'J' AND length(answer) = 1),
     form VARCHAR NOT NULL CHECK (form IN ('image', 'number', 'order', 'name', 'yes/no', 'text')),
     strategy VARCHAR CHECK (strategy IN (
         'replace key word', 'replace answer image', 'replace other images', 'shuffle all images',

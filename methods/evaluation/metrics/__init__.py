@@ -3,12 +3,13 @@
 What belongs here: what a metric takes and gives. A metric makes units of observations: a unit is what
 is averaged (a turn, an item, a group). All that follows is the same for every metric: the mean of the
 units' values, its interval by drawing clusters of units, the forms for failures, comparisons and ranks
-(`methods/evaluation/scoring.py`).
+(`methods/evaluation/scoring.py`). A composite metric is a weighted sum of the numbers of others
+(`composite.py`).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,6 +59,13 @@ class Unit:
     stratum: str = ""
 
 
+class Term(NamedTuple):
+    """A metric whose number enters a composite metric, and its weight there."""
+
+    metric: "Metric"
+    weight: float
+
+
 @dataclass(frozen=True, kw_only=True)
 class Metric:
     """One way to make a number of observations.
@@ -86,6 +94,11 @@ class Metric:
         With `floor` an observation without a value counts as the lowest one.
         """
         raise NotImplementedError
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """The metrics whose weighted sum the number is: itself alone, unless it is a composite."""
+        return (Term(self, 1.0),)
 
     @property
     def ends(self) -> tuple[float, float]:

@@ -216,6 +216,17 @@ def matrix(columns: Sequence[Sequence[Unit]]) -> tuple[Floats, NDArray[np.int64]
     return values, clusters
 
 
+def cluster_names(columns: Sequence[Units]) -> NDArray[np.str_]:
+    """The names of the clusters of all units, in the order in which `matrix` has them."""
+    names = {unit_names for units in columns for unit_names in _cluster_names(units)}
+    return np.array(sorted(names), dtype=np.str_)
+
+
+def _cluster_names(units: Units) -> list[str]:
+    names = list(units.names.clusters)
+    return [names[number] for number in np.unique(units.clusters).tolist()]
+
+
 def _joined(columns: Sequence[Units]) -> Units:
     """All units of all columns; their strata are left out."""
     named = next((units for units in columns if len(units)), None) or Units.of([])

@@ -102,3 +102,9 @@ def test_choices_are_never_taken_for_places_of_images() -> None:
         Image("sha-b"),
         Text(f"\nA. {IMAGE_HERE}\nB. {{}}"),
     )
+
+
+def test_more_choices_than_letters_are_refused() -> None:
+    assert lettered(["x"] * 10).endswith("J. x")
+    with pytest.raises(ValueError, match="there are 11 choices, and at most 10 have a letter"):
+        lettered(["x"] * 11)

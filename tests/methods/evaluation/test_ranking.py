@@ -58,7 +58,7 @@ def test_a_model_of_which_too_little_was_judged_has_no_rank_and_is_told_why() ->
     models = {"a": observed([9, 9, 9, None]), "b": observed([5, 5, 5, 5])}
     _, ranks = compared(models)
     assert (ranks["a"]["rank"], ranks["b"]["rank"]) == (None, 1)
-    assert ranks["a"]["why"] == "75.0% of its turns were judged, and a rank needs 95%."
+    assert ranks["a"]["why"] == "75.0% of what this metric needs was judged, and a rank needs 95%."
     _, ranks = compared(models, least_coverage=0.5)
     assert ranks["a"]["why"] is None
 
@@ -190,7 +190,9 @@ def test_a_model_of_which_nothing_was_judged_is_compared_with_nobody() -> None:
     for metric in (MEAN, macro):
         pairs, ranks = compared({"a": observed([5, 7]), "b": silent}, metric)
         assert (pairs["floor", "a", "b"]["n_units"], pairs["floor", "a", "b"]["p"]) == (0, None)
-        assert ranks["b"]["why"] == "0.0% of its turns were judged, and a rank needs 95%."
+        assert (
+            ranks["b"]["why"] == "0.0% of what this metric needs was judged, and a rank needs 95%."
+        )
 
 
 def test_models_are_compared_on_each_part_and_p_is_adjusted_for_all_of_a_label() -> None:

@@ -4,11 +4,13 @@ import base64
 import csv
 import io
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from methods.choice.lettered import LETTERS
 from methods.evaluation.items import Turn
 from methods.evaluation.published import BrokenImage, PublishedError, PublishedItem
 from methods.mmbench.published import PUBLISHED_FILES, read_published, tsv_lines, write_published
@@ -84,13 +86,12 @@ def test_an_answer_may_be_held_out() -> None:
     assert rows_of(written("mmbench.tsv", [item]))[0]["answer"] == ""
 
 
-def test_up_to_eight_choices_and_chinese() -> None:
-    letters = "ABCDEFGH"
-    header = "index\tquestion\t" + "\t".join(letters) + "\tanswer\timage_path"
-    choices = [f"第{n}个" for n in range(8)]
-    text = f"{header}\n7\t图中有什么？\t" + "\t".join(choices) + "\tH\timages/七.jpg\n"
+def test_up_to_ten_choices_and_chinese() -> None:
+    header = "index\tquestion\t" + "\t".join(LETTERS) + "\tanswer\timage_path"
+    choices = [f"第{n}个" for n in range(10)]
+    text = f"{header}\n7\t图中有什么？\t" + "\t".join(choices) + "\tJ\timages/七.jpg\n"
     (item,) = read(text)
-    assert item.choices == tuple(choices) and item.turns[0].references == {"key": "H"}
+    assert item.choices == tuple(choices) and item.turns[0].references == {"key": "J"}
     assert item.images == ("images/七.jpg",) and item.labels == {}
 
 
@@ -183,7 +184,7 @@ def items(draw: st.DrawFn) -> PublishedItem:
     question = draw(TEXTS.filter(str.strip))
     hint = draw(st.one_of(st.just(""), TEXTS))
     choices = draw(st.lists(TEXTS, min_size=2, max_size=8))
-    key = draw(st.sampled_from(["", *"ABCDEFGH"[: len(choices)]]))
+    key = draw(st.sampled_from(["", *LETTERS[: len(choices)]]))
     above = f"Hint: {hint}\nQuestion: {question}" if hint else question
     labels = draw(st.dictionaries(st.sampled_from(["category", "split", "länge"]), TEXTS))
     return PublishedItem(
@@ -228,7 +229,7 @@ REFUSED = [
     (table(ROW, ROW), "two records have the index '241'"),
     (table(cells(question=" ")), "record 1 ('241') has no question"),
     (table(cells(B="")), "record 1 ('241') has no choice B"),
-    (table(cells(B="", C="")), "record 1 ('241') has 1 choices instead of 2 to 8"),
+    (table(cells(B="", C="")), "record 1 ('241') has 1 choices instead of 2 to 10"),
     (table(cells(answer="D")), "record 1 ('241'): its answer 'D' is no letter of a choice"),
     (table(cells(answer="fish")), "record 1 ('241'): its answer 'fish' is no letter of a choice"),
     (table(cells(index="1.5")), "record 1: its index '1.5' is not a whole number"),
@@ -314,3 +315,29 @@ def test_what_is_refused(text: str, why: str) -> None:
 def test_another_kind_of_file_is_refused() -> None:
     with pytest.raises(PublishedError, match=r"it is neither a \.tsv nor a \.parquet, as which"):
         read("", "mmbench.xlsx")
+
+
+SAMPLES = Path(__file__).parents[4] / "shared/data/public_reports/15-ten-choices"
+
+
+@pytest.mark.parametrize(
+    ("name", "n_choices", "keys"),
+    [("key_b.tsv", 10, ["B", "D"]), ("key_j.tsv", 10, ["J"]), ("nine.tsv", 9, ["C"])],
+)
+def test_nine_and_ten_choices_are_choices_and_no_labels(
+    name: str, n_choices: int, keys: list[str]
+) -> None:
+    if not (SAMPLES / name).is_file():
+        pytest.skip(f"{SAMPLES / name} is not there.")
+    items = read((SAMPLES / name).read_text())
+    assert [item.turns[0].references["key"] for item in items] == keys
+    assert {len(item.choices) for item in items} == {n_choices}
+    assert all(item.labels == {"category": "counting"} for item in items)
+
+
+def test_more_than_ten_choices_are_refused_with_the_row() -> None:
+    letters = [*LETTERS, "K"]
+    header = "index\tquestion\t" + "\t".join(letters) + "\tanswer\timage_path"
+    row = "7\tHow many?\t" + "\t".join(f"{n}" for n in range(11)) + "\tB\ta.jpg"
+    with pytest.raises(PublishedError, match=r"record 1 \('7'\) has 11 choices instead of 2 to 10"):
+        read(f"{header}\n{row}\n")

@@ -6,12 +6,13 @@ import csv
 import io
 import json
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.choice.lettered import with_hint
+from methods.choice.lettered import LETTERS, with_hint
 from methods.evaluation.items import Turn
 from methods.evaluation.published import PublishedError, PublishedItem
 from methods.mmiu.published import PUBLISHED_FILES, read_published, write_published
@@ -88,11 +89,11 @@ def test_a_context_without_the_choices_stays_as_it_is() -> None:
     )
 
 
-def test_up_to_eight_choices_and_one_that_goes_on_in_the_next_line() -> None:
-    options = "\n".join(f"{letter}: {letter.lower()} 1\n  and more" for letter in "ABCDEFGH")
-    (item,) = read_records({**RECORD, "options": options, "output": " h "})
-    assert len(item.choices) == 8 and item.choices[7] == "h 1\n  and more"
-    assert item.turns[0].references == {"key": "H"}
+def test_up_to_ten_choices_and_one_that_goes_on_in_the_next_line() -> None:
+    options = "\n".join(f"{letter}: {letter.lower()} 1\n  and more" for letter in LETTERS)
+    (item,) = read_records({**RECORD, "options": options, "output": " j "})
+    assert len(item.choices) == 10 and item.choices[9] == "j 1\n  and more"
+    assert item.turns[0].references == {"key": "J"}
 
 
 def test_an_output_that_is_null_is_held_out() -> None:
@@ -153,7 +154,7 @@ def items(draw: st.DrawFn) -> PublishedItem:
     n_images = draw(st.integers(1, 8))
     task = draw(st.sampled_from(["mevis", "spot_the_diff_x", "sheep"]))
     choices = tuple(draw(st.lists(ONE_LINE, min_size=2, max_size=8)))
-    key = draw(st.sampled_from(["", *"ABCDEFGH"[: len(choices)]]))
+    key = draw(st.sampled_from(["", *LETTERS[: len(choices)]]))
     context = draw(st.one_of(st.just(""), TEXTS))
     found = task_of(task)
     labels = {
@@ -200,13 +201,13 @@ def test_each_file_is_one_that_can_be_read_back() -> None:
 
 
 REFUSED = [
-    ({"options": ""}, "record 1 has 0 choices instead of 2 to 8"),
-    ({"options": "A: x"}, "record 1 has 1 choices instead of 2 to 8"),
+    ({"options": ""}, "record 1 has 0 choices instead of 2 to 10"),
+    ({"options": "A: x"}, "record 1 has 1 choices instead of 2 to 10"),
     ({"options": "A: x\nB:\nC: y"}, "record 1: its choice B is empty"),
     ({"options": "(A) x\n(B) y"}, "record 1: its options do not begin with 'A:'"),
     (
-        {"options": "\n".join(f"{letter}: x" for letter in "ABCDEFGHI")},
-        "record 1 has 9 choices instead of 2 to 8",
+        {"options": "\n".join(f"{letter}: x" for letter in "ABCDEFGHIJK")},
+        "record 1 has 11 choices instead of 2 to 10",
     ),
     ({"output": "C"}, "record 1: its answer 'C' is no letter of a choice"),
     ({"output": "AB"}, "record 1: its answer 'AB' is no letter of a choice"),
@@ -238,3 +239,13 @@ def test_files_of_other_kinds_and_without_records_are_refused() -> None:
         with pytest.raises(PublishedError) as caught:
             read(text, name)
         assert str(caught.value) == why
+
+
+@pytest.mark.parametrize(("name", "key"), [("mmiu_ten.json", "J"), ("mmiu_ten.tsv", "B")])
+def test_ten_choices_are_choices_and_no_labels(name: str, key: str) -> None:
+    path = Path(__file__).parents[4] / "shared/data/public_reports/15-ten-choices" / name
+    if not path.is_file():
+        pytest.skip(f"{path} is not there.")
+    (item,) = read(path.read_text(), name)
+    assert len(item.choices) == 10 and item.turns[0].references == {"key": key}
+    assert not set(item.labels) & set(LETTERS)

@@ -165,7 +165,7 @@ def test_how_scores_were_made_is_said_in_words() -> None:
         "by the judge judge under the prompts p@1; a model's score is the mean over all turns",
         "over up to 4 clusters",
         "(2 pairs)",
-        "less than 95 % of their turns were judged: none.",
+        "less than 95 % of what the metric needs was judged: none.",
         "6 turns were refused and 3 have no judgment; made with vlm-loom 0.2.0.",
     ):
         assert part in said

@@ -1,0 +1,113 @@
+"""Metrics that are a formula over other metrics: weighted means and differences.
+
+    number = sum_k w_k m_k,   m_k the number of the k-th term
+
+The number is the formula applied to the numbers of its terms, each over all units that it has: what the
+judge lost of one term leaves the others as they are. So a printed composite is always the formula over
+the printed terms (ConvBench, 4.2: R2 = (S1 + S2 + S3) / 3 and R1 = (R2 + SO) / 2; 4.3: S2^ - S2;
+MMBench, 5.2: vanilla minus circular accuracy). The interval is that of `statistics/weighted_sums.py`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from methods.evaluation.metrics import Metric, Scored, Term, Unit
+from methods.evaluation.statistics.weighted_sums import weighted_total
+
+
+@dataclass(frozen=True, kw_only=True)
+class Composite(Metric):
+    """The sum of `parts`, metrics with their weights. A part may be a composite itself.
+
+    Raises ValueError for a part whose number is the inverse of a mean: an interval of the sum does not
+    follow from the means then.
+    """
+
+    parts: Sequence[tuple[Metric, float]]
+
+    def __post_init__(self) -> None:
+        for metric, _ in self.parts:
+            if metric.inverse:
+                raise ValueError(
+                    f"{self.name}: {metric.name} is the inverse of a mean. Use the metric of the mean."
+                )
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """The metrics that are no composites, with their weights in the sum."""
+        return tuple(
+            Term(term.metric, weight * term.weight)
+            for metric, weight in self.parts
+            for term in metric.terms
+        )
+
+    def units(self, observed: Sequence[Scored], *, floor: bool) -> list[Unit]:
+        """The formula applied to each item (or group) by itself, for views of single items.
+
+        Its number is not the mean of these, which have no value where a term has none.
+        """
+        weights = [term.weight for term in self.terms]
+        columns = [_by_item(term.metric.units(observed, floor=floor)) for term in self.terms]
+        first = {item: units[0] for column in reversed(columns) for item, units in column.items()}
+        return [
+            Unit(
+                (item,),
+                unit.cluster,
+                _sum(weights, [column.get(item, ()) for column in columns]),
+                unit.stratum,
+            )
+            for item, unit in first.items()
+        ]
+
+
+def _by_item(units: Sequence[Unit]) -> Mapping[str | int, list[Unit]]:
+    by_item: dict[str | int, list[Unit]] = {}
+    for unit in units:
+        by_item.setdefault(unit.key[0], []).append(unit)
+    return by_item
+
+
+def _sum(weights: Sequence[float], terms: Sequence[Sequence[Unit]]) -> float | None:
+    """The weighted sum of the means of the units of each term; None where a term has no value."""
+    values = [[unit.value for unit in units if unit.value is not None] for units in terms]
+    return weighted_total(weights, list(map(fmean, values))) if all(values) else None
+
+
+def weighted_mean(
+    name: str, parts: Sequence[tuple[Metric, float]], *, lowest: float, highest: float
+) -> Composite:
+    """The mean of several metrics.
+
+    Args:
+        name: The name of the metric.
+        parts: The metrics and their weights, of any sum.
+        lowest: The number of a model that failed everything.
+        highest: The best number that there can be.
+    """
+    total = sum(weight for _, weight in parts)
+    return Composite(
+        name=name,
+        parts=[(metric, weight / total) for metric, weight in parts],
+        lowest=lowest,
+        highest=highest,
+        of_whole_items=True,
+    )
+
+
+def difference(name: str, first: Metric, second: Metric) -> Composite:
+    """The metric `first` minus `second`, where a smaller number is better.
+
+    Args:
+        name: The name of the metric.
+        first: The metric that is subtracted from.
+        second: The metric that is subtracted.
+    """
+    return Composite(
+        name=name,
+        parts=[(first, 1.0), (second, -1.0)],
+        lowest=first.highest - second.lowest,
+        highest=first.lowest - second.highest,
+        aggregation=first.aggregation,
+        higher_is_better=False,
+    )

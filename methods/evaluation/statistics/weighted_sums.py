@@ -1,0 +1,79 @@
+"""Weighted sums of means over the same clusters, and what each cluster has to do with them.
+
+    theta = sum_k w_k theta_k,    theta_k = sum_c t_ck / sum_c n_ck
+
+A mean of several scores, or the difference of two, is such a sum; a score may lack units that another
+one has. As in `intervals.py`, a cluster stands for the statistic plus C times its derivative by the
+cluster's weight, and counts as much as its share of the units, averaged over the scores:
+
+    t_c = C ( theta h_c + sum_k w_k (t_ck - theta_k n_ck) / N_k ),    n_c = C h_c
+    h_c = sum_k |w_k| n_ck / N_k / sum_k |w_k|,                       N_k = sum_c n_ck
+
+Where all scores have the same units this is the weighted sum of each cluster's totals, and those are
+taken as they are.
+"""
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+import numpy as np
+
+from methods.evaluation.statistics.resampling import ClusterTotals, Floats, ratio
+
+T = TypeVar("T", float, Floats)
+
+
+def weighted_sum(weights: Sequence[float], totals: Sequence[ClusterTotals]) -> ClusterTotals:
+    """The totals whose means are the weighted sums of the means of several totals, row by row.
+
+    Args:
+        weights: One for each of the totals.
+        totals: Of the same rows and clusters (rows x clusters each).
+
+    Returns:
+        Rows x clusters. A row that has no value in one of the totals has none.
+    """
+    if len(totals) == 1 and weights[0] == 1:
+        return totals[0]
+    first, *others = totals
+    sums = weighted_total(weights, [of.sums for of in totals])
+    sizes = first.sizes.copy()
+    unlike = np.flatnonzero(
+        np.any([(of.sizes != first.sizes).any(axis=1) for of in others], axis=0)
+        if others
+        else np.zeros(len(sizes), dtype=bool)
+    )
+    if len(unlike):
+        some = [ClusterTotals(of.sums[unlike], of.sizes[unlike]) for of in totals]
+        sums[unlike], sizes[unlike] = _of_unlike(np.asarray(weights), some)
+    return ClusterTotals(sums, sizes)
+
+
+def weighted_total(weights: Sequence[float], values: Sequence[T]) -> T:
+    """The sum of values times weights; of equal values and weights that sum to 1, exactly the value.
+
+    The smallest weight is factored out, since three times a third is not always one.
+    """
+    smallest = min(map(abs, weights))
+    parts = [weight / smallest * value for weight, value in zip(weights, values, strict=True)]
+    total: T = sum(parts[1:], parts[0]) * smallest
+    return total
+
+
+def _of_unlike(weights: Floats, totals: Sequence[ClusterTotals]) -> tuple[Floats, Floats]:
+    """Sums and sizes of rows whose totals are not of the same units."""
+    means = np.stack([of.means for of in totals])
+    theta = weights @ means
+    has_all = ~np.isnan(theta)
+    influences = np.zeros(totals[0].sums.shape)
+    shares = np.zeros(influences.shape)
+    for weight, mean, of in zip(weights, means, totals, strict=True):
+        n = of.sizes.sum(axis=1)[:, None]
+        influences += weight * ratio(of.sums - mean[:, None] * of.sizes, n)
+        shares += abs(weight) / np.abs(weights).sum() * ratio(of.sizes, n)
+    n_clusters = (shares > 0).sum(axis=1)[:, None]
+    sums = n_clusters * (theta[:, None] * shares + influences)
+    return (
+        np.where(has_all[:, None], sums, 0.0),
+        np.where(has_all[:, None], n_clusters * shares, 0.0),
+    )

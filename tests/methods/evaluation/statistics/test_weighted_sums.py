@@ -1,0 +1,47 @@
+"""Weighted sums of means over the same clusters, by hand and against the jackknife."""
+
+import numpy as np
+import pytest
+
+from methods.evaluation.statistics.power import standard_errors
+from methods.evaluation.statistics.resampling import ClusterTotals
+from methods.evaluation.statistics.weighted_sums import weighted_sum
+
+NAN = np.nan
+
+
+def totals(values: list[float]) -> ClusterTotals:
+    """A value in each cluster, or none."""
+    row = np.array([values], dtype=float)
+    return ClusterTotals(np.nan_to_num(row), (~np.isnan(row)).astype(float))
+
+
+def test_of_the_same_units_it_is_the_sum_of_each_cluster() -> None:
+    found = weighted_sum([0.5, 0.5], [totals([4, 8, 6]), totals([0, 2, 4])])
+    assert found.sums.tolist() == [[2, 5, 5]] and found.sizes.tolist() == [[1, 1, 1]]
+
+
+def test_of_other_units_it_is_the_formula_over_the_means() -> None:
+    found = weighted_sum([0.5, 0.5], [totals([4, NAN, 6]), totals([0, 2, NAN])])
+    assert found.means == pytest.approx([(5 + 1) / 2])
+    assert found.n_clusters == 3
+
+
+def test_a_row_without_one_of_the_means_has_none() -> None:
+    found = weighted_sum([1, -1], [totals([4, 5]), totals([NAN, NAN])])
+    assert np.isnan(found.means).all() and not found.sizes.any()
+
+
+def test_its_error_is_that_of_the_jackknife() -> None:
+    draw = np.random.default_rng(0)
+    both = draw.normal(50, 20, size=(2, 60)) + draw.normal(0, 20, size=60)
+    both[draw.random((2, 60)) < 0.15] = NAN
+
+    def formula(of: np.ndarray) -> float:
+        first, second = np.nanmean(of, axis=1)
+        return first - second
+
+    without = [formula(np.delete(both, place, axis=1)) for place in range(60)]
+    jackknife = np.sqrt(59 * np.var(without))
+    found = standard_errors(weighted_sum([1, -1], [totals(row) for row in both.tolist()]))
+    assert found == pytest.approx([jackknife], rel=0.03)

@@ -6,7 +6,7 @@ shard is read (the modules beside this one) and how an image is fetched (`resour
     FOLDER/*.tsv[.gz], *.parquet  or  FOLDER/shards/...   the shards, WIT's form or wit_base's
     FOLDER/corpus.yaml                                    further shards, filters (`settings.py`)
     FOLDER/categories.jsonl                               {"page_title": ..., "categories": [...]}
-    FOLDER/images/                                        the images by name, if mirrored
+    FOLDER/images/                                        the images by path or name, if mirrored
 """
 
 import re

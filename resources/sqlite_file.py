@@ -84,7 +84,7 @@ class SqliteFile:
         """
         with (
             _explained(path, cls.IF_DAMAGED),
-            closing(sqlite3.connect(f"{path.as_uri()}?mode=rw", uri=True)) as connection,
+            closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=rw", uri=True)) as connection,
             closing(sqlite3.connect(":memory:", isolation_level=None)) as like_it,
         ):
             connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT * 1000:.0f}")
@@ -114,7 +114,7 @@ class SqliteFile:
 
     @classmethod
     def _ask(cls, path: Path, how: str, question: Callable[[sqlite3.Connection], T]) -> T:
-        opened = sqlite3.connect(f"{path.as_uri()}?{how}", uri=True, isolation_level=None)
+        opened = sqlite3.connect(f"{path.resolve().as_uri()}?{how}", uri=True, isolation_level=None)
         with closing(opened) as connection:
             connection.execute("BEGIN")
             steps = cls._missing_steps(connection, path)
@@ -257,8 +257,9 @@ class SqliteFile:
 
 def copy_sqlite(source: Path, target: Path) -> None:
     """Copy a SQLite file as it is at one moment, while others write it; `target` is closed again."""
+    address = f"{source.resolve().as_uri()}?mode=rw"
     with (
-        closing(sqlite3.connect(f"file:{source}?mode=rw", uri=True, timeout=BUSY_TIMEOUT)) as here,
+        closing(sqlite3.connect(address, uri=True, timeout=BUSY_TIMEOUT)) as here,
         closing(sqlite3.connect(target, timeout=BUSY_TIMEOUT)) as there,
     ):
         # All pages in one step: in several, each write of another process would begin it anew.

@@ -1,9 +1,9 @@
 """Fetching images by their URLs: from a mirror folder, a mirror server, or the web.
 
 What belongs here: the mirrors, the number of attempts, and passing what was fetched to the caller.
-What does not: the buffer between the two (`bounded_buffer.py`), one request (`request.py`), the order of
-requests (`host_queue.py`), the pace of each host (`host_pace.py`), which addresses may be connected to
-(`resources/ssrf_guard.py`), and whether the bytes are an image (`methods/ingest/image_check.py`).
+What does not: the buffer between the two (`bounded_buffer.py`), one request (`request.py`), the order
+of requests (`host_queue.py`), the pace of each host (`host_pace.py`), which addresses may be connected
+to (`resources/ssrf_guard.py`), and whether the bytes are an image (`methods/ingest/image_check.py`).
 """
 
 import atexit

@@ -444,12 +444,15 @@ def restore(source: Path, overwrite: bool) -> None:
     print(restore_home(source, overwrite))
 
 
-@home.command(example="vlm-loom home move")
+@home.command(example="vlm-loom home move", workspace="optional")
 @click.option("--back", is_flag=True, help="Bring what they have back to this home.")
 def move(back: bool) -> None:
     """Bring the home to what LOOM_STORES, LOOM_WAREHOUSE and LOOM_FILES name."""
     from resources.home_moving import move
+    from resources.stores import require_home
 
+    if not back:
+        require_home()
     move(back=back, say=print)
 
 

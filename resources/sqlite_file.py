@@ -21,7 +21,7 @@ from resources.migrations import (
     missing_steps,
     require_kept,
 )
-from resources.sqlite_connection import DAMAGED, NamedConnection, result_code
+from resources.sqlite_connection import NamedConnection, is_damaged
 
 BUSY_TIMEOUT = 60.0
 """Seconds to wait for other writers: a transaction takes milliseconds, so this is a hang."""
@@ -56,7 +56,8 @@ class SqliteFile:
     """Whether what was committed is to be there after a power cut."""
 
     IF_DAMAGED: ClassVar[str] = (
-        "restore a backup (vlm-loom home restore), or move it away to begin without it"
+        "restore a backup (vlm-loom home restore), or, to begin without it, move it and any -wal file "
+        "next to it into another folder"
     )
     """What to do about a damaged file."""
 
@@ -287,9 +288,7 @@ def _explained(path: Path, if_damaged: str) -> Iterator[None]:
             raise
         if not writable(path):
             raise StoreError(unwritable(path, error)) from error
-        # A statement that fails now says that the tables are not those that the store has made.
-        damaged = result_code(error) in (*DAMAGED, sqlite3.SQLITE_ERROR)
-        advice = if_damaged if damaged else "put that right, and start again"
+        advice = if_damaged if is_damaged(error) else "put that right, and start again"
         raise StoreError(
             f"{path} cannot be opened by this version of vlm-loom ({error}): {advice}."
         ) from error

@@ -24,8 +24,8 @@ def require_plain_path(folder: Path) -> None:
     """Raise StoreError where a part of a workspace's path would be taken for something else."""
     if misread := _MISREAD.search(str(folder)):
         raise StoreError(
-            f"The workspace {folder} cannot be used: databases and Dagster do not take {misread[0]} in a "
-            "path as it is written. Rename that folder, or set --home or LOOM_HOME to another one."
+            f"The workspace {folder} cannot be used: databases and Dagster do not take {misread[0]} in "
+            "a path as it is written. Rename that folder, or set --home or LOOM_HOME to another one."
         )
 
 

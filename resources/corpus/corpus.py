@@ -150,7 +150,7 @@ class Corpus:
         if shard.name in shards:
             raise CorpusError(
                 f"{shards[shard.name].address} and {shard.address} are both shard "
-                f"{shard.name!r}: remove one of them."
+                f"{shard.name!r}: rename one of them."
             )
         shards[shard.name] = shard
 

@@ -183,7 +183,9 @@ def test_a_damaged_sqlite_file_is_named(name: str, harm: str, folder: Path) -> N
     else:
         path.write_bytes(content[::-1] if harm == "random" else content[: len(content) // 2])
 
-    with pytest.raises(StoreError, match=rf"^{path} cannot be opened .*: restore a backup"):
+    # A folder of that name says nothing of the file.
+    advice = "put that right" if harm == "folder" else "restore a backup"
+    with pytest.raises(StoreError, match=rf"^{path} (cannot be opened|is damaged) .*: {advice}"):
         bring_home_up_to_date()
 
 

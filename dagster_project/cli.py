@@ -62,7 +62,7 @@ def vlm_loom() -> None:
 @vlm_loom.command(
     params=[CORPUS, PROFILE],
     example="vlm-loom demo --corpus wit --profile openai",
-    without_home=True,
+    workspace="optional",
 )
 @click.option("--all", "everything", is_flag=True, help="Run also what is up to date.")
 def demo(everything: bool) -> int:
@@ -84,7 +84,7 @@ def demo(everything: bool) -> int:
     "run",
     params=[CORPUS, PROFILE],
     example="vlm-loom run evaluate --profile openai",
-    without_home=True,
+    workspace="optional",
 )
 @click.argument("job", type=Choice(JOBS))
 def run_one(job: str) -> int:
@@ -103,7 +103,7 @@ def run_one(job: str) -> int:
     "dry-run",
     params=[CORPUS, PROFILE],
     example="vlm-loom dry-run --profile openai",
-    without_home=True,
+    workspace="optional",
 )
 def dry_run() -> int:
     """What demo would ask of models and what that would cost; nothing is asked."""
@@ -122,7 +122,7 @@ def site() -> int:
     return run_alone("site")
 
 
-@vlm_loom.command(params=[CORPUS, PROFILE], example="vlm-loom ui --port 3001", without_home=True)
+@vlm_loom.command(params=[CORPUS, PROFILE], example="vlm-loom ui --port 3001", workspace="optional")
 @click.option("--port", type=PORT, default=3000, envvar="PORT", show_default=True)
 def ui(port: int) -> int:
     """The Dagster UI with its daemon, on loopback, until it is stopped."""
@@ -136,7 +136,7 @@ def serve() -> None:
     """The parts of a shared installation, each by itself: webserver, daemon, code location."""
 
 
-@serve.command(params=[LISTEN], example="vlm-loom serve webserver", without_home=True)
+@serve.command(params=[LISTEN], example="vlm-loom serve webserver", workspace="optional")
 @click.option("--port", type=PORT, default=3000, envvar="PORT", show_default=True)
 def webserver(listen: str, port: int) -> int:
     """The UI, with reports, releases and model calls; the code location is at LOOM_CODE."""
@@ -145,7 +145,7 @@ def webserver(listen: str, port: int) -> int:
     return serve_webserver(listen, port)
 
 
-@serve.command(example="vlm-loom serve daemon", without_home=True)
+@serve.command(example="vlm-loom serve daemon", workspace="optional")
 def daemon() -> int:
     """Schedules, sensors, retries and the queue of runs; one of them for an installation."""
     from dagster_project.serving import serve_daemon
@@ -153,7 +153,7 @@ def daemon() -> int:
     return serve_daemon()
 
 
-@serve.command(params=[LISTEN], example="vlm-loom serve code --port 4000", without_home=True)
+@serve.command(params=[LISTEN], example="vlm-loom serve code --port 4000", workspace="optional")
 @click.option("--port", type=PORT, default=4000, envvar="PORT", show_default=True)
 def code(listen: str, port: int) -> int:
     """The code location: definitions, and the processes of the runs."""
@@ -181,7 +181,7 @@ def sql(query: str | None, as_of: str | None) -> int:
     return answer(query, as_of)
 
 
-@vlm_loom.command(example='eval "$(vlm-loom completion bash)"', without_home=True)
+@vlm_loom.command(example='eval "$(vlm-loom completion bash)"', workspace="unused")
 @click.argument("shell", type=Choice(("bash", "zsh", "fish")))
 def completion(shell: str) -> None:
     """The script by which a shell completes commands; evaluate it in the shell's profile."""
@@ -264,7 +264,7 @@ def _command(action: Action) -> click.Command:
         params=[_parameter(argument) for argument in action.arguments],
         help=action.does,
         example=action.example,
-        without_home=action.makes_home,
+        workspace="optional" if action.makes_home else "required",
     )
 
 
@@ -295,7 +295,7 @@ def show_release(release: str) -> None:
     print(shown(_warehouse(), release), end="")
 
 
-@release.command("forms", cls=Command, example="vlm-loom release forms", without_home=True)
+@release.command("forms", cls=Command, example="vlm-loom release forms", workspace="unused")
 def list_forms() -> None:
     """The forms that a release is exported in."""
     from resources.exports.forms import FORMS
@@ -309,7 +309,7 @@ def list_forms() -> None:
     "verify",
     cls=Command,
     example="vlm-loom release verify mmdu-1198c7be75.huggingface",
-    without_home=True,
+    workspace="optional",
 )
 @click.argument("folder", type=FILE)
 def verify_folder(folder: Path) -> None:
@@ -370,7 +370,7 @@ def show_power(release: str, difference: float) -> None:
     "dialogue-shape",
     params=[CORPUS, PROFILE],
     example="vlm-loom dialogue-shape --profile openai --out shape.md",
-    without_home=True,
+    workspace="optional",
 )
 @click.option("--settings", type=FILE, help="As settings.yaml; those of the paper's shape without.")
 @click.option("--out", type=FILE, help="The page; it is printed without.")
@@ -388,7 +388,7 @@ def dialogue_shape(settings: Path | None, out: Path | None) -> None:
     "ask",
     cls=HomeCommand,
     example='vlm-loom model ask gpt-4o "What is this?" --image owl.jpg',
-    without_home=True,
+    workspace="optional",
 )
 @click.argument("name")
 @click.argument("question")
@@ -400,7 +400,9 @@ def ask(name: str, question: str, images: Sequence[Path]) -> int:
     return ask(name, question, images)
 
 
-@model.command("check", cls=HomeCommand, example="vlm-loom model check gpt-4o", without_home=True)
+@model.command(
+    "check", cls=HomeCommand, example="vlm-loom model check gpt-4o", workspace="optional"
+)
 @click.argument("name")
 def check(name: str) -> int:
     """What a model can do, and the setting for what it cannot; it is paid for, too."""
@@ -413,7 +415,7 @@ def check(name: str) -> int:
     "offline-server",
     params=[LISTEN],
     example="vlm-loom model offline-server --port 8099",
-    without_home=True,
+    workspace="unused",
 )
 @click.option("--port", type=PORT, default=8099, envvar="PORT", show_default=True)
 def offline_server(listen: str, port: int) -> int:
@@ -435,7 +437,7 @@ def backup(to: Path | None) -> None:
     print(back_up_home(to))
 
 
-@home.command(example="vlm-loom home restore backups/20261124-120000", without_home=True)
+@home.command(example="vlm-loom home restore backups/20261124-120000", workspace="optional")
 @click.argument("source", type=FILE)
 @click.option("--overwrite", is_flag=True, help="Put an earlier home aside.")
 def restore(source: Path, overwrite: bool) -> None:
@@ -445,12 +447,15 @@ def restore(source: Path, overwrite: bool) -> None:
     print(restore_home(source, overwrite))
 
 
-@home.command(example="vlm-loom home move")
+@home.command(example="vlm-loom home move", workspace="optional")
 @click.option("--back", is_flag=True, help="Bring what they have back to this home.")
 def move(back: bool) -> None:
     """Bring the home to what LOOM_STORES, LOOM_WAREHOUSE and LOOM_FILES name."""
     from resources.home_moving import move
+    from resources.stores import require_home
 
+    if not back:
+        require_home()
     move(back=back, say=print)
 
 

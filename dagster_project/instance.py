@@ -21,6 +21,7 @@ from filelock import FileLock
 from resources import store_backend
 from resources.atomic_file import write_atomically
 from resources.home import home
+from resources.stores import require_folder
 
 SETTINGS = Path(__file__).with_name("dagster.yaml")
 SHARED = Path(__file__).with_name("dagster_shared.yaml")
@@ -43,7 +44,11 @@ compute_logs:
 
 
 def prepare_dagster_home() -> Path:
-    """Make `DAGSTER_HOME` point under the home folder, with the project's settings in it."""
+    """Make `DAGSTER_HOME` point under the home folder, with the project's settings in it.
+
+    Raises StoreError where there cannot be such a folder.
+    """
+    require_folder()
     folder = home() / "dagster"
     folder.mkdir(parents=True, exist_ok=True)
     settings = _settings()

@@ -9,7 +9,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import click
 from click.core import ParameterSource
@@ -17,6 +17,7 @@ from click.core import ParameterSource
 from methods.delimited import QUOTING_HELP, QUOTINGS
 from methods.errors import UserError, printable
 from methods.naming import nearest
+from resources.home import DEFAULT, home
 from resources.ports import HOST
 
 NOT_DONE = 2
@@ -40,7 +41,7 @@ HOME = click.Option(
     expose_value=False,
     is_eager=True,
     callback=_environment("LOOM_HOME"),
-    help="The folder that everything is written to (LOOM_HOME; data by default).",
+    help=f"The workspace: the folder that everything is written to (LOOM_HOME; by default {DEFAULT}).",
 )
 CORPUS = click.Option(
     ["--corpus"],
@@ -93,16 +94,25 @@ LISTEN = click.Option(
 )
 
 
-class Command(click.Command):
-    """A command that has the home as an option, and says all that is missing at once.
+Workspace = Literal["required", "optional", "unused"]
+"""Whether a command is refused where there is no workspace, makes one or goes without, or uses none."""
 
-    It is refused where there is no home, unless it works `without_home`: it makes one, or needs none.
+
+class Command(click.Command):
+    """A command that has the workspace as an option, and says all that is missing at once.
+
+    A command that uses the workspace says which one that is, first of all and on standard error: what
+    it prints on standard output may be data.
     """
 
     def __init__(
-        self, *arguments: Any, example: str = "", without_home: bool = False, **attributes: Any
+        self,
+        *arguments: Any,
+        example: str = "",
+        workspace: Workspace = "required",
+        **attributes: Any,
     ) -> None:
-        self.without_home = without_home
+        self.workspace = workspace
         attributes["params"] = [*(attributes.get("params") or []), HOME]
         if example:
             # On a line of its own, however long, to be copied.
@@ -125,22 +135,32 @@ class Command(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         """As click does, once the arguments are known to be right."""
-        if not self.without_home:
-            from resources.stores import require_home
+        if self.workspace != "unused":
+            from resources.stores import require_folder, require_home
 
-            require_home()
+            require_home() if self.workspace == "required" else require_folder()
+            say_workspace()
+            self.prepare()
         return super().invoke(ctx)
+
+    def prepare(self) -> None:
+        """Make the workspace ready for the command."""
+
+
+def say_workspace() -> None:
+    """Print the folder that the command works on: it may be another one than the user thinks of."""
+    chosen = "" if os.environ.get("LOOM_HOME") else " (the default: --home names another)"
+    print(printable(f"Workspace: {home()}{chosen}"), file=sys.stderr, flush=True)
 
 
 class HomeCommand(Command):
-    """A command that works on a home of this version, and brings it there first."""
+    """A command that works on a workspace of this version, and brings it there first."""
 
-    def invoke(self, ctx: click.Context) -> Any:
-        """As above; a home that there is has files of this version then."""
+    def prepare(self) -> None:
+        """Bring the files of the workspace to this version."""
         from resources.stores import bring_home_up_to_date
 
         bring_home_up_to_date()
-        return super().invoke(ctx)
 
 
 class Group(click.Group):

@@ -45,6 +45,8 @@ def move(*, back: bool, say: Callable[[str], None]) -> None:
             f"{lake_file.VARIABLE} or {shared_files.VARIABLE}, as docs/guides/shared-stores.md has it."
         )
     require_unused(home.home())
+    if back:
+        home.home().mkdir(parents=True, exist_ok=True)
     if lake is not None:
         for line in _tables_back(lake) if back else _tables(lake):
             say(line)
@@ -79,7 +81,10 @@ def _tables(address: lake_file.LakeAddress) -> Iterator[str]:
 def _tables_back(address: lake_file.LakeAddress) -> Iterator[str]:
     path = home.warehouse_path()
     if path.exists():
-        raise MovingError(f"{path} is there: move it away, to bring the lake back to this home.")
+        raise MovingError(
+            f"{path} is there, and nothing is written over it: set LOOM_HOME to a new folder, to bring "
+            "the lake back there."
+        )
     draft = path.with_name(f"{path.name}.back")
     draft.unlink(missing_ok=True)
     Lake(address).copy_to(draft)
@@ -103,7 +108,8 @@ def _stores_back() -> Iterator[str]:
     there = [path for path in paths if path.exists()]
     if there:
         raise StoreError(
-            f"{there[0]} is there: move it away, to bring the database back to this home."
+            f"{there[0]} is there, and nothing is written over it: set LOOM_HOME to a new folder, to "
+            "bring the database back there."
         )
     for path, kind in paths.items():
         draft = path.with_name(f"{path.name}.back")

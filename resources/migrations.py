@@ -72,6 +72,6 @@ def require_kept(path: Path | str, version: int) -> None:
     """Raise StoreError when the version of the store at `path` is from before the baseline."""
     if version < BASELINE:
         raise StoreError(
-            f"{path} was made before vlm-loom 0.2.0, the first version whose homes are kept: set "
-            f"LOOM_HOME to another folder, or move {Path(path).parent} away."
+            f"{path} was made before vlm-loom 0.2.0, the first version whose homes are kept: keep "
+            f"{Path(path).parent} for the version that made it, and set LOOM_HOME to another folder."
         )

@@ -16,6 +16,7 @@ from resources import home
 from resources.lake_file import lake_address
 from resources.stores import require_kept, usable_home
 from resources.warehouse import Warehouse, WarehouseError
+from resources.warehouse_of_home import require_plain_path
 
 if TYPE_CHECKING:
     import duckdb
@@ -89,6 +90,7 @@ def copied(path: Path, as_of: str | None = None) -> "Iterator[duckdb.DuckDBPyCon
         raise WarehouseError(
             f"{path} has its rows as they are now: --as-of reads a lake (LOOM_WAREHOUSE)."
         )
+    require_plain_path(path.parent)
     if not path.exists():
         require_kept(path.parent)
         raise WarehouseError("There are no tables yet: run `vlm-loom demo` or a job first.")

@@ -58,7 +58,7 @@ def _check(folder: Path) -> None:
             continue
         raise PromptError(
             f"The file {path} replaces no prompt, since none is called {name}; {nearest(name, known)}: "
-            "rename it, or remove it."
+            "rename it."
         )
 
 

@@ -12,15 +12,12 @@ from typing import Any
 
 from resources.migrations import StoreError
 
-DAMAGED = (
-    sqlite3.SQLITE_NOTADB,
-    sqlite3.SQLITE_CORRUPT,
-    sqlite3.SQLITE_CANTOPEN,
-)
+_DAMAGED = (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT)
 """Result codes that say that the file is not what the store has made."""
-_SAY_DAMAGED = ("no such table", "Could not decode to UTF-8")
+_SAY_DAMAGED = ("no such table", "no such column", "Could not decode to UTF-8")
 """How errors without such a code begin that say it, too."""
 _REFUSED = (
+    sqlite3.SQLITE_CANTOPEN,
     sqlite3.SQLITE_BUSY,
     sqlite3.SQLITE_LOCKED,
     sqlite3.SQLITE_FULL,
@@ -36,6 +33,15 @@ _REFUSED = (
 def result_code(error: sqlite3.Error) -> int:
     """SQLite's result code: the lowest byte, the others say more of it."""
     return getattr(error, "sqlite_errorcode", 0) & 0xFF
+
+
+def is_damaged(error: sqlite3.Error) -> bool:
+    """Whether SQLite says that the file is not what the store has made.
+
+    A file that it cannot open may be whole: the process may have too many files open.
+    """
+    # A file that was cut off to nothing is an empty database to SQLite.
+    return result_code(error) in _DAMAGED or str(error).startswith(_SAY_DAMAGED)
 
 
 class NamedConnection(sqlite3.Connection):
@@ -75,9 +81,8 @@ class NamedConnection(sqlite3.Connection):
     def named(self, error: sqlite3.DatabaseError) -> Exception:
         """The StoreError for an error of the file; the error itself if it is none."""
         code = result_code(error)
-        # A file that was cut off to nothing is an empty database to SQLite.
-        message = str(error).partition(" with text ")[0]
-        if code in DAMAGED or message.startswith(_SAY_DAMAGED):
+        if is_damaged(error):
+            message = str(error).partition(" with text ")[0]
             return StoreError(f"{self.path} is damaged ({message}): {self.advice}.")
         if code in _REFUSED:
             advice = "make room on its disk" if code == sqlite3.SQLITE_FULL else "put that right"

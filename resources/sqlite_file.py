@@ -21,7 +21,7 @@ from resources.migrations import (
     missing_steps,
     require_kept,
 )
-from resources.sqlite_connection import DAMAGED, NamedConnection, result_code
+from resources.sqlite_connection import NamedConnection, is_damaged
 
 BUSY_TIMEOUT = 60.0
 """Seconds to wait for other writers: a transaction takes milliseconds, so this is a hang."""
@@ -56,7 +56,8 @@ class SqliteFile:
     """Whether what was committed is to be there after a power cut."""
 
     IF_DAMAGED: ClassVar[str] = (
-        "restore a backup (vlm-loom home restore), or move it away to begin without it"
+        "restore a backup (vlm-loom home restore), or, to begin without it, move it and any -wal file "
+        "next to it into another folder"
     )
     """What to do about a damaged file."""
 
@@ -84,7 +85,7 @@ class SqliteFile:
         """
         with (
             _explained(path, cls.IF_DAMAGED),
-            closing(sqlite3.connect(f"{path.as_uri()}?mode=rw", uri=True)) as connection,
+            closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=rw", uri=True)) as connection,
             closing(sqlite3.connect(":memory:", isolation_level=None)) as like_it,
         ):
             connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT * 1000:.0f}")
@@ -114,7 +115,7 @@ class SqliteFile:
 
     @classmethod
     def _ask(cls, path: Path, how: str, question: Callable[[sqlite3.Connection], T]) -> T:
-        opened = sqlite3.connect(f"{path.as_uri()}?{how}", uri=True, isolation_level=None)
+        opened = sqlite3.connect(f"{path.resolve().as_uri()}?{how}", uri=True, isolation_level=None)
         with closing(opened) as connection:
             connection.execute("BEGIN")
             steps = cls._missing_steps(connection, path)
@@ -257,8 +258,9 @@ class SqliteFile:
 
 def copy_sqlite(source: Path, target: Path) -> None:
     """Copy a SQLite file as it is at one moment, while others write it; `target` is closed again."""
+    address = f"{source.resolve().as_uri()}?mode=rw"
     with (
-        closing(sqlite3.connect(f"file:{source}?mode=rw", uri=True, timeout=BUSY_TIMEOUT)) as here,
+        closing(sqlite3.connect(address, uri=True, timeout=BUSY_TIMEOUT)) as here,
         closing(sqlite3.connect(target, timeout=BUSY_TIMEOUT)) as there,
     ):
         # All pages in one step: in several, each write of another process would begin it anew.
@@ -286,9 +288,7 @@ def _explained(path: Path, if_damaged: str) -> Iterator[None]:
             raise
         if not writable(path):
             raise StoreError(unwritable(path, error)) from error
-        # A statement that fails now says that the tables are not those that the store has made.
-        damaged = result_code(error) in (*DAMAGED, sqlite3.SQLITE_ERROR)
-        advice = if_damaged if damaged else "put that right, and start again"
+        advice = if_damaged if is_damaged(error) else "put that right, and start again"
         raise StoreError(
             f"{path} cannot be opened by this version of vlm-loom ({error}): {advice}."
         ) from error

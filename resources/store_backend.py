@@ -190,7 +190,8 @@ def _compare(store: "PostgresSchema", table: "_Table", source: sqlite3.Connectio
             if mine is None or theirs is None or tuple(mine) != tuple(theirs):
                 raise StoreError(
                     f"{table.name} of {store.shown} differs from the file in row {number}: stop what "
-                    "writes there, drop its schema and bring the home over again."
+                    "writes there, rename its schema (ALTER SCHEMA ... RENAME TO ...), which keeps "
+                    "the rows, and bring the home over again."
                 )
         return number
 

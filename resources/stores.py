@@ -17,7 +17,7 @@ from resources.migrations import StoreError
 from resources.review.file import ReviewFile
 from resources.store_backend import database, open_store
 from resources.warehouse import Warehouse
-from resources.warehouse_of_home import warehouse_of_home
+from resources.warehouse_of_home import require_plain_path, warehouse_of_home
 
 SQLITE = {
     home.ledger_path().name: LedgerFile,
@@ -72,7 +72,8 @@ def require_kept(folder: Path) -> None:
 
 
 def require_folder() -> None:
-    """Raise StoreError where the home is a file; it may not be there yet."""
+    """Raise StoreError where the home is a file or has no usable path; it may not be there yet."""
+    require_plain_path(home.home())
     if home.home().exists() and not home.home().is_dir():
         raise StoreError(f"The home {home.home()} is a file: set LOOM_HOME to a folder.")
 

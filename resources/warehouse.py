@@ -76,6 +76,12 @@ _FULL = "No space left on device"
 _NO_MEMORY = re.compile(r"/[\d.]+ \w+ used\)")
 _IN_USE = "The tables are being written at the moment: look again when the run has gone on."
 _CORRUPT = "Corrupt database file"
+_DAMAGED = (
+    _CORRUPT,
+    "is not a valid DuckDB database file",
+    "Could not read enough bytes from file",
+)
+_OTHER_DUCKDB = "Trying to read a database file with version number"
 """DuckDB has one class of error for all that can be wrong with a file; its words tell them apart."""
 _FINGERPRINT = "count(*) AS n, sum(hash(r)) AS sum"
 _PARAMETER = re.compile(r"\$([a-z_]+)")
@@ -614,10 +620,23 @@ def _advice(reason: str) -> str:
         return f"cannot be written ({reason}): make room on its disk and run again."
     if _DENIED in reason:
         return f"cannot be opened ({reason}): make it a file that you may read and write."
+    if _OTHER_DUCKDB in reason:
+        import duckdb
+
+        return (
+            f"was written by another version of DuckDB than {duckdb.__version__}, which does not read "
+            f"it ({reason}): keep the file, and use an environment with the DuckDB of vlm-loom's "
+            "requirements.lock."
+        )
+    if any(words in reason for words in _DAMAGED):
+        return (
+            f"is no DuckDB file, or a damaged one ({reason}): restore a backup (vlm-loom home "
+            "restore), or, to begin with empty tables, move it and any .wal file next to it into "
+            "another folder."
+        )
     return (
-        f"is no DuckDB file, or a damaged one ({reason}): restore a backup (vlm-loom home "
-        "restore), or move it "
-        "away to begin with empty tables."
+        f"cannot be opened ({reason}): keep the file; put that right, or restore a backup (vlm-loom "
+        "home restore)."
     )
 
 

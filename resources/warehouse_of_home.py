@@ -1,25 +1,42 @@
 """Which warehouse a home has: its file, or the lake that `LOOM_WAREHOUSE` names.
 
-What belongs here: that choice. A home without a lake imports nothing of it.
+What belongs here: that choice, and which paths a file may have. A home without a lake imports nothing
+of it.
 """
 
 import logging
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 from resources import home
 from resources.lake_file import lake_address
+from resources.migrations import StoreError
 from resources.warehouse import Warehouse
 
 _LOG = logging.getLogger(__name__)
+_MISREAD = re.compile(r"[?*\[\\]|%[0-9A-Fa-f]{2}")
+"""DuckDB takes ? for the start of options and a backslash for a slash; Dagster names its databases by
+URLs, in which %41 is A, and finds its settings by a pattern, in which * and [ stand for others."""
+
+
+def require_plain_path(folder: Path) -> None:
+    """Raise StoreError where a part of a workspace's path would be taken for something else."""
+    if misread := _MISREAD.search(str(folder)):
+        raise StoreError(
+            f"The workspace {folder} cannot be used: databases and Dagster do not take {misread[0]} in "
+            "a path as it is written. Rename that folder, or set --home or LOOM_HOME to another one."
+        )
 
 
 def warehouse_of_home(
     log: Callable[[str], None] = _LOG.warning, folder: Path | None = None
 ) -> Warehouse:
-    """The tables of the home, or of the one in `folder`. Nothing is opened; raises LakeError."""
+    """The tables of the home, or of the one in `folder`. Nothing is opened; raises StoreError."""
     if address := lake_address():
         from resources.lake import Lake
 
         return Lake(address, log)
-    return Warehouse((folder or home.home()) / home.warehouse_path().name, log)
+    folder = folder or home.home()
+    require_plain_path(folder)
+    return Warehouse(folder / home.warehouse_path().name, log)

@@ -162,7 +162,7 @@ def account() -> None:
     """Add and change the accounts of reviewers."""
 
 
-@account.command(example="vlm-loom review account add ann --role annotator", without_home=True)
+@account.command(example="vlm-loom review account add ann --role annotator", workspace="optional")
 @click.argument("name")
 @click.option("--role", type=Choice(ROLES), required=True)
 @click.option("--password", is_flag=True, help="Ask for a password instead of printing a link.")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from resources import command_line
 from resources.warehouse import Warehouse
 from tests import lakes
 from tests.browser import FLAGS
@@ -44,6 +45,12 @@ def nobody_elses_make() -> None:
     """A `make` that a test starts is no part of the `make` that runs the tests."""
     for name in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES"):
         os.environ.pop(name, None)
+
+
+@pytest.fixture(autouse=True)
+def nothing_said_of_the_workspace(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A test of a command reads what that says by itself; test_command_line.py has the first line."""
+    monkeypatch.setattr(command_line, "say_workspace", lambda: None)
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ What belongs here: which images a shard needs, and writing accepted and rejected
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from itertools import groupby
@@ -24,7 +24,9 @@ from assets.ingest.pages import pages
 from methods.ingest.image_check import EXTENSION_OF, ImageRejected, wrong_type
 from methods.ingest.image_filters import UNWANTED
 from methods.ingest.image_quality import ImageFacts
+from methods.ingest.mirror_names import file_name, shared_names
 from methods.licences.reading import Stated, licence_of
+from methods.naming import listed
 from methods.wikimedia import thumbnail_url
 from resources.batched import batched
 from resources.corpus.corpus import Corpus
@@ -92,6 +94,9 @@ def images(
     shards = list(context.partition_keys)
     wanted = corpus.settings.images
     of_corpus = Stated(**wanted.licence.model_dump()) if wanted.licence else Stated()
+    if image_fetcher.has_mirror:
+        names = _names_shared_with(context, warehouse, shards, wanted.width)
+        image_fetcher = image_fetcher.with_shared_names(names)
     on_workers = None
     # A folder's images cost nothing to fetch.
     if settings.runner == "ray" and not image_fetcher.reads_a_folder:
@@ -155,6 +160,39 @@ def images(
     )
 
 
+def _names_shared_with(
+    context: dg.AssetExecutionContext,
+    warehouse: Warehouse,
+    shards: Sequence[str],
+    width: int | None,
+) -> frozenset[str]:
+    """File names that several image addresses of the corpus end in, as far as it is ingested.
+
+    Logs a warning for other shards that may have matched an image by such a name before it was shared.
+
+    Args:
+        context: Gets the warning.
+        warehouse: Has the rows of the shards that are ingested.
+        shards: The shards whose images are fetched now.
+        width: The width in pixels in which images are wanted; None for originals.
+    """
+    rows = warehouse.read("ingest/image_urls_of_one_name").to_pylist()
+    names = shared_names(_address(row["image_url"], row, width) for row in rows)
+    of_shard: dict[str, set[str]] = {}
+    for row in rows:
+        if (name := file_name(_address(row["image_url"], row, width))) in names:
+            for shard in row["shards"]:
+                of_shard.setdefault(shard, set()).add(str(name))
+    here = {name for shard in shards for name in of_shard.pop(shard, ())}
+    for shard, of_other in sorted(of_shard.items()):
+        if both := sorted(of_other & here):
+            context.log.warning(
+                f"Images of the shard {shard} have file names that addresses of {', '.join(shards)} "
+                f"have, too ({listed(both)}): ingest {shard} again if it was ingested before."
+            )
+    return names
+
+
 def _by_shard(corpus: Corpus, found: Path) -> Iterator[tuple[Shard, list[dict[str, Any]]]]:
     """Rows of `found` in portions of one shard each, with what Wikipedia states of licences.
 
@@ -175,18 +213,22 @@ def _taken(
     row_of = {row["image_url"]: row for row in rows}
     wanted = []
     for url, row in row_of.items():
-        # Formats that are not supported here, such as SVG, are fetched as rendered by Wikimedia.
-        rendered = row["mime_type"] and row["mime_type"] not in EXTENSION_OF
-        address = url
-        if width or rendered:
-            address = thumbnail_url(url, width or RENDERED_WIDTH, row["original_width"])
-        wanted.append(WantedImage(url, address, row["file_sha1"]))
+        wanted.append(WantedImage(url, _address(url, row, width), row["file_sha1"]))
     for image, taken in intake.take(wanted, shard.images()):
         row = row_of[image.url]
         # The row has the type of the original, not that of a rendition of it.
         if image.address == image.url and isinstance(taken, ImageFacts):
             row["stated_mime_type"] = wrong_type(row["mime_type"], taken.mime_type)
         yield {**row, "fetched_from": image.fetched_from or shard.address}, taken
+
+
+def _address(url: str, row: Mapping[str, Any], width: int | None) -> str:
+    """Where the image of a URL is fetched: at the URL, or a rendition of it."""
+    # Formats that are not supported here, such as SVG, are fetched as rendered by Wikimedia.
+    rendered = row["mime_type"] and row["mime_type"] not in EXTENSION_OF
+    if width or rendered:
+        return thumbnail_url(url, width or RENDERED_WIDTH, row["original_width"])
+    return url
 
 
 def _rejection(row: Mapping[str, Any], rejected: ImageRejected) -> dict[str, Any]:

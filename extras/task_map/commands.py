@@ -15,7 +15,7 @@ from resources.command_line import FILE, QUOTING, Command, HomeCommand
     "task-map",
     cls=Command,
     example="vlm-loom result task-map vectors --base base --out map.html",
-    without_home=True,
+    workspace="optional",
 )
 @click.argument("vectors", type=FILE)
 @click.option("--base", type=FILE, help="Weights before the fine-tuning; not of adapters.")

@@ -6,7 +6,7 @@ shard is read (the modules beside this one) and how an image is fetched (`resour
     FOLDER/*.tsv[.gz], *.parquet  or  FOLDER/shards/...   the shards, WIT's form or wit_base's
     FOLDER/corpus.yaml                                    further shards, filters (`settings.py`)
     FOLDER/categories.jsonl                               {"page_title": ..., "categories": [...]}
-    FOLDER/images/                                        the images by name, if mirrored
+    FOLDER/images/                                        the images by path or name, if mirrored
 """
 
 import re
@@ -150,7 +150,7 @@ class Corpus:
         if shard.name in shards:
             raise CorpusError(
                 f"{shards[shard.name].address} and {shard.address} are both shard "
-                f"{shard.name!r}: remove one of them."
+                f"{shard.name!r}: rename one of them."
             )
         shards[shard.name] = shard
 

@@ -25,8 +25,8 @@ from resources.exports.source import CannotHoldError, ExportError, Source
 from resources.reports.release_folder import ExportedFile
 
 MANIFEST, README, ATTRIBUTION = "manifest.json", "README.md", "attribution.csv"
-ANEW = "remove the folder, or move it, to have it written anew"
-AGAIN = "get the folder anew, or remove it and export again"
+ANEW = "rename the folder, to have it written again"
+AGAIN = "get the folder again, or rename it and export again"
 MADE_HERE = "give a folder that vlm-loom release export made"
 
 

@@ -7,7 +7,7 @@ has is not sent a second time.
 import os
 from pathlib import Path
 
-from resources.exports.folder import MANIFEST, README, Checked, checked_files, with_page
+from resources.exports.folder import README, Checked, checked_files, with_page
 from resources.exports.huggingface import page_in_repository
 from resources.exports.source import ExportError, Source
 
@@ -26,7 +26,7 @@ def require_publishable(source: Source, folder: Path) -> Checked:
         raise ExportError(
             f"{source.release_id} is not sent, as no licence of the whole is known: set licences: "
             f"{{{name}: <its licence>}} under release.exports in settings.yaml if you know it, or "
-            f"licences_left_out: {{{name}: [unknown]}}, and remove {folder} to have it written anew."
+            f"licences_left_out: {{{name}: [unknown]}}, and rename {folder} to have it written again."
         )
     for each in source.all():
         if not each.with_answers:
@@ -96,6 +96,6 @@ def _require_no_answers(folder: Path, shards: str) -> None:
                 turns = pc.list_flatten(batch.column("turns"))
                 if any(pc.struct_field(turns, name).null_count < len(turns) for name in REFERENCES):
                     raise ExportError(
-                        f"{path} has answers, and those of this split are held out: remove {folder} "
-                        f"(its {MANIFEST} too) and export it again."
+                        f"{path} has answers, and those of this split are held out: rename {folder} "
+                        "and export it again."
                     )

@@ -1,20 +1,19 @@
 """Fetching images by their URLs: from a mirror folder, a mirror server, or the web.
 
-What belongs here: the mirrors, the number of attempts, and passing what was fetched to the caller
-through a bounded buffer. What does not: one request (`request.py`), the order of requests
-(`host_queue.py`), the pace of each host (`host_pace.py`), which addresses may be connected to
-(`resources/ssrf_guard.py`), and whether the bytes are an image (`methods/ingest/image_check.py`).
+What belongs here: the mirrors, the number of attempts, and passing what was fetched to the caller.
+What does not: the buffer between the two (`bounded_buffer.py`), one request (`request.py`), the order
+of requests (`host_queue.py`), the pace of each host (`host_pace.py`), which addresses may be connected
+to (`resources/ssrf_guard.py`), and whether the bytes are an image (`methods/ingest/image_check.py`).
 """
 
 import atexit
-from collections import deque
+import copy
 from collections.abc import Callable, Generator, Iterable
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Generic, TypeVar
-from urllib.parse import quote, unquote, urlsplit
+from typing import Any
+from urllib.parse import quote
 
 import anyio
 import httpcore
@@ -22,8 +21,10 @@ from anyio.from_thread import start_blocking_portal
 
 from methods.errors import UserError
 from methods.ingest.image_check import MAX_BYTES, ImageRejected
+from methods.ingest.mirror_names import SHARED_NAME, file_name, path_in_mirror
 from methods.web_address import Credentials, credentials, without_secrets
 from resources.host_pauses import HostPauses
+from resources.images.bounded_buffer import BoundedBuffer, BufferFull
 from resources.images.host_pace import HostPace, Pace, Turn
 from resources.images.host_queue import HostQueues, Job
 from resources.images.request import (
@@ -36,97 +37,6 @@ from resources.images.request import (
     parsed,
 )
 from resources.ssrf_guard import GuardedBackend
-
-Item = TypeVar("Item")
-
-
-@dataclass(slots=True, eq=False)
-class Slot:
-    """Room for one item of up to `n_bytes`."""
-
-    n_bytes: int
-
-
-class BufferFull(Exception):
-    """An item is larger than its slot, and the buffer has no more room for now."""
-
-    def __init__(self, n_bytes: int) -> None:
-        super().__init__(n_bytes)
-        self.n_bytes = n_bytes
-
-
-class BoundedBuffer(Generic[Item]):
-    """At most `max_items` items of together `max_bytes`, in production, waiting and in use.
-
-    A producer reserves a slot before it begins, and resizes it once it knows its item's size. An item
-    larger than `max_bytes` is let in when the buffer is empty. Every method runs in the event loop; a
-    thread calls `take` through a portal.
-    """
-
-    def __init__(self, max_items: int, max_bytes: int) -> None:
-        self._max_items = max_items
-        self._max_bytes = max_bytes
-        self._slots: set[Slot] = set()
-        self._n_bytes = 0
-        self._waiting: deque[tuple[Slot, Item]] = deque()
-        self._in_use: Slot | None = None
-        self._closed = False
-        self._changed = anyio.Event()
-        self._order = anyio.Lock()
-
-    async def reserve(self, n_bytes: int) -> Slot:
-        """A slot for an item of up to `n_bytes`, once there is room: first come, first served."""
-        async with self._order:
-            while len(self._slots) >= self._max_items or (
-                self._slots and self._n_bytes + n_bytes > self._max_bytes
-            ):
-                await self._changed.wait()
-            slot = Slot(n_bytes)
-            self._slots.add(slot)
-            self._n_bytes += n_bytes
-            return slot
-
-    def resize(self, slot: Slot, n_bytes: int) -> None:
-        """Give a slot the size of its item. Raises BufferFull if there is no room for it now."""
-        more = n_bytes - slot.n_bytes
-        if more > 0 and len(self._slots) > 1 and self._n_bytes + more > self._max_bytes:
-            raise BufferFull(n_bytes)
-        self._n_bytes += more
-        slot.n_bytes = n_bytes
-        self._notify()
-
-    def release(self, slot: Slot) -> None:
-        """Release a slot, because it has no item or its item was used."""
-        self._slots.remove(slot)
-        self._n_bytes -= slot.n_bytes
-        self._notify()
-
-    def put(self, slot: Slot, item: Item) -> None:
-        """Put a finished item into its slot."""
-        self._waiting.append((slot, item))
-        self._notify()
-
-    def close(self) -> None:
-        """Declare that no more items will be put."""
-        self._closed = True
-        self._notify()
-
-    async def take(self) -> Item | None:
-        """The next finished item, or None after the last; the slot of the previous one is released."""
-        if self._in_use:
-            self.release(self._in_use)
-            self._in_use = None
-        while not self._waiting:
-            if self._closed:
-                return None
-            await self._changed.wait()
-        self._in_use, item = self._waiting.popleft()
-        return item
-
-    def _notify(self) -> None:
-        self._changed.set()
-        self._changed = anyio.Event()
-
 
 CONCURRENCY = 8
 """Requests at once, to all hosts together."""
@@ -154,8 +64,10 @@ class ImageSourceError(UserError):
 class ImageFetcher:
     """Fetches images, several at a time.
 
-    `mirror` is a folder or an http(s) base URL in which an image has the name that ends its URL's
-    path; None fetches from the URL itself. A user, a password and a query in the base URL are sent
+    `mirror` is a folder or an http(s) base URL; None fetches from the URL itself. A folder has an image
+    by its URL's host and path, or else by the name that ends the path; a server has it by that name.
+    Names that several URLs end in (`shared_names`) tell no image: of those URLs either has an image
+    by host and path alone. A user, a password and a query in the base URL are sent
     with each request to the mirror. `contact` is a mail address or a web page of the person
     who runs this; without it nothing is requested from Wikimedia. `timeout` is the limit of one
     request, `backoff` the wait after the first failed one (doubled after each), both in seconds.
@@ -177,7 +89,9 @@ class ImageFetcher:
         backoff: float = 0.5,
         pauses: HostPauses | None = None,
         pace: Pace | None = None,
+        shared_names: Iterable[str] = (),
     ) -> None:
+        self._shared_names = frozenset(shared_names)
         self._base_url: str | None = None
         self._folder: Path | None = None
         self._trusted: tuple[str, int] | None = None
@@ -207,6 +121,17 @@ class ImageFetcher:
         self._pace = pace
 
     @property
+    def has_mirror(self) -> bool:
+        """Whether images come from a mirror, which names them by less than their URL."""
+        return self._folder is not None or self._base_url is not None
+
+    def with_shared_names(self, names: Iterable[str]) -> "ImageFetcher":
+        """The same fetcher for a corpus in which these file names belong to several URLs each."""
+        fetcher = copy.copy(self)
+        fetcher._shared_names = frozenset(names)
+        return fetcher
+
+    @property
     def reads_a_folder(self) -> bool:
         """Whether images come from a mirror folder, so that fetching one costs nothing."""
         return self._folder is not None
@@ -228,6 +153,7 @@ class ImageFetcher:
             "max_bytes": self._max_bytes,
             "timeout": self._timeout,
             "backoff": self._backoff,
+            "shared_names": sorted(self._shared_names),
         }
 
     def source(self, url: str) -> str:
@@ -237,7 +163,7 @@ class ImageFetcher:
         """
         try:
             if self._folder is not None:
-                return f"{self._folder.name}/{_file_name(url)}"
+                return f"{self._folder.name}/{self._in_folder(self._folder, url)}"
             return without_secrets(self._address(url))
         except ImageRejected:
             return without_secrets(url)
@@ -249,9 +175,9 @@ class ImageFetcher:
 
         A single URL raises no error; the reasons are missing,
         oversized_bytes, http_error, rate_limited, timeout, unreachable, private_address,
-        no_contact. `on_progress(done, total)` is called before each, in the calling thread. A
-        thread fetches ahead, up to 32 images or 100 MB that the caller has not used. Closing the
-        iterator ends the thread and its connections.
+        no_contact, shared_name. `on_progress(done, total)` is called before each, in the calling
+        thread. A thread fetches ahead, up to 32 images or 100 MB that the caller has not used. Closing
+        the iterator ends the thread and its connections.
         """
         distinct = list(dict.fromkeys(urls))
         fetched = self._each_from_web(distinct)
@@ -271,7 +197,7 @@ class ImageFetcher:
                 yield url, rejected
 
     def _from_folder(self, folder: Path, url: str) -> bytes:
-        path = folder / _file_name(url)
+        path = folder / self._in_folder(folder, url)
         try:
             n_bytes = path.stat().st_size
             if n_bytes > self._max_bytes:
@@ -280,6 +206,16 @@ class ImageFetcher:
         except OSError as error:
             detail = f"The mirror has no readable file {path.name[:80]!r} ({error.strerror})."
             raise ImageRejected("missing", detail) from None
+
+    def _in_folder(self, folder: Path, url: str) -> str:
+        """The name, relative to the mirror's folder, of the file with the image of a URL."""
+        path = path_in_mirror(url)
+        if path and _is_file(folder / path):
+            return path
+        name = _named(url)
+        if name in self._shared_names:
+            raise _shared(name, path)
+        return name
 
     def _each_from_web(self, urls: list[str]) -> _Results:
         jobs = []
@@ -297,13 +233,26 @@ class ImageFetcher:
             atexit.register(stack.close)
             stack.callback(atexit.unregister, stack.close)
             while (result := portal.call(buffer.take)) is not None:
-                yield result
+                yield self._explained(*result)
             running.result()
+
+    def _explained(self, url: str, fetched: Fetched) -> tuple[str, Fetched]:
+        """The result, and why a mirror was not asked for the name that ends the URL."""
+        missing = isinstance(fetched, ImageRejected) and fetched.reason == "missing"
+        if missing and self._base_url and (name := file_name(url)) in self._shared_names:
+            return url, _shared(str(name), path_in_mirror(url))
+        return url, fetched
 
     def _address(self, url: str) -> str:
         if self._base_url is None:
             return url
-        return f"{self._base_url}/{quote(_file_name(url))}{self._query}"
+        name = _named(url)
+        if name in self._shared_names:
+            path = path_in_mirror(url)
+            if path is None:
+                raise _shared(name, path)
+            name = path
+        return f"{self._base_url}/{quote(name)}{self._query}"
 
     async def _fetch(self, jobs: list[Job], buffer: _Buffer) -> None:
         pace = self._pace or HostPace(self._backoff, self._pauses)
@@ -412,12 +361,27 @@ def _origin(base_url: str) -> tuple[str, int]:
     return origin.host.decode(), origin.port
 
 
-def _file_name(url: str) -> str:
-    """The name that ends the URL's path, percent-decoded; it names a file in the mirror only."""
-    try:
-        name = unquote(urlsplit(url).path.rpartition("/")[2], errors="strict")
-    except ValueError:
-        name = ""
-    if name in ("", ".", "..") or any(c in "/\\\0" for c in name):
+def _named(url: str) -> str:
+    """The name that ends the URL's path. Raises ImageRejected where it names no file of the mirror."""
+    name = file_name(url)
+    if name is None:
         raise ImageRejected("missing", "The address ends in no file name.")
     return name
+
+
+def _shared(name: str, path: str | None) -> ImageRejected:
+    """Why the image of a URL is not the mirror's file that has the URL's file name."""
+    where = f" Put the file of this address at {path[:300]!r} in the mirror." if path else ""
+    return ImageRejected(
+        SHARED_NAME,
+        f"Several addresses end in {name[:80]!r}, so a file of that name may be another's image."
+        f"{where}",
+    )
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:
+        # A name may be longer than the file system allows.
+        return False

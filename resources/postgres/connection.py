@@ -299,8 +299,8 @@ class PostgresConnection:
             return sqlite3.IntegrityError(told)
         if isinstance(error, _DAMAGED):
             return StoreError(
-                f"{self._shown} lacks tables that it had ({told}): restore it with pg_restore, or drop "
-                f"its schema {self._schema} to begin without it."
+                f"{self._shown} lacks tables that it had ({told}): restore it with pg_restore, or, to "
+                f"begin without it, rename its schema (ALTER SCHEMA {self._schema} RENAME TO ...)."
             )
         if code.startswith(_AWAY) or (
             not code and isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)

@@ -80,6 +80,15 @@ def test_each_healthcheck_asks_the_port_that_is_served() -> None:
     assert environment[serving.CODE] == f"code:{OURS['code']['command'][-1]}"
 
 
+def test_commands_in_comments_name_the_file_and_required_values_are_the_first() -> None:
+    for path in (path for path in DEPLOY.rglob("*") if path.is_file()):
+        for command in re.findall(r"docker compose -.*", path.read_text()):
+            assert command.startswith("docker compose --file deploy/compose.yaml "), path
+    required = set(re.findall(r"\$\{(\w+):\?", (DEPLOY / "compose.yaml").read_text()))
+    values = re.findall(r"^(\w+)=", (DEPLOY / "env.example").read_text(), re.MULTILINE)
+    assert required == set(values[:3])
+
+
 def test_nothing_but_the_two_web_servers_is_published_and_these_on_loopback() -> None:
     published = {name: each["ports"] for name, each in SERVICES.items() if "ports" in each}
     assert set(published) == {"webserver", "review"}

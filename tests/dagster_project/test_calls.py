@@ -37,6 +37,7 @@ def test_it_serves_until_ctrl_c(tmp_path: Path, port: int) -> None:
     )
     try:
         assert process.stdout is not None
+        assert process.stdout.readline() == f"Workspace: {tmp_path / 'home'}\n"
         said = process.stdout.readline()
         assert said == f"Model calls on http://127.0.0.1:{port}{CALLS} (Ctrl-C stops it)\n"
         answer = None
@@ -63,8 +64,10 @@ def test_a_port_that_is_taken_is_one_sentence(tmp_path: Path) -> None:
         number = taken.getsockname()[1]
         ended = command(tmp_path / "home", "calls", PORT=str(number))
     assert ended.returncode == 2
-    assert ended.stderr.startswith(f"The port {number} of 127.0.0.1 cannot be used (")
-    assert ended.stderr.endswith("choose another with --port.\n")
+    workspace, said = ended.stderr.splitlines()
+    assert workspace == f"Workspace: {tmp_path / 'home'}"
+    assert said.startswith(f"The port {number} of 127.0.0.1 cannot be used (")
+    assert said.endswith("choose another with --port.")
     assert not list((tmp_path / "home").iterdir())
 
 

@@ -67,6 +67,28 @@ def test_a_folder_may_have_any_name(
     assert loom(["home", "restore", "--overwrite", "--", name]) == 0
 
 
+def test_a_workspace_below_a_folder_of_odd_characters_is_used_backed_up_and_restored(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    odd = tmp_path / """it's 100% "#1"; $HOME"""
+    shutil.copytree(folder, odd / "home")
+    before = names(tmp_path)
+    for home, *words in (
+        ("home", "release", "unpin", "mmdu"),
+        ("home", "home", "backup", "--to", str(odd / "back?up%41")),
+        ("restored", "home", "restore", str(odd / "back?up%41")),
+        ("restored", "home", "check-ledger"),
+        ("restored", "sql", "SELECT count(*) AS n FROM release.releases"),
+    ):
+        monkeypatch.setenv("LOOM_HOME", str(odd / home))
+        loom(words)
+    printed = capsys.readouterr()
+    assert "is sound" in printed.out and " n " in printed.out, printed
+    assert printed.err == "mmdu is not pinned; no name is.\n"
+    assert names(tmp_path) == before
+    assert names(odd) == {"home", "back?up%41", "restored"}
+
+
 def test_a_restore_needs_to_be_told_from_where(folder: Path, capsys) -> None:
     assert loom(["home", "restore"]) == 2
     assert capsys.readouterr().err == "vlm-loom home restore: say SOURCE, too.\n"

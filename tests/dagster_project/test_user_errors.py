@@ -38,7 +38,7 @@ HANDLED_IN_CODE = {
     "methods.prompts.parsing.ParseError": "the model is asked again",
     "methods.review.faults.EditFault": "becomes a sentence at the part of the page, or a DecisionError",
     "methods.review.decisions.StaleDecision": "becomes a conflict in the import's report",
-    "resources.images.fetcher.BufferFull": "the image is queued again",
+    "resources.images.bounded_buffer.BufferFull": "the image is queued again",
     "resources.wikipedia.api_client.NoService": "the page's HTML is asked for",
     "resources.llm.circuit_breaker.ProviderDown": "becomes a Failure",
     "resources.llm.reply.BadResponse": "the request is sent again",

@@ -64,6 +64,7 @@ def wanted(url: str) -> WantedImage:
 def of_bytes(
     data: bytes | None,
     excluded: dict[str, str] | None = None,
+    shared_names: tuple[str, ...] = (),
     **limits: float,
 ) -> Callable[[Path], Outcome]:
     """A folder with these bytes under the image's name, None for no such file, beside a sound one."""
@@ -76,7 +77,7 @@ def of_bytes(
             (mirror / "broken.png").write_bytes(data)
         return outcome_of(
             folder,
-            ImageFetcher(mirror),
+            ImageFetcher(mirror, shared_names=shared_names),
             wanted(WEB + "broken.png"),
             wanted(WEB + "sound.png"),
             ImageLimits(**limits),  # type: ignore[arg-type]
@@ -112,6 +113,10 @@ DOT.paste(255, (90, 90, 93, 93))
 MD5 = hashlib.md5(PICTURE).hexdigest()
 BYTES = [
     Case("No file of that name in the folder", of_bytes(None)),
+    Case(
+        "A file whose name other addresses of the corpus have, too",
+        of_bytes(PICTURE, shared_names=("broken.png",)),
+    ),
     Case("An empty file", of_bytes(b"")),
     Case("A file of over 25 MB", of_bytes(bytes(MAX_BYTES + 1))),
     Case("A web page under an image's name", of_bytes(b"<!doctype html><p>Sorry</p>")),

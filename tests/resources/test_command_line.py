@@ -10,8 +10,9 @@ import pytest
 
 from dagster_project.cli import NAME, vlm_loom
 from dagster_project.cli import main as loom
-from resources import command_line
-from resources.command_line import Choice, Command, Group
+from methods.errors import UserError
+from resources import command_line, home
+from resources.command_line import Choice, Command, Group, say_workspace
 from tests.command_lines import fault_of
 
 
@@ -43,13 +44,13 @@ def some() -> None:
     """Some commands."""
 
 
-@some.command("list", without_home=True)
+@some.command("list", workspace="optional")
 def list_() -> int:
     """List."""
     return 0
 
 
-@some.command(without_home=True)
+@some.command(workspace="optional")
 @click.argument("id")
 @click.argument("name")
 @click.option("--language", type=Choice(("english", "chinese")), required=True)
@@ -138,6 +139,66 @@ def test_the_nearest_of_the_projects_own(capsys: pytest.CaptureFixture[str]) -> 
         assert said.endswith(f"; the nearest is {nearest}.\n")
 
 
+# --- The workspace -------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def said_of_the_workspace(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command_line, "say_workspace", say_workspace)
+
+
+@pytest.mark.parametrize("set_by", ["LOOM_HOME", "--home", None])
+def test_a_command_says_first_which_workspace_it_uses_and_keeps_its_output_clean(
+    set_by: str | None,
+    said_of_the_workspace: None,
+    loom_home: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    loom_home.mkdir()
+    words = ["release", "list", "--json"]
+    line = f"Workspace: {loom_home}"
+    if set_by == "--home":
+        monkeypatch.setenv("LOOM_HOME", "another")
+        words += ["--home", str(loom_home)]
+    if set_by is None:
+        monkeypatch.delenv("LOOM_HOME")
+        monkeypatch.setattr(home, "DEFAULT", loom_home)
+        line += " (the default: --home names another)"
+    assert loom(words) == 0
+    printed = capsys.readouterr()
+    assert (json.loads(printed.out), printed.err) == ([], f"{line}\n")
+
+
+def test_commands_that_use_no_workspace_say_nothing_of_one(
+    said_of_the_workspace: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    without = {words for words in ALL if command_of(words).workspace == "unused"}
+    assert without == {("completion",), ("release", "forms"), ("model", "offline-server")}
+    assert loom(["release", "forms"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("words", ALL, ids=" ".join)
+@pytest.mark.parametrize("name", ["a?b", "a%41b", "a\\b", "a[b]", "a*b"])
+def test_every_command_refuses_a_path_that_databases_misread_and_makes_nothing(
+    name: str,
+    words: tuple[str, ...],
+    tmp_path: Path,
+    loom_home: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    command = command_of(words)
+    assert isinstance(command, Command)
+    if command.workspace == "unused":
+        return
+    monkeypatch.setenv("LOOM_HOME", str(tmp_path / name / "home"))
+    with pytest.raises(UserError, match="Rename that folder, or set --home or LOOM_HOME"):
+        command.invoke(click.Context(command))
+    assert list(tmp_path.iterdir()) == []
+
+
 # --- Help and completion -------------------------------------------------------------------------
 
 
@@ -149,7 +210,7 @@ def test_help_says_what_each_does_and_has_an_example_that_can_be_typed(
     assert isinstance(command, Command)
     assert loom([*words, "--help"]) == 0
     help_ = capsys.readouterr().out
-    assert command.help and "--home" in help_
+    assert command.help and "--home" in help_ and str(home.DEFAULT) in help_
     example = help_.partition("\n  Example: ")[2].rstrip("\n")
     assert f"{NAME} {' '.join(words)}" in example and "\n" not in example
     assert fault_of(example.partition(f"{NAME} ")[2].removesuffix(')"')) is None

@@ -119,8 +119,8 @@ def test_a_backup_of_a_home_from_before_the_baseline_is_not_restored(
         restore(backup, home, overwrite=True)
 
     assert str(refused.value) == (
-        f"{backup / name} was made before vlm-loom 0.2.0, the first version whose homes are kept: set "
-        f"LOOM_HOME to another folder, or move {backup} away."
+        f"{backup / name} was made before vlm-loom 0.2.0, the first version whose homes are kept: keep "
+        f"{backup} for the version that made it, and set LOOM_HOME to another folder."
     )
     assert content(home) == before and {each.name for each in tmp_path.iterdir()} == {
         "backup",

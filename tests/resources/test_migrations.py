@@ -211,7 +211,7 @@ def test_a_store_from_before_the_baseline_is_refused_in_one_sentence_and_not_tou
 
     assert str(refusal(tmp_path / name)) == (
         f"{tmp_path / name} was made before vlm-loom 0.2.0, the first version whose homes are kept: "
-        f"set LOOM_HOME to another folder, or move {tmp_path} away."
+        f"keep {tmp_path} for the version that made it, and set LOOM_HOME to another folder."
     )
 
 

@@ -113,7 +113,7 @@ def test_a_users_file_that_replaces_nothing_is_refused_with_the_nearest_names(
             asked()
         said, _, proposed = str(caught.value).partition("; ")
         assert said == f"The file {path} replaces no prompt, since none is called {name}.md"
-        assert proposed.startswith(nearest) and proposed.endswith(": rename it, or remove it.")
+        assert proposed.startswith(nearest) and proposed.endswith(": rename it.")
 
 
 def test_a_users_folder_may_hold_other_files(override, tmp_path):

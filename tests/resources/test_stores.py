@@ -153,7 +153,7 @@ def test_every_command_refuses_a_home_from_before_the_baseline_also_what_is_left
 
     assert refused(command, capsys) == (
         f"{tmp_path / left} was made before vlm-loom 0.2.0, the first version whose homes are kept: "
-        f"set LOOM_HOME to another folder, or move {tmp_path} away.\n"
+        f"keep {tmp_path} for the version that made it, and set LOOM_HOME to another folder.\n"
     )
     assert {each.name for each in tmp_path.iterdir()} <= {left, f"{left}.lock"}
 
@@ -168,7 +168,8 @@ def test_every_command_says_so_in_one_sentence(command: str, folder: Path, capsy
     said = refused(command, capsys)
 
     assert said.startswith(f"{folder / 'ledger.sqlite'} cannot be opened by this version")
-    assert "restore a backup (vlm-loom home restore), or move it away" in said
+    assert "vlm-loom home salvage-ledger" in said
+    assert "restore a backup (vlm-loom home restore)" in said
 
 
 @pytest.mark.parametrize("name", SQLITE)
@@ -182,7 +183,9 @@ def test_a_damaged_sqlite_file_is_named(name: str, harm: str, folder: Path) -> N
     else:
         path.write_bytes(content[::-1] if harm == "random" else content[: len(content) // 2])
 
-    with pytest.raises(StoreError, match=rf"^{path} cannot be opened .*: restore a backup"):
+    # A folder of that name says nothing of the file.
+    advice = "put that right" if harm == "folder" else "restore a backup"
+    with pytest.raises(StoreError, match=rf"^{path} (cannot be opened|is damaged) .*: {advice}"):
         bring_home_up_to_date()
 
 

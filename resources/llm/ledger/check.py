@@ -19,7 +19,7 @@ from typing import NamedTuple
 from resources.llm.ledger.calls import readable
 from resources.llm.ledger.file import CLASSES, LedgerFile
 from resources.migrations import StoreError
-from resources.sqlite_connection import DAMAGED, result_code
+from resources.sqlite_connection import is_damaged
 from resources.sqlite_file import BUSY_TIMEOUT, size_of, unwritable, writable
 
 WALKED_EACH_TIME = 64 * 2**20
@@ -45,7 +45,7 @@ def require_sound(path: Path) -> None:
         try:
             wrong = _looked_at(connection, path)
         except sqlite3.DatabaseError as error:
-            if result_code(error) not in DAMAGED:
+            if not is_damaged(error):
                 raise StoreError(
                     f"{path} cannot be read ({error}): put that right, and start again."
                 ) from error

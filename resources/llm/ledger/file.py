@@ -23,7 +23,6 @@ class LedgerFile(SqliteFile):
     NAME = "ledger"
     SCHEMA = (Path(__file__).with_name("schema.sql"),)
     IF_DAMAGED = (
-        "restore a backup (vlm-loom home restore), or move it away to begin without it, or make "
-        "a new one of "
-        "what can be read of it (vlm-loom home salvage-ledger)"
+        "restore a backup (vlm-loom home restore), or make a new one of what can be read of it "
+        "(vlm-loom home salvage-ledger)"
     )

@@ -89,9 +89,8 @@ def _write(draft: Path, path: Path) -> None:
     if not any(rows[name] for name in _NUMBERED):
         _remove(draft)
         raise StoreError(
-            f"Nothing can be read of {path}: restore a backup (vlm-loom home restore), or move "
-            "it away to begin "
-            "without it."
+            f"Nothing can be read of {path}: restore a backup (vlm-loom home restore), or, to begin "
+            "without it, move it and any -wal file next to it into another folder."
         )
     os.sync()
     _beside(draft, ".lock").unlink(missing_ok=True)

@@ -128,7 +128,7 @@ def test_two_shards_of_one_name_are_refused(folder, added, settings):
         (folder / added).write_bytes(shard_text(1))
     corpus = configured(folder, settings)
     for use in (corpus.shards, lambda: corpus.shard("a"), corpus.changing):
-        with pytest.raises(CorpusError, match=r".+ and .+ are both shard '[abc]': remove one"):
+        with pytest.raises(CorpusError, match=r".+ and .+ are both shard '[abc]': rename one"):
             use()
 
 

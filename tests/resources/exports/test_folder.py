@@ -64,7 +64,7 @@ def test_a_file_that_is_not_as_written_is_named(
         checked_files(target)
     with pytest.raises(
         ExportError,
-        match=r"parquet of .*: remove the folder, or move it, to have it written anew\.$",
+        match=r"parquet of .*: rename the folder, to have it written again\.$",
     ):
         write_folder(target, FORMS["huggingface"], released(dialogues))
 
@@ -77,7 +77,7 @@ def test_what_stands_in_the_place_of_a_folder_is_left_there(
     mine = target if what == "a file" else target / "mine.txt"
     mine.parent.mkdir(exist_ok=True)
     mine.write_text("mine")
-    with pytest.raises(ExportError, match=r"has no manifest\.json: remove the folder, or move it"):
+    with pytest.raises(ExportError, match=r"has no manifest\.json: rename the folder"):
         write_folder(target, FORMS["huggingface"], released(dialogues))
     assert mine.read_text() == "mine"
 

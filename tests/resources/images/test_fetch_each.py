@@ -13,7 +13,8 @@ from resources import ssrf_guard as guarded_network
 from resources.home import REPO_ROOT
 from resources.images import fetcher as image_source
 from resources.images import host_pace as fetch_schedule
-from resources.images.fetcher import CONCURRENCY, BoundedBuffer, ImageFetcher
+from resources.images.bounded_buffer import BoundedBuffer
+from resources.images.fetcher import CONCURRENCY, ImageFetcher
 from resources.images.host_pace import HOST_CONNECTIONS
 from tests.resources.images.upload_double import (
     PICTURE,

@@ -257,6 +257,34 @@ def test_a_mirror_that_no_address_can_be_is_said_at_once(mirror):
         ImageFetcher(mirror)
 
 
+TWO = [f"{WEB}en/Landmark.png", f"{WEB}commons/Landmark.png", f"{WEB}en/Landmark.png?v=2"]
+"""Addresses of one file name: other paths, and another query."""
+
+
+def test_a_name_that_several_addresses_have_is_the_image_of_none_of_them(tmp_path):
+    (tmp_path / "Landmark.png").write_bytes(b"of whom?")
+    fetcher = ImageFetcher(tmp_path).with_shared_names(["Landmark.png"])
+    assert {reason(taken) for _, taken in fetcher.fetch_each(TWO)} == {"shared_name"}
+    for url in TWO:
+        file = tmp_path / url.removeprefix("https://")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(url.encode())
+    assert dict(fetcher.fetch_each(TWO)) == {url: url.encode() for url in TWO}
+    assert fetcher.source(TWO[0]) == f"{tmp_path.name}/upload.example.org/wit/en/Landmark.png"
+
+
+def test_a_mirror_server_is_asked_for_the_path_where_a_name_is_shared(uploads):
+    path = TWO[0].removeprefix("https://")
+    uploads.serve("Landmark.png", ok())
+    uploads.serve(path, ok())
+    made = ImageFetcher(uploads.base, backoff=0.01).with_shared_names(["Landmark.png"])
+    fetcher = ImageFetcher(**made.settings())
+    taken = dict(fetcher.fetch_each(TWO))
+    assert taken[TWO[0]] == PICTURE
+    assert {reason(taken[url]) for url in TWO[1:]} == {"shared_name"}
+    assert "Landmark.png" not in uploads.asked
+
+
 def test_a_mirror_folder_gives_the_file_of_that_name(tmp_path):
     (tmp_path / "Owl (bird) é.png").write_bytes(PICTURE)
     told: list[tuple[int, int]] = []

@@ -1,0 +1,56 @@
+"""Names of images in a mirror: the names that a mirror may have an address's image by.
+
+What belongs here: those names, and which of them several addresses share. What does not: reading the
+mirror (`resources/images/fetcher.py`).
+
+    <host>/<path>    images.example.org/wikipedia/en/1/11/Landmark.png, with ?<query> where there is one
+    <file name>      Landmark.png, if no other address ends in it
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from urllib.parse import unquote, urlsplit
+
+SHARED_NAME = "shared_name"
+"""Why an image is rejected that a mirror has by a name which several addresses share."""
+
+
+def file_name(address: str) -> str | None:
+    """The name that ends an address's path, percent-decoded; None if it names no file of a folder."""
+    try:
+        return _decoded(urlsplit(address).path.rpartition("/")[2])
+    except ValueError:
+        return None
+
+
+def path_in_mirror(address: str) -> str | None:
+    """Host, path and query of an address, as `wget --recursive` names files.
+
+    Host and path are percent-decoded. Addresses that differ only in scheme, password or fragment have
+    one path. Returns None if the path could lead out of a folder.
+    """
+    try:
+        parts = urlsplit(address)
+        host = parts.netloc.rpartition("@")[2].lower()
+        names = [_decoded(part) for part in (host, *parts.path.removeprefix("/").split("/"))]
+    except ValueError:
+        return None
+    if None in names or "\\" in parts.query or "\0" in parts.query:
+        return None
+    query = "?" + parts.query.replace("/", "%2F") if parts.query else ""
+    return "/".join(map(str, names)) + query
+
+
+def shared_names(addresses: Iterable[str]) -> frozenset[str]:
+    """File names that several addresses end in, which differ in host, path or query."""
+    paths = defaultdict(set)
+    for address in addresses:
+        if name := file_name(address):
+            paths[name].add(path_in_mirror(address) or address)
+    return frozenset(name for name, of_name in paths.items() if len(of_name) > 1)
+
+
+def _decoded(part: str) -> str | None:
+    """A part of a path that names a file or folder. Raises ValueError if it is not UTF-8."""
+    name = unquote(part, errors="strict")
+    return None if name in ("", ".", "..") or any(c in "/\\\0" for c in name) else name

@@ -138,5 +138,31 @@ def test_failures(tmp_path: Path, case: str, kind: str) -> None:
 
     assert not isinstance(outcome, Completion) and outcome.kind == kind, outcome
     assert WORDS.get(case, "") in outcome.detail
-    may_pass = kind in ("server_error", "bad_response")
+    # A 403 without words about key, account or content is tried once more while nothing is answered.
+    may_pass = kind in ("server_error", "bad_response") or case == "waf-403"
     assert n_requests == (2 if may_pass else 1)
+
+
+FORBIDDEN = CASES.parents[1] / "01-one-forbidden-question/cases.json"
+MODELS_THAT_FORBID = (
+    *("some-xai", "some-openrouter", "some-waf", "some-deepseek", "some-alibaba", "judge-xai"),
+)
+
+
+@pytest.mark.parametrize("model", MODELS_THAT_FORBID)
+def test_one_forbidden_question_costs_one_question(tmp_path: Path, model: str) -> None:
+    forbidden, answered = json.loads(FORBIDDEN.read_text())[model]
+
+    def answer_unless_forbidden(asked: Asked) -> None:
+        case = forbidden if b"Question 7?" in asked.body else answered
+        if "say" in case:
+            asked.says(case["say"])
+        else:
+            body = case["body"] if isinstance(case["body"], str) else json.dumps(case["body"])
+            asked.send(body.encode(), case["status"])
+
+    with answering(answer_unless_forbidden) as api:
+        gateway = gateway_of(tmp_path, {model: {"base_url": api.url, "concurrency": 2}})
+        outcomes, usage = gateway.ask("s", questions(30, model))
+
+    assert usage.failures == {"refused": 1} and not isinstance(outcomes[7], Completion)

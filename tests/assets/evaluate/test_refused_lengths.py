@@ -1,0 +1,103 @@
+"""A dialogue whose third turn a server refuses: under `truncate` a shorter one is asked."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assets.evaluate.contestants import ModelContestant
+from assets.evaluate.inference import PARAMS, Answered, AnswerRun, answer_item
+from methods.evaluation.items import Item, Turn
+from methods.mmdu import Mmdu
+from resources.llm.model_calls import ModelCalls
+from tests.doubles.odd_api import Asked, answering
+from tests.resources.llm.loopback import gateway_of
+
+SAMPLE = Path("../shared/data/public_reports/05-too-long-dialogue/cases.json")
+ITEM = Item(
+    "i",
+    tuple(Turn(n, f"{word} question?") for n, word in enumerate(("FIRST", "SECOND", "THIRD"), 1)),
+)
+
+REFUSALS: dict[str, tuple[int, Any]] = {
+    "by code": (400, {"error": {"message": "No.", "code": "context_length_exceeded"}}),
+    "in words": (400, {"error": {"message": "Input is too long for requested model."}}),
+    "in another language": (400, {"msg": "输入长度超出模型上下文"}),
+    "number of images": (400, {"error": {"message": "too many images: 24 > 20"}}),
+    "inside a reply of status 200": (200, {"error": {"message": "Prompt too long", "code": 400}}),
+    "in words that nobody knows": (400, {"error": {"message": "Gargle blaster overflow #7."}}),
+    "without words": (422, ""),
+}
+
+
+def ask(folder: Path, refusal: tuple[int, Any], policy: str) -> Answered:
+    """What comes of the dialogue where the server refuses all three turns together."""
+
+    def answer(asked: Asked) -> None:
+        if b"FIRST" in asked.body and b"THIRD" in asked.body:
+            asked.send(json.dumps(refusal[1]).encode(), refusal[0])
+        else:
+            asked.says("Blue boats.")
+
+    async def work(calls: ModelCalls, run: AnswerRun) -> Answered:
+        return await answer_item(calls, Mmdu(), run, "it", policy)  # type: ignore[arg-type]
+
+    with answering(answer) as api:
+        gateway = gateway_of(folder, {"it": {"base_url": api.url, "attempts": 1}})
+        spec = gateway.registry.model("it")
+        asker = ModelContestant("it", spec, PARAMS, lambda messages, _: messages)
+        (answered,), _ = gateway.map("stage", [AnswerRun(asker, ITEM)], work)
+    return answered
+
+
+def statuses(answered: Answered) -> list[tuple[str, int | None]]:
+    return [(row["status"], row["turns_left_out"]) for row in answered.answers]
+
+
+@pytest.mark.parametrize("refusal", REFUSALS.values(), ids=REFUSALS)
+def test_a_turn_that_is_refused_is_asked_again_without_the_oldest_turn(
+    tmp_path: Path, refusal: tuple[int, Any]
+) -> None:
+    answered = ask(tmp_path, refusal, "truncate")
+
+    assert statuses(answered) == [("answered", None), ("answered", None), ("answered", 1)]
+    assert answered.failed == [] and answered.n_lost == 0
+
+
+def test_under_fail_the_turn_is_lost_and_says_what_the_server_said(tmp_path: Path) -> None:
+    answered = ask(tmp_path, REFUSALS["in words that nobody knows"], "fail")
+
+    assert statuses(answered) == [("answered", None), ("answered", None), ("failed", None)]
+    assert "Gargle blaster overflow" in answered.failed[0]["detail"]
+
+
+def test_what_no_shortening_helps_is_a_failed_turn(tmp_path: Path) -> None:
+    def answer(asked: Asked) -> None:
+        asked.send(b'{"error": "broken picture"}', 400) if b"SECOND" in asked.body else asked.says()
+
+    with answering(answer) as api:
+        gateway = gateway_of(tmp_path, {"it": {"base_url": api.url, "attempts": 1}})
+        asker = ModelContestant(
+            "it", gateway.registry.model("it"), PARAMS, lambda messages, _: messages
+        )
+
+        async def work(calls: ModelCalls, run: AnswerRun) -> Answered:
+            return await answer_item(calls, Mmdu(), run, "it", "truncate")
+
+        (answered,), _ = gateway.map("stage", [AnswerRun(asker, ITEM)], work)
+
+    assert [row["status"] for row in answered.answers] == ["answered", "failed", "not_asked"]
+    assert answered.failed[0]["reason"] == "bad_request"
+
+
+@pytest.mark.skipif(not SAMPLE.exists(), reason="the shared samples are not here")
+@pytest.mark.parametrize(
+    "server", ["openai", "bedrock", "lmstudio", "vllm-images", "claude-images", "openrouter-200"]
+)
+def test_the_samples(tmp_path: Path, server: str) -> None:
+    case = json.loads(SAMPLE.read_text())[server][0]
+
+    answered = ask(tmp_path, (case["status"], case["body"]), "truncate")
+
+    assert statuses(answered) == [("answered", None), ("answered", None), ("answered", 1)]

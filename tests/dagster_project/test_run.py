@@ -117,10 +117,10 @@ def test_a_job_that_fails_is_said(tmp_path: Path) -> None:
 
     assert done.returncode == 1
     assert "There are no entries" in done.stdout
-    assert (
-        done.stderr
-        == "The run of cluster failed; the log above and the UI (vlm-loom ui) say why.\n"
-    )
+    assert done.stderr.splitlines() == [
+        f"Workspace: {tmp_path / 'home'}",
+        "The run of cluster failed; the log above and the UI (vlm-loom ui) say why.",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -493,9 +493,9 @@ def test_after_one_row_changes_only_what_depends_on_it_is_asked_again(
 def test_a_profile_without_its_key_fails_at_once_with_one_sentence(tmp_path: Path) -> None:
     refused = demo(tmp_path / "home", LOOM_PROFILE="openai")
     assert refused.returncode == 2
-    assert refused.stderr.strip() == (
-        "gpt-4o needs a key: set OPENAI_API_KEY, or choose the profile 'offline'."
-    )
+    workspace, said = refused.stderr.splitlines()
+    assert workspace == f"Workspace: {tmp_path / 'home'}"
+    assert said == "gpt-4o needs a key: set OPENAI_API_KEY, or choose the profile 'offline'."
     assert refused.stdout == ""
 
 

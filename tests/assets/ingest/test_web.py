@@ -298,10 +298,11 @@ def test_passwords_in_addresses_are_sent_to_the_mirror_and_stored_nowhere(
         ok()(exchange)
 
     uploads.serve("a.png", guarded)
+    uploads.serve("b.png", guarded)
     mirror = uploads.base.replace("//", "//ada:s3cr%40et@") + "?token=t0ken"
     urls = [
         "https://bob:hidd3n@example.org/x/a.png",
-        "https://example.org/y/a.png?width=3&access_token=hidd3n",
+        "https://example.org/y/b.png?width=3&access_token=hidd3n",
         "https://bob:hidd3n@example.org/x/none.png",
         "ftp://bob:hidd3n@example.org/x/a.png",
     ]
@@ -314,7 +315,7 @@ def test_passwords_in_addresses_are_sent_to_the_mirror_and_stored_nowhere(
     assert sent == [(basic, "token=t0ken")] * 2
     assert {row["image_url"]: row["fetched_from"] for row in table(world, "images")} == {
         "https://example.org/x/a.png": f"{uploads.base}/a.png",
-        "https://example.org/y/a.png?width=3": f"{uploads.base}/a.png",
+        "https://example.org/y/b.png?width=3": f"{uploads.base}/b.png",
     }
     kept = [path for path in world.home.rglob("*") if path.is_file()]
     assert {"image_index.sqlite", "warehouse.duckdb"} <= {path.name for path in kept}

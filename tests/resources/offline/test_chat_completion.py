@@ -8,7 +8,8 @@ import pytest
 from methods.mmdu.judging import GRADES_SCHEMA, parse_grades
 from methods.mmdu.reading import read_answers, read_questions
 from methods.prompts.parsing import numbered_schema, object_schema
-from resources.llm.server_errors import kind_of, read_error
+from resources.llm.error_kinds import kind_of
+from resources.llm.server_errors import read_error
 from resources.offline.chat_completion import chat_body
 from resources.offline.chat_request import BadRequest
 from resources.offline.fault_injection import REFUSAL, WRITING_FAULTS

@@ -34,6 +34,9 @@ from resources.llm.usage import unread_sentence
 from resources.warehouse import Warehouse
 from resources.warehouse_of_home import warehouse_of_home
 
+MISSING_SHOWN = 20
+"""Models without results that are printed; a judge that fails has one for each model and release."""
+
 
 def leaderboard_rows() -> list[dict[str, Any]]:
     """The rows of all leaderboards, one for each model, release in force, judge and its version."""
@@ -54,11 +57,13 @@ def show_results(judges: Sequence[str]) -> None:
         providers = ", ".join(sorted({row["provider"] for row in models}))
         print(f"\nLeaderboard ({release}, {metric}, judge {named}, provider {providers})\n")
         _show_models(models)
-    lacking = [
-        f"{row['model']} on {row['release_id']}: the results of {row['stage']} were not taken, as "
-        f"{row['n_lost']} of {row['n_turns']} turns were lost ({row['why']})."
-        for row in warehouse.read("evaluate/missing_in_force").to_pylist()
-    ]
+    missing = warehouse.read("evaluate/missing_in_force").to_pylist()
+    lacking = [_missing_sentence(row) for row in missing[:MISSING_SHOWN]]
+    if len(missing) > MISSING_SHOWN:
+        lacking.append(
+            f"{len(missing) - MISSING_SHOWN} more results were not taken: "
+            "vlm-loom sql 'FROM evaluate.missing' lists them."
+        )
     lacking += [
         f"{step} failed: {reason}"
         for step, reasons in not_made(warehouse).items()
@@ -73,6 +78,14 @@ def show_results(judges: Sequence[str]) -> None:
     ]
     if lacking:
         print("\n" + "\n".join(lacking))
+
+
+def _missing_sentence(row: Mapping[str, Any]) -> str:
+    judge = "" if row["asked"] == row["model"] else f" with {row['asked']}"
+    return (
+        f"{row['model']} on {row['release_id']}{judge}: the results of {row['stage']} were not taken, "
+        f"as {row['n_lost']} of {row['n_turns']} turns were lost ({row['why']})."
+    )
 
 
 def export_results(release: str, kind: str, to: Path | None) -> str:

@@ -35,6 +35,8 @@ _KINDS = {
         r"<\|/(?:think|thinking|thought|reasoning)\|>",
     ),
     "Apertus": (r"<\|inner_prefix\|>", r"<\|inner_suffix\|>"),
+    "openPangu": (r"\[unused16\]", r"\[unused17\]"),
+    "Open WebUI": (r"<details\s[^<>\n]{0,200}type=.reasoning.[^<>\n]{0,200}>", r"</details>"),
     "MedGemma": (r"<unused94>(?:thought\b)?", r"<unused95>"),
 }
 """Marks that open and close reasoning, in any case, by who writes them."""
@@ -51,8 +53,23 @@ _FINAL = re.compile(
 _ANALYSIS = re.compile(
     r"\s*(?:<\|start\|>assistant)?<\|channel\|>\s*(?:analysis|commentary)", re.IGNORECASE
 )
-_BARE_CHANNELS = re.compile(r"\s*analysis(?=\S)(.*?)assistantfinal(.*)", re.DOTALL)
-"""Channels of gpt-oss, and what a server that drops special tokens leaves of them."""
+"""Channels of gpt-oss."""
+_WHOLE_FORMS = (
+    # gpt-oss, where a server drops the special tokens of its channels.
+    re.compile(r"\s*analysis(?=\S)(?P<reasoning>.*?)assistantfinal(?P<answer>.*)", re.DOTALL),
+    # LLaVA-CoT
+    re.compile(
+        r"\s*(?P<reasoning><SUMMARY>.*</REASONING>)\s*<CONCLUSION>(?P<answer>.*?)(?:</CONCLUSION>)?\s*",
+        re.DOTALL,
+    ),
+    # Granite
+    re.compile(
+        r"\s*Here(?: is|'s) my thought process:(?P<reasoning>.*?)"
+        r"Here(?: is|'s) my response:(?P<answer>.*)",
+        re.DOTALL | re.IGNORECASE,
+    ),
+)
+"""Texts that are reasoning and answer as a whole."""
 _ANSWER_OPENS = r"(?:<\|begin_of_solution\|>|<\|START_RESPONSE\|>|<answer>|<response>)"
 _ANSWER = re.compile(
     rf"{_ANSWER_OPENS}(?P<text>(?:(?!{_ANSWER_OPENS}).)*?)"
@@ -281,9 +298,10 @@ def _nothing_follows(text: str, marks: list[_Mark], place: int) -> bool:
 
 
 def _channels(text: str) -> ModelText | None:
-    """The answer and the reasoning of gpt-oss; None for a text without its channels."""
-    if bare := _BARE_CHANNELS.fullmatch(text):
-        return ModelText(bare[2].strip(), bare[1].strip())
+    """The answer and the reasoning of gpt-oss and of `_WHOLE_FORMS`; None for other texts."""
+    for form in _WHOLE_FORMS:
+        if whole := form.fullmatch(text):
+            return ModelText(whole["answer"].strip(), whole["reasoning"].strip())
     final = _FINAL.search(text)
     if final and text[max(0, final.start() - 1) : final.start()] in tuple(_OPENING_QUOTES):
         final = None

@@ -170,14 +170,19 @@ def _writes(results: ResultSet, each: ModelResults) -> Iterator[Write]:
     )
 
 
+_FOLLOWING = ("given_up", "not_asked")
+"""Reasons of turns that were not asked because others had failed."""
+
+
 def _why(failed: Sequence[Row]) -> str:
-    """Counts by reason; where pictures alone are at fault, whose is, and what is said of the first."""
+    """Counts by reason, and the detail of the first turn that failed for the most frequent one."""
     counted = Counter(row["reason"] for row in failed)
-    why = in_words(counted)
-    if not {"no_image"} <= counted.keys() <= {"no_image", "not_asked"}:
-        return why
-    first = next(row for row in failed if row["reason"] == "no_image")
-    return f"{why}; of {first['item_id']}: {first['detail'].rstrip('.')}"
+    causes = [row for row in failed if row["reason"] not in _FOLLOWING] or list(failed)
+    if not causes:
+        return in_words(counted)
+    reason = Counter(row["reason"] for row in causes).most_common(1)[0][0]
+    first = next(row for row in causes if row["reason"] == reason)
+    return f"{in_words(counted)}; {reason} of {first['item_id']}: {first['detail'].rstrip('.')}"
 
 
 def _sentence(row: Row, limit: float) -> str:

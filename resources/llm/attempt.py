@@ -109,7 +109,8 @@ def _learn_from(
         limits.throttled(pause)
     elif is_retryable(error):
         said = server_error(error)
-        breaker.failed(sent_at, f"{said.status} {said.message}".strip() if said else "")
+        words = f"{said.status} {said.message}".strip() if said else ""
+        breaker.failed(sent_at, words or (str(error) if isinstance(error, BadResponse) else ""))
     else:
         breaker.replied()
         limits.answered()

@@ -7,13 +7,17 @@ import re
 from typing import NamedTuple
 
 from methods.model_text import says_nothing
+from resources.llm.error_kinds import kind_of
 from resources.llm.finish_reasons import end_of
 from resources.llm.ledger import Call, Charge, now
 from resources.llm.ledger.calls import ANSWERED
 from resources.llm.model_spec import ModelSpec
 from resources.llm.reply import Reply
 from resources.llm.request import KEPT_KINDS, Failure, FailureKind
+from resources.llm.server_errors import ServerError
 
+_LONGEST_ERROR = 300
+"""Characters of a text that may be the words of an error."""
 _TOOL_CALL = "<tool_call>"
 _VERSION = re.compile(r"(?:[-@:](?:\d[\d-]{2,}|latest))?")
 """What a server adds to the name that a model was asked by, or leaves out: -2024-08-06, :latest."""
@@ -119,5 +123,15 @@ def _kind(reply: Reply) -> tuple[FailureKind | None, str]:
     if end == "cut off":
         return "truncated", ""
     if end == "broken":
-        return "bad_response", f"The answer is not whole: it was finished by {reply.finish_reason}."
+        return _broken(reply)
     return None, ""
+
+
+def _broken(reply: Reply) -> tuple[FailureKind, str]:
+    """The kind of a reply that an error ended, whose text may be the words of that error."""
+    detail = f"The answer is not whole: it was finished by {reply.finish_reason}."
+    if len(reply.text) > _LONGEST_ERROR:
+        return "bad_response", detail
+    detail = f"{detail} The reply says: {' '.join(reply.text.split())}"
+    is_too_long = kind_of(ServerError(400, message=reply.text)) == "too_long"
+    return "too_long" if is_too_long else "bad_response", detail

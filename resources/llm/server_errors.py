@@ -12,17 +12,22 @@ from methods.json_text import from_json, to_json
 
 _READ = 4000
 """Characters of a message, and of the other fields, that patterns search."""
-_NESTED = ("error", "errors", "detail", "err", "fault")
+_NESTED = ("error", "errors", "detail", "err", "fault", "base_resp")
 """Fields that hold an error inside the body."""
 _MESSAGE = (
     *("message", "msg", "detail", "error", "error_message", "error_msg", "errorMessage", "Message"),
+    *("status_msg", "faultstring"),
     *("error_description", "description", "reason", "title"),
 )
 """Fields that hold the words of an error, in order of preference."""
+_WORDS_ALONE = ("message", "msg", "error_msg", "error_message", "status_msg")
+"""Fields that hold the words of an error where a reply has no choices."""
 _ECHO = frozenset(
     ("input", "flagged_input", "messages", "prompt", "request", "body", "url", "user_id", "ctx")
 )
 """Fields in which servers repeat the request: its text says nothing about the error."""
+_CODE = ("code", "status_code", "error_code", "errorCode")
+"""Fields that hold the code of an error."""
 _GENERIC = re.compile(r"provider returned error|upstream error|internal error", re.IGNORECASE)
 _HTML = re.compile(r"<(!doctype|html|head|body|title|h1|p|center)\b", re.IGNORECASE)
 _LONGEST = 20_000
@@ -80,7 +85,7 @@ def read_error(status: int, body: object) -> ServerError:
         message = ": ".join(filter(None, (message, upstream)))
     return ServerError(
         status,
-        code=fields.get("code", ""),
+        code=next((fields[name] for name in _CODE if fields.get(name)), ""),
         type=fields.get("type") or fields.get("status") or "",
         param=fields.get("param", ""),
         message=message,
@@ -102,8 +107,8 @@ def error_in_reply(body: object) -> ServerError | None:
     choice = first if isinstance(first, dict) else {}
     message = choice.get("message")
     has_answer = isinstance(message, dict) and message.get("content")
-    has_error = not has_answer and any(body.get(name) for name in _NESTED)
-    has_words = choices is None and any(body.get(name) for name in ("message", "msg"))
+    has_error = not has_answer and any(_message(body.get(name)) for name in _NESTED)
+    has_words = choices is None and any(_message(body.get(name)) for name in _WORDS_ALONE)
     if not (choice.get("error") or has_error or has_words):
         return None
     holder = choice if choice.get("error") else body

@@ -79,7 +79,10 @@ EXHAUSTED = _any(
     r"额度.{0,10}(不足|用尽|耗尽|已用完)|残高|잔액|크레딧.{0,10}부족",
     r"guthaben|saldo (insuf|agot)|solde insuffisant|cr[ée]dit.{0,10}insuff",
 )
-LONG_PERIOD = _any(r"per[ -]?day|\bdaily\b|\b[RT]PD\b|per[ -]?month|每日|每天|当日|每月")
+LONG_PERIOD = _any(
+    r"per[ -]?(day|week|month)|\b(daily|weekly|monthly)\b|\b[RT]PD\b",
+    r"(session|usage|5[ -]hour|5h) (usage )?limit|每(日|天|周|月)|当日|本周|本月",
+)
 """A quota that the server restores after hours."""
 PROBABLY_EXHAUSTED = _any(r"\bquota\b|\bbilling\b|plan limit|payment|subscription|配额|额度|限额")
 """Words of an empty account, unless the error is about a rate."""
@@ -167,6 +170,7 @@ TOO_LONG = _any(
     r"(input|prompt)( token)? (length|count|tokens?)\b.{0,60}"
     r"(exceed|longer|greater|more than|over|should be)",
     r"(exceed\w*|over|above|beyond) .{0,40}(input|prompt|context) (token|length|limit)",
+    r"(input|prompt|context) length error",
     r"prompt exceeds max length|range of input length|too many (input |prompt )?tokens",
     r"input length and `?max tokens`? exceed",
     r"(shorter|shorten) .{0,20}(input|prompt)|context the overflows|\bn ctx\b|string too long",

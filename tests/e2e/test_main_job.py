@@ -48,8 +48,8 @@ def stages_of_the_newest_build(run: Run) -> list[str]:
 
 def test_another_first_start_at_the_same_time_is_refused_in_one_sentence(main_job: Run) -> None:
     assert re.fullmatch(
-        f"2: Another demo is at work on {main_job.home} \\(process \\d+\\): wait until it has "
-        "ended.\n",
+        f"2: Workspace: {main_job.home}\n"
+        f"Another demo is at work on {main_job.home} \\(process \\d+\\): wait until it has ended.\n",
         (main_job.home.parent / "refused.txt").read_text(),
     )
 

@@ -10,6 +10,23 @@ from methods.model_text import ModelText, says_nothing, without_reasoning
 SHARED = Path(__file__).resolve().parents[3] / "shared/data"
 SPLIT = [
     (
+        "<SUMMARY>I count.</SUMMARY>\n<CAPTION>Boats.</CAPTION>\n<REASONING>Three.</REASONING>\n"
+        "<CONCLUSION>Three boats.</CONCLUSION>",
+        "Three boats.",
+        "<SUMMARY>I count.</SUMMARY>\n<CAPTION>Boats.</CAPTION>\n<REASONING>Three.</REASONING>",
+    ),
+    (
+        "Here is my thought process:\nThree masts.\n\nHere is my response:\nThree boats.",
+        "Three boats.",
+        "Three masts.",
+    ),
+    ("[unused16]Three masts.[unused17]Three boats.", "Three boats.", "Three masts."),
+    (
+        '<details type="reasoning" done="true" duration="3">\nThree masts.\n</details>\nThree boats.',
+        "Three boats.",
+        "Three masts.",
+    ),
+    (
         "I count one, two, so B.</think>The answer is B",
         "The answer is B",
         "I count one, two, so B.",

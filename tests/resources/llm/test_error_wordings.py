@@ -3,7 +3,7 @@
 import pytest
 
 from resources.llm.error_kinds import kind_of, passes, refused_parameter
-from resources.llm.server_errors import read_error
+from resources.llm.server_errors import error_in_reply, read_error
 
 WORDINGS: dict[str, list[tuple[int, object]]] = {
     "refused": [
@@ -322,6 +322,62 @@ def test_an_error_is_known_by_status_type_code_and_text(
     assert kind_of(error) == kind
     assert passes(error) == (kind in ("rate_limited", "server_error"))
     assert (refused_parameter(error) is not None) == (kind == "bad_parameter")
+
+
+def test_a_quota_of_a_week_is_no_rate():
+    error = read_error(429, {"error": "you have reached your weekly usage limit, upgrade"})
+
+    assert kind_of(error) == "auth" and not passes(error)
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "message"),
+    [
+        (
+            {"base_resp": {"status_code": 1008, "status_msg": "insufficient balance"}},
+            "auth",
+            "insufficient balance",
+        ),
+        (
+            {"base_resp": {"status_code": 1026, "status_msg": "input new_sensitive content"}},
+            "refused",
+            "input new_sensitive content",
+        ),
+        (
+            {"error_code": 336104, "error_msg": "prompt is too long"},
+            "too_long",
+            "prompt is too long",
+        ),
+        ({"error_code": 7, "error_msg": "gargle"}, "bad_response", "gargle"),
+        ({"code": 500, "msg": "down", "success": False}, "server_error", "down"),
+    ],
+)
+def test_an_error_in_a_reply_of_status_200_counts_as_what_it_says(
+    body: dict[str, object], kind: str, message: str
+) -> None:
+    error = error_in_reply(body)
+
+    assert error is not None and (kind_of(error), error.message) == (kind, message)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {
+            "choices": [{"message": {"content": "B"}}],
+            "base_resp": {"status_code": 0, "status_msg": ""},
+        },
+        {
+            "choices": [{"message": {"content": ""}}],
+            "base_resp": {"status_code": 0, "status_msg": ""},
+        },
+        {"choices": [{"message": {"content": "B"}}], "error": None},
+        {"choices": []},
+        {"id": "x"},
+    ],
+)
+def test_a_reply_without_words_of_an_error_holds_none(body: dict[str, object]) -> None:
+    assert error_in_reply(body) is None
 
 
 def test_what_a_server_repeats_of_the_request_says_nothing_about_the_error() -> None:

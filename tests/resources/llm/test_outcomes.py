@@ -490,3 +490,22 @@ def test_answers_in_the_field_for_reasoning_are_counted_each_time(
         assert isinstance(outcome, Completion) and outcome.text == "North."
         assert counted.metadata()["answers in the field for reasoning"] == 1
     assert len(server.received) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("internal error happened, status code ResponseType.INPUT_LENGTH_ERROR", "too_long"),
+        ("Input length 9000 exceeds the maximum context length.", "too_long"),
+        ("The harbour has three", "bad_response"),
+    ],
+)
+def test_the_text_of_a_reply_that_an_error_ended_is_shown(
+    gateway: Gateway, server: ScriptedApi, text: str, kind: str
+) -> None:
+    server.answers(content=text, finish_reason="error")
+
+    outcome = asked(gateway)
+
+    assert isinstance(outcome, Failure) and outcome.kind == kind
+    assert outcome.detail.endswith(f"finished by error. The reply says: {text}")

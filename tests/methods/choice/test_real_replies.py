@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from methods.choice.lettered import LETTERS
+from methods.choice.lettered import NO_CHOICE
 from methods.choice.read_answers import compat
 from methods.choice.strict import strict
 
@@ -32,7 +32,7 @@ def figures(replies: list[dict[str, Any]], read: Reader) -> tuple[int, int, int]
     right = wrong = missed = 0
     for reply in replies:
         letter = read(reply["reply"], reply["choices"])
-        letter = letter if letter in LETTERS else None
+        letter = None if letter == NO_CHOICE else letter
         right += letter is not None and letter == reply["letter"]
         wrong += letter not in (None, reply["letter"])
         missed += letter is None and reply["letter"] is not None

@@ -16,9 +16,9 @@ LISTED = re.compile(
 )
 """A line of a list of choices."""
 _END_OF_LIST = re.compile(r"\n[ \t]*\n|\n(?=[^\s*•-])")
-_YES = re.compile(r"[-–—:,]\s{0,3}(?i:yes|correct|right|true|正确|对|是)\W{0,3}$")
+_YES = re.compile(r"[-–—:,]\s{0,3}(?i:yes|correct|right|true|正确|对|是)\W{0,3}$|[✅✔]")
 _NO = re.compile(
-    r"[-–—:,]\s{0,3}(?i:no|incorrect|wrong|false|not correct|错误?|不对|不正确|否|不是)\W{0,3}$"
+    r"[-–—:,]\s{0,3}(?i:no|incorrect|wrong|false|not correct|错误?|不对|不正确|否|不是)\W{0,3}$|[❌✘✗]"
 )
 
 

@@ -25,7 +25,7 @@ CONCLUSION = re.compile(
 """How a conclusion begins."""
 _GOES_ON = re.compile(
     r"(?:in|on|at|by|with|from|to|of|for|during|under|over|when|while|as|than|is|are|was|were|can|will"
-    r"|has|have)\b"
+    r"|has|have|had|came|made|wrote|became|won|[a-z]{2,}(?:s|ed))\b"
 )
 
 
@@ -71,8 +71,8 @@ def places_of(choice: str, text: str) -> list[tuple[int, int]]:
 def goes_on(before: str, after: str) -> bool:
     """Whether a sentence goes on after the text of a choice so that it means that choice.
 
-    It ends, has a function word next, or repeats a word from before: "the largest ocean is the Pacific
-    Ocean".
+    It ends, has a function word or a verb next, or repeats a word from before: "the largest ocean is
+    the Pacific Ocean".
 
     Args:
         before: The folded sentence before the text of the choice.

@@ -35,8 +35,7 @@ in a copy of the choices, `letter and text` and `leading` name nothing, and the 
 option:" and a list of the choices after "answer:" declare nothing. The last declaration counts: "The
 answer is A. No, the answer is C." is C. Where one place names several choices ("A or B", "B, dog" where
 dog is C), or weaker phrases do, nothing is read: the extractor is asked. Sentences with a negation name
-no text, unless it describes what is asked for: "the bird that cannot fly is the owl". A text with which
-a sentence begins is no answer: "A horse is shown in the picture."
+no text, unless it describes what is asked for: "the bird that cannot fly is the owl".
 """
 
 import re
@@ -265,8 +264,7 @@ class _Reader:
         for sentence in (*said[:1], *said[-1:]):
             if self._single(sentence) == named[0]:
                 before, _, after = folded(sentence, keep_end=True).partition(self._texts[named[0]])
-                begins = without_article(f"{before}x") == "x"
-                return named[0] if not begins and sentences.goes_on(before, after) else None
+                return named[0] if sentences.goes_on(before, after) else None
         return None
 
     def _single(self, sentence: str) -> str | None:

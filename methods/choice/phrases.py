@@ -30,11 +30,11 @@ _LETTER = (
     rf"{_BEFORE}(?P<letter>(?![AI])[{CAPITALS}]{_AFTER}|[AI](?:(?=[)\]】」』])|{_AFTER}{_NO_WORD})"
     rf"|[{SMALLS}](?=[)\]\"']|\s{{0,3}}(?:$|[.,;!?\n])))"
 )
-_NAME = r"(?i:options?|choices?|answers?|letters?)"
+NAME = r"(?i:options?|choices?|answers?|letters?)"
 
 # --- Letters that are not named ---------------------------------------------------------------------
 
-_THE = rf"(?:(?i:the|that|it is|it's|it|be)\s+){{0,3}}(?:{_NAME}\s+){{0,1}}(?:(?i:is)\s+)?"
+_THE = rf"(?:(?i:the|that|it is|it's|it|be)\s+){{0,3}}(?:{NAME}\s+){{0,1}}(?:(?i:is)\s+)?"
 _NOT_BEFORE = (
     r"(?:(?i:\bnot|n't|\bnever|\bneither|\bnor|\bexcept|\brather than|\binstead of|\bunlike"
     r"|\brul(?:e|es|ed|ing) out|\beliminat(?:e|es|ed|ing)|\bexclud(?:e|es|ed|ing)"
@@ -79,7 +79,7 @@ FINAL = re.compile(
 """Where the last word is: the content of a tag, or the rest of the line."""
 
 _WORD = (
-    rf"(?:(?i:the\s+)?(?i:(?:correct|right|best|my)\s+)?{_NAME}\s{{0,3}}(?:(?i:is)\b)?\s{{0,3}}[:#]?\s{{0,3}}"
+    rf"(?:(?i:the\s+)?(?i:(?:correct|right|best|my)\s+)?{NAME}\s{{0,3}}(?:(?i:is)\b)?\s{{0,3}}[:#]?\s{{0,3}}"
     r"|(?:正确)?(?:答案|选项)(?:是|为)?\s*:?\s*|(?:我|应|故|应该|因此|所以)?选择?\s*(?:选项)?\s*:?\s*)?"
 )
 ALONE = re.compile(rf"\s*{_WORD}{_OPEN}{_ANY}{_CLOSE}[.。,;:!、]?{_CLOSE}\s*(?:选项|项)?[.。!]?\s*")
@@ -91,29 +91,34 @@ _IS = (
 )
 _SURELY = (
     r"(?:(?i:most likely|probably|likely|clearly|definitely|therefore|thus|simply|actually|obviously"
-    rf"|indeed|the letter|(?:the )?{_NAME}(?: is)?)\s{{0,3}}:?\s{{0,3}}){{0,3}}"
+    rf"|indeed|the letter|(?:the )?{NAME}(?: is)?)\s{{0,3}}:?\s{{0,3}}){{0,3}}"
 )
+_THAT_IT_IS = r"(?:\s{0,3},)?(?:\s{1,3}(?i:that|it|it's|it is|it would be|it must be|is)\b){0,3}"
 _SAYS = (
     r"(?i:\b(?:i(?:'d|'ll| would| will| should| must| can)?\s+(?:choose|chose|pick|picked|select"
     r"|selected|say|go with|go for|opt for|answer|guess|vote for|think|believe|suggest)"
-    r"|(?:let's|let us|we|to)\s+(?:choose|pick|select|go with)|choose|pick|select|going with"
-    r"|probably|most likely|therefore|thus|hence|so))\b"
-    r"(?:\s{0,3},)?(?:\s{1,3}(?i:that|it|it's|it is|it would be|it must be|is)\b){0,3}"
+    r"|(?:let's|let us|we|to)\s+(?:choose|pick|select|go with)|choose|pick|select|going with)\b)"
+    rf"{_THAT_IT_IS}"
 )
+_SO = rf"(?i:\b(?:probably|most likely|therefore|thus|hence|so)\b){_THAT_IT_IS}"
 _ANSWER_IS = (
-    r"(?i:\b(?:answer|option|choice|selection|pick|response|guess)\b)"
-    r"(?:\s+(?i:to|for|of|among|that|here|from|which)\b[^.:\n]{0,60}?)?"
-    rf"\s{{0,3}}(?:{_IS}\s{{0,3}}){{1,3}}{_SURELY}"
+    r"(?i:\b(?:answer|option|choice|selection|pick|response|guess|letter|correct\s{1,3}[a-z]+)\b)"
+    r"(?:\s+(?i:to|for|of|among|that|here|from|which|about)\b[^.:\n]{0,60}?)?"
+    rf"\s{{0,3}}(?:{_IS}\s{{0,3}}){{1,3}}(?:(?i:that)\s{{1,3}})?{_SURELY}"
 )
 """The answer to the question is ..."""
 _I_CHOOSE = rf"{_SAYS}\s{{1,3}}{_SURELY}"
+_SO_IT_IS = rf"{_SO}\s{{1,3}}{_SURELY}"
 _IT_IS = (
     r"(?i:\b(?:it|that|this)(?:'s|\s+(?:is|must be|would be|should be|has to be)))"
     rf"\s{{1,3}}{_SURELY}"
 )
+# "Actually, B" gives another answer, "Actually B is" does not.
+_NO_SUBJECT = rf"(?!{_OPEN}[{CAPITALS}]{_CLOSE}\s{{1,3}}[a-z])"
 _CORRECTION = (
     r"(?i:\b(?:no,? wait|wait,? no|wait|hold on|actually|correction|on second thoughts?|i mean"
     r"|scratch that)\b)[\s,.:;!…–—-]{1,5}(?:(?i:it's|it is|the answer is|make it)\s{1,3})?"
+    rf"{_NO_SUBJECT}"
 )
 _CORRECTION_ZH = r"(?:不对|更正|等等|等一下)[\s,.:;!。、,…]{0,5}(?:应该?)?(?:是|选)?\s{0,3}"
 _INSTEAD_OF_UNSAID = (
@@ -122,15 +127,30 @@ _INSTEAD_OF_UNSAID = (
 )
 """Not A but ..."""
 _ANSWER_IS_ZH = (
-    r"(?:答案|选项)(?:应该|应当|应|可能|大概|就|会)?(?:(?:是|为|选择?|[:=])\s{0,3}){1,3}(?:选项)?"
+    r"(?:答案|选项|字母)(?:应该|应当|应|可能|大概|就|会)?"
+    r"(?:(?:是|为|选择?|[:=])\s{0,3}){1,3}(?:选项)?"
 )
 _IT_IS_ZH = r"(?:而是|(?:我(?:认为|觉得|想|猜)|应该?|可能|大概|因此|所以)(?:是|为))(?:选项|答案)?"
 _CHOOSE_ZH = r"(?<!不)(?<!不应)(?<!不能)选择?(?:的?是|了|:)?\s{0,3}(?:选项)?\s{0,3}"
 HEAD = re.compile(
-    rf"(?:{_ANSWER_IS}|{_I_CHOOSE}|{_IT_IS}|{_CORRECTION}|{_CORRECTION_ZH}|{_INSTEAD_OF_UNSAID}"
-    rf"|{_ANSWER_IS_ZH}|{_IT_IS_ZH}|{_CHOOSE_ZH})(?!{UNSAID})"
+    rf"(?:{_ANSWER_IS}|{_I_CHOOSE}|{_CORRECTION}|{_CORRECTION_ZH}|{_INSTEAD_OF_UNSAID}"
+    rf"|{_ANSWER_IS_ZH}|{_CHOOSE_ZH})(?!{UNSAID})"
 )
 """What stands before a letter, or the text of a choice, that is given as the answer."""
+_ONLY = (
+    r"(?i:\b(?:the\s+)?only\s+(?:option|choice)(?:\s+is)?)\s{1,3}"
+    r"|(?:结论(?:是|:|,|:)?|只有)\s{0,3}(?:选项)?\s{0,3}"
+)
+WEAK_HEAD = re.compile(rf"(?:{_SO_IT_IS}|{_IT_IS}|{_IT_IS_ZH}|{_ONLY})(?!{UNSAID})")
+"""What stands before an answer, and before much else: it counts where no `HEAD` does."""
+MANY = re.compile(
+    r"(?:(?i:\b(?:each|every|following|possible|all|any|other|another|given|available|wrong|incorrect)"
+    r"\s{1,3}(?:(?:of|the|answer|possible|given|available|single|individual)\s{1,3}){0,2})"
+    r"|(?:每一?个|各个?|所有|全部|以下|下列|逐个|逐一|依次|可能|其他|其它|另一?个?|错误)"
+    r"(?:给出|给定|可能|分析|讨论|比较|检查)?的?(?:正确)?|(?:分析|讨论|比较|检查)(?:一下|这些)?)$"
+)
+"""What stands before a head that speaks of several options: "each option:"."""
+
 
 _RIGHT = (
     r"(?i:correct|right|true|accurate|appropriate|suitable|fitting|best|the answer|the one"
@@ -138,7 +158,7 @@ _RIGHT = (
 )
 _SUBJECT = (
     r"(?:^|[.,;:!?()\n\"'。、\u4e00-\u9fff]\s{0,3}"
-    rf"|(?:\b{_NAME}|\b(?i:so|therefore|thus|hence|that|only|but|and|while|because|think|believe|is))"
+    rf"|(?:\b{NAME}|\b(?i:so|therefore|thus|hence|that|only|but|and|while|because|think|believe|is))"
     r"\s{1,3})"
 )
 """What stands before the letter of a choice, and not before "Vitamin C"."""
@@ -154,7 +174,7 @@ PREDICATE = re.compile(
 FIRST_LETTER = re.compile(rf"{_OPEN}{_LETTER}{_CLOSE}")
 NEXT_LETTER = re.compile(
     rf"\s{{0,3}}(?:(?i:and/or|and|or)\b|[/&,、]|或者?|和|与|以及){{1,2}}\s{{0,3}}(?:(?i:and|or)\s{{1,3}})?"
-    rf"(?:{_NAME}\s{{1,3}})?{_OPEN}{_LETTER}{_CLOSE}"
+    rf"(?:{NAME}\s{{1,3}})?{_OPEN}{_LETTER}{_CLOSE}"
 )
 """A further letter of a list."""
 
@@ -179,7 +199,9 @@ FOLLOWS = re.compile(
 )
 """What may follow the text of a choice in a longer text: its next word would change it."""
 ONE_SENTENCE = re.compile(r"[^.!?。!?\n]{1,300}[.!?。]?")
-COPULA = re.compile(r"(?i:\b(?:is|are|was|were|be|shows?|depicts?|called|named)\b|'s\b)|[:是为]")
+COPULA = re.compile(
+    r"(?i:\b(?:is|are|was|were|be|shows?|depicts?|means|equals|becomes|called|named)\b|'s\b)|[:是为]"
+)
 NEGATED = re.compile(
     r"(?i:\b(?:not|no|never|neither|nor|without|cannot|rather|except|or)\b|n't\b)|[不没非或]"
 )

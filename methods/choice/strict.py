@@ -17,16 +17,25 @@ full-width letters, markdown and LaTeX are made plain first.
 7. `closing`: the last line is a letter, or ends with one in brackets.
 8. `sentence`: the answer is one sentence of at most 15 words that ends in the text of one choice after
    a form of "be", of "show", or a colon.
-9. `refused`, `empty`: nothing is named and the answer declines in words, or there is no word: Z.
+9. `only yes`: each line of a list of the choices ends in yes or no, and one in yes.
+10. `concluded`: one choice is named in the last sentence, which is a conclusion ("Therefore ...", "因此
+   ...") or all that follows a list of the choices.
+11. `only named`: one choice is named in all of the answer, as words, in its first or last sentence.
+12. `stated`: the first sentence ends in the text of one choice as in `sentence`, and no other sentence
+   in that of another one.
+13. `refused`, `empty`: nothing is named and the answer declines in words, or there is no word: Z.
 
 What keeps the rules from misreading. A letter counts only if no letter, digit or hyphen touches it.
 "A" and small letters are words as well, and do not count where the sentence goes on with another
 word: "A dog" and "The answer is a dog" name no letter. A letter that is negated or supposed ("not A",
 "A is wrong", "rather than A", "不是A", "if it is A") is not named; in "not A but B" B is. Letters that
 no choice has are not named. "The answer is blue" never names B. Where several letters have marks, as
-in a copy of the choices, `letter and text`, `leading` and `closing` name nothing. Where the rules
-4 to 8 name several choices ("A or B", "The answer is A. So it is C.", "B, dog" where dog is C), nothing
-is read: the extractor is asked.
+in a copy of the choices, `letter and text` and `leading` name nothing, and the weaker phrases of
+`declared` ("so B", "it is a dog"), `closing` and `sentence` are read in what follows the list. "Each
+option:" and a list of the choices after "answer:" declare nothing. The last declaration counts: "The
+answer is A. No, the answer is C." is C. Where one place names several choices ("A or B", "B, dog" where
+dog is C), or weaker phrases do, nothing is read: the extractor is asked. Sentences with a negation name
+no text, unless it describes what is asked for: "the bird that cannot fly is the owl".
 """
 
 import re
@@ -35,7 +44,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from methods.choice import phrases
+from methods.choice import option_lists, phrases, sentences
 from methods.choice.lettered import LETTERS, NO_CHOICE
 from methods.evaluation.refusals import is_refusal
 
@@ -80,7 +89,7 @@ def without_article(text: str) -> str:
     return _ARTICLE.sub("", text, count=1) if _ARTICLE.match(text) else text
 
 
-VERSION = "3"
+VERSION = "4"
 """Raised with every change of what the rules read: readings of earlier versions are then out of date.
 No request names it, so that answers are read anew without being asked for again."""
 MOST_CHARACTERS = 20_000
@@ -104,11 +113,13 @@ def strict(answer: str, choices: Sequence[str]) -> Reading:
     if not text:
         return Reading(NO_CHOICE, "empty")
     reader = _Reader(choices)
-    for rules in (reader.final, reader.whole, reader.parts):
+    for rules in (reader.final, reader.whole, reader.declared, reader.parts):
         readings = list(rules(text))
         if readings:
             return readings[0] if len({reading.letter for reading in readings}) == 1 else UNREAD
-    return Reading(NO_CHOICE, "refused") if is_refusal(answer) else UNREAD
+    if is_refusal(answer):
+        return Reading(NO_CHOICE, "refused")
+    return next(reader.texts(text), UNREAD)
 
 
 @lru_cache(maxsize=10_000)
@@ -141,15 +152,41 @@ class _Reader:
         yield from (Reading(letter, "alone") for letter in self._alone(text, texts=False))
         yield from (Reading(letter, "text") for letter in self._with_text(text))
 
-    def parts(self, text: str) -> Iterator[Reading]:
-        """Rules 4 to 8."""
+    def declared(self, text: str) -> Iterator[Reading]:
+        """Rule 5, of strong phrases: the last one counts."""
         text = phrases.unsaid(text)
-        yield from self._declared(text)
+        places: dict[int, list[str]] = {}
+        for head in phrases.HEAD.finditer(text):
+            if option_lists.declares(text, head):
+                places[head.end()] = self._start(text[head.end() :])
+        for match in phrases.PREDICATE.finditer(text):
+            places[match.start("letter")] = self._known(match["letter"])
+        last = max((place for place, letters in places.items() if letters), default=None)
+        if last is not None:
+            yield from (Reading(letter, "declared") for letter in places[last])
+
+    def parts(self, text: str) -> Iterator[Reading]:
+        """Rules 4 and 6 to 8, and rule 5 of weak phrases; only of what follows a list of choices."""
+        whole = phrases.unsaid(text)
+        text = option_lists.after_list(whole)
+        yield from self._weakly_declared(text)
         if len({mark[1] for mark in phrases.MARKED.finditer(text)} & set(self._letters)) <= 1:
-            yield from self._letter_and_text(text)
-            yield from self._leading(text)
+            if text == whole:
+                yield from self._letter_and_text(text)
+                yield from self._leading(text)
             yield from self._closing(text)
         yield from self._sentence(text)
+
+    def texts(self, text: str) -> Iterator[Reading]:
+        """Rules 9 to 12."""
+        if letter := option_lists.only_yes(text):
+            yield from (Reading(known, "only yes") for known in self._known(letter))
+        elif letter := self._concluded(text):
+            yield Reading(letter, "concluded")
+        elif letter := self._only_named(text):
+            yield Reading(letter, "only named")
+        elif letter := self._stated(text):
+            yield Reading(letter, "stated")
 
     # --- Rules -------------------------------------------------------------------------------------
 
@@ -170,12 +207,11 @@ class _Reader:
             if own and any(_begins(start, own) for start in self._starts(text[match.end() :])):
                 yield Reading(known[0], "letter and text")
 
-    def _declared(self, text: str) -> Iterator[Reading]:
-        for head in phrases.HEAD.finditer(text):
-            rest = text[head.end() :]
-            yield from (Reading(letter, "declared") for letter in self._start(rest))
-        for match in phrases.PREDICATE.finditer(text):
-            yield from (Reading(letter, "declared") for letter in self._known(match["letter"]))
+    def _weakly_declared(self, text: str) -> Iterator[Reading]:
+        for head in phrases.WEAK_HEAD.finditer(text):
+            if not sentences.is_negated(text, head.start()):
+                rest = text[head.end() :]
+                yield from (Reading(letter, "declared") for letter in self._start(rest))
 
     def _leading(self, text: str) -> Iterator[Reading]:
         match = phrases.LEADING.match(text)
@@ -187,19 +223,67 @@ class _Reader:
                 yield Reading(letter, "leading")
 
     def _closing(self, text: str) -> Iterator[Reading]:
-        last = text.splitlines()[-1].strip()
+        last = text.rpartition("\n")[2].strip()
         match = phrases.ALONE.fullmatch(last) or phrases.CLOSING.search(last)
         if match:
             yield from (Reading(letter, "closing") for letter in self._known(match["letter"]))
 
     def _sentence(self, text: str) -> Iterator[Reading]:
-        if not phrases.ONE_SENTENCE.fullmatch(text) or len(text.split()) > MOST_WORDS:
-            return
-        if phrases.NEGATED.search(text):
-            return
-        for match in phrases.COPULA.finditer(text):
-            for letter in self._with_text(text[match.end() :]):
-                yield Reading(letter, "sentence")
+        if phrases.ONE_SENTENCE.fullmatch(text) and len(text.split()) <= MOST_WORDS:
+            yield from (Reading(letter, "sentence") for letter in self._states(text))
+
+    def _states(self, sentence: str) -> list[str]:
+        """The choices whose text a sentence ends in, after a form of "be" or the like."""
+        if sentences.is_denied(sentence):
+            return []
+        ends = (sentence[match.end() :] for match in phrases.COPULA.finditer(sentence))
+        return [letter for end in ends for letter in self._with_text(end)]
+
+    def _stated(self, text: str) -> str | None:
+        """The choice that the first sentence states, if no other sentence states another one."""
+        stated = [set(self._states(each)) for each in sentences.sentences(text)]
+        return stated[0].pop() if stated and stated[0] and len(set.union(*stated)) == 1 else None
+
+    def _concluded(self, text: str) -> str | None:
+        """The choice that the last sentence names, if that sentence is a conclusion."""
+        end = option_lists.after_list(text)
+        said = sentences.sentences(end)
+        is_all = end != text and len(said) == 1
+        if said and (is_all or sentences.CONCLUSION.match(said[-1])):
+            return self._single(said[-1])
+        return None
+
+    def _only_named(self, text: str) -> str | None:
+        """The one choice that is named anywhere, if nothing else may be meant where it is."""
+        named = self._named(text)
+        if len(named) != 1:
+            return None
+        if self._texts_at(text, []) == named:
+            return named[0]
+        said = sentences.sentences(text)
+        for sentence in (*said[:1], *said[-1:]):
+            if self._single(sentence) == named[0]:
+                before, _, after = folded(sentence, keep_end=True).partition(self._texts[named[0]])
+                return named[0] if sentences.goes_on(before, after) else None
+        return None
+
+    def _single(self, sentence: str) -> str | None:
+        """The one choice that a sentence names without a negation."""
+        named = [] if sentences.is_denied(sentence) else self._named(sentence)
+        return named[0] if len(named) == 1 and len(self._texts[named[0]]) > 1 else None
+
+    def _named(self, text: str) -> list[str]:
+        """The choices whose texts are in a text as words, and not within that of another one."""
+        text = folded(text, keep_end=True)
+        found = {
+            letter: sentences.places_of(choice, text) for letter, choice in self._texts.items()
+        }
+        spans = {span for places in found.values() for span in places}
+        return [
+            letter
+            for letter, places in found.items()
+            if any(not any(_within(place, span) for span in spans) for place in places)
+        ]
 
     # --- What is named at the beginning of a text --------------------------------------------------
 
@@ -243,3 +327,8 @@ class _Reader:
 def _begins(start: str, choice: str) -> bool:
     """Whether folded text begins with a choice's text, and the next word does not change it."""
     return start.startswith(choice) and phrases.FOLLOWS.match(start, len(choice)) is not None
+
+
+def _within(inner: tuple[int, int], outer: tuple[int, int]) -> bool:
+    """Whether a span is a part of a longer one."""
+    return inner != outer and outer[0] <= inner[0] and inner[1] <= outer[1]

@@ -1,0 +1,84 @@
+"""Sentences of an answer, and where they name choices by their texts.
+
+What belongs here: what a sentence is, whether it is negated or a conclusion, and where the text of a
+choice is in it. Texts are folded by `strict.py` where case and articles do not count.
+"""
+
+import re
+
+from methods.choice import phrases
+
+_NEGATED_CLAUSE = re.compile(
+    r"\b(?:that|which|who|whose)\s(?:[a-z]+\s){0,2}?(?:(?:can|do|does|is|are|did|was|were|has|have)\s?(?:not|n't)"
+    r"|never|no)\b|不[^,。;]{1,12}的(?=[^,。;]{0,8}是)",
+    re.IGNORECASE,
+)
+"""A negation that describes what is asked for: "the bird that cannot fly is ..."."""
+_SENTENCE_END = re.compile(r"(?<=[.!?])[\"'”’)]{0,2}\s+|(?<=[。！!?？])|\n")
+CONCLUSION = re.compile(
+    r"\W{0,3}(?:(?:conclusion|in conclusion|in summary|overall|therefore|thus|hence|so|consequently"
+    r"|based on|after (?:analy[sz]ing|considering|reviewing)|since"
+    r"|(?:from|given|according to|among) (?:the|this|these))\b"
+    r"|因此|所以|综上|总之|总的来说|根据|经过|通过|可见|由此|从)",
+    re.IGNORECASE,
+)
+"""How a conclusion begins."""
+_GOES_ON = re.compile(
+    r"(?:in|on|at|by|with|from|to|of|for|during|under|over|when|while|as|than|is|are|was|were|can|will"
+    r"|has|have|had|came|made|wrote|became|won|[a-z]{2,}(?:s|ed))\b"
+)
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a text that have an end mark; a short text is one sentence."""
+    parts = [part.strip() for part in _SENTENCE_END.split(text)]
+    return [part for part in parts if part and (part[-1] in ".!?。！？\"'”" or len(parts) == 1)]
+
+
+def is_denied(sentence: str) -> bool:
+    """Whether a sentence is negated, other than in a clause that describes what is asked for."""
+    return phrases.NEGATED.search(_NEGATED_CLAUSE.sub(" ", sentence)) is not None
+
+
+def is_negated(text: str, place: int) -> bool:
+    """Whether there is a negation before a place in its clause.
+
+    Args:
+        text: The whole answer.
+        place: Where what may be negated begins, in characters.
+    """
+    clause = re.split(r"[.,;:!?。、\n]", text[max(0, place - 200) : place])[-1]
+    return phrases.NEGATED.search(clause) is not None
+
+
+def places_of(choice: str, text: str) -> list[tuple[int, int]]:
+    """Where the text of a choice is in a text as words.
+
+    Args:
+        choice: The folded text of a choice.
+        text: The folded text in which it is looked for.
+
+    Returns:
+        First and last place of each occurrence, in characters.
+    """
+    if not choice:
+        return []
+    before = r"(?<![a-z0-9])" if choice[0].isascii() else ""
+    after = r"(?![a-z0-9])" if choice[-1].isascii() else ""
+    return [found.span() for found in re.finditer(before + re.escape(choice) + after, text)]
+
+
+def goes_on(before: str, after: str) -> bool:
+    """Whether a sentence goes on after the text of a choice so that it means that choice.
+
+    It ends, has a function word or a verb next, or repeats a word from before: "the largest ocean is
+    the Pacific Ocean".
+
+    Args:
+        before: The folded sentence before the text of the choice.
+        after: The folded sentence after it.
+    """
+    if not after or not after[0].isascii() or phrases.FOLLOWS.match(after):
+        return True
+    word = re.match(r"\s+([a-z]+)\b", after)
+    return word is not None and (_GOES_ON.match(word[1]) is not None or word[1] in before.split())

@@ -1,0 +1,91 @@
+"""Replies of real models, read by the rules and by a person.
+
+The figures of VLMEvalKit's rules stand next to the project's; nothing is required of them.
+"""
+
+import json
+import runpy
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from methods.choice.lettered import NO_CHOICE
+from methods.choice.read_answers import compat
+from methods.choice.strict import strict
+
+RECORDED = json.loads(Path(__file__).with_name("real_replies.json").read_text("utf-8"))
+Reader = Callable[[str, list[str]], str | None]
+READERS: dict[str, Reader] = {
+    "strict": lambda reply, choices: strict(reply, choices).letter,
+    "VLMEvalKit": compat,
+}
+
+
+def is_held_out(reply: dict[str, Any]) -> bool:
+    return int(reply["id"], 16) % 2 == 1
+
+
+def figures(replies: list[dict[str, Any]], read: Reader) -> tuple[int, int, int]:
+    """How many letters are read as a person reads them, otherwise, and not at all."""
+    right = wrong = missed = 0
+    for reply in replies:
+        letter = read(reply["reply"], reply["choices"])
+        letter = None if letter == NO_CHOICE else letter
+        right += letter is not None and letter == reply["letter"]
+        wrong += letter not in (None, reply["letter"])
+        missed += letter is None and reply["letter"] is not None
+    return right, wrong, missed
+
+
+@pytest.mark.parametrize("held_out", [False, True], ids=["seen", "held out"])
+def test_letters_of_real_replies_are_read_as_a_person_reads_them(held_out: bool) -> None:
+    replies = [reply for reply in RECORDED["replies"] if is_held_out(reply) is held_out]
+    n_letters = sum(reply["letter"] is not None for reply in replies)
+    shares = {}
+    for name, read in READERS.items():
+        right, wrong, missed = figures(replies, read)
+        shares[name] = right / (right + wrong), right / n_letters
+        print(
+            f"{name:10} of {len(replies)} replies, {n_letters} with a letter: {right} right, {wrong}"
+            f" wrong, {missed} missed; precision {shares[name][0]:.3f}, recall {shares[name][1]:.3f}"
+        )
+    precision, recall = shares["strict"]
+    assert precision >= 0.995 and recall >= 0.98
+
+
+def test_the_replies_are_many_and_of_all_kinds() -> None:
+    replies = RECORDED["replies"]
+    assert len(replies) >= 300
+    assert {len(reply["choices"]) for reply in replies} == set(range(2, 11))
+    assert sum(reply["prompt"].startswith("zh") for reply in replies) >= 90
+    assert sum(reply["letter"] is None for reply in replies) >= 20
+
+
+SHARED = Path(__file__).parents[4] / "shared/data/real_replies"
+BY_PERSON = (
+    "CCBACCBABBBAABBBDCCCCCCCACAAABACCCBBBBBBBBBBBBBBBBADABDABDAABBBABBBBBDBBAABDABDABDABDABDABDABDABDA"
+    "--A-B-CAA-------"
+)
+"""The letters that a person reads in the shared sample, `-` for none."""
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="needs the shared folder")
+def test_letters_of_the_shared_replies_are_read_as_a_person_reads_them() -> None:
+    shared = json.loads((SHARED / "mc_replies.json").read_text("utf-8"))
+    replies = [
+        {**reply, "letter": None if letter == "-" else letter}
+        for reply, letter in zip(shared, BY_PERSON, strict=True)
+    ]
+    right, wrong, missed = figures(replies, READERS["strict"])
+    assert wrong == 0 and right / (right + missed) >= 0.98
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="needs the shared folder")
+def test_shared_texts_that_go_through_the_options_are_read_as_a_person_reads_them() -> None:
+    texts = runpy.run_path(str(SHARED / "option_list.py"))["T"]
+    read = {answer: strict(answer, choices).letter for _, answer, choices in texts}
+    # A person is not sure of one: that option A is incorrect is no answer.
+    wanted = {answer: None if letter == "A?" else letter for letter, answer, _ in texts}
+    assert len(texts) == 12 and read == wanted

@@ -27,6 +27,11 @@ def advised(error: ServerError, spec: ModelSpec) -> str:
 
 def _advice(error: ServerError, spec: ModelSpec, entry: str) -> str:
     kind, message = kind_of(error), error.message[:_READ]
+    if kind == "text_only":
+        return (
+            f"The server takes no images for {spec.model}: set `max_images: 0` {entry}, or start the "
+            "server with the model's vision part"
+        )
     if kind == "too_long" and says_too_many_images(error.text):
         return _fewer_images(message, entry)
     if kind == "too_long" and IMAGE_SIZE.search(error.text):
@@ -53,8 +58,6 @@ def _advice(error: ServerError, spec: ModelSpec, entry: str) -> str:
 def _fewer_images(message: str, entry: str) -> str:
     limit = IMAGE_COUNT.search(message)
     n_images = next((number for number in limit.groups() if number), "") if limit else ""
-    if n_images == "0":
-        return "The server takes no images for this model"
     n_images = n_images or "the number that the server takes"
     return f"Set `max_images: {n_images}`, and `many_images: grid` or `sample`, {entry}"
 

@@ -42,6 +42,8 @@ def kind_of(error: ServerError) -> FailureKind:
         return "refused"
     if is_exhausted(error):
         return "auth"
+    if status not in (401, 402, 429) and _says(text, wordings.TEXT_ONLY):
+        return "text_only"
     if names & wordings.LENGTH_CODES:
         return "too_long"
     if status in (401, 402):

@@ -116,7 +116,7 @@ class ModelSpec(_Section):
     reasoning: Literal["none", "minimal", "low", "medium", "high", "xhigh"] | None = None
     extra_body: dict[str, Any] = {}
     context_tokens: int | None = Field(None, ge=1)
-    max_images: int = Field(50, ge=1)
+    max_images: int = Field(50, ge=0)
     many_images: Literal["fail", "grid", "sample"] = "fail"
     max_side: int = Field(1024, ge=64)
     detail: Literal["auto", "low", "high"] = "auto"

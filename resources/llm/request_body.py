@@ -83,7 +83,22 @@ def _picture(url: str, spec: ModelSpec) -> Json:
 
 
 def unsendable(request: ChatRequest, spec: ModelSpec, key: str) -> Failure | None:
-    """The failure of a request with more images or a longer prompt than the model takes."""
+    """The failure of a request with more images or a longer prompt than the model takes.
+
+    Args:
+        request: The request that is to be sent.
+        spec: The entry of its model.
+        key: Its key in the ledger, for the failure.
+
+    Returns:
+        A failure of the kind `text_only` or `too_long`; None for a request that may be sent.
+    """
+    if request.image_ids and spec.max_images == 0:
+        return Failure(
+            key,
+            "text_only",
+            f"The request has images, and {spec.name} takes none (max_images: 0 in models.yaml).",
+        )
     if request.images_done(spec) == "fail":
         n_images = len(request.image_ids)
         return Failure(key, "too_long", f"{n_images} images, {spec.name} takes {spec.max_images}.")
@@ -155,6 +170,36 @@ class RefusedLengths:
             "The server refused a shorter prompt as too long in this run: set context_tokens, or a "
             f"smaller token_limit.tokens or max_side, in the entry {spec.name} of models.yaml.",
         )
+
+
+class ImagesRefused(Exception):
+    """The server refused another request because it has images; this one is not sent."""
+
+
+class RefusedImages:
+    """Models whose server refused the first images of this run: it is sent no others.
+
+    A model that has answered a request with images takes images, so such an error costs one request.
+    """
+
+    def __init__(self) -> None:
+        self._refused: dict[str, str] = {}
+        self._answered: set[str] = set()
+
+    def answered(self, request: ChatRequest) -> None:
+        """The server answered a request."""
+        if request.image_ids:
+            self._answered.add(request.model)
+
+    def add(self, request: ChatRequest, detail: str) -> None:
+        """The server refused a request because it has images; `detail` is the failure's."""
+        if request.image_ids and request.model not in self._answered:
+            self._refused[request.model] = detail
+
+    def check(self, request: ChatRequest) -> None:
+        """Raises ImagesRefused for a request with images to a model whose server refused images."""
+        if request.image_ids and (detail := self._refused.get(request.model)):
+            raise ImagesRefused(f"Not sent. {detail}")
 
 
 _MARK = secrets.token_hex(16)

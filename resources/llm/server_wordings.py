@@ -115,6 +115,37 @@ NO_ACCESS = _any(
 )
 """Words of a 403 that every request of this account meets."""
 
+# Images
+
+_PICTURES = r"(?:image|picture|vision|visual|multi-?modal)s?"
+_SENT = r"(?: (?:url|input|content|block|part|message|modalit|understanding|data)\w*)*"
+_TAKEN = r"(?:supported|enabled|available|accepted|allowed)"
+_TAKE = r"(?:support|accept|take)(?:s|ing)?"
+_OF_SOME_IMAGES = (
+    r"(?! ?(?:format|type|size|media|generat|larger|bigger|over|above|of|with|in|that|file))"
+)
+TEXT_ONLY = _any(
+    rf"(?<!multiple ){_PICTURES}{_SENT} (?:is |are )?(?:currently )?(?:not |un){_TAKEN}"
+    + _OF_SOME_IMAGES,
+    rf"(?:not|n.t)(?: currently| yet)? {_TAKE} (?:any |the )?{_PICTURES}{_SENT}\b{_OF_SOME_IMAGES}",
+    rf"(?:cannot|unable to) (?:process|handle|see) (?:any )?images?{_SENT}: .{{0,40}}(?:text|model)",
+    rf"(?:no|without|lacks?) {_PICTURES}{_SENT} (?:support|capabilit|encoder|tower)",
+    r"(?:not|n.t) (?:an? )?(?:multi-?modal|vision|vlm|mllm)\b",
+    rf"{_PICTURES}{_SENT} (?:is|are) only {_TAKEN}",
+    r"only (?:supports?|accepts?|takes?|handles?) text(?! (?:of|up|with|under|shorter))",
+    r"text[ -]only model",
+    r"unknown variant .?image url",  # DeepSeek
+    r"at most 0 (?:image|picture|media|photo)",  # vLLM
+    r"\bmmproj\b|missing data required for image",  # llama.cpp, Ollama
+    r"endpoints? found that supports? image",  # OpenRouter
+    r"不支持(?:图片|图像|视觉|多模态)(?:输入|理解|内容|消息|能力|数据)?(?!格式|类型|尺寸|的格式)",
+    r"(?:图片|图像|视觉|多模态)(?:输入|理解|内容|消息|能力)?(?:不支持|未启用|不可用)|非多模态模型",
+    r"画像(?:入力)?(?:に対応していません|はサポートされていません)",
+    r"이미지(?: 입력)?[을를은는이가]? ?지원하지 않",
+)
+"""A model that takes no images at all, whatever the status. Words about a format, a size or a number of
+images are none of these."""
+
 # Lengths
 
 LENGTH_CODES = frozenset(

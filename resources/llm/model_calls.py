@@ -381,7 +381,7 @@ class ModelCalls:
             # A server that answers other requests forbids this one for its content.
             is_filter = limits.has_answered and forbids_request(error)
             kind = "refused" if is_filter else failure_kind(error)
-            detail = why(error, spec)
+            detail = why(error, spec, attempts)
             if kind == "text_only":
                 context.refused_images.add(request, detail)
             return Failure(key, kind, detail)

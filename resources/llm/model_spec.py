@@ -35,6 +35,8 @@ OWN_FIELDS = {
     "response_format": "structured_output",
 }
 """Fields of a request that a setting of the entry stands for."""
+TIMEOUTS_TO_GIVE_UP = 1.5
+"""Timeouts of a whole attempt within which no server is given up where the entry does not say more."""
 _REASONING_NAME = re.compile("think|reason", re.IGNORECASE)
 OPENAI_VARIABLE = "OPENAI_BASE_URL"
 """The variable that the client library itself reads for an entry without an address."""
@@ -78,6 +80,13 @@ class Timeouts(_Section):
     connect: float = Field(20.0, gt=0, allow_inf_nan=False)
     first_byte: float = Field(180.0, gt=0, allow_inf_nan=False)
     whole: float = Field(180.0, gt=0, allow_inf_nan=False)
+
+    @model_validator(mode="after")
+    def _whole_answers_begin_late(self) -> "Timeouts":
+        # A reply that is no stream begins when the answer is complete.
+        if "first_byte" not in self.model_fields_set:
+            self.first_byte = max(self.first_byte, self.whole)
+        return self
 
 
 class RetryWait(_Section):
@@ -140,6 +149,19 @@ class ModelSpec(_Section):
             raise ValueError(
                 f"{self.name} cannot take batches: the offline server has no batch API; set its mode "
                 "to live, or name a provider that has one"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _no_server_is_given_up_within_a_timeout(self) -> "ModelSpec":
+        whole = self.timeouts.whole
+        if "give_up_seconds" not in self.model_fields_set:
+            self.give_up_seconds = max(self.give_up_seconds, TIMEOUTS_TO_GIVE_UP * whole)
+        elif self.give_up_seconds <= whole:
+            raise ValueError(
+                f"give_up_seconds of {self.name} ({self.give_up_seconds:g}) must be more than "
+                f"timeouts.whole ({whole:g}), or an answer that takes longer than give_up_seconds is "
+                "lost: raise give_up_seconds, or lower timeouts.whole"
             )
         return self
 

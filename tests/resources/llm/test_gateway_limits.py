@@ -62,6 +62,7 @@ def test_a_stage_that_gave_a_server_up_does_not_keep_the_next_one_from_asking(
 
     with answering(answer) as api:
         entry = {"base_url": api.url, "concurrency": 4, "give_up_seconds": 0.5, "attempts": 50}
+        entry["timeouts"] = {"whole": 0.4}
         gateway = gateway_of(tmp_path, {"it": entry})
         before, _ = gateway.ask("one", questions(12))
         n_while_down = len(api.received)

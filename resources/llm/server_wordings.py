@@ -115,6 +115,21 @@ NO_ACCESS = _any(
 )
 """Words of a 403 that every request of this account meets."""
 
+# Schemas
+
+REFUSED_SCHEMA = _any(
+    r"(invalid|unsupported|unknown)\b.{0,40}\bresponse format",
+    r"\bresponse format\b.{0,60}(not|un) ?(supported|available|allowed)",
+    r"\bresponse format\b.{0,20}must be one of",  # llama.cpp
+    r"unknown name .{1,60} at '.{0,80}response (schema|format)",  # Gemini
+    r"json.?schema\b.{0,40}(conversion failed|not supported|not valid|invalid|features not)",
+    r"(unsupported|invalid) (json.?schema|grammar)|invalid schema\b",
+    r"(failed|unable) to (parse|convert|compile|build|initialize)\b.{0,60}(grammar|json.?schema)",
+    r"guided (json|decoding|grammar)\b.{0,60}(not supported|failed|invalid|error)",
+    r"structured outputs?\b.{0,40}(not|un) ?(supported|available)",
+)
+"""A JSON schema that the server cannot hold a reply to."""
+
 # Images
 
 _PICTURES = r"(?:image|picture|vision|visual|multi-?modal)s?"

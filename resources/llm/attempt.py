@@ -95,7 +95,7 @@ async def attempt(
                 cost = spec.cost(*used)
                 budget.billed(spec.name, estimate, cost)
                 breaker.replied()
-                limits.answered()
+                limits.answered(sent_at)
                 limits.has_answered = True
                 context.refused_images.answered(request)
                 reservation.settle(sum(used))
@@ -112,6 +112,7 @@ def _learn_from(
 
     from resources.llm.errors import (
         MAX_WAIT,
+        failure_kind,
         is_rate_limit,
         is_retryable,
         pause_asked,
@@ -128,9 +129,10 @@ def _learn_from(
     elif is_retryable(error):
         said = server_error(error)
         breaker.failed(sent_at, f"{said.status} {said.message}".strip() if said else "")
+        if failure_kind(error) == "timeout":
+            limits.timed_out(sent_at)
     else:
         breaker.replied()
-        limits.answered()
 
 
 async def make_body(request: ChatRequest, spec: ModelSpec, images: ImageStore) -> bytes:

@@ -344,9 +344,14 @@ class ModelCalls:
         async def once() -> Outcome:
             nonlocal attempts
             attempts += 1
+            self.usage.sent_again += attempts > 1
             async with self._unsaved_place(spec):
                 self._writer.require_usable()
-                reply = await attempt(client.chat, request, spec, context, breaker)
+                try:
+                    reply = await attempt(client.chat, request, spec, context, breaker)
+                except ANY_TROUBLE as error:
+                    self.usage.timeouts += failure_kind(error) == "timeout"
+                    raise
                 seconds = round(time.monotonic() - started, 4)
                 return await keep(entry_from_reply(reply, spec, sent, seconds, attempts))
 

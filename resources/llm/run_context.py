@@ -46,6 +46,7 @@ class RunContext:
                 self._minute(spec, "requests", spec.requests_per_minute),
                 self._minute(spec, "tokens", spec.tokens_per_minute),
                 self.shared.places(spec),
+                min(spec.timeouts.whole, spec.timeouts.first_byte),
             )
         return self._limits[spec.name]
 

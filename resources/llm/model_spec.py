@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -129,7 +130,7 @@ class ModelSpec(_Section):
     many_images: Literal["fail", "grid", "sample"] = "fail"
     max_side: int = Field(1024, ge=64)
     detail: Literal["auto", "low", "high"] = "auto"
-    image_tokens: ImageTokens = ImageTokens.model_validate({})
+    image_tokens: ImageTokens | None = None
     structured_output: bool = False
     mode: Literal["live", "batch"] = "live"
     price: Price = Price()
@@ -182,6 +183,23 @@ class ModelSpec(_Section):
                 )
         canonical_json(self.extra_body)  # Raises ValueError for what JSON cannot hold.
         return self
+
+    @property
+    def image_counts(self) -> ImageTokens:
+        """What an image is estimated at: as the entry says, else by GPT-4o's counts."""
+        return self.image_tokens or ImageTokens.model_validate({})
+
+    def counts_images(self) -> bool:
+        """Whether it is known what an image counts: the entry says it, or the server is OpenAI's.
+
+        The counts of other servers may be twenty times smaller than GPT-4o's.
+        """
+        if self.image_tokens is not None or self.provider == "offline":
+            return True
+        server = self.server()
+        return server is not None and (urlsplit(server.public).hostname or "").endswith(
+            (".openai.com", ".openai.azure.com")
+        )
 
     def cost(self, prompt_tokens: int, completion_tokens: int, via: str = "live") -> float:
         """US dollars for one call, by itself or in a batch."""

@@ -8,7 +8,13 @@ from typing import NamedTuple, Protocol
 
 from methods.prompts.messages import Grid, Image, Shown, all_shown, in_a_grid, sampled
 from resources.images.store import ImageStore
-from resources.llm.estimate import grid_sides, prompt_tokens, texts_of
+from resources.llm.estimate import (
+    grid_sides,
+    image_tokens,
+    prompt_tokens,
+    text_tokens,
+    texts_of,
+)
 from resources.llm.model_spec import ModelSpec
 from resources.llm.request import ChatRequest, Failure
 from resources.prompts import require_task
@@ -104,14 +110,22 @@ def unsendable(request: ChatRequest, spec: ModelSpec, key: str) -> Failure | Non
         return Failure(key, "too_long", f"{n_images} images, {spec.name} takes {spec.max_images}.")
     if spec.context_tokens is None:
         return None
-    likely = prompt_tokens(request, spec)
+    likely, images = prompt_tokens(request, spec), ""
+    if request.image_ids and spec.counts_images():
+        images = (
+            f", {image_tokens(spec)} for each image of the largest size by image_tokens among them"
+        )
+    elif request.image_ids:
+        # What an image counts at this server is a guess, and no reason to refuse the request.
+        likely = text_tokens("".join(texts_of(request)))
     if likely <= spec.context_tokens:
         return None
+    settings = "context_tokens and image_tokens" if images else "context_tokens"
     return Failure(
         key,
         "too_long",
-        f"The prompt has about {likely} tokens, {spec.name} takes {spec.context_tokens} "
-        "(context_tokens in models.yaml).",
+        f"The prompt has about {likely} tokens{images}, and {spec.name} takes {spec.context_tokens} "
+        f"(context_tokens): correct {settings} of its entry in models.yaml, or send less.",
     )
 
 

@@ -31,8 +31,15 @@ def image_tokens(spec: ModelSpec) -> int:
     """
     if spec.detail == "low":
         return spec.image_counts.base
-    tiles = [math.ceil(min(spec.max_side, side) / _TILE) for side in (_LONG_SIDE, _SHORT_SIDE)]
-    return spec.image_counts.base + spec.image_counts.tile * tiles[0] * tiles[1]
+    return spec.image_counts.base + spec.image_counts.tile * largest_tiles(spec)
+
+
+def largest_tiles(spec: ModelSpec) -> int:
+    """Tiles of an image of the largest size that the model is sent."""
+    long_side, short_side = (
+        math.ceil(min(spec.max_side, side) / _TILE) for side in (_LONG_SIDE, _SHORT_SIDE)
+    )
+    return long_side * short_side
 
 
 def picture_tokens(spec: ModelSpec, width: int, height: int) -> int:

@@ -172,23 +172,20 @@ class _Tries:
             models[self._spec.name] = self._spec
         finding = _plain("JSON schema", outcome)
         works = isinstance(outcome, Completion) and _fits(outcome.text)
+        is_off = said_so is False
+        settings: dict[str, object] = {}
         if works:
-            remark = (
-                finding.said
-                if said_so
-                else f"set `structured_output: true` to use it ({finding.said})"
-            )
-        elif isinstance(outcome, Completion):
-            change = "set" if said_so else "leave"
-            remark = (
-                f"{change} `structured_output: false`, as the reply is not held to it "
-                f"({finding.said})"
-            )
+            remark = "set `structured_output: true` to use it" if is_off else "used"
+        elif is_off:
+            remark = "leave `structured_output: false`"
+        elif isinstance(outcome, Failure) and outcome.kind != "bad_parameter":
+            return finding
         else:
-            remark = (
-                finding.said if said_so else f"leave `structured_output: false` ({finding.said})"
-            )
-        return Finding(finding.what, works, remark, finding.tokens, finding.cost_usd)
+            refused = isinstance(outcome, Failure)
+            reason = "the server refuses it" if refused else "the reply is not held to it"
+            remark = f"set `structured_output: false`, as {reason}"
+            settings = {"structured_output": False}
+        return replace(finding, works=works, said=f"{remark} ({finding.said})", settings=settings)
 
     def long_prompt(self) -> Finding:
         """A prompt about as long as the context, whose beginning is asked for at its end."""

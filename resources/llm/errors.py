@@ -13,7 +13,7 @@ from tenacity import RetryCallState, wait_random_exponential
 
 from resources.llm.circuit_breaker import ProviderDown
 from resources.llm.error_advice import advised
-from resources.llm.error_kinds import is_certainly_too_long, kind_of, passes
+from resources.llm.error_kinds import is_certainly_too_long, kind_of, passes, refuses_schema
 from resources.llm.masking import one_line
 from resources.llm.model_spec import ModelSpec
 from resources.llm.rate_headers import refusal_pause
@@ -57,6 +57,12 @@ def forbids_request(error: BaseException) -> bool:
     """Whether the server answered 403 without words about the key, the account or the content."""
     said = server_error(error)
     return said is not None and said.status == 403 and kind_of(said) == "bad_request"
+
+
+def is_about_schema(error: BaseException) -> bool:
+    """Whether the server cannot hold a reply to the JSON schema that it was sent."""
+    said = server_error(error)
+    return said is not None and refuses_schema(said)
 
 
 def is_rate_limit(error: BaseException) -> bool:

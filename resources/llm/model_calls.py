@@ -27,7 +27,7 @@ from resources.llm.ledger.writer import LedgerWriter
 from resources.llm.ledger_entries import Asked, entry_from_reply, failure_of, unreadable
 from resources.llm.masking import mask
 from resources.llm.model_spec import ModelSpec
-from resources.llm.reply import BadResponse
+from resources.llm.reply import BadResponse, Reply
 from resources.llm.request import (
     LENGTH_KINDS,
     PASSING,
@@ -310,6 +310,7 @@ class ModelCalls:
             ANY_TROUBLE,
             failure_kind,
             forbids_request,
+            is_about_schema,
             is_retryable,
             refuses_length,
             sentence,
@@ -341,17 +342,29 @@ class ModelCalls:
             is_first = attempts == 1 and not limits.has_answered
             return is_retryable(error) or (is_first and forbids_request(error))
 
-        async def once() -> Outcome:
+        async def answer() -> Reply:
             nonlocal attempts
             attempts += 1
             self.usage.sent_again += attempts > 1
+            fitting = context.refused_schemas.fitting(request)
+            try:
+                reply = await attempt(client.chat, fitting, spec, context, breaker)
+            except ANY_TROUBLE as error:
+                self.usage.timeouts += failure_kind(error) == "timeout"
+                is_first = spec.structured_output is None and fitting.schema is not None
+                if not (is_first and is_about_schema(error)):
+                    raise
+            else:
+                self.usage.without_schema += fitting is not request
+                return reply
+            # Whether the server can be held to this schema is known now: it is sent without it.
+            context.refused_schemas.add(request)
+            return await answer()
+
+        async def once() -> Outcome:
             async with self._unsaved_place(spec):
                 self._writer.require_usable()
-                try:
-                    reply = await attempt(client.chat, request, spec, context, breaker)
-                except ANY_TROUBLE as error:
-                    self.usage.timeouts += failure_kind(error) == "timeout"
-                    raise
+                reply = await answer()
                 seconds = round(time.monotonic() - started, 4)
                 return await keep(entry_from_reply(reply, spec, sent, seconds, attempts))
 

@@ -131,7 +131,7 @@ class ModelSpec(_Section):
     max_side: int = Field(1024, ge=64)
     detail: Literal["auto", "low", "high"] = "auto"
     image_tokens: ImageTokens | None = None
-    structured_output: bool = False
+    structured_output: bool | None = None
     mode: Literal["live", "batch"] = "live"
     price: Price = Price()
     concurrency: int = Field(16, ge=1)
@@ -231,6 +231,18 @@ class ModelSpec(_Section):
             **{name: value for name, value in own.items() if value is not None},
             **self.extra_body,
         }
+
+    def sends_schema(self) -> bool:
+        """Whether a request is sent the JSON schema of its reply.
+
+        If the entry does not say it, live requests have the schema and are sent again without it if the
+        server refuses it; not if the entry makes the model think, as some servers hold the reasoning to
+        the schema, too.
+        """
+        if self.structured_output is not None:
+            return self.structured_output
+        can_be_sent_again = self.provider == "openai" and self.mode == "live"
+        return can_be_sent_again and not self.asks_for_reasoning()
 
     def asks_for_reasoning(self) -> bool:
         """Whether a setting of the entry makes the model think before it answers."""

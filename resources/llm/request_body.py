@@ -4,8 +4,10 @@ import json
 import secrets
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple, Protocol
 
+from methods.ids import canonical_json
 from methods.prompts.messages import Grid, Image, Shown, all_shown, in_a_grid, sampled
 from resources.images.store import ImageStore
 from resources.llm.estimate import (
@@ -45,7 +47,7 @@ def wire_body(request: ChatRequest, spec: ModelSpec, images: Pictures) -> Json:
         "messages": [_message(message, spec, images) for message in _shown(request, spec)],
         **spec.params(request.params),
     }
-    if request.schema and spec.structured_output:
+    if request.schema and spec.sends_schema():
         shape = {"name": "reply", "schema": request.schema, "strict": True}
         body["response_format"] = {"type": "json_schema", "json_schema": shape}
     if spec.provider == "offline" and request.task is not None:
@@ -184,6 +186,24 @@ class RefusedLengths:
             "The server refused a shorter prompt as too long in this run: set context_tokens, or a "
             f"smaller token_limit.tokens or max_side, in the entry {spec.name} of models.yaml.",
         )
+
+
+class RefusedSchemas:
+    """JSON schemas that servers refused in this run, where the entry does not say if they take any."""
+
+    def __init__(self) -> None:
+        self._refused: set[tuple[str, str]] = set()
+
+    def add(self, request: ChatRequest) -> None:
+        """The server refused the schema of a request."""
+        self._refused.add((request.model, canonical_json(request.schema)))
+
+    def fitting(self, request: ChatRequest) -> ChatRequest:
+        """The request, without its schema if the server refused that one."""
+        if not self._refused or request.schema is None:
+            return request
+        is_refused = (request.model, canonical_json(request.schema)) in self._refused
+        return replace(request, schema=None) if is_refused else request
 
 
 class ImagesRefused(Exception):

@@ -13,7 +13,7 @@ from resources.llm.ledger import Ledger
 from resources.llm.limits import ModelLimits
 from resources.llm.model_spec import ModelSpec
 from resources.llm.registry import Registry
-from resources.llm.request_body import RefusedImages, RefusedLengths
+from resources.llm.request_body import RefusedImages, RefusedLengths, RefusedSchemas
 from resources.llm.shared import SharedLimits
 from resources.llm.sliding_minute import WINDOW, SlidingMinute
 from resources.llm.usage import ALL_MODELS
@@ -36,6 +36,7 @@ class RunContext:
     retries: RetryBudget = field(default_factory=RetryBudget)
     refused_lengths: RefusedLengths = field(default_factory=RefusedLengths)
     refused_images: RefusedImages = field(default_factory=RefusedImages)
+    refused_schemas: RefusedSchemas = field(default_factory=RefusedSchemas)
     _limits: dict[str, ModelLimits] = field(default_factory=dict)
 
     def limits(self, spec: ModelSpec) -> ModelLimits:

@@ -143,6 +143,8 @@ class Usage:
     """The stage, an asset's table; empty where no model is asked."""
     unread: int = 0
     """Replies that could not be read, nor after their repairs."""
+    without_schema: int = 0
+    """Answers to requests that were sent without their JSON schema, as the server refused it."""
     timeouts: int = 0
     """Attempts that got no answer in time, which the server may have worked for."""
     sent_again: int = 0
@@ -191,6 +193,7 @@ class Usage:
         self.not_believed += later.not_believed
         self.from_reasoning_field += later.from_reasoning_field
         self.unread += later.unread
+        self.without_schema += later.without_schema
         self.timeouts += later.timeouts
         self.sent_again += later.sent_again
 
@@ -212,6 +215,8 @@ class Usage:
             odd["answers with an unknown finish reason"] = ", ".join(names)
         if self.not_believed:
             odd["replies whose token counts are not believed"] = self.not_believed
+        if self.without_schema:
+            odd["answers without a JSON schema, which the server refused"] = self.without_schema
         if self.timeouts:
             odd["attempts that timed out"] = self.timeouts
         if self.sent_again:
@@ -271,7 +276,11 @@ class ProgressReport:
         usage = self.usage
         again = "".join(
             f", {n} {what}"
-            for n, what in ((usage.timeouts, "timed out"), (usage.sent_again, "sent again"))
+            for n, what in (
+                (usage.timeouts, "timed out"),
+                (usage.sent_again, "sent again"),
+                (usage.without_schema, "without the schema, which the server refused"),
+            )
             if n
         )
         tokens = usage.prompt_tokens + usage.completion_tokens

@@ -22,20 +22,24 @@ def summary(passes: Sequence[Mapping[str, Any]]) -> dict[str, float]:
             means count alike; `group`, the items that belong together.
 
     Returns:
-        `score`: the share of items, in percent, that are right in all of their passes; an item with an
-        unread pass counts only if another pass is wrong. `standard_error` of it, clustered by group.
-        `unread`: the number of passes whose letter no rule reads. NaN if nothing counts.
+        `score`: the share of items, in percent, that are right in all of their passes. An item that
+        lacks a pass, as the tool lost its request, is wrong; one with an unread pass counts only if it
+        is wrong. `standard_error` of the score, clustered by group. `unread`: the number of passes whose
+        letter no rule reads. `lost`: the number of passes that are lacking. NaN if nothing counts.
     """
     items: dict[str, list[Mapping[str, Any]]] = {}
     for each in passes:
         if each["passes"]:
             items.setdefault(each["item"], []).append(each)
     strata: dict[str, list[tuple[str, float]]] = {}
+    n_lost = 0
     for of_item in items.values():
         rights = [each["right"] for each in of_item]
-        is_right = None not in rights and len(rights) == of_item[0]["passes"]
-        if False in rights or is_right:
-            value = 0.0 if False in rights else 100.0
+        lacking = of_item[0]["passes"] - len(rights)
+        n_lost += lacking
+        is_wrong = False in rights or lacking > 0
+        if is_wrong or None not in rights:
+            value = 0.0 if is_wrong else 100.0
             strata.setdefault(of_item[0]["stratum"], []).append((of_item[0]["group"], value))
     means = {stratum: sum(value for _, value in of) / len(of) for stratum, of in strata.items()}
     deviations: dict[str, float] = {}
@@ -51,4 +55,5 @@ def summary(passes: Sequence[Mapping[str, Any]]) -> dict[str, float]:
         "unread": float(
             sum(each["right"] is None for of_item in items.values() for each in of_item)
         ),
+        "lost": float(n_lost),
     }

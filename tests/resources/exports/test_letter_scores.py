@@ -87,10 +87,11 @@ def one(item: str, right: bool | None, passes: int = 1, stratum: str = "", group
     [
         ([one("a", True, 2), one("a", True, 2)], 100.0, 0),
         ([one("a", True, 2), one("a", False, 2)], 0.0, 0),
-        # Whether an item with an unread or a missing pass is right is not known.
+        # Whether an item with an unread pass is right is not known; one that lost a pass is wrong.
         ([one("a", True, 2), one("a", None, 2), one("b", False)], 0.0, 1),
         ([one("a", False, 2), one("a", None, 2), one("b", True)], 50.0, 1),
-        ([one("a", True, 2), one("b", True)], 100.0, 0),
+        ([one("a", True, 2), one("b", True)], 50.0, 0),
+        ([one("a", True, 2), one("b", True, 2), one("b", None, 2)], 0.0, 1),
         ([one("a", True), one("b", False, 0)], 100.0, 0),
         (
             [one(name, name != "d", stratum="xxxy"[place]) for place, name in enumerate("abcd")],

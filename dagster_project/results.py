@@ -18,6 +18,7 @@ from statistics import median_high
 from typing import Any
 
 from assets.common.apart import not_made
+from methods.evaluation.constant_scores import CONSTANT, constant_scores_sentence
 from methods.evaluation.contestants import is_model
 from methods.evaluation.judging import PANEL, RULE
 from methods.evaluation.statistics.estimates import LEAST_CLUSTERS, marked
@@ -45,7 +46,8 @@ def leaderboard_rows() -> list[dict[str, Any]]:
 
 def show_results(judges: Sequence[str]) -> None:
     """A table for each release in force, judge of `judges` and version of its judging; below them the
-    models that have no results, the steps that have failed, and the replies that could not be read."""
+    models that have no results, the steps that have failed, the replies that could not be read, and the
+    judges that give nearly all answers the same score."""
     warehouse = warehouse_of_home()
     shown = {RULE, PANEL, *judges}
     rows = [row for row in leaderboard_rows() if row["judge"] in shown]
@@ -54,6 +56,8 @@ def show_results(judges: Sequence[str]) -> None:
     n_versions = Counter(key[:3] for key, _ in tables)
     for (release, metric, judge, version), models in tables:
         named = judge if n_versions[release, metric, judge] == 1 else f"{judge} {version}"
+        if models[0]["constant_score"] is not None:
+            named = f"{named} ({CONSTANT})"
         providers = ", ".join(sorted({row["provider"] for row in models}))
         print(f"\nLeaderboard ({release}, {metric}, judge {named}, provider {providers})\n")
         _show_models(models)
@@ -75,6 +79,12 @@ def show_results(judges: Sequence[str]) -> None:
         f"{stage}: {unread_sentence(stage, n)}"
         for stage, n in unread.items()
         if stage.startswith("evaluate.")
+    ]
+    of_release = {row["release"] for row in rows}
+    lacking += [
+        constant_scores_sentence(row)
+        for row in warehouse.select("evaluate.constant_judges").to_pylist()
+        if row["judge"] in shown and row["release_id"] in of_release
     ]
     if lacking:
         print("\n" + "\n".join(lacking))

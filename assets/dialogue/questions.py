@@ -27,6 +27,7 @@ from assets.dialogue.set_rows import (
 from assets.dialogue.summaries import summaries
 from methods.ids import content_id
 from methods.mmdu.composing import Shape, shape_of
+from methods.mmdu.echoes import require_own_questions, sentences_of
 from methods.mmdu.reading import ON_ONE, ON_SEVERAL, Angle, assigned, read_questions
 from methods.prompts.parsing import numbered_schema
 from resources.llm.gateway import Gateway
@@ -59,13 +60,16 @@ class QuestionsSettings(GenerationSettings):
 
 @dataclass(frozen=True)
 class Subject:
-    """Questions of one call: about the image at `position`, or about the images 1 to `until`."""
+    """Questions of one call: about the image at `position`, or about the images 1 to `until`.
+
+    `titles` are those of the pages of the images shown.
+    """
 
     set_id: str
     position: int | None
     until: int | None
     angles: Sequence[Angle]
-    n_shown: int
+    titles: Sequence[str]
 
 
 @table_asset(
@@ -83,15 +87,20 @@ def questions(
     llm: dg.ResourceParam[Gateway],
 ) -> dg.MaterializeResult:
     """Questions on each image and on each set, from images, captions and summaries; each has an angle
-    that was drawn for it."""
+    that was drawn for it. A question that repeats the prompt or names the page is asked again."""
     asks = [
         ask
         for set_id, images in by_set(images_of_sets(warehouse))
         for ask in _asks(set_id, images, _shape(set_id, images, settings), settings.seed)
     ]
 
+    template = prompt("mmdu/questions")
+    instructions = sentences_of(template.text)
+
     def read(subject: Subject, reply: str) -> list[Row]:
-        asked = read_questions(reply, len(subject.angles), subject.n_shown)
+        asked = read_questions(reply, len(subject.angles), len(subject.titles))
+        told = [*instructions, *(angle.says for angle in subject.angles)]
+        require_own_questions(asked, told, subject.titles)
         place = subject.position if subject.until is None else f"to {subject.until}"
         return [
             {
@@ -112,7 +121,7 @@ def questions(
         context,
         llm,
         "dialogue.questions",
-        prompt("mmdu/questions"),
+        template,
         asks,
         read,
         lambda subject: numbered_schema("Q", len(subject.angles)),
@@ -139,15 +148,20 @@ def _asks(set_id: str, images: Sequence[Row], shape: Shape, seed: int) -> Iterat
         if n_questions:
             # What is asked about a picture is the same in every set that it is in.
             angles = assigned(ON_ONE, n_questions, seed, image["image_id"])
-            yield _ask(Subject(set_id, image["position"], None, angles, 1), [image])
+            yield _ask(Subject(set_id, image["position"], None, angles, _titles([image])), [image])
     n_together = sum(block.n_questions for block in shape.together)
     left = assigned(ON_SEVERAL, n_together, seed, set_id)
     for block in shape.together:
         angles, left = left[: block.n_questions], left[block.n_questions :]
         # Where all images are there from the first question on, no place is named.
         until = None if len(shape.together) == 1 else block.until
-        subject = Subject(set_id, None, until, angles, block.until)
-        yield _ask(subject, images[: block.until], block.n_earlier)
+        shown = images[: block.until]
+        subject = Subject(set_id, None, until, angles, _titles(shown))
+        yield _ask(subject, shown, block.n_earlier)
+
+
+def _titles(images: Sequence[Row]) -> list[str]:
+    return [image["title"] for image in images]
 
 
 def _ask(subject: Subject, shown: Sequence[Row], n_earlier: int = 0) -> Ask[Subject]:

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 from methods.evaluation.asking import Transcript
 from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.items import Item
-from methods.evaluation.judging import AskJudge, Judgment, Place, requests_of
+from methods.evaluation.judging import AskJudge, Judgment, Place, own_judgment, requests_of
 from resources.llm.model_calls import ModelCalls, all_of
 from resources.llm.parsed_reply import ParsedReply, complete_and_parse
 from resources.llm.request import ChatRequest
@@ -92,10 +92,14 @@ async def ask_judge(
 ) -> list[ParsedReply[Judgment]]:
     """The replies to all requests, in their order."""
     structured = bool(calls.context.registry.model(run.judge).structured_output)
-    return await all_of(
-        complete_and_parse(calls, _request(request, run, structured), request.read)
-        for request in asked
-    )
+
+    async def ask(request: AskJudge) -> ParsedReply[Judgment]:
+        sent = _request(request, run, structured)
+        return await complete_and_parse(
+            calls, sent, lambda reply: own_judgment(request.read(reply), sent.messages)
+        )
+
+    return await all_of(ask(request) for request in asked)
 
 
 def _request(asked: AskJudge, run: JudgeRun, structured: bool) -> ChatRequest:

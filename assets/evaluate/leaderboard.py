@@ -14,6 +14,7 @@ from assets.common.previews import preview
 from assets.common.tables import report, table_asset
 from assets.evaluate.comparisons import comparisons
 from assets.evaluate.scores import scores
+from methods.evaluation.constant_scores import CONSTANT, constant_scores_sentence
 from methods.markdown import code, table
 from resources.llm.registry import Profile
 from resources.warehouse import Warehouse
@@ -25,10 +26,16 @@ def leaderboard(
 ) -> dg.MaterializeResult:
     """One number a row: benchmark, release, model, metric, value, interval, what it rests on.
 
-    Models of the profile without scores on a release in force are named beside it.
+    Models of the profile without scores on a release in force are named beside it, and judges that
+    give nearly all answers the same score.
     """
     rows = warehouse.select("evaluate.leaderboard")
-    return report(rows, {**_previews(rows), **_without_scores(warehouse, profile)})
+    constant = [
+        constant_scores_sentence(row)
+        for row in warehouse.select("evaluate.constant_judges").to_pylist()
+    ]
+    shown = {**_previews(rows), **_without_scores(warehouse, profile)}
+    return report(rows, {**shown, **({CONSTANT: " ".join(constant)} if constant else {})})
 
 
 def _previews(rows: pa.Table) -> dict[str, Any]:

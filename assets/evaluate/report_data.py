@@ -39,6 +39,7 @@ N_GROUPS = 3
 ORDERS = {
     "ranks": "judge, judge_version, metric, aggregation, model",
     "ability_comparisons": "judge, judge_version, subset_label, subset_value, first, second",
+    "constant_judges": "judge, judge_version",
     "judge_probes": "judge, judge_version, probe",
     "pair_designs": "ALL",
     "pair_ratings": "ALL",
@@ -120,7 +121,7 @@ def board_data(
     with warehouse.kept_open():
         read = _read(
             warehouse,
-            ("scores", "ranks", "ability_comparisons", "unjudgeable"),
+            ("scores", "ranks", "ability_comparisons", "constant_judges", "unjudgeable"),
             {"release_id": release_id},
         )
         comparisons = warehouse.select(
@@ -160,6 +161,7 @@ def board_data(
         "judges": profile.judges,
         "families": families,
         "scores": scores,
+        "constant_judges": read["constant_judges"],
         "ranks": read["ranks"],
         "comparisons": comparisons.to_pylist(),
         "ability_comparisons": read["ability_comparisons"],

@@ -67,7 +67,7 @@ class Alignmmbench:
 
     def __init__(self, *, judge_sees_images: bool = False):
         self._judge_sees_images = judge_sees_images
-        self.judge_version = "rated-with-images@2" if judge_sees_images else "rated@2"
+        self.judge_version = "rated-with-images@3" if judge_sees_images else "rated@3"
 
     def ask(self, item: Item, limits: Limits) -> Generator[Asking, Any, None]:
         """The last question over the given history, also where the release lacks the picture."""

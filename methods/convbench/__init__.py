@@ -77,7 +77,7 @@ class Convbench:
             "single-turn": single_turn,
             "graded": grades,
         }
-        self.judge_version = " ".join(["pairwise@2", *(name for name, on in told.items() if on)])
+        self.judge_version = " ".join(["pairwise@3", *(name for name, on in told.items() if on)])
         self.judge_prompts: Sequence[str] = (
             COMPARE_TURN_PROMPT,
             *(() if single_turn else (COMPARE_CONVERSATION_PROMPT,)),

@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from methods.evaluation.asking import OWN_DOING, Answer
+from methods.prompts.messages import Message, Text
 from methods.prompts.parsing import JsonSchema
+from methods.prompts.placeholders import require_own_words
 
 RULE = "rule"
 """The judge of what is scored without asking a model."""
@@ -69,6 +71,25 @@ class Judgment:
     scores: Mapping[str, float]
     score: float
     explanation: str
+
+
+def own_judgment(judgment: Judgment, request: Sequence[Message]) -> Judgment:
+    """The judgment, if its explanation is the judge's own.
+
+    Args:
+        judgment: what was read of a reply.
+        request: the messages that it replies to. The first has the instructions, also where the
+            prompt has no system message.
+
+    Returns:
+        The same judgment.
+
+    Raises:
+        ParseError: `copied_example`, where the explanation stands in an example of the instructions.
+    """
+    instructions = " ".join(part.text for part in request[0].parts if isinstance(part, Text))
+    require_own_words(judgment.explanation, instructions)
+    return judgment
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from methods.evaluation.grades import HIGHEST, LOWEST, last_of_equal, read_grade
 from methods.evaluation.judging import Judgment
 from methods.model_text import without_reasoning
 from methods.prompts.parsing import ParseError, object_schema
+from methods.prompts.placeholders import required_explanation
 from methods.prompts.reply_objects import labelled, labelled_text, objects_in
 
 RATING = "Rating"
@@ -29,22 +30,21 @@ def read_rating(reply: str) -> Judgment:
     The last JSON object with a rating and a reason counts, wherever it stands, or else the last one
     with a rating; other such objects must have the same rating. Without an object the one pair
     `Rating: n` of the reply counts. Keys are read in any case and order; 8, "8", 8.0 and ８ are 8.
-    Without a reason it is empty. Raises ParseError: `no_rating`, `not_an_integer`, `out_of_range`,
-    `two_ratings`.
+    Without a reason in the object, the text before it is the reason, or the text after it.
+    Raises ParseError: `no_rating`, `not_an_integer`, `out_of_range`, `two_ratings`,
+    `no_explanation`, `placeholder`.
     """
     rated = [found for found in objects_in(reply, (RATING,), (REASON,)) if RATING in found.values]
     if not rated:
         text = without_reasoning(reply).answer
         return _judgment(labelled(text, RATING), labelled_text(text, REASON, RATING))
     reasoned = [found for found in rated if REASON in found.values] or rated
-    reason = reasoned[-1].values.get(REASON)
-    return _judgment(
-        [found.values[RATING] for found in reasoned], reason if isinstance(reason, str) else ""
-    )
+    ratings = [found.values[RATING] for found in reasoned]
+    return _judgment(ratings, reasoned[-1].text_or_around(REASON))
 
 
 def _judgment(ratings: list[object], reason: str) -> Judgment:
     if not ratings:
         raise ParseError("no_rating", f'The reply has no "{RATING}".')
     value = last_of_equal(ratings, lambda rating: read_grade(rating, "The rating"))
-    return Judgment({RATING: value}, value, reason.strip())
+    return Judgment({RATING: value}, value, required_explanation(reason))

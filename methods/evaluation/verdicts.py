@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple
 
 from methods.model_text import without_reasoning
 from methods.prompts.parsing import ParseError, object_schema
+from methods.prompts.placeholders import required_explanation
 from methods.prompts.reply_objects import labelled, labelled_text, objects_in
 
 Winner = Literal["A", "B", "tie"]
@@ -40,29 +41,26 @@ def read_verdict(reply: str) -> Verdict:
     """The verdict in a judge's reply.
 
     Every JSON object with a winner counts, wherever it stands; else every pair `winner: A` of the
-    text; else a reply that is nothing but a winner. All winners of a reply have to be one. A winner
-    is A or B, in any case, in quotes or brackets or with a word before it (Assistant A, Response
-    B); or a tie: tie, draw, equal, both, neither. Anything else is refused, `C` too, which some
-    judges say for a tie and others for nothing. Raises ParseError: `no_winner`, `not_a_winner`,
-    `two_winners`.
+    text. Without a reason in the object, the text around it is the reason. All winners of a reply
+    have to be one. A winner is A or B, in any case, in quotes or brackets or with a word before it
+    (Assistant A, Response B); or a tie: tie, draw, equal, both, neither. Anything else is refused,
+    `C` too, which some judges say for a tie and others for nothing. Raises ParseError:
+    `no_winner`, `not_a_winner`, `two_winners`, `no_explanation`, `placeholder`.
     """
-    given = [found.values for found in objects_in(reply, (WINNER,), (REASON,))]
-    given = [values for values in given if WINNER in values]
+    given = [found for found in objects_in(reply, (WINNER,), (REASON,)) if WINNER in found.values]
     text = without_reasoning(reply).answer
     if given:
-        reason = given[-1].get(REASON)
-        verdicts = [values[WINNER] for values in given]
+        reason = given[-1].text_or_around(REASON)
+        verdicts = [found.values[WINNER] for found in given]
     else:
         verdicts = labelled(text, WINNER)
         reason = labelled_text(text, REASON, WINNER)
-        if not verdicts and _winner_in(text) is not None:
-            verdicts = [text]
     if not verdicts:
         raise ParseError("no_winner", f'The reply has no "{WINNER}".')
     winners = [_winner(verdict) for verdict in verdicts]
     if len(set(winners)) > 1:
         raise ParseError("two_winners", f"The reply has the winners {', '.join(winners[:5])}.")
-    return Verdict(winners[0], reason.strip() if isinstance(reason, str) else "")
+    return Verdict(winners[0], required_explanation(reason))
 
 
 def worth(winner: Winner, order: str) -> float:
@@ -101,17 +99,11 @@ def place_of_model(order: str) -> Literal["A", "B"]:
 
 
 def _winner(value: object) -> Winner:
-    winner = _winner_in(value) if isinstance(value, str) else None
-    if winner is None:
-        raise ParseError("not_a_winner", f"The winner is {str(value)[:40]!r}, not A, B or tie.")
-    return winner
-
-
-def _winner_in(text: str) -> Winner | None:
+    text = value if isinstance(value, str) else ""
     bare = " ".join(text.strip().strip("\"'“”*_[]().! \n").casefold().split())
     if bare in _TIES:
         return "tie"
     name = _NAME.fullmatch(bare)
     if name is None:
-        return None
+        raise ParseError("not_a_winner", f"The winner is {str(value)[:40]!r}, not A, B or tie.")
     return "A" if name[1] == "a" else "B"

@@ -36,7 +36,7 @@ class Mmdu:
     context_policies: Sequence[ContextPolicy] = ("truncate", "tile")
     extractor_prompts: Sequence[str] = ()
     judge_prompts: Sequence[str] = (JUDGE_PROMPT,)
-    judge_version = "turns@3"
+    judge_version = "turns@4"
     dimensions: Sequence[str] = DIMENSIONS
     score_range = (LOWEST, HIGHEST)
     abilities: Sequence[str] = ()

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from methods.evaluation.grades import HIGHEST, LOWEST, last_of_equal, read_grade
 from methods.prompts.parsing import ParseError, object_schema
+from methods.prompts.placeholders import required_explanation
 from methods.prompts.reply_objects import objects_in
 
 OVERALL = "Overall Score"
@@ -47,7 +48,7 @@ def parse_grades(reply: str) -> Grades:
     text before it is the explanation, or the text after it. Keys match without regard to case and
     punctuation; keys that are not dimensions are ignored.
     Raises ParseError: `no_dictionary`, `missing_score`, `not_an_integer`, `out_of_range`,
-    `two_ratings`.
+    `two_ratings`, `no_explanation`, `placeholder`.
     """
     found = objects_in(reply, DIMENSIONS, (EXPLANATION,))
     scored = [each for each in found if any(name in each.values for name in DIMENSIONS)]
@@ -55,9 +56,7 @@ def parse_grades(reply: str) -> Grades:
         raise ParseError("no_dictionary", "The judge's reply has no dictionary of scores.")
     whole = [each for each in scored if all(name in each.values for name in DIMENSIONS)] or scored
     scores = last_of_equal([each.values for each in whole], _scores)
-    last = whole[-1]
-    explanation = last.values.get(EXPLANATION)
-    return Grades(scores, explanation.strip() if isinstance(explanation, str) else last.around())
+    return Grades(scores, required_explanation(whole[-1].text_or_around(EXPLANATION)))
 
 
 def _scores(values: object) -> dict[str, int]:

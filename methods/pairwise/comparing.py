@@ -31,7 +31,7 @@ from methods.pairwise.design import Unit
 from methods.prompts.messages import with_image_numbers
 
 COMPARE_PROMPT = "pairwise/compare"
-COMPARE_VERSION = "pairs@2"
+COMPARE_VERSION = "pairs@3"
 WITHOUT_REFERENCE = "without-reference"
 PREFERENCE = "preference"
 """What the judgment of an order is of: the share of a win that the first model has."""

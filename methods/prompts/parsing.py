@@ -7,29 +7,57 @@ replies is `reply_objects.py`. A reply is data: it is searched and parsed, never
 import hashlib
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 
-from methods.prompts.messages import Message
+from methods.prompts.messages import Message, Text
 from methods.prompts.parse_error import ParseError
 from methods.prompts.reply_objects import objects_in
 from methods.prompts.template import as_data
 
 _REPAIR_TEXT = """\
+
+
 Again: your last reply could not be used, because it is not in the form that was asked for. What
 is wrong with it: {reason}
-Send the whole reply once more, complete, in exactly the form that was asked for, and nothing
-else."""
+Send a whole reply, complete, in exactly the form that was asked for, and nothing else. Do not repeat
+the last one."""
 
 REPAIR_VERSION = f"repair@{hashlib.sha256(_REPAIR_TEXT.encode()).hexdigest()[:8]}"
 """Version of the repair text, by its hash."""
 
 
-def repair_messages(messages: tuple[Message, ...], reply: str, reason: str) -> tuple[Message, ...]:
-    """The conversation, the reply that could not be parsed, and the request to repeat it correctly.
+REPAIR_TEMPERATURE = 0.4
+"""Added to the temperature by each repair: at 0 models repeat the reply that could not be parsed."""
 
-    `reason` is a sentence that tells the model what is wrong with the reply.
+
+def repair_messages(messages: tuple[Message, ...], reason: str) -> tuple[Message, ...]:
+    """The messages of a request whose reply could not be parsed, to be sent once more.
+
+    The reply is not shown to the model: small models continue a conversation with the same reply.
+
+    Args:
+        messages: those of the request, or of its first repair; the last one is the user's.
+        reason: a sentence that says what is wrong with the last reply.
+
+    Returns:
+        The same messages, the last one with the reason at its end.
     """
-    again = Message.of("user", _REPAIR_TEXT.format(reason=as_data(reason)))
-    return (*messages, Message.of("assistant", reply), again)
+    *before, last = messages
+    again = Text(_REPAIR_TEXT.format(reason=as_data(reason)))
+    return (*before, replace(last, parts=(*last.parts, again)))
+
+
+def repair_params(
+    params: Mapping[str, float | int | str], n_repairs: int
+) -> dict[str, float | int | str]:
+    """The sampling parameters of a repair, the first of which has the number 1.
+
+    A request that sets no temperature has none in its repairs. A model's entry may set another one.
+    """
+    temperature = params.get("temperature")
+    if not isinstance(temperature, (int, float)):
+        return dict(params)
+    return {**params, "temperature": round(temperature + n_repairs * REPAIR_TEMPERATURE, 3)}
 
 
 JsonSchema = Mapping[str, object]

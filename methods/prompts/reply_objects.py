@@ -41,8 +41,13 @@ class FoundObject(NamedTuple):
     end: int
     is_whole: bool
 
-    def around(self) -> str:
-        """The words before the object or, if there are none, after it; without a fence."""
+    def text_or_around(self, name: str) -> str:
+        """The text under a name; without one, the words before the object or else those after it.
+
+        A fence around the object is left out.
+        """
+        if isinstance(text := self.values.get(name), str):
+            return text.strip()
         before = _FENCE_BEFORE.sub("", self.text[: self.start]).strip()
         return before or _FENCE_AFTER.sub("", self.text[self.end :]).strip()
 
@@ -99,11 +104,19 @@ def labelled(text: str, name: str) -> list[object]:
 
 
 def labelled_text(text: str, name: str, other: str) -> str:
-    """The free text after a name and a colon, up to the name `other` or the end; empty if none."""
+    """The free text after a name and a colon, up to the name `other` or the end.
+
+    Without the name it is the text before `other`.
+    """
     until = rf"{_QUOTE}[,，]?{_QUOTE}(?:\b{other}\b.*)?\}}?\s*(?:```)?\s*\Z"
     pattern = rf"\b{name}\b{_QUOTE}[:：]{_QUOTE}(.*?){until}"
     match = re.search(pattern, text[:MOST_CHARACTERS], re.IGNORECASE | re.DOTALL)
-    return match[1].strip() if match else ""
+    if match:
+        return match[1].strip()
+    before = re.split(
+        rf"{_QUOTE}\b{other}\b", text[:MOST_CHARACTERS], maxsplit=1, flags=re.IGNORECASE
+    )
+    return before[0].strip(" \t\n{") if len(before) > 1 else ""
 
 
 def _found(text: str, names: Mapping[str, str], short: Sequence[str]) -> list[FoundObject]:

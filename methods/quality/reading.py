@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping
 
 from methods.prompts.parsing import JsonSchema, ParseError, object_schema
+from methods.prompts.placeholders import require_no_placeholder
 from methods.prompts.reply_objects import reply_object
 from methods.quality.outcome import CONTRADICTIONS, SENSITIVE, UNANSWERED
 
@@ -83,4 +84,6 @@ def _texts(value: object, name: str) -> list[str]:
     if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
         raise ParseError("no_list", f"{name} is no list of texts.")
     texts = [text.strip()[:MOST_CHARACTERS] for text in value if not _SAYS_NOTHING.fullmatch(text)]
+    for text in texts:
+        require_no_placeholder(text, f"A text of {name}")
     return texts[:MOST_LISTED]

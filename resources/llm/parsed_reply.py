@@ -1,14 +1,15 @@
 """Requests whose reply must be parsed: after a reply that cannot be, the model is asked to repair it.
 
-What belongs here: the repair requests. Each is a request of its own, with its own row in the ledger;
-the parsed value names the call it was parsed from.
+Each repair is the first request with the parser's reason at its end and a higher temperature. It does
+not show the reply that could not be parsed, which models at temperature 0 repeat. It has its own row in
+the ledger, and the parsed value names the call it was parsed from.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
-from methods.prompts.parsing import REPAIR_VERSION, ParseError, repair_messages
+from methods.prompts.parsing import REPAIR_VERSION, ParseError, repair_messages, repair_params
 from resources.llm.model_calls import ModelCalls
 from resources.llm.request import KEPT_KINDS, ChatRequest, Failure
 
@@ -85,7 +86,8 @@ async def _complete_and_parse(
         if repairs < MAX_REPAIRS:
             asked = replace(
                 asked,
-                messages=repair_messages(asked.messages, outcome.text, error.detail),
+                messages=repair_messages(asked.messages, error.detail),
+                params=repair_params(request.params, repairs + 1),
                 prompt_version=f"{request.prompt_version}+{REPAIR_VERSION}",
             )
     calls.count_reading(first, read=False)

@@ -45,7 +45,7 @@ MODELS = (
     "offline-poor-perception",
     "offline-poor-reasoning",
 )
-_REPAIR = re.compile(r"Again: your last reply could not be used\b")
+_REPAIR = re.compile(r"\s*Again: your last reply could not be used\b.*\Z", re.DOTALL)
 TASKS: dict[str, Callable[[ChatRequest], str]] = {
     "answers": write_answers,
     "caption": write_caption,
@@ -102,7 +102,7 @@ def chat_body(
 def answer(request: ChatRequest) -> str:
     """Answer a request by the task it names, or as an evaluated model where it names none.
 
-    A task is named in `metadata`, where no text of a prompt can reach. A repair turn is answered as the
+    A task is named in `metadata`, where no text of a prompt can reach. A repair is answered as the
     request before it was. Raises BadRequest for an unknown task.
     """
     if request.task is None:
@@ -114,9 +114,14 @@ def answer(request: ChatRequest) -> str:
             f"one of {', '.join(TASKS)}.",
             param="metadata.task",
         )
-    while _REPAIR.match(request.last_user.text) and len(request.messages) > 2:
-        request = replace(request, messages=request.messages[:-2])
-    return task(request)
+    return task(_without_repair(request))
+
+
+def _without_repair(request: ChatRequest) -> ChatRequest:
+    """The request without what a repair adds at the end of its last message."""
+    *before, last = request.messages
+    parts = (_REPAIR.sub("", part) if isinstance(part, str) else part for part in last.parts)
+    return replace(request, messages=(*before, replace(last, parts=tuple(parts))))
 
 
 def _completion(request: ChatRequest, content: str | None, finish: str) -> dict[str, object]:

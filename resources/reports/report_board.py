@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from methods.evaluation.constant_scores import constant_scores_sentence
 from resources.reports import report_blocks as block
 from resources.reports.estimate import Estimate
 from resources.reports.report_answers import refusals
@@ -156,7 +157,12 @@ def leaderboard(data: Board, panes: Sequence[Pane]) -> block.Section:
         by = SCORED_BY.get(pane.judged.judge, f"Judge {pane.judged.judge}")
         version = said("{by}, <code>{version}</code>", by=by, version=pane.judged.version)
         averaged = block.Panes(f"by-{n}", "Averaged", views)
-        titled.append((pane.title, [block.Note(version), averaged, *pane.parts]))
+        constant = [
+            block.Note(constant_scores_sentence(row))
+            for row in data["constant_judges"]
+            if (row["judge"], row["judge_version"]) == (pane.judged.judge, pane.judged.version)
+        ]
+        titled.append((pane.title, [block.Note(version), *constant, averaged, *pane.parts]))
     judges = [block.Panes("judge", "Judge", titled)] if titled else []
     blocks = [*judges, *side_by_side(panes), *missing(data)]
     # Without scores it is no part of the contents.

@@ -50,6 +50,8 @@ class Board(TypedDict):
     families: Mapping[str, str]
     """Model -> family."""
     scores: Rows
+    constant_judges: Rows
+    """Judges that give nearly all answers the same score."""
     ranks: Rows
     comparisons: Rows
     ability_comparisons: Rows

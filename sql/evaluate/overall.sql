@@ -21,7 +21,8 @@ SELECT
     s.n_failed,
     s.judge,
     s.judge_version,
-    s.provider
+    s.provider,
+    k.constant_score
 FROM evaluate.scores AS s
 LEFT JOIN (SELECT * FROM evaluate.scores WHERE form = 'judged') AS j
     USING (
@@ -31,6 +32,7 @@ LEFT JOIN (SELECT * FROM evaluate.scores WHERE form = 'all_items') AS e
     USING (
         release_id, model, judge, judge_version, metric, aggregation, subset_label, subset_value
     )
+LEFT JOIN evaluate.constant_judges AS k USING (release_id, judge, judge_version)
 LEFT JOIN evaluate.ranks AS r USING (release_id, model, judge, judge_version, metric, aggregation)
 JOIN release.current AS c ON c.release_id = s.release_id
 WHERE s.place = 0 AND s.form = 'floor' AND s.subset_label = ''

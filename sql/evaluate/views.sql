@@ -1,3 +1,45 @@
+-- Judges whose scores do not tell models apart: 95 % or more of at least 30 different answers to at least 5 items,
+-- where models answered differently, have the same score. Fewer can be equal by chance or for good reason.
+CREATE OR REPLACE VIEW evaluate.constant_judges AS
+WITH judged AS (
+    -- Equal answers of several models, and replicates, are one.
+    SELECT
+        j.release_id,
+        j.judge,
+        j.judge_version,
+        j.item_id,
+        j.trial,
+        j.turn,
+        j.part,
+        a.answer,
+        -- Of two orders of a pair: the share of a win that the answer in the first place has.
+        avg(CASE WHEN suffix(j.part, 'model-second') THEN 1 - j.score ELSE j.score END) AS score
+    FROM evaluate.judgments AS j
+    JOIN evaluate.answers AS a USING (release_id, model, item_id, trial, turn)
+    -- Of comparisons that have a direct grade, too, the comparison ranks.
+    WHERE NOT suffix(j.part, 'grade')
+    GROUP BY ALL
+),
+compared AS (
+    SELECT *
+    FROM judged
+    QUALIFY count(*) OVER (
+        PARTITION BY release_id, judge, judge_version, item_id, trial, turn, part
+    ) > 1
+)
+SELECT
+    release_id,
+    judge,
+    judge_version,
+    count(*) AS n_answers,
+    count(DISTINCT item_id) AS n_items,
+    mode(score) AS constant_score,
+    list_max(map_values(histogram(score))) / count(*) AS constant_share
+FROM compared
+GROUP BY release_id, judge, judge_version
+HAVING n_answers >= 30 AND n_items >= 5 AND constant_share >= 0.95
+ORDER BY release_id, judge, judge_version;
+
 -- The leaderboard: one score a row, failures at the floor, with its interval, rank and counts.
 CREATE OR REPLACE VIEW evaluate.leaderboard AS
 SELECT
@@ -26,8 +68,13 @@ SELECT
     CASE WHEN r.related LIKE 'is %' THEN 'self' WHEN r.related IS NOT NULL THEN 'family' END AS related,
     s.judge,
     s.judge_version,
-    s.provider
+    s.provider,
+    k.constant_score
 FROM evaluate.scores AS s
+LEFT JOIN evaluate.constant_judges AS k
+    ON k.release_id = s.release_id
+    AND k.judge = s.judge
+    AND k.judge_version = s.judge_version
 LEFT JOIN evaluate.scores AS j
     ON j.release_id = s.release_id
     AND j.model = s.model

@@ -151,9 +151,13 @@ def requests() -> Iterator[tuple[str, dict[str, Any], str | None]]:
                 again = {"model": model, "messages": [*messages, *more]}
                 yield f"chat {number}, turn {turns + 1}, {model}", again, None
     asked = prompted(*PROMPTS[3], "offline-writer")
-    again = "Again: your last reply could not be used, as it is empty."
-    repair = [{"role": "assistant", "content": "No."}, {"role": "user", "content": again}]
-    yield "repair", asked | {"messages": [*asked["messages"], *repair]}, None
+    *before, last = asked["messages"]
+    again = {
+        "type": "text",
+        "text": "\n\nAgain: your last reply could not be used, as it is empty.",
+    }
+    repair = {**last, "content": [*last["content"], again]}
+    yield "repair", asked | {"messages": [*before, repair]}, None
     yield "schema", asked | {"response_format": SCHEMA}, None
     yield "cut off", asked | {"max_tokens": 12}, None
     for fault in (CONTENT_FILTER, EMPTY_CHOICES, UNTRANSLATED, *WRITING_FAULTS):

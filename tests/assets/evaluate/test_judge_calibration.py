@@ -69,4 +69,4 @@ def test_what_the_judge_reads_of_pictures_is_true_whichever_it_is_sent(
         "SELECT DISTINCT judge_version AS v FROM evaluate.judgments WHERE model = 'careful'"
     )
     (version,) = [row["v"] for row in judged]
-    assert version.endswith(f"turns@3 images={images}")
+    assert version.endswith(f"turns@4 images={images}")

@@ -88,7 +88,7 @@ def test_a_changed_prompt_judges_anew_and_its_scores_name_it(world: World, tmp_p
     assert len(world.proxy.asked("judge")) > 0
     (changed,) = versions(world, "judgments", "judge_version")
     (asked,) = versions(world, "judgments", "prompt_version")
-    assert changed == f"{asked} turns@3" != NOW
+    assert changed == f"{asked} turns@4" != NOW
     assert versions(world, "leaderboard", "judge_version") == {changed}
 
 

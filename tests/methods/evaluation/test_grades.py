@@ -42,7 +42,7 @@ TABLE = [
 
 def in_mmdu(value: str) -> float:
     whole = {**dict.fromkeys(DIMENSIONS, 5), OVERALL: "@"}
-    return parse_grades(json.dumps(whole).replace('"@"', value)).scores[OVERALL]
+    return parse_grades("Right. " + json.dumps(whole).replace('"@"', value)).scores[OVERALL]
 
 
 def in_alignmmbench(value: str) -> float:

@@ -43,8 +43,8 @@ READ = {
     '{"reason": "r", "winner": "equal"}': "tie",
     '{"reason": "r", "winner": "both"}': "tie",
     '{"reason": "r", "winner": "Neither"}': "tie",
-    '{"winner": "A"}': "A",
-    '{"reason": null, "winner": "A"}': "A",
+    'A is right.\n{"winner": "A"}': "A",
+    'A is right. {"reason": null, "winner": "A"}': "A",
     # Around it.
     '```json\n{"reason": "r", "winner": "B"}\n```': "B",
     '<think>{"winner": "A"}? No, it is B.</think>{"reason": "r", "winner": "B"}': "B",
@@ -55,15 +55,16 @@ READ = {
     '{"reason": "A says "red" rightly.", "winner": "A"}': "A",
     "{'reason': 'r', 'winner': 'B'}": "B",
     "reason: A is right\nwinner: A": "A",
-    "Winner: **B**": "B",
-    "**Winner:** Assistant A": "A",
+    "B is right.\nWinner: **B**": "B",
+    "A is right.\n**Winner:** Assistant A": "A",
     '{"reason": "cut off, "winner": "tie"': "tie",
-    "winner：B": "B",
-    # Nothing but a winner.
-    "A": "A",
-    " [[B]] ": "B",
-    "Assistant A.": "A",
-    "Tie": "tie",
+    "B 对。winner：B": "B",
+    # Without a reason.
+    '{"winner": "A"}': None,
+    '{"reason": "...", "winner": "A"}': None,
+    "winner：B": None,
+    "A": None,
+    " [[B]] ": None,
     # Refused.
     '{"reason": "r", "winner": "C"}': None,
     '{"reason": "r", "winner": "A and B"}': None,
@@ -107,6 +108,9 @@ def test_there_are_forty_replies_and_more() -> None:
         ("I cannot judge this.", "no_winner"),
         ('{"reason": "r", "winner": "C"}', "not_a_winner"),
         ('{"winner": "A"} {"winner": "tie"}', "two_winners"),
+        ('{"winner": "A"}', "no_explanation"),
+        ('{"reason": "<two to four sentences>", "winner": "A"}', "placeholder"),
+        ('{"reason": "r", "winner": "<A, B or tie>"}', "not_a_winner"),
     ],
 )
 def test_a_refusal_has_its_reason(reply: str, reason: str) -> None:
@@ -119,13 +123,13 @@ def test_the_reason_is_kept_also_where_its_quotes_break_the_object() -> None:
     assert read_verdict('{"reason": " r. ", "winner": "A"}').reason == "r."
     broken = '{"reason": "A says "red" rightly.", "winner": "A"}'
     assert read_verdict(broken).reason == 'A says "red" rightly.'
-    assert read_verdict("Tie").reason == ""
 
 
-@given(st.text(), st.sampled_from(["A", "B", "tie"]))
+# Marks such as <think> hide what follows: `model_text.py`.
+@given(st.text().filter(lambda text: "<" not in text), st.sampled_from(["A", "B", "tie"]))
 def test_whatever_the_reason_says_the_object_is_read_as_it_is(reason: str, winner: str) -> None:
-    reply = json.dumps({"reason": reason, "winner": winner})
-    assert read_verdict(reply) == (winner, reason.strip())
+    reply = json.dumps({"reason": f"Since {reason}", "winner": winner})
+    assert read_verdict(reply) == (winner, f"Since {reason}".strip())
 
 
 def test_the_schema_asks_for_the_reason_first() -> None:

@@ -19,7 +19,10 @@ SAMPLE = (
     Path(__file__).resolve().parents[4] / "shared/data/public_reports/26-fenced-judge/cases.json"
 )
 SCORES = dict(zip(DIMENSIONS, [7, 6, 8, 9, 5, 4, 7], strict=True))
-REASONS = {"no_dictionary", "missing_score", "not_an_integer", "out_of_range", "two_ratings"}
+REASONS = {
+    *("no_dictionary", "missing_score", "not_an_integer", "out_of_range", "two_ratings"),
+    *("no_explanation", "placeholder"),
+}
 
 
 def reply(**changes: object) -> str:
@@ -49,7 +52,21 @@ def test_seven_scores_and_the_words_before_them():
 
 
 def test_json_is_read_like_python():
-    assert parse_grades(json.dumps(SCORES)).scores == SCORES
+    assert parse_grades(f"Fine. {json.dumps(SCORES)}").scores == SCORES
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        ("", "no_explanation"),
+        ("```json\n", "no_explanation"),
+        ("...\n", "no_explanation"),
+        ("<your explanation>\n", "placeholder"),
+        ("Your explanation here.\n", "placeholder"),
+    ],
+)
+def test_scores_without_an_explanation_are_no_judgment(words, reason):
+    assert reason_of(f"{words}{SCORES!r}") == reason
 
 
 def test_a_fenced_dictionary_over_several_lines_is_read():
@@ -59,7 +76,7 @@ def test_a_fenced_dictionary_over_several_lines_is_read():
 
 def test_keys_are_read_without_regard_to_case_and_space():
     shouted = {f" {key.upper()} ": score for key, score in SCORES.items()}
-    assert parse_grades(repr(shouted)).scores == SCORES
+    assert parse_grades(f"Fine. {shouted!r}").scores == SCORES
 
 
 def test_keys_that_are_no_dimension_are_ignored():

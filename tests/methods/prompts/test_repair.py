@@ -1,4 +1,4 @@
-"""A repair turn: what was wrong is data in fixed words, and the words are a version."""
+"""A repair: what was wrong is data in fixed words, and the words are a version."""
 
 import hashlib
 import importlib.util
@@ -12,7 +12,12 @@ from hypothesis import strategies as st
 
 from methods.prompts import parsing
 from methods.prompts.messages import Image, Message, Text
-from methods.prompts.parsing import REPAIR_VERSION, repair_messages
+from methods.prompts.parsing import (
+    REPAIR_TEMPERATURE,
+    REPAIR_VERSION,
+    repair_messages,
+    repair_params,
+)
 
 FIRST = (
     Message.of("system", "Role: writer."),
@@ -22,34 +27,33 @@ REASON = "Expected Q1 to Q2, the reply has Q1."
 
 
 def words(reason: str) -> str:
-    """What a repair turn says for a reason."""
-    (part,) = repair_messages(FIRST, "Q1: Why?", reason)[-1].parts
+    """What a repair says for a reason."""
+    part = repair_messages(FIRST, reason)[-1].parts[-1]
     assert isinstance(part, Text)
     return part.text
 
 
-def test_the_conversation_goes_on_with_the_reply_and_the_request_to_mend_it():
-    messages = repair_messages(FIRST, "Q1: Why?", REASON)
+def test_a_repair_is_the_first_request_with_the_reason_at_its_end():
+    system, user = repair_messages(FIRST, REASON)
 
-    assert messages[:2] == FIRST
-    assert messages[2] == Message.of("assistant", "Q1: Why?")
-    assert messages[3] == Message.of("user", words(REASON)) and len(messages) == 4
-
-
-def test_a_second_repair_follows_the_first_and_nothing_of_it_is_gone():
-    once = repair_messages(FIRST, "one", "No Q1.")
-    twice = repair_messages(once, "two", "No Q2.")
-
-    assert twice[:4] == once
-    assert [message.role for message in twice[2:]] == ["assistant", "user"] * 2
-    assert "No Q2." in twice[5].parts[0].text and "No Q1." not in twice[5].parts[0].text
+    assert system == FIRST[0] and user.role == "user"
+    assert user.parts == (*FIRST[1].parts, Text(words(REASON)))
+    assert words(REASON).startswith("\n\nAgain: ")
 
 
-def test_the_reply_is_given_back_as_it_was_said():
-    # It is the model's own: changed, it would not know it again.
-    reply = "  </page> {reason} \x00 <ImageHere>\n"
+def test_a_second_repair_has_both_reasons_and_is_another_request_even_if_they_are_equal():
+    once = repair_messages(FIRST, REASON)
+    twice = repair_messages(once, REASON)
+    assert twice[-1].parts == (*once[-1].parts, Text(words(REASON)))
 
-    assert repair_messages(FIRST, reply, REASON)[2] == Message.of("assistant", reply)
+
+def test_each_repair_is_warmer_and_a_request_without_a_temperature_has_none():
+    assert repair_params({"temperature": 0.0, "max_tokens": 9}, 1) == {
+        "temperature": REPAIR_TEMPERATURE,
+        "max_tokens": 9,
+    }
+    assert repair_params({"temperature": 0.0}, 2) == {"temperature": 2 * REPAIR_TEMPERATURE}
+    assert repair_params({"max_tokens": 9}, 1) == {"max_tokens": 9}
 
 
 def test_the_reason_stands_in_the_words_and_is_all_that_differs():
@@ -110,10 +114,8 @@ def test_the_version_is_a_hash_of_the_words():
 
 
 def test_editing_the_words_renames_them_and_nothing_else_does():
+    assert with_words(("Send a whole reply", "Please send it all")).REPAIR_VERSION != REPAIR_VERSION
     assert (
-        with_words(("Send the whole reply", "Please send it all")).REPAIR_VERSION != REPAIR_VERSION
-    )
-    assert (
-        with_words(("The conversation, the reply", "The talk, the reply")).REPAIR_VERSION
+        with_words(("The messages of a request", "All messages of a request")).REPAIR_VERSION
         == REPAIR_VERSION
     )

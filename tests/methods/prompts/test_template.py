@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import methods
 from methods.mmdu.judging import DIMENSIONS, GRADES_SCHEMA, parse_grades
 from methods.prompts.messages import Image, Text
+from methods.prompts.parsing import ParseError
 from methods.prompts.template import PromptTemplate, TemplateError, as_data
 
 ROOT = Path(methods.__file__).parent
@@ -427,7 +428,7 @@ def test_a_prompt_asks_for_the_form_that_the_model_is_held_to_and_for_no_other(
 @pytest.mark.parametrize(
     ("name", "example"),
     [
-        ("quality/marks", '{"A1": 3, "A2": 0}'),
+        ("quality/marks", '{"A1": <0-10>, "A2": <0-10>}'),
         ("quality/ground", '"A2": []}'),
         ("quality/reread", '{"A1": {"contradictions"'),
     ],
@@ -449,9 +450,13 @@ def test_a_question_on_one_picture_is_asked_for_in_the_singular():
     assert "this one picture" in said and "several pictures" not in said
 
 
-def test_the_judge_is_shown_the_exact_form_that_its_reply_is_read_in():
+def test_the_judge_is_shown_the_form_of_its_reply_which_is_read_with_numbers_in_it():
     system, _ = load("mmdu/judge").render(images=[], **data_of("mmdu/judge", "bridge"))
-    assert set(parse_grades(text_of(system)).scores) == set(DIMENSIONS)
+    with pytest.raises(ParseError) as caught:
+        parse_grades(text_of(system))
+    assert caught.value.reason == "not_an_integer"
+    filled = text_of(system).replace("<1-10>", "5")
+    assert set(parse_grades(filled).scores) == set(DIMENSIONS)
 
 
 def test_a_judge_that_is_held_to_a_schema_is_asked_for_one_json_object_alone():

@@ -83,27 +83,31 @@ def test_a_reply_that_cannot_is_asked_for_again_with_what_is_wrong_with_it(ask, 
     reply = ask()
 
     assert reply.value == ["Why?", "How?"]
-    first, second = writer.received
-    assert second["messages"][:2] == [
-        *first["messages"],
-        {"role": "assistant", "content": "Q1: Why?"},
-    ]
-    assert second["messages"][2]["role"] == "user"
-    assert "Expected Q1 to Q2, the reply has Q1." in second["messages"][2]["content"]
+    first, second = (sent["messages"][-1]["content"] for sent in writer.received)
+    assert second.startswith(f"{first}\n\nAgain:")
+    assert "Expected Q1 to Q2, the reply has Q1." in second
     # A row of its own, and what was read names the call that it was read from.
     kept = calls(tmp_path)
     (repaired,) = kept.keys() - {"test/q@1"}
     assert repaired.startswith("test/q@1+repair@") and kept[repaired] == reply.key
 
 
-def test_after_two_repair_turns_it_is_lost_and_all_three_calls_are_kept(ask, writer, tmp_path):
+def test_a_model_that_repeats_itself_at_temperature_0_is_asked_more_warmly(ask, writer):
+    cold = replace(REQUEST, params={"temperature": 0.0, "max_tokens": 50})
+    writer.says("no", "no again", "never")
+    ask(request=cold)
+    assert [sent["temperature"] for sent in writer.received] == [0.0, 0.4, 0.8]
+    assert all("no again" not in str(sent["messages"]) for sent in writer.received)
+
+
+def test_after_two_repairs_it_is_lost_and_all_three_calls_are_kept(ask, writer, tmp_path):
     writer.says("no", "no again", "never")
 
     reply = ask()
 
     assert reply.value is None and reply.loss is not None
     assert reply.loss[0] == "wrong_numbering"
-    assert [len(sent["messages"]) for sent in writer.received] == [1, 3, 5]
+    assert [len(sent["messages"]) for sent in writer.received] == [1, 1, 1]
     ledger = Ledger(tmp_path / "ledger.sqlite")
     assert {call.response for call in ledger} == {"no", "no again", "never"}
     assert ledger.find([reply.key])[reply.key].text == "never"

@@ -102,14 +102,12 @@ def test_the_model_name_has_no_effect_on_a_task() -> None:
     assert len(texts) == 1 and texts.pop().count("\n") == 1
 
 
-def test_a_repair_turn_is_answered_as_the_request_before_it_was() -> None:
+def test_a_repair_is_answered_as_the_request_before_it_was() -> None:
     messages = prompt_messages("", "<prompt>Why?</prompt>")
     first = {"model": "offline-writer", "messages": messages, "metadata": {"task": "rewrite"}}
-    again = [
-        *messages,
-        {"role": "assistant", "content": "No."},
-        {"role": "user", "content": "Again: your last reply could not be used, ..."},
-    ]
+    *before, last = messages
+    reason = "\n\nAgain: your last reply could not be used, ..."
+    again = [*before, {**last, "content": f"{last['content']}{reason}"}]
     assert answer(read_chat({**first, "messages": again})) == answer(read_chat(first))
 
 

@@ -306,6 +306,7 @@ def report_data(store: ImageStore) -> Row:
         "answer_lengths": [],
         "pairwise": {name: [] for name in ("designs", "ratings", "biases", "counts", "shares")},
         "widest_groups": [],
+        "constant_judges": [],
         "judge_probes": [],
         "missing": [],
         "not_made": [],

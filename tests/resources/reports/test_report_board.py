@@ -445,3 +445,19 @@ def test_the_detectable_difference_is_one_sentence(
 def test_the_reader_is_sent_to_the_matrix_and_not_to_overlaps(data, store) -> None:
     words = Page(render_report(data, store)).words
     assert "Look at the matrix, not at whether two intervals overlap" in words
+
+
+def test_a_judge_with_one_score_for_everything_is_named_above_its_leaderboard(data, store) -> None:
+    assert "do not tell the models apart" not in render_report(data, store)
+    (judged,) = [pane.judged for pane in panes_of(data)][:1]
+    data["constant_judges"] = [
+        {
+            "release_id": "r",
+            "judge": judged.judge,
+            "judge_version": judged.version,
+            **{"n_answers": 40, "n_items": 20, "constant_score": 5.0, "constant_share": 1.0},
+        }
+    ]
+    page = render_report(data, store)
+    said = f"Judge {judged.judge} on r: 100 % of its scores of 40 different answers"
+    assert page.count(said) == 1 and page.index(said) < page.index('class="board"')

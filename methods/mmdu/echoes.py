@@ -1,0 +1,93 @@
+"""Questions that a writer did not invent: the words of its prompt, or the name of what is shown.
+
+Small models copy. A question that only repeats the angle that it is to be asked from says nothing of
+the picture, and one that names the page's subject can be answered without looking. The prompt forbids
+both.
+"""
+
+import re
+from collections.abc import Sequence
+
+from methods.prompts.parsing import ParseError
+from methods.quality.leaks import names_in
+from methods.quality.near_questions import content_words
+
+_WORKING_WORDS = content_words(
+    "what which how why where when describe explain discuss compare identify tell give say show shown"
+    " see seen look looking picture pictures image images photo photos photograph photographs question"
+    " one each other between across among together detail",
+    "en",
+)
+"""Words that ask or point at a picture, and are about no picture in particular."""
+_LEAST_REPEATED = 0.5
+"""The share of a sentence's content that a question without words of its own repeats."""
+_JINJA = re.compile(r"\{%.*?%\}|\{\{.*?\}\}", re.DOTALL)
+_SENTENCE_END = re.compile(r"(?<=[.])\s+|\n\s*\n|\n- ")
+_IN_PARENTHESES = re.compile(r"\s*[(（][^()（）]*[)）]\s*\Z")
+_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+_HAN = re.compile("[\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
+
+
+def sentences_of(prompt: str) -> list[str]:
+    """The sentences of a prompt's text, and their clauses, without what Jinja fills in."""
+    sentences = _SENTENCE_END.split(_JINJA.sub("", prompt))
+    clauses = [clause for sentence in sentences for clause in re.split(r"[:;]\s", sentence)]
+    return [text for part in dict.fromkeys([*sentences, *clauses]) if (text := part.strip())]
+
+
+def require_own_questions(
+    questions: Sequence[str], told: Sequence[str], titles: Sequence[str]
+) -> None:
+    """Check that questions are the writer's own and give no name away.
+
+    Args:
+        questions: Q1 to Qn.
+        told: sentences of the prompt, and the angles that it names.
+        titles: titles of the pages of the pictures shown.
+
+    Raises:
+        ParseError: `repeats_prompt` or `names_subject`, with the number of the first such question.
+    """
+    for number, question in enumerate(questions, start=1):
+        if echo := repeated_sentence(question, told):
+            raise ParseError(
+                "repeats_prompt",
+                f'Q{number} only repeats "{echo[:100]}" from the instructions. Ask about something '
+                "that this picture shows.",
+            )
+        if name := named_subject(question, titles):
+            raise ParseError(
+                "names_subject",
+                f'Q{number} gives away the name "{name}". Write <image-1> and so on in its place.',
+            )
+
+
+def repeated_sentence(question: str, told: Sequence[str]) -> str | None:
+    """The sentence of the prompt that an English question repeats without a word of its own."""
+    asked = content_words(question, "en")
+    for sentence in told:
+        content = content_words(sentence, "en") - _WORKING_WORDS
+        own = asked - content - _WORKING_WORDS
+        if content and not own and len(asked & content) >= _LEAST_REPEATED * len(content):
+            return " ".join(sentence.split())
+    return None
+
+
+def named_subject(question: str, titles: Sequence[str]) -> str | None:
+    """The name from a page's title that a question has.
+
+    That is a word with a capital inside a sentence, or a whole title of several words (of Chinese or
+    Japanese, of several characters). A common noun, such as "bridge", may be what anybody sees.
+    """
+    names = list(names_in(question))
+    words = f" {' '.join(_WORD.findall(question.casefold()))} "
+    for full_title in titles:
+        title = _IN_PARENTHESES.sub("", full_title).strip()
+        parts = _WORD.findall(title)
+        if name := next((name for name in names if name in parts), None):
+            return name
+        if len(parts) > 1 and f" {' '.join(parts).casefold()} " in words:
+            return title
+        if len(title) > 1 and _HAN.match(title) and title in question:
+            return title
+    return None

@@ -1,0 +1,131 @@
+"""What a model copies from the form in its prompt is no reply of its own."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from methods.evaluation.judging import Judgment, own_judgment
+from methods.evaluation.rating import read_rating
+from methods.evaluation.verdicts import read_verdict
+from methods.mmdu import read_judgment
+from methods.prompts.messages import Message
+from methods.prompts.parsing import ParseError
+from methods.prompts.placeholders import is_placeholder
+from methods.quality.reading import read_lists, read_marks, read_reread
+from resources.prompts import PROMPTS_ROOT, prompt
+from tests.golden.test_prompts import DATA
+
+REPLIES = Path(__file__).resolve().parents[4] / "shared/data/real_replies/judge.jsonl"
+READERS: dict[str, Callable[[str], object]] = {
+    "alignmmbench/judge_en": read_rating,
+    "alignmmbench/judge_zh": read_rating,
+    "convbench/grade": read_rating,
+    "convbench/compare_turn": read_verdict,
+    "convbench/compare_conversation": read_verdict,
+    "pairwise/compare": read_verdict,
+    "mmdu/judge": read_judgment,
+    "quality/marks": lambda reply: read_marks(reply, 2),
+    "quality/ground": lambda reply: read_lists(reply, 2),
+    "quality/reread": lambda reply: read_reread(reply, 2),
+}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<reason>",
+        "<two or three sentences: what is right, what is wrong or missing>",
+        "[your explanation]",
+        "{reason}",
+        "two or three sentences: what is right, what is wrong or missing",
+        "2-4 sentences on the answer",
+        "One sentence.",
+        "Your reason here.",
+        "a short explanation",
+        "string",
+        "'<quoted words>', but A1 has '<other words>'",
+        "<两三句话：哪里对，哪里错或缺>",
+        "两三句话：哪里对，哪里错或缺",
+        "你的理由",
+    ],
+)
+def test_a_placeholder_is_known_whatever_it_says(text):
+    assert is_placeholder(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "right",
+        "Two sentences are wrong, the rest is right.",
+        "<image-1> is brighter than <image-2>.",
+        'The table has <td colspan="2"> where <b> was asked for.',
+        "The answer gives no reason.",
+        "One sentence of the answer is false: the boat is blue.",
+        "回答只有两句话，但都对。",
+    ],
+)
+def test_what_a_judge_says_is_none(text):
+    assert not is_placeholder(text)
+
+
+@pytest.mark.parametrize("name", sorted(READERS))
+def test_the_form_that_a_prompt_shows_is_read_by_nobody(name):
+    system, _ = prompt(name).render(images=(), **{"structured": False, **DATA[name]})
+    text = "".join(part.text for part in system.parts)
+    form = text[text.index("{") : text.rindex("}") + 1]
+    with pytest.raises(ParseError):
+        READERS[name](f"As asked for: {form}")
+
+
+def test_no_prompt_of_a_judge_is_left_out():
+    task = "task: (judge|rate|grade|compare|marks|ground|reread)"
+    judging = {
+        f"{path.parts[-3]}/{path.stem}"
+        for path in PROMPTS_ROOT.glob("*/prompts/*.md")
+        if re.search(task, path.read_text())
+    }
+    assert judging == READERS.keys()
+
+
+INSTRUCTIONS = (
+    Message.of(
+        "system",
+        '6: less than half of it is false.\n{"Reason": "say what the answer lacks", "Rating": 9}',
+    ),
+    Message.of("user", "<answer>{say nothing of it}</answer>"),
+)
+
+
+@pytest.mark.parametrize("reason", ["say what the answer lacks", "What the answer lacks."])
+def test_words_of_an_example_are_not_the_judges_own_whatever_the_prompt(reason):
+    with pytest.raises(ParseError) as caught:
+        own_judgment(Judgment({"Rating": 9}, 9, reason), INSTRUCTIONS)
+    assert caught.value.reason == "copied_example"
+
+
+@pytest.mark.parametrize("reason", ["Less than half of it is false.", "say nothing of it", "lacks"])
+def test_words_of_the_criteria_and_of_the_answer_may_be_quoted(reason):
+    judgment = Judgment({"Rating": 6}, 6, reason)
+    assert own_judgment(judgment, INSTRUCTIONS) is judgment
+
+
+@pytest.mark.skipif(not REPLIES.is_file(), reason="the shared folder is not here")
+def test_the_samples_copies_are_refused_and_its_judgments_are_read():
+    def outcome(reply: dict[str, str]) -> str:
+        read = read_judgment if reply["prompt"].startswith("mmdu") else read_rating
+        try:
+            return str(read(reply["reply"]).score)
+        except ParseError as error:
+            return error.reason
+
+    replies = [json.loads(line) for line in REPLIES.read_text().splitlines()]
+    assert [outcome(reply) for reply in replies] == [
+        *["placeholder"] * 8,
+        *["no_explanation"] * 5,
+        *["placeholder"] * 3,
+        *["5"] * 3,
+    ]

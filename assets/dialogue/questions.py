@@ -27,9 +27,9 @@ from assets.dialogue.set_rows import (
 from assets.dialogue.summaries import summaries
 from methods.ids import content_id
 from methods.mmdu.composing import Shape, shape_of
-from methods.mmdu.echoes import require_own_questions, sentences_of
 from methods.mmdu.reading import ON_ONE, ON_SEVERAL, Angle, assigned, read_questions
 from methods.prompts.parsing import numbered_schema
+from methods.quality.echoes import require_own_questions, sentences_of
 from resources.llm.gateway import Gateway
 from resources.prompts import prompt
 from resources.warehouse import Warehouse

@@ -2,14 +2,14 @@
 
 import pytest
 
-from methods.mmdu.echoes import (
+from methods.mmdu.reading import ON_ONE, ON_SEVERAL
+from methods.prompts.parsing import ParseError
+from methods.quality.echoes import (
     named_subject,
     repeated_sentence,
     require_own_questions,
     sentences_of,
 )
-from methods.mmdu.reading import ON_ONE, ON_SEVERAL
-from methods.prompts.parsing import ParseError
 from resources.offline.dialogue_texts import SEVERAL, SINGLE
 from resources.prompts import prompt
 

@@ -24,8 +24,9 @@ def summary(passes: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     Returns:
         `score`: the share of items, in percent, that are right in all of their passes. An item that
         lacks a pass, as the tool lost its request, is wrong. One with an unread pass counts only if it
-        is wrong. `standard_error` of the score, clustered by group. `unread`: the number of passes whose
-        letter no rule reads. `lost`: the number of passes that are lacking. NaN if nothing counts.
+        is wrong. `standard_error` of the score, clustered by group. `unread`: the number of passes
+        whose letter no rule reads. `lost`: the number of passes that are lacking. NaN if nothing
+        counts.
     """
     items: dict[str, list[Mapping[str, Any]]] = {}
     for each in passes:

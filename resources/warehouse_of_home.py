@@ -5,6 +5,7 @@ of it.
 """
 
 import logging
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -15,13 +16,20 @@ from resources.migrations import StoreError
 from resources.warehouse import Warehouse
 
 _LOG = logging.getLogger(__name__)
+_LONGEST_PATH = 400
+"""Bytes of a workspace's path: SQLite takes paths of 512, and those of files in it add up to 100."""
 _MISREAD = re.compile(r"[?*\[\\]|%[0-9A-Fa-f]{2}")
 """DuckDB takes ? for the start of options and a backslash for a slash; Dagster names its databases by
 URLs, in which %41 is A, and finds its settings by a pattern, in which * and [ stand for others."""
 
 
 def require_plain_path(folder: Path) -> None:
-    """Raise StoreError where a part of a workspace's path would be taken for something else."""
+    """Raise StoreError where a workspace's path is too long, or a part of it would be misread."""
+    if len(os.fsencode(folder)) > _LONGEST_PATH:
+        raise StoreError(
+            f"The workspace's path has more than {_LONGEST_PATH} bytes, and SQLite takes no longer "
+            "ones for the files in it. Set --home or LOOM_HOME to a folder with a shorter path."
+        )
     if misread := _MISREAD.search(str(folder)):
         raise StoreError(
             f"The workspace {folder} cannot be used: databases and Dagster do not take {misread[0]} in "

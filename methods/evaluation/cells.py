@@ -6,6 +6,7 @@ texts. Opening such files is `resources/reports/`; what a column means is the be
 
 import json
 from collections.abc import Mapping
+from datetime import datetime, time
 from typing import Any, NamedTuple
 
 from methods.evaluation.published import PublishedError
@@ -29,9 +30,9 @@ class ImageCells(NamedTuple):
 def text_of(value: Any) -> str:
     """A value as a cell has it: empty for what is missing, a number as it is counted with.
 
-    None and NaN are missing; the texts "None" and "NA" are texts. A whole number that a tool made a
-    float of (as pandas does where a column lacks one) is whole again. Raises UnicodeDecodeError for
-    bytes that are no text.
+    None and NaN are missing; the texts "None" and "NA" are texts. A date without a time is its ISO
+    form. A whole number that a tool made a float of (as pandas does where a column lacks one) is whole
+    again. Raises UnicodeDecodeError for bytes that are no text.
     """
     match value:
         case None:
@@ -44,6 +45,8 @@ def text_of(value: Any) -> str:
             return ""
         case float() if value.is_integer():
             return str(int(value))
+        case datetime() if value.time() == time():
+            return value.date().isoformat()
         case list() if all(isinstance(text, str) for text in value):
             return repr(value)
         case list() | dict():

@@ -146,9 +146,10 @@ def human_scores_of(rated: Rated, rows: Sequence[Row]) -> HumanScores:
         counts["contradicting"] += 1 + n_more
     if not scores:
         why = "; ".join(f"{n} are {REASONS[reason]}" for reason, n in sorted(counts.items()))
+        is_of_another = counts["unknown_item"] or counts["unknown_model"]
+        to_do = "say the release that was scored" if is_of_another else "correct these records"
         raise HumanScoresError(
-            f"None of its {len(rows)} records is a score of an answer on the release ({why}): say the "
-            "release that was scored."
+            f"None of its {len(rows)} records is a score of an answer on the release ({why}): {to_do}."
         )
     return HumanScores(scores, counts, len(rows), reasons)
 

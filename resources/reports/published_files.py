@@ -80,7 +80,10 @@ def read_items(
     except PublishedError as error:
         raise PublishedFileError(f"{file} cannot be imported: {error}.") from None
     if broken and (skipped is None or not items):
-        raise PublishedFileError(f"{file} cannot be imported: {_in_words(broken)}.")
+        to_do = "Correct them, or leave their items out with --skip-broken"
+        if skipped is not None:
+            to_do = "No item would be left: correct them"
+        raise PublishedFileError(f"{file} cannot be imported: {_in_words(broken)}. {to_do}.")
     if skipped is not None:
         skipped.update(error.reason for error in broken)
     if n_absent:
@@ -106,7 +109,7 @@ def _in_words(broken: Sequence[_Broken]) -> str:
         named = "; ".join(f"{error.place}: {error.detail}" for error in broken[:MOST_NAMED])
         more = f"; and {len(broken) - MOST_NAMED:,} more" if len(broken) > MOST_NAMED else ""
         told = f"images of {len(broken):,} records cannot be used: {named}{more}"
-    return f"{told}. Correct them, or leave their items out with --skip-broken"
+    return told
 
 
 def _read(

@@ -16,6 +16,7 @@ from methods.evaluation.cells import Row, text_of
 from methods.evaluation.published import PublishedError, Table
 from methods.evaluation.published_tables import json_records
 from methods.json_text import from_json, storable
+from methods.naming import listed
 from methods.spreadsheet_cells import unmarked_rows
 from resources.reports.xlsx_text import open_workbook, unescaped
 
@@ -45,18 +46,26 @@ def read_records(
     ending = file.suffix.lower()
     try:
         with file.open("rb") as data:
-            rows = [
-                Row(where, _texts(where, each, kept, plain))
-                for where, cells in _records(ending, data, quoting)
-                if cells
-                for each in meant(cells)
-            ]
+            columns: dict[str, None] = {}
+            rows = []
+            for where, cells in _records(ending, data, quoting):
+                columns |= dict.fromkeys(cells)
+                rows += [
+                    Row(where, _texts(where, each, kept, plain))
+                    for each in (meant(cells) if cells else ())
+                ]
     except UnicodeDecodeError as error:
         raise PublishedError(f"it is not UTF-8 ({error.reason})") from None
     except OSError as error:
         raise PublishedError(f"it cannot be read ({error.strerror or error})") from None
     if not rows:
         raise PublishedError("it has no records")
+    if not any(row.cells for row in rows):
+        raise PublishedError(
+            f"it has none of the columns that are read ({listed(sorted(plain))} and others), but "
+            f"{listed([repr(name[:60]) for name in columns])}. Correct the header row; a CSV has "
+            "commas, and a spreadsheet its records on the first sheet"
+        )
     return rows
 
 

@@ -1,6 +1,7 @@
 """Typed values as the texts of cells: what is missing, what is a text, what an image is."""
 
 import base64
+from datetime import datetime
 
 import pytest
 
@@ -27,6 +28,8 @@ IN_RED, IN_BLUE = (base64.b64encode(each).decode() for each in (RED, BLUE))
         (7.5, "7.5"),
         (float("inf"), "inf"),
         (True, "True"),
+        (datetime(2024, 1, 2), "2024-01-02"),
+        (datetime(2024, 1, 2, 3, 4), "2024-01-02 03:04:00"),
         (b"caf\xc3\xa9", "café"),
         (["a", "b"], "['a', 'b']"),
         ({"a": [1, None]}, '{"a": [1, null]}'),

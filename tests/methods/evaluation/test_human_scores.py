@@ -120,6 +120,11 @@ def test_nothing_matches_is_one_sentence_with_the_counts():
     )
 
 
+def test_what_another_release_would_not_help_is_to_be_corrected():
+    with pytest.raises(HumanScoresError, match="without a score\\): correct these records"):
+        human_scores_of(RATED, rows(record(score="")))
+
+
 @pytest.mark.parametrize(
     ("column", "said"),
     [("item", "item or question_id"), ("model", "model"), ("score", "score")],

@@ -72,8 +72,6 @@ def test_it_tells_calls_tokens_and_dollars_by_stage_and_model(fresh) -> None:
         ("quality.checks", "w"),
         ("evaluate.answers", "a"),
         ("evaluate.answers", "b"),
-        # Letters that no rule reads, "(a)" among the choices and "(b)".
-        ("evaluate.answers", "j"),
         ("evaluate.judgments", "j"),
         # Letters that a rule has read, a few of them.
         ("evaluate.second_readings", "j"),

@@ -119,6 +119,7 @@ def test_the_leaderboard_has_its_columns_and_says_who_answered(main_job: Run) ->
         "judge",
         "judge_version",
         "provider",
+        "constant_score",
     ]
     assert {row["provider"] for row in found} == {"offline"}
     of_dialogues = [row for row in found if row["benchmark"] == "mmdu"]

@@ -36,7 +36,6 @@ _KINDS = {
     ),
     "Apertus": (r"<\|inner_prefix\|>", r"<\|inner_suffix\|>"),
     "openPangu": (r"\[unused16\]", r"\[unused17\]"),
-    "Open WebUI": (r"<details\s[^<>\n]{0,200}type=.reasoning.[^<>\n]{0,200}>", r"</details>"),
     "MedGemma": (r"<unused94>(?:thought\b)?", r"<unused95>"),
 }
 """Marks that open and close reasoning, in any case, by who writes them."""
@@ -60,6 +59,12 @@ _WHOLE_FORMS = (
     # LLaVA-CoT
     re.compile(
         r"\s*(?P<reasoning><SUMMARY>.*</REASONING>)\s*<CONCLUSION>(?P<answer>.*?)(?:</CONCLUSION>)?\s*",
+        re.DOTALL,
+    ),
+    # Open WebUI
+    re.compile(
+        r"\s*<details\s[^<>\n]{0,200}type=.reasoning.[^<>\n]{0,200}>(?P<reasoning>.*?)</details>"
+        r"(?P<answer>.*)",
         re.DOTALL,
     ),
     # Granite

@@ -401,7 +401,7 @@ def test_what_a_server_repeats_of_the_request_says_nothing_about_the_error() -> 
             "<html><head><title>Oh</title><style>p {}</style></head><body><p>broken</p></body></html>",
             "Oh - broken",
         ),
-        ({"fault": {"faultstring": "x"}}, ""),
+        ({"fault": {"faultstring": "x"}}, "x"),
         (None, ""),
         ([], ""),
     ],

@@ -20,7 +20,12 @@ from resources.llm.registry import Profile
 from resources.warehouse import Warehouse
 
 
-@table_asset("evaluate.leaderboard", deps=[scores, comparisons], automation_condition=WHEN_READY)
+@table_asset(
+    "evaluate.leaderboard",
+    deps=[scores, comparisons],
+    side_tables=["evaluate.constant_judges"],
+    automation_condition=WHEN_READY,
+)
 def leaderboard(
     warehouse: dg.ResourceParam[Warehouse], profile: dg.ResourceParam[Profile]
 ) -> dg.MaterializeResult:

@@ -36,13 +36,13 @@ N_QUESTIONS = 8
 MODELS = ("careful", "refuser")
 PLANTED = {
     # No rule reads it, and the extractor does.
-    0: "Plainly red, I should think, as anybody sees.",
+    0: "The answer is plain to see, rather red.",
     # No strict rule reads it; VLMEvalKit's rules read D.
     1: "The answer is dark, rather red.",
     # No rule reads it, and the extractor reads it wrongly.
     2: "Red without doubt, I should think, as I see it.",
     # The extractor says no letter, however often it is asked.
-    3: "Red as a rose, I should think, or a tomato.",
+    3: "Red as a rose, I should think, or green as a tomato.",
 }
 WRONG, NO_LETTER = "A", "I cannot say."
 

@@ -174,7 +174,8 @@ def test_as_much_as_may_be_lost_is_a_loss_and_not_a_missing_model(world: World) 
     strict = {"evaluate__answers": {"config": {"max_failed_share": 0.16, "models": ["careful"]}}}
     run = world.run(ANY_ASSETS, strict, assets=answers)
     assert "careful lost 4 of 24 turns" in sentence(run)
-    assert "(4 bad_request), and at most 16% may be lost. " in sentence(run)
+    assert "(4 bad_request; bad_request of " in sentence(run)
+    assert ": The server answered 400: out of luck), and at most 16% may be lost. " in sentence(run)
     assert sentence(run).endswith(RUN_AGAIN)
 
 

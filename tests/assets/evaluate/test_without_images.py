@@ -130,6 +130,9 @@ def test_on_a_release_of_one_item_what_needs_another_is_missing_and_all_others_a
     assert answered == N_TURNS * [{"model": "careful", "status": "answered"}]
     assert overall(world).keys() == {"careful"}
     missing = world.rows("SELECT model, n_lost, why FROM evaluate.missing ORDER BY model")
+    for row in missing:
+        row["why"], _, first = row["why"].partition("; ")
+        assert first.startswith("no_other_") and "dialogue-000" in first
     assert missing == [
         {"model": swapped, "n_lost": 2, "why": "1 no_other_item, 1 not_asked"},
         {"model": ELSEWHERE, "n_lost": 2, "why": "1 no_other_images, 1 not_asked"},

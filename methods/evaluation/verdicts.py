@@ -48,11 +48,11 @@ def read_verdict(reply: str) -> Verdict:
     `no_winner`, `not_a_winner`, `two_winners`, `no_explanation`, `placeholder`.
     """
     given = [found for found in objects_in(reply, (WINNER,), (REASON,)) if WINNER in found.values]
-    text = without_reasoning(reply).answer
     if given:
         reason = given[-1].text_or_around(REASON)
         verdicts = [found.values[WINNER] for found in given]
     else:
+        text = without_reasoning(reply).answer
         verdicts = labelled(text, WINNER)
         reason = labelled_text(text, REASON, WINNER)
     if not verdicts:

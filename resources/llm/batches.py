@@ -35,7 +35,7 @@ from resources.llm.request import FailureKind
 from resources.llm.request_body import RequestTooLarge, encoded_body
 from resources.llm.request_keys import KeyedRequest
 from resources.llm.request_locks import RequestLocks
-from resources.llm.server_errors import read_error
+from resources.llm.server_errors import ServerError, read_error
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -127,6 +127,12 @@ def lost_with_batch(remote: "RemoteBatch", spec: ModelSpec) -> Lost:
     return Lost("", kind if remote.status == "failed" else "expired", detail, again)
 
 
+def _refused(item: Item, error: ServerError, spec: ModelSpec) -> Lost:
+    """A request that the server answered with an error, as its own status or inside a reply."""
+    message = one_line(error.message or f"Status {error.status}.", spec)
+    return Lost(item.key, kind_of(error), advised(error, spec) or message, passes(error))
+
+
 def _result(item: Item, row: dict[str, Any], spec: ModelSpec) -> Call | Lost:
     response = row.get("response")
     if response is None:
@@ -134,18 +140,19 @@ def _result(item: Item, row: dict[str, Any], spec: ModelSpec) -> Call | Lost:
         return Lost(item.key, "expired", message, True)
     status, body = int(response["status_code"]), response["body"]
     if status != 200:
-        error = read_error(status, body)
-        message = one_line(error.message or f"Status {status}.", spec)
-        return Lost(item.key, kind_of(error), advised(error, spec) or message, passes(error))
+        return _refused(item, read_error(status, body), spec)
     asked = Asked(item.key, item.request, item.prompt_version, item.stage, item.run, "batch")
     try:
         reply = reply_of(body, lambda: text_tokens(canonical_json(item.request)))
         reply = masked(answer_in_reasoning_field(reply, spec), spec)
     except BadResponse as error:
+        if error.billed is None and error.error is not None:
+            return _refused(item, error.error, spec)
+        detail = one_line(str(error), spec)
         if error.billed is None:
-            return Lost(item.key, "bad_response", str(error), True)
-        charge = unreadable(error.billed, mask(error.body, spec), str(error), spec, asked)
-        return Lost(item.key, "bad_response", str(error), False, charge)
+            return Lost(item.key, "bad_response", detail, True)
+        charge = unreadable(error.billed, mask(error.body, spec), detail, spec, asked)
+        return Lost(item.key, "bad_response", detail, False, charge)
     entry = entry_from_reply(reply, spec, asked, 0.0, item.submissions)
     if isinstance(entry, Call):
         return entry

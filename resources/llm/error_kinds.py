@@ -6,6 +6,7 @@ said.
 """
 
 import re
+from functools import lru_cache
 
 from resources.llm import server_wordings as wordings
 from resources.llm.model_spec import OWN_FIELDS
@@ -25,6 +26,8 @@ _READ = 2000
 """Characters of a message that patterns of parameters search."""
 
 
+# Each failed attempt asks several times what its error is, and the patterns take milliseconds.
+@lru_cache(maxsize=256)
 def kind_of(error: ServerError) -> FailureKind:
     """Classify an error.
 

@@ -104,12 +104,10 @@ def _in_words(broken: Sequence[_Broken]) -> str:
     """All images that cannot be used, in a clause; of many the first ones and their number."""
     if len(broken) == 1:
         (error,) = broken
-        told = f"{error.place} cannot be used: {error.detail}"
-    else:
-        named = "; ".join(f"{error.place}: {error.detail}" for error in broken[:MOST_NAMED])
-        more = f"; and {len(broken) - MOST_NAMED:,} more" if len(broken) > MOST_NAMED else ""
-        told = f"images of {len(broken):,} records cannot be used: {named}{more}"
-    return told
+        return f"{error.place} cannot be used: {error.detail}"
+    named = "; ".join(f"{error.place}: {error.detail}" for error in broken[:MOST_NAMED])
+    more = f"; and {len(broken) - MOST_NAMED:,} more" if len(broken) > MOST_NAMED else ""
+    return f"images of {len(broken):,} records cannot be used: {named}{more}"
 
 
 def _read(

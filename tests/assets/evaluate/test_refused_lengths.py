@@ -1,6 +1,7 @@
 """A dialogue whose third turn a server refuses: under `truncate` a shorter one is asked."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 
 from assets.evaluate.contestants import ModelContestant
 from assets.evaluate.inference import PARAMS, Answered, AnswerRun, answer_item
+from methods.evaluation.asking import ContextPolicy
 from methods.evaluation.items import Item, Turn
 from methods.mmdu import Mmdu
 from resources.llm.model_calls import ModelCalls
@@ -31,17 +33,11 @@ REFUSALS: dict[str, tuple[int, Any]] = {
 }
 
 
-def ask(folder: Path, refusal: tuple[int, Any], policy: str) -> Answered:
-    """What comes of the dialogue where the server refuses all three turns together."""
-
-    def answer(asked: Asked) -> None:
-        if b"FIRST" in asked.body and b"THIRD" in asked.body:
-            asked.send(json.dumps(refusal[1]).encode(), refusal[0])
-        else:
-            asked.says("Blue boats.")
+def ask(folder: Path, answer: Callable[[Asked], None], policy: ContextPolicy) -> Answered:
+    """What comes of the dialogue with a server that answers so."""
 
     async def work(calls: ModelCalls, run: AnswerRun) -> Answered:
-        return await answer_item(calls, Mmdu(), run, "it", policy)  # type: ignore[arg-type]
+        return await answer_item(calls, Mmdu(), run, "it", policy)
 
     with answering(answer) as api:
         gateway = gateway_of(folder, {"it": {"base_url": api.url, "attempts": 1}})
@@ -49,6 +45,18 @@ def ask(folder: Path, refusal: tuple[int, Any], policy: str) -> Answered:
         asker = ModelContestant("it", spec, PARAMS, lambda messages, _: messages)
         (answered,), _ = gateway.map("stage", [AnswerRun(asker, ITEM)], work)
     return answered
+
+
+def refusing(status: int, body: Any) -> Callable[[Asked], None]:
+    """A server that refuses all three turns together."""
+
+    def answer(asked: Asked) -> None:
+        if b"FIRST" in asked.body and b"THIRD" in asked.body:
+            asked.send(json.dumps(body).encode(), status)
+        else:
+            asked.says("Blue boats.")
+
+    return answer
 
 
 def statuses(answered: Answered) -> list[tuple[str, int | None]]:
@@ -59,14 +67,14 @@ def statuses(answered: Answered) -> list[tuple[str, int | None]]:
 def test_a_turn_that_is_refused_is_asked_again_without_the_oldest_turn(
     tmp_path: Path, refusal: tuple[int, Any]
 ) -> None:
-    answered = ask(tmp_path, refusal, "truncate")
+    answered = ask(tmp_path, refusing(*refusal), "truncate")
 
     assert statuses(answered) == [("answered", None), ("answered", None), ("answered", 1)]
     assert answered.failed == [] and answered.n_lost == 0
 
 
 def test_under_fail_the_turn_is_lost_and_says_what_the_server_said(tmp_path: Path) -> None:
-    answered = ask(tmp_path, REFUSALS["in words that nobody knows"], "fail")
+    answered = ask(tmp_path, refusing(*REFUSALS["in words that nobody knows"]), "fail")
 
     assert statuses(answered) == [("answered", None), ("answered", None), ("failed", None)]
     assert "Gargle blaster overflow" in answered.failed[0]["detail"]
@@ -76,16 +84,7 @@ def test_what_no_shortening_helps_is_a_failed_turn(tmp_path: Path) -> None:
     def answer(asked: Asked) -> None:
         asked.send(b'{"error": "broken picture"}', 400) if b"SECOND" in asked.body else asked.says()
 
-    with answering(answer) as api:
-        gateway = gateway_of(tmp_path, {"it": {"base_url": api.url, "attempts": 1}})
-        asker = ModelContestant(
-            "it", gateway.registry.model("it"), PARAMS, lambda messages, _: messages
-        )
-
-        async def work(calls: ModelCalls, run: AnswerRun) -> Answered:
-            return await answer_item(calls, Mmdu(), run, "it", "truncate")
-
-        (answered,), _ = gateway.map("stage", [AnswerRun(asker, ITEM)], work)
+    answered = ask(tmp_path, answer, "truncate")
 
     assert [row["status"] for row in answered.answers] == ["answered", "failed", "not_asked"]
     assert answered.failed[0]["reason"] == "bad_request"
@@ -98,6 +97,6 @@ def test_what_no_shortening_helps_is_a_failed_turn(tmp_path: Path) -> None:
 def test_the_samples(tmp_path: Path, server: str) -> None:
     case = json.loads(SAMPLE.read_text())[server][0]
 
-    answered = ask(tmp_path, (case["status"], case["body"]), "truncate")
+    answered = ask(tmp_path, refusing(case["status"], case["body"]), "truncate")
 
     assert statuses(answered) == [("answered", None), ("answered", None), ("answered", 1)]

@@ -504,6 +504,25 @@ def test_a_key_that_a_batch_quotes_is_in_no_detail(monkeypatch):
     assert isinstance(lost, Lost) and lost.detail == "bad header: Bearer ***"
 
 
+@pytest.mark.parametrize(
+    ("body", "kind", "again"),
+    [
+        ({"error": {"message": "Input was flagged by moderation", "code": 403}}, "refused", False),
+        ({"error": {"message": "Overloaded", "code": 503}}, "server_error", True),
+        ({"base_resp": {"status_code": 1008, "status_msg": "insufficient balance"}}, "auth", False),
+        ({"error_msg": "gargle"}, "bad_response", True),
+    ],
+)
+def test_an_error_inside_a_reply_of_a_batch_counts_as_what_it_says(body, kind, again):
+    spec = ModelSpec.model_validate({"name": "m", "provider": "openai", "model": "m"})
+    item = Item("k", "b", 1, "waiting", None, None, "s", "r", "q@1", {"model": "m"})
+    row = {"custom_id": "k", "response": {"status_code": 200, "body": body}}
+
+    (lost,) = read_results([json.dumps(row).encode()], {"k": item}, spec)
+
+    assert isinstance(lost, Lost) and (lost.kind, lost.again) == (kind, again)
+
+
 def test_a_cancelled_batch_is_let_go_and_its_requests_may_be_asked_live(tmp_path, slow):
     with pytest.raises(WaitingForBatch):
         make_gateway(tmp_path, slow).ask("s", questions(3))

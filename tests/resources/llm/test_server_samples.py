@@ -95,7 +95,11 @@ def load() -> dict[str, Any]:
 
 def answer(asked: Asked) -> None:
     """Answer as the case that the request's model names."""
-    case = load()[json.loads(asked.body)["model"]]
+    send(asked, load()[json.loads(asked.body)["model"]])
+
+
+def send(asked: Asked, case: dict[str, Any]) -> None:
+    """Answer as a case says: with a text, or with a body and its status and headers."""
     if "say" in case:
         message = {"role": "assistant", "content": case["say"]}
         asked.send(completion(message, 10, 5, case.get("finish", "stop")))
@@ -154,12 +158,7 @@ def test_one_forbidden_question_costs_one_question(tmp_path: Path, model: str) -
     forbidden, answered = json.loads(FORBIDDEN.read_text())[model]
 
     def answer_unless_forbidden(asked: Asked) -> None:
-        case = forbidden if b"Question 7?" in asked.body else answered
-        if "say" in case:
-            asked.says(case["say"])
-        else:
-            body = case["body"] if isinstance(case["body"], str) else json.dumps(case["body"])
-            asked.send(body.encode(), case["status"])
+        send(asked, forbidden if b"Question 7?" in asked.body else answered)
 
     with answering(answer_unless_forbidden) as api:
         gateway = gateway_of(tmp_path, {model: {"base_url": api.url, "concurrency": 2}})

@@ -1,4 +1,8 @@
-"""Work on the home that 0.2.0 made: the same clusters, releases and scores, and nothing is asked."""
+"""Work on the home that 0.2.0 made: the same clusters, releases and answers, and nothing is asked.
+
+Judgments alone are asked for once more: the judge's prompt has another version since. The same judge gives the
+same scores.
+"""
 
 import pytest
 
@@ -12,12 +16,14 @@ from tests.homes.kept import OF_0_2_0, unpack
 KEPT = (
     *("cluster.clusters", "cluster.communities", "cluster.entry_sides", "cluster.image_sets"),
     *("dialogue.summaries", "dialogue.questions", "dialogue.answers", "dialogue.dialogues"),
-    *("rewrite.rewrites", "review.decisions", "evaluate.answers", "evaluate.judgments"),
+    *("rewrite.rewrites", "review.decisions", "evaluate.answers"),
     *("release.releases", "release.current", "release.items", "release.turns"),
     *("release.references", "release.images"),
 )
 
 OF_INTERVALS = {"ci_low", "ci_high", "n_clusters", "method", "seed"}
+JUDGE = "offline-judge"
+OF_JUDGMENTS = ("item_id", "trial", "turn", "model", "judge", "score", "scores")
 
 
 @pytest.fixture(scope="module")
@@ -49,9 +55,11 @@ def worked_on(
     return world
 
 
-def test_no_model_is_asked_anything(before: World, worked_on: World) -> None:
-    assert worked_on.proxy.requests == []
-    assert list(worked_on.ledger) == list(before.ledger) != []
+def test_no_model_but_the_judge_is_asked_anything(before: World, worked_on: World) -> None:
+    assert {asked.body["model"] for asked in worked_on.proxy.requests} == {JUDGE}
+    kept, found = ({call.key: call for call in world.ledger} for world in (before, worked_on))
+    assert kept and kept.items() <= found.items()
+    assert {found[key].stage for key in found.keys() - kept.keys()} == {"evaluate.judgments"}
 
 
 def test_scores_are_what_they_were_and_their_intervals_are_of_the_method_in_force(
@@ -61,7 +69,14 @@ def test_scores_are_what_they_were_and_their_intervals_are_of_the_method_in_forc
         world.rows("FROM evaluate.leaderboard ORDER BY ALL") for world in (before, worked_on)
     ]
     was, found = (
-        [{name: value for name, value in row.items() if name not in OF_INTERVALS} for row in board]
+        [
+            {
+                name: value
+                for name, value in row.items()
+                if name not in OF_INTERVALS | {"judge_version"}
+            }
+            for row in board
+        ]
         for board in boards
     )
     assert found == was and found
@@ -72,3 +87,9 @@ def test_scores_are_what_they_were_and_their_intervals_are_of_the_method_in_forc
 def test_work_gives_what_was_there(table: str, before: World, worked_on: World) -> None:
     found: list[Row] = worked_on.rows(f"FROM {table} ORDER BY ALL")
     assert found == before.rows(f"FROM {table} ORDER BY ALL") and found
+
+
+def test_the_judge_gives_the_scores_that_were_there(before: World, worked_on: World) -> None:
+    query = f"SELECT {', '.join(OF_JUDGMENTS)} FROM evaluate.judgments ORDER BY ALL"
+    found: list[Row] = worked_on.rows(query)
+    assert found == before.rows(query) and found

@@ -1,7 +1,7 @@
 """Work on the home that 0.2.0 made: the same clusters, releases and answers, and nothing is asked.
 
-Judgments alone are asked for once more: the judge's prompt has another version since. The same judge gives the
-same scores.
+Judgments alone are asked for once more: the judge's prompt has another version since. The same judge
+gives the same scores.
 """
 
 import pytest

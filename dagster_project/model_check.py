@@ -1,18 +1,26 @@
 """What a model can do, found out by asking it: text, images, a schema, a long prompt.
 
-What belongs here: the requests, and what their outcomes say. Each check sends new requests: what a
-server could do last month is not asked of the ledger.
+What belongs here: the requests, and what their outcomes say; the settings that follow from numbers are
+in `model_measures.py`. Each check sends new requests: what a server could do last month is not asked of
+the ledger.
 """
 
 import io
 import tempfile
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from PIL import Image as Picture
 
+from dagster_project.model_measures import (
+    Pace,
+    context_settings,
+    image_settings,
+    slots_of,
+    speed_settings,
+)
 from methods.json_text import from_json
 from methods.prompts.messages import Image, Message, Part, Text
 from resources.images.store import ImageStore
@@ -20,7 +28,7 @@ from resources.llm.estimate import CHARACTERS_PER_TOKEN, text_tokens
 from resources.llm.gateway import Gateway
 from resources.llm.model_calls import AuthError, ModelCalls
 from resources.llm.model_spec import ModelSpec
-from resources.llm.request import ChatRequest, Completion, Failure, Outcome
+from resources.llm.request import KEPT_KINDS, ChatRequest, Completion, Failure, Outcome
 
 VERSION = "check-model@1"
 PARAMS = {"temperature": 0.0, "max_tokens": 2048}
@@ -32,6 +40,10 @@ _FULL = 0.9
 """Part of the context that the long prompt fills: an estimate of its tokens may be too low."""
 _SIDE = 256
 _CODE_WORD = "heron"
+_COLOUR = Text("Say in one word what colour this is.")
+_OF_IMAGES = ("one image", "many images", "image tokens")
+TOGETHER = 4
+"""Requests that are sent together, to see how many of them the server answers at once."""
 _QUOTED = 60
 """Characters of an answer that are shown."""
 SCHEMA = {
@@ -44,13 +56,17 @@ SCHEMA = {
 
 @dataclass(frozen=True)
 class Finding:
-    """Whether something works (None: not tried), what is to be said of it, and what it cost."""
+    """Whether something works (None: not tried), what is to be said of it, and what it cost.
+
+    `settings` are fields of the model's entry with the values that the check found.
+    """
 
     what: str
     works: bool | None
     said: str
     tokens: int = 0
     cost_usd: float = 0.0
+    settings: dict[str, object] = field(default_factory=dict)
 
 
 def check(gateway: Gateway, spec: ModelSpec) -> Iterator[Finding]:
@@ -65,26 +81,36 @@ def check(gateway: Gateway, spec: ModelSpec) -> Iterator[Finding]:
         text = tries.text()
         yield text
         if not text.works:
-            for what in ("one image", "many images", "JSON schema", "long prompt"):
+            for what in (*_OF_IMAGES, "JSON schema", "long prompt", "speed"):
                 yield Finding(what, None, "since text does not work")
             return
-        yield tries.one_image()
-        yield tries.many_images()
+        if spec.max_images == 0:
+            for what in _OF_IMAGES:
+                yield Finding(what, None, "since max_images is 0")
+        else:
+            yield tries.one_image()
+            yield tries.many_images()
+            yield tries.image_tokens()
         yield tries.schema()
         yield tries.long_prompt()
+        yield tries.speed()
 
 
 class _Tries:
     def __init__(self, gateway: Gateway, spec: ModelSpec):
         self._gateway, self._spec = gateway, spec
         self._when = int(time.time())
+        self._one_image: Outcome | None = None
 
     def text(self) -> Finding:
         return _plain("text", self._ask(Text("Say in one word what colour grass has.")))
 
     def one_image(self) -> Finding:
-        asked = self._ask(*self._pictures(1), Text("Say in one word what colour this is."))
-        return _plain("one image", asked)
+        self._one_image = self._ask(*self._pictures(1), _COLOUR)
+        finding = _plain("one image", self._one_image)
+        if isinstance(self._one_image, Failure) and self._one_image.kind == "text_only":
+            return replace(finding, settings={"max_images": 0})
+        return finding
 
     def many_images(self) -> Finding:
         spec = self._spec
@@ -96,6 +122,46 @@ class _Tries:
             finding.what, finding.works, sent + finding.said, finding.tokens, finding.cost_usd
         )
 
+    def image_tokens(self) -> Finding:
+        """What an image counts: the tokens of a prompt with a small one, a large one, and none."""
+        what, spec = "image tokens", self._spec
+        if not isinstance(self._one_image, Completion):
+            return Finding(what, None, "since one image does not work")
+        asked = (self._ask(_COLOUR), self._ask(*self._pictures(1, spec.max_side), _COLOUR))
+        tokens = sum(each.prompt_tokens + each.completion_tokens for each in asked)
+        cost = sum(each.cost_usd for each in asked)
+        small, none, large = (each.prompt_tokens for each in (self._one_image, *asked))
+        if not all(isinstance(each, Completion) for each in asked) or min(small, large) <= none:
+            remark = "the server does not say how many tokens a prompt with an image has"
+            return Finding(what, False, remark, tokens, cost)
+        settings = image_settings(spec, small - none, large - none)
+        remark = f"{small - none} for {_SIDE} pixels a side, {large - none} for {spec.max_side}"
+        return Finding(what, True, remark, tokens, cost, settings)
+
+    def speed(self) -> Finding:
+        """Tokens a second of one request, and how many requests the server answers at once."""
+        what, n = "speed", min(TOGETHER, self._spec.concurrency)
+        alone, first = self._timed(1)
+        together, others = self._timed(n)
+        tokens = sum(each.prompt_tokens + each.completion_tokens for each in (*first, *others))
+        cost = sum(each.cost_usd for each in (*first, *others))
+        if failed := [each for each in (*first, *others) if _is_lost(each)]:
+            return replace(_plain(what, failed[0]), tokens=tokens, cost_usd=cost)
+        slots = slots_of(alone, together, n)
+        at_once = f"at least {n}" if slots is None else str(slots)
+        remark = f"{alone.per_second:.0f} tokens of an answer a second, {at_once} at once"
+        settings = speed_settings(self._spec, alone, slots, self._spec.longest_answer(PARAMS))
+        return Finding(what, True, remark, tokens, cost, settings)
+
+    def _timed(self, n: int) -> tuple[Pace, list[Outcome]]:
+        """`n` long answers that are asked for together."""
+        began = time.monotonic()
+        outcomes = self._ask_all(
+            [(Text(f"Count from {10 * n + number} to 99 in words."),) for number in range(n)]
+        )
+        pace = Pace(sum(each.completion_tokens for each in outcomes), time.monotonic() - began)
+        return pace, outcomes
+
     def schema(self) -> Finding:
         """A reply held to a schema, whether or not the entry says that the server can."""
         models, said_so = self._gateway.registry.models, self._spec.structured_output
@@ -106,23 +172,20 @@ class _Tries:
             models[self._spec.name] = self._spec
         finding = _plain("JSON schema", outcome)
         works = isinstance(outcome, Completion) and _fits(outcome.text)
+        is_off = said_so is False
+        settings: dict[str, object] = {}
         if works:
-            remark = (
-                finding.said
-                if said_so
-                else f"set `structured_output: true` to use it ({finding.said})"
-            )
-        elif isinstance(outcome, Completion):
-            change = "set" if said_so else "leave"
-            remark = (
-                f"{change} `structured_output: false`, as the reply is not held to it "
-                f"({finding.said})"
-            )
+            remark = "set `structured_output: true` to use it" if is_off else "used"
+        elif is_off:
+            remark = "leave `structured_output: false`"
+        elif isinstance(outcome, Failure) and outcome.kind != "bad_parameter":
+            return finding
         else:
-            remark = (
-                finding.said if said_so else f"leave `structured_output: false` ({finding.said})"
-            )
-        return Finding(finding.what, works, remark, finding.tokens, finding.cost_usd)
+            refused = isinstance(outcome, Failure)
+            reason = "the server refuses it" if refused else "the reply is not held to it"
+            remark = f"set `structured_output: false`, as {reason}"
+            settings = {"structured_output": False}
+        return replace(finding, works=works, said=f"{remark} ({finding.said})", settings=settings)
 
     def long_prompt(self) -> Finding:
         """A prompt about as long as the context, whose beginning is asked for at its end."""
@@ -134,6 +197,9 @@ class _Tries:
         outcome = self._ask(Text(opening + filling + closing))
         finding = _plain(f"{text_tokens(opening + filling + closing)} tokens", outcome)
         seen = isinstance(outcome, Completion) and _CODE_WORD in outcome.text.lower()
+        if isinstance(outcome, Failure):
+            longest = self._spec.longest_answer(PARAMS)
+            return replace(finding, settings=context_settings(outcome.detail, longest))
         if seen or not finding.works or outcome.prompt_tokens >= n_tokens / 2:
             return finding
         remark = (
@@ -141,29 +207,36 @@ class _Tries:
             "give it a longer context (Ollama: OLLAMA_CONTEXT_LENGTH), or set `context_tokens: "
             f"{outcome.prompt_tokens}` in the entry {self._spec.name} of models.yaml"
         )
-        return Finding(finding.what, False, remark, finding.tokens, finding.cost_usd)
+        settings: dict[str, object] = {"context_tokens": outcome.prompt_tokens}
+        return replace(finding, works=False, said=remark, settings=settings)
 
-    def _pictures(self, n_images: int) -> list[Image]:
+    def _pictures(self, n_images: int, side: int = _SIDE) -> list[Image]:
         """Pictures of one colour each."""
         ids = []
         for number in range(n_images):
             buffer = io.BytesIO()
-            Picture.new("RGB", (_SIDE, _SIDE), (250 - 12 * number, 12 * number, 90)).save(
+            Picture.new("RGB", (side, side), (250 - 12 * number, 12 * number, 90)).save(
                 buffer, "PNG"
             )
             ids.append(self._gateway.context.images.put(buffer.getvalue()).image_id)
         return [Image(image_id) for image_id in ids]
 
     def _ask(self, *parts: Part, schema: dict[str, object] | None = None) -> Outcome:
-        messages = (Message("user", parts),)
-        request = ChatRequest(
-            self._spec.name, messages, VERSION, PARAMS, schema, replicate=self._when
-        )
+        return self._ask_all([parts], schema)[0]
+
+    def _ask_all(
+        self, asked: Sequence[tuple[Part, ...]], schema: dict[str, object] | None = None
+    ) -> list[Outcome]:
+        name, when = self._spec.name, self._when
+        requests = [
+            ChatRequest(name, (Message("user", parts),), VERSION, PARAMS, schema, replicate=when)
+            for parts in asked
+        ]
         try:
-            (outcome,), _ = self._gateway.map("check-model", [request], ModelCalls.outcome_of)
+            outcomes, _ = self._gateway.map("check-model", requests, ModelCalls.outcome_of)
         except AuthError as refused:
-            return Failure("", "auth", str(refused))
-        return outcome
+            return [Failure("", "auth", str(refused)) for _ in requests]
+        return outcomes
 
 
 def _plain(what: str, outcome: Outcome) -> Finding:
@@ -175,6 +248,11 @@ def _plain(what: str, outcome: Outcome) -> Finding:
         remark += ", after reasoning" if outcome.reasoning else ""
         return Finding(what, True, remark, tokens, outcome.cost_usd)
     return Finding(what, False, f"{outcome.kind}: {outcome.detail}", tokens, outcome.cost_usd)
+
+
+def _is_lost(outcome: Outcome) -> bool:
+    """Whether no answer came; one that a limit cut off measures the speed as well."""
+    return isinstance(outcome, Failure) and outcome.kind not in KEPT_KINDS
 
 
 def _fits(text: str) -> bool:

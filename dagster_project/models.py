@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
 
+import yaml
+
 from dagster_project.model_check import PARAMS, Finding, check
 from dagster_project.resources import make_gateway
 from methods.errors import UserError, printable
@@ -73,6 +75,8 @@ def check_model(model: str) -> int:
         n_tokens = sum(finding.tokens for finding in findings)
         cost = sum(finding.cost_usd for finding in findings)
         print(f"{n_tokens} tokens in all, ${cost:.6f}.")
+        for line in _settings(spec.name, findings):
+            print(line)
     return 0 if findings[0].works is True else 1
 
 
@@ -113,6 +117,18 @@ def _lines(outcome: Outcome, ledger: Ledger) -> list[str]:
         f"tokens     {outcome.prompt_tokens} of the prompt, {outcome.completion_tokens} of the answer",
         f"cost       ${outcome.cost_usd:.6f} ({paid})",
         f"ledger     {kept}",
+    ]
+
+
+def _settings(name: str, findings: Sequence[Finding]) -> list[str]:
+    """The fields to set in a model's entry, as lines of YAML."""
+    settings = {field: value for each in findings for field, value in each.settings.items()}
+    if not settings:
+        return []
+    lines = yaml.safe_dump(settings, default_flow_style=None, sort_keys=False).splitlines()
+    return [
+        f"Measured; set in the entry {name} of models.yaml:",
+        *(f"    {line}" for line in lines),
     ]
 
 

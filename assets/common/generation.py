@@ -162,7 +162,7 @@ def request_of(
     The prompt is told whether the reply is `structured`, held to `schema`: it asks for no other form.
     """
     spec = asked_model(llm, stage)
-    structured = schema is not None and spec.structured_output
+    structured = schema is not None and bool(spec.structured_output)
     return ChatRequest(
         model=spec.name,
         messages=template.render(images=ask.images, structured=structured, **ask.data),

@@ -91,7 +91,7 @@ async def ask_judge(
     calls: ModelCalls, run: JudgeRun, asked: Sequence[AskJudge]
 ) -> list[ParsedReply[Judgment]]:
     """The replies to all requests, in their order."""
-    structured = calls.context.registry.model(run.judge).structured_output
+    structured = bool(calls.context.registry.model(run.judge).structured_output)
 
     async def ask(request: AskJudge) -> ParsedReply[Judgment]:
         sent = _request(request, run, structured)

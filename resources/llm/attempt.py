@@ -8,7 +8,6 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from resources.images.store import ImageStore
-from resources.llm.budget import Budget
 from resources.llm.circuit_breaker import CircuitBreaker
 from resources.llm.estimate import estimated_tokens, highest_cost, prompt_tokens
 from resources.llm.limits import ModelLimits
@@ -17,7 +16,8 @@ from resources.llm.model_spec import ModelSpec
 from resources.llm.rate_headers import pause_until_reset
 from resources.llm.reply import BadResponse, Reply, answer_in_reasoning_field, read_reply
 from resources.llm.request import ChatRequest
-from resources.llm.request_body import encoded_body
+from resources.llm.request_body import ImagesRefused, encoded_body
+from resources.llm.run_context import RunContext
 
 if TYPE_CHECKING:
     from httpx2 import Response
@@ -29,19 +29,31 @@ async def attempt(
     client: "ChatClient",
     request: ChatRequest,
     spec: ModelSpec,
-    images: ImageStore,
-    limits: ModelLimits,
+    context: RunContext,
     breaker: CircuitBreaker,
-    budget: Budget,
 ) -> Reply:
     """The reply to one attempt.
 
-    Raises what `exchange` and `make_body` raise, BadResponse, BudgetReached, ProviderDown.
+    Args:
+        client: The client of the model's server.
+        request: The request that is sent.
+        spec: The entry of its model.
+        context: The run, with its images, budget and the limits of the model.
+        breaker: The circuit breaker of the server, in this stage and for this kind of request.
+
+    Raises:
+        BadResponse: The reply is no completion.
+        BudgetReached: The budget does not allow the attempt.
+        ProviderDown: The server is given up.
+        ImagesRefused: The server refused images while this attempt waited; it is not sent.
+        Exception: What `exchange` and `make_body` raise.
     """
     from resources.llm.errors import ANY_TROUBLE, MAX_WAIT, may_have_cost
 
+    limits, budget = context.limits(spec), context.budget
+    context.refused_images.check(request)
     # The body is made before the place is taken, so that a place is held only while sending.
-    body = await make_body(request, spec, images)
+    body = await make_body(request, spec, context.images)
     # Estimates cost processor time on each request, so they are made only where a limit needs them.
     estimate = 0.0 if budget.limit_usd is None else highest_cost(request, spec)
     tokens = estimated_tokens(request, spec) if spec.tokens_per_minute else 0
@@ -54,6 +66,11 @@ async def attempt(
                 if estimate and not budget.still_holds():
                     reservation.settle(0)
                     continue
+                try:
+                    context.refused_images.check(request)
+                except ImagesRefused:
+                    reservation.settle(0)
+                    raise
                 # From here on the request may be billed, however it ends.
                 cost = budget.highest(spec.name, estimate)
                 sent_at = asyncio.get_running_loop().time()
@@ -78,8 +95,9 @@ async def attempt(
                 cost = spec.cost(*used)
                 budget.billed(spec.name, estimate, cost)
                 breaker.replied()
-                limits.answered()
+                limits.answered(sent_at)
                 limits.has_answered = True
+                context.refused_images.answered(request)
                 reservation.settle(sum(used))
                 return masked(reply, spec)
         finally:
@@ -94,6 +112,7 @@ def _learn_from(
 
     from resources.llm.errors import (
         MAX_WAIT,
+        failure_kind,
         is_rate_limit,
         is_retryable,
         pause_asked,
@@ -111,9 +130,10 @@ def _learn_from(
         said = server_error(error)
         words = f"{said.status} {said.message}".strip() if said else ""
         breaker.failed(sent_at, words or (str(error) if isinstance(error, BadResponse) else ""))
+        if failure_kind(error) == "timeout":
+            limits.timed_out(sent_at)
     else:
         breaker.replied()
-        limits.answered()
 
 
 async def make_body(request: ChatRequest, spec: ModelSpec, images: ImageStore) -> bytes:

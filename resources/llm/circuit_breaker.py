@@ -169,9 +169,9 @@ class CircuitBreaker:
         if self._last_error:
             what = f"replied only with errors ({self._last_error.rstrip('.')})"
         return ProviderDown(
-            f"The server of {self._model} {what} for {self._give_up_seconds:g} seconds, so the stage "
-            "stopped asking it. Start the server, or raise give_up_seconds of the entry in "
-            "models.yaml if the server needs longer, and run again.",
+            f"The server of {self._model} {what} for {self._give_up_seconds:g} seconds "
+            "(give_up_seconds), so the stage stopped asking it. Start the server, or raise "
+            "give_up_seconds of the entry in models.yaml if the server needs longer, and run again.",
             has_replied=bool(self._last_error),
         )
 

@@ -5,6 +5,7 @@ that later stages have data to work on. Nothing is written to the ledger. What b
 gateway and its forecast. The jobs that run on it are in `dagster_project/dry_run.py`.
 """
 
+import time
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
 
@@ -104,9 +105,12 @@ class DryModelCalls(ModelCalls):
         forecast.at_most_usd += highest_cost(request, spec, spec.mode)
         stand_in = _stand_in(spec)
         client = await self._clients.of(stand_in)
-        async with self.context.limits(stand_in).attempt(0, self._breaker(stand_in)):
+        limits = self.context.limits(stand_in)
+        async with limits.attempt(0, self._breaker(asked._replace(spec=stand_in))):
+            sent_at = time.monotonic()
             body = await make_body(request, stand_in, self.context.images)
             response = await exchange(client.chat, body, stand_in.timeouts.whole)
+            limits.answered(sent_at)
             reply = read_reply(response.content, lambda: 0)
         images = self.context.images
         prompt = likely_prompt_tokens(

@@ -27,6 +27,11 @@ def advised(error: ServerError, spec: ModelSpec) -> str:
 
 def _advice(error: ServerError, spec: ModelSpec, entry: str) -> str:
     kind, message = kind_of(error), error.message[:_READ]
+    if kind == "text_only":
+        return (
+            f"The server takes no images for {spec.model}: set `max_images: 0` {entry}, or start the "
+            "server with the model's vision part"
+        )
     if kind == "too_long" and says_too_many_images(error.text):
         return _fewer_images(message, entry)
     if kind == "too_long" and IMAGE_SIZE.search(error.text):
@@ -37,13 +42,15 @@ def _advice(error: ServerError, spec: ModelSpec, entry: str) -> str:
         field = refused_parameter(error) or ""
         setting = _setting(field, message, spec)
         return f"The server does not take {field} as it is sent: {setting} {entry}"
+    if _NOT_FOR_THIS_KEY.search(message):
+        return f"The key may not use the model {spec.model}: correct `model`, or take another key, {entry}"  # noqa: E501
     if error.code == "model_not_found" or (
         error.status in (400, 404) and _NO_MODEL.search(message)
     ):
         return f"The server does not know the model {spec.model}: correct `model` {entry}"
     if kind == "auth":
         return _about_the_account(error, spec, entry)
-    if error.status == 404 and (not error.details or _NO_ROUTE.fullmatch(message)):
+    if error.status == 404 and (not message or _NO_ROUTE.search(message)):
         return (
             f"Nothing answers at this address: correct base_url, which often ends in /v1, {entry}"
         )
@@ -53,8 +60,6 @@ def _advice(error: ServerError, spec: ModelSpec, entry: str) -> str:
 def _fewer_images(message: str, entry: str) -> str:
     limit = IMAGE_COUNT.search(message)
     n_images = next((number for number in limit.groups() if number), "") if limit else ""
-    if n_images == "0":
-        return "The server takes no images for this model"
     n_images = n_images or "the number that the server takes"
     return f"Set `max_images: {n_images}`, and `many_images: grid` or `sample`, {entry}"
 
@@ -88,14 +93,23 @@ def _setting(field: str, message: str, spec: ModelSpec) -> str:
 
 
 _NO_MODEL = re.compile(
-    r"^The model [`'\"].{1,200} does not exist"  # OpenAI, vLLM
+    r"\bThe model [`'\"].{1,200} does not exist"  # OpenAI, vLLM
     r"|^model [`'\"].{1,200} not found"  # Ollama
     r"|^models?/\S{1,200} is not found"  # Gemini
     r"|^model: "  # Anthropic
+    r"|\bLLM provider not provided"  # LiteLLM
     r"|\binvalid model name\b|\bno such model\b|\bunknown model\b|模型不存在",
     re.IGNORECASE,
 )
-_NO_ROUTE = re.compile(r"(error:? )?(404:? )?(page )?not found\.?", re.IGNORECASE)
+_NOT_FOR_THIS_KEY = re.compile(
+    r"\b(key|team|user|organi[sz]ation) not allowed to access (the )?model", re.IGNORECASE
+)
+"""Words of a proxy whose keys are for some of its models, as LiteLLM's are."""
+_NO_ROUTE = re.compile(
+    r"^(error:? )?(404:? )?(page|file|resource|path|route|url|endpoint)? ?not found\b(?! in)"
+    r"|\bcannot post /|\bno (matching )?route\b|\bno static resource|invalid url",
+    re.IGNORECASE,
+)
 """Words of a web server without such a route."""
 _LIMIT_TOO_HIGH = r"is too large: \d|^Range of |: \d+ > \d+|must be (at most|less than)"
 _LIMIT_MISSING = r"Field required"

@@ -45,6 +45,8 @@ def kind_of(error: ServerError) -> FailureKind:
         return "refused"
     if is_exhausted(error):
         return "auth"
+    if status not in (401, 402, 429) and _says(text, wordings.TEXT_ONLY):
+        return "text_only"
     if names & wordings.LENGTH_CODES:
         return "too_long"
     if status in (401, 402):
@@ -59,6 +61,8 @@ def kind_of(error: ServerError) -> FailureKind:
         return "too_long"
     if status in _PASSING_STATUS:
         return _PASSING_STATUS[status]
+    if refuses_schema(error):
+        return "bad_parameter"
     if status >= 500:
         return "server_error"
     if refused_parameter(error):
@@ -103,8 +107,18 @@ def _says(text: str, pattern: re.Pattern[str]) -> bool:
     return pattern.search(text) is not None
 
 
+def refuses_schema(error: ServerError) -> bool:
+    """Whether the server cannot hold a reply to the request's JSON schema, or to none at all."""
+    if error.status not in (*_OF_THE_REQUEST, 500, 501):
+        return False
+    is_named = error.param.partition(".")[0] in ("response_format", "json_schema")
+    return is_named or _says(error.text, wordings.REFUSED_SCHEMA)
+
+
 def refused_parameter(error: ServerError) -> str | None:
     """The field of a request that the server does not take, or not with its value; None for others."""
+    if refuses_schema(error):
+        return "response_format"
     if error.status not in _OF_THE_REQUEST:
         return None
     named = re.split(r"[.\[]", error.param)[0]
@@ -148,6 +162,7 @@ _NAMING_OWN = (
     r"\bRange of (\w{1,40}) should be ",  # Alibaba
     r"^(\w{1,40}) is too large: \d",  # OpenAI
     r"^(\w{1,40}): (?:\d+ > \d+|Input should be|range:)",  # Anthropic
+    r"^Field '(\w{1,40})': ",  # llama.cpp
     r"Go struct field \w+\.(\w{1,40}) of type",  # Ollama
 )
 """Wordings that count for the fields that settings stand for, and no others."""
@@ -157,9 +172,4 @@ _FIELD_WORDINGS = (
         r"only works in thinking mode|^Thinking (level |budget )?is not ",
         "reasoning_effort",
     ),  # Gemini
-    (r"Unknown name .{1,60} at '\S{0,80}response_(schema|format)", "response_format"),
-    (r"^Invalid (parameter: '|schema for )response_format", "response_format"),  # OpenAI
-    (r"^This response_format type is unavailable", "response_format"),  # DeepSeek
-    (r"JSON schema contains features not supported", "response_format"),  # vLLM
-    (r"^Failed to (convert|compile) .{0,60}(grammar|json.?schema)", "response_format"),
 )

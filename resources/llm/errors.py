@@ -13,7 +13,7 @@ from tenacity import RetryCallState, wait_random_exponential
 
 from resources.llm.circuit_breaker import ProviderDown
 from resources.llm.error_advice import advised
-from resources.llm.error_kinds import is_certainly_too_long, kind_of, passes
+from resources.llm.error_kinds import is_certainly_too_long, kind_of, passes, refuses_schema
 from resources.llm.masking import one_line
 from resources.llm.model_spec import ModelSpec
 from resources.llm.rate_headers import refusal_pause
@@ -57,6 +57,12 @@ def forbids_request(error: BaseException) -> bool:
     """Whether the server answered 403 without words about the key, the account or the content."""
     said = server_error(error)
     return said is not None and said.status == 403 and kind_of(said) == "bad_request"
+
+
+def is_about_schema(error: BaseException) -> bool:
+    """Whether the server cannot hold a reply to the JSON schema that it was sent."""
+    said = server_error(error)
+    return said is not None and refuses_schema(said)
 
 
 def is_rate_limit(error: BaseException) -> bool:
@@ -111,13 +117,18 @@ def refuses_length(error: BaseException) -> bool:
     return said is not None and kind_of(said) == "too_long" and is_certainly_too_long(said)
 
 
-def why(error: BaseException, spec: ModelSpec) -> str:
+def why(error: BaseException, spec: ModelSpec, attempts: int) -> str:
     """One line about the error that ended a request, with what to change where that is known.
 
-    Secrets of the model's entry are masked.
+    Args:
+        error: The error of the last attempt.
+        spec: The entry of the model, whose secrets are masked.
+        attempts: How often the request was sent.
     """
     if (said := server_error(error)) is not None:
         return advised(said, spec) or one_line(_words(said), spec)
+    if failure_kind(error) == "timeout":
+        return _timed_out(error, spec, attempts)
     return sentence(error, spec)
 
 
@@ -129,16 +140,24 @@ def sentence(error: BaseException, spec: ModelSpec) -> str:
     for cause in causes:
         if isinstance(cause, aiohttp.ClientConnectorError):
             return one_line(_no_connection(cause, spec), spec)
-    if any(isinstance(cause, TimeoutError) for cause in causes):
-        times = spec.timeouts
-        return (
-            f"The server of {spec.name} did not answer within {times.whole:g} s (first byte "
-            f"{times.first_byte:g} s, connection {times.connect:g} s): raise timeouts in its entry of "
-            "models.yaml, or lower its concurrency."
-        )
     if isinstance(error, openai.APIConnectionError) and len(causes) > 1:
         return one_line(f"The connection to {spec.name} broke: {causes[-1] or 'closed'}.", spec)
     return one_line(str(error), spec)
+
+
+def _timed_out(error: BaseException, spec: ModelSpec, attempts: int) -> str:
+    """The setting and the seconds of a timeout, and how often the request was sent."""
+    times, causes = spec.timeouts, list(_causes(error))
+    setting, seconds = "whole", times.whole
+    if any(isinstance(cause, httpx2.ConnectTimeout) for cause in causes):
+        setting, seconds = "connect", times.connect
+    elif any(isinstance(cause, httpx2.ReadTimeout) for cause in causes):
+        setting, seconds = "first_byte", times.first_byte
+    each = "one attempt" if attempts == 1 else f"each of {attempts} attempts"
+    return (
+        f"The server of {spec.name} did not answer within {seconds:g} s (timeouts.{setting}) in "
+        f"{each}: raise timeouts.{setting} in its entry of models.yaml, or lower its concurrency."
+    )
 
 
 def _words(said: ServerError) -> str:

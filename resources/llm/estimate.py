@@ -30,9 +30,16 @@ def image_tokens(spec: ModelSpec) -> int:
     By GPT-4o's counts 765 at 1024 pixels, 85 in low detail.
     """
     if spec.detail == "low":
-        return spec.image_tokens.base
-    tiles = [math.ceil(min(spec.max_side, side) / _TILE) for side in (_LONG_SIDE, _SHORT_SIDE)]
-    return spec.image_tokens.base + spec.image_tokens.tile * tiles[0] * tiles[1]
+        return spec.image_counts.base
+    return spec.image_counts.base + spec.image_counts.tile * largest_tiles(spec)
+
+
+def largest_tiles(spec: ModelSpec) -> int:
+    """Tiles of an image of the largest size that the model is sent."""
+    long_side, short_side = (
+        math.ceil(min(spec.max_side, side) / _TILE) for side in (_LONG_SIDE, _SHORT_SIDE)
+    )
+    return long_side * short_side
 
 
 def picture_tokens(spec: ModelSpec, width: int, height: int) -> int:
@@ -41,10 +48,10 @@ def picture_tokens(spec: ModelSpec, width: int, height: int) -> int:
     By GPT-4o's counts an image of 1024 by 500 pixels is 425, two tiles.
     """
     if spec.detail == "low":
-        return spec.image_tokens.base
+        return spec.image_counts.base
     part = min(1.0, _LONG_SIDE / max(width, height), _SHORT_SIDE / min(width, height))
     tiles = math.ceil(round(width * part) / _TILE) * math.ceil(round(height * part) / _TILE)
-    return spec.image_tokens.base + spec.image_tokens.tile * tiles
+    return spec.image_counts.base + spec.image_counts.tile * tiles
 
 
 def grid_sides(n_images: int) -> int:

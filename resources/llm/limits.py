@@ -1,12 +1,13 @@
-"""The rate limits of one model: a concurrency that halves when the server throttles and recovers.
+"""The rate limits of one model, and the places of its requests in flight.
 
 Requests and tokens in any sliding minute are in `sliding_minute.py`, pauses for a server that is down
-in `circuit_breaker.py`. The minutes and the highest concurrency hold over all processes with one
-workspace (`shared/`); what is learnt from a server's answers holds for one process, which runs one
-stage at a time.
+in `circuit_breaker.py`, how many requests may be in flight in `concurrency.py`. The minutes and the
+highest concurrency hold over all processes with one workspace (`shared/`); what is learnt from a
+server's answers holds for one process, which runs one stage at a time.
 """
 
 import asyncio
+import math
 import random
 import time
 from collections import deque
@@ -14,6 +15,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from resources.llm.circuit_breaker import CircuitBreaker
+from resources.llm.concurrency import Concurrency
 from resources.llm.shared.shared_limits import Places
 from resources.llm.sliding_minute import Entry, SlidingMinute
 
@@ -38,7 +40,12 @@ class TokenReservation:
 class ModelLimits:
     """The limits on one model's attempts; 1 to `concurrency` may be in flight.
 
-    With `places` these are the places of all processes together.
+    Args:
+        concurrency: The entry's `concurrency`.
+        requests: The requests of a sliding minute, None without a limit.
+        tokens: The tokens of a sliding minute, None without a limit.
+        places: The places of all processes together.
+        timeout: Seconds after which an attempt times out.
     """
 
     def __init__(
@@ -47,9 +54,9 @@ class ModelLimits:
         requests: SlidingMinute | None = None,
         tokens: SlidingMinute | None = None,
         places: Places | None = None,
+        timeout: float = math.inf,
     ):
-        self.ceiling = concurrency
-        self.allowed = float(concurrency)
+        self._concurrency = Concurrency(concurrency, timeout)
         self.in_flight = 0
         self.has_answered = False
         """Whether the server answered a request of this run, so that the key is one that it accepts."""
@@ -89,19 +96,30 @@ class ModelLimits:
         finally:
             self._leave(place)
 
-    def answered(self) -> None:
-        """The server answered: raise the concurrency by one for each round of answers."""
-        before = int(self.allowed)
-        self.allowed = min(self.ceiling, self.allowed + 1 / self.allowed)
-        if int(self.allowed) > before:
+    @property
+    def allowed(self) -> int:
+        """Requests that may be in flight now."""
+        return self._concurrency.allowed
+
+    def answered(self, sent_at: float) -> None:
+        """The server answered an attempt that was sent at a time of the monotonic clock."""
+        before = self.allowed
+        # Where fewer are in flight, the answers say nothing about how many the server can take.
+        if self.in_flight >= before:
+            self._concurrency.answered(sent_at, time.monotonic())
+        if self.allowed > before:
             self._wake()
+
+    def timed_out(self, sent_at: float) -> None:
+        """An attempt that was sent then got no answer in time: halve the concurrency."""
+        self._concurrency.timed_out(sent_at, time.monotonic())
 
     def throttled(self, retry_after: float | None) -> None:
         """The server throttled: halve the concurrency, and wait as long as it asked."""
         now = time.monotonic()
         if now - self._backed_off >= BACKED_OFF_SECONDS:
             self._backed_off = now
-            self.allowed = max(1.0, self.allowed / 2)
+            self._concurrency.halve(now)
         if retry_after is not None:
             self.pause(retry_after)
 
@@ -144,7 +162,7 @@ class ModelLimits:
             self._give_places()
 
     def _give_places(self) -> None:
-        while (waiter := self._next_waiter()) and self.in_flight < int(self.allowed):
+        while (waiter := self._next_waiter()) and self.in_flight < self.allowed:
             place = self._take()
             if place is None:
                 self._ask_later()
@@ -161,7 +179,7 @@ class ModelLimits:
 
     def _take(self) -> int | None:
         """A place, if there is one in this process and in all of them together."""
-        if self.in_flight >= int(self.allowed):
+        if self.in_flight >= self.allowed:
             return None
         place = self._places.take() if self._places is not None else 0
         if place is not None:

@@ -27,7 +27,7 @@ from resources.llm.ledger.writer import LedgerWriter
 from resources.llm.ledger_entries import Asked, entry_from_reply, failure_of, unreadable
 from resources.llm.masking import mask
 from resources.llm.model_spec import ModelSpec
-from resources.llm.reply import BadResponse
+from resources.llm.reply import BadResponse, Reply
 from resources.llm.request import (
     LENGTH_KINDS,
     PASSING,
@@ -36,7 +36,7 @@ from resources.llm.request import (
     Outcome,
     as_cached,
 )
-from resources.llm.request_body import RequestTooLarge, unsendable
+from resources.llm.request_body import ImagesRefused, RequestTooLarge, unsendable
 from resources.llm.request_keys import KeyedRequest, RequestKeys
 from resources.llm.request_locks import RequestLocks
 from resources.llm.run_context import RunContext
@@ -92,7 +92,7 @@ class ModelCalls:
         self._budget_error: BudgetReached | None = None
         self._unsaved: dict[str, asyncio.Semaphore] = {}
         self._readings: dict[str, bool] = {}
-        self._breakers: dict[str, CircuitBreaker] = {}
+        self._breakers: dict[tuple[str, bool], CircuitBreaker] = {}
         self._refused_keys: Counter[str] = Counter()
 
     async def __aenter__(self) -> "ModelCalls":
@@ -126,12 +126,15 @@ class ModelCalls:
         """The outcome of one request, which is a result of its model (`trial.py`).
 
         Where it `can_be_shorter` and fails with one of LENGTH_KINDS, it is no result: the asker sends a
-        shorter one.
+        shorter one. Nor is `text_only`, which says nothing about requests without images.
         Raises ModelGivenUp, and what `outcome_of` raises.
         """
         async with self.trial(request) as trial:
             outcome = await self.outcome_of(request)
             if can_be_shorter and isinstance(outcome, Failure) and outcome.kind in LENGTH_KINDS:
+                trial.pass_over()
+                return outcome
+            if isinstance(outcome, Failure) and outcome.kind == "text_only":
                 trial.pass_over()
                 return outcome
             loss: Loss | None = None
@@ -277,9 +280,11 @@ class ModelCalls:
                 state.reported([item.key])  # It stops this stage, and must not stop the next one.
             self._reported.append(item.key)
             return Failure(key, item.kind or "expired", item.detail or "")
-        too_long = unsendable(request, spec, key)
-        if too_long := too_long or self.context.refused_lengths.failure(request, spec, key):
-            return too_long
+        not_sent = unsendable(request, spec, key) or self.context.refused_lengths.failure(
+            request, spec, key
+        )
+        if not_sent:
+            return not_sent
         if why := self.trials.of(spec, request.prompt_version).given_up:
             return Failure(key, "given_up", why)
         if spec.mode == "batch":
@@ -305,6 +310,7 @@ class ModelCalls:
             ANY_TROUBLE,
             failure_kind,
             forbids_request,
+            is_about_schema,
             is_retryable,
             refuses_length,
             sentence,
@@ -319,7 +325,7 @@ class ModelCalls:
             client = await self._clients.of(spec)
         except ProxyNotSupported as error:
             return Failure(key, "unreachable", str(error))
-        limits, breaker = context.limits(spec), self._breaker(spec)
+        limits, breaker = context.limits(spec), self._breaker(asked)
         context.retries.add()
         sent = Asked(key, canonical, request.prompt_version, self.stage, context.run, "live")
 
@@ -336,14 +342,29 @@ class ModelCalls:
             is_first = attempts == 1 and not limits.has_answered
             return is_retryable(error) or (is_first and forbids_request(error))
 
-        async def once() -> Outcome:
+        async def answer() -> Reply:
             nonlocal attempts
             attempts += 1
+            self.usage.sent_again += attempts > 1
+            fitting = context.refused_schemas.fitting(request)
+            try:
+                reply = await attempt(client.chat, fitting, spec, context, breaker)
+            except ANY_TROUBLE as error:
+                self.usage.timeouts += failure_kind(error) == "timeout"
+                is_first = spec.structured_output is None and fitting.schema is not None
+                if not (is_first and is_about_schema(error)):
+                    raise
+            else:
+                self.usage.without_schema += fitting is not request
+                return reply
+            # Whether the server can be held to this schema is known now: it is sent without it.
+            context.refused_schemas.add(request)
+            return await answer()
+
+        async def once() -> Outcome:
             async with self._unsaved_place(spec):
                 self._writer.require_usable()
-                reply = await attempt(
-                    client.chat, request, spec, context.images, limits, breaker, context.budget
-                )
+                reply = await answer()
                 seconds = round(time.monotonic() - started, 4)
                 return await keep(entry_from_reply(reply, spec, sent, seconds, attempts))
 
@@ -365,6 +386,8 @@ class ModelCalls:
                     return await once()
         except ImageNotStored as error:
             return Failure(key, "no_image", str(error))
+        except ImagesRefused as error:
+            return Failure(key, "text_only", str(error))
         except RequestTooLarge as error:
             return Failure(key, "too_long", str(error))
         except (*ANY_TROUBLE, ProviderDown) as error:
@@ -376,14 +399,21 @@ class ModelCalls:
             # A server that answers other requests forbids this one for its content.
             is_filter = limits.has_answered and forbids_request(error)
             kind = "refused" if is_filter else failure_kind(error)
-            return Failure(key, kind, why(error, spec))
+            detail = why(error, spec, attempts)
+            if kind == "text_only":
+                context.refused_images.add(request, detail)
+            return Failure(key, kind, detail)
         raise AssertionError("retrying ends with an outcome or an error")
 
-    def _breaker(self, spec: ModelSpec) -> CircuitBreaker:
-        """The circuit breaker of a model's server in this stage."""
-        if spec.name not in self._breakers:
-            self._breakers[spec.name] = CircuitBreaker(spec.name, spec.give_up_seconds)
-        return self._breakers[spec.name]
+    def _breaker(self, asked: KeyedRequest) -> CircuitBreaker:
+        """The circuit breaker of a model's server in this stage, one for requests with images.
+
+        A server may fail at images, and answer texts.
+        """
+        kind = asked.spec.name, bool(asked.request.image_ids)
+        if kind not in self._breakers:
+            self._breakers[kind] = CircuitBreaker(asked.spec.name, asked.spec.give_up_seconds)
+        return self._breakers[kind]
 
     def _unsaved_place(self, spec: ModelSpec) -> asyncio.Semaphore:
         """Limits the answers that a crash can lose: those in flight, and as many being committed.

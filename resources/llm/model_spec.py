@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -35,6 +36,8 @@ OWN_FIELDS = {
     "response_format": "structured_output",
 }
 """Fields of a request that a setting of the entry stands for."""
+TIMEOUTS_TO_GIVE_UP = 1.5
+"""Timeouts of a whole attempt within which no server is given up where the entry does not say more."""
 _REASONING_NAME = re.compile("think|reason", re.IGNORECASE)
 OPENAI_VARIABLE = "OPENAI_BASE_URL"
 """The variable that the client library itself reads for an entry without an address."""
@@ -79,6 +82,13 @@ class Timeouts(_Section):
     first_byte: float = Field(180.0, gt=0, allow_inf_nan=False)
     whole: float = Field(180.0, gt=0, allow_inf_nan=False)
 
+    @model_validator(mode="after")
+    def _whole_answers_begin_late(self) -> "Timeouts":
+        # A reply that is no stream begins when the answer is complete.
+        if "first_byte" not in self.model_fields_set:
+            self.first_byte = max(self.first_byte, self.whole)
+        return self
+
 
 class RetryWait(_Section):
     """Seconds between attempts: drawn from 0 to `first`, twice that each time, `most` at most."""
@@ -116,12 +126,12 @@ class ModelSpec(_Section):
     reasoning: Literal["none", "minimal", "low", "medium", "high", "xhigh"] | None = None
     extra_body: dict[str, Any] = {}
     context_tokens: int | None = Field(None, ge=1)
-    max_images: int = Field(50, ge=1)
+    max_images: int = Field(50, ge=0)
     many_images: Literal["fail", "grid", "sample"] = "fail"
     max_side: int = Field(1024, ge=64)
     detail: Literal["auto", "low", "high"] = "auto"
-    image_tokens: ImageTokens = ImageTokens.model_validate({})
-    structured_output: bool = False
+    image_tokens: ImageTokens | None = None
+    structured_output: bool | None = None
     mode: Literal["live", "batch"] = "live"
     price: Price = Price()
     concurrency: int = Field(16, ge=1)
@@ -144,6 +154,19 @@ class ModelSpec(_Section):
         return self
 
     @model_validator(mode="after")
+    def _no_server_is_given_up_within_a_timeout(self) -> "ModelSpec":
+        whole = self.timeouts.whole
+        if "give_up_seconds" not in self.model_fields_set:
+            self.give_up_seconds = max(self.give_up_seconds, TIMEOUTS_TO_GIVE_UP * whole)
+        elif self.give_up_seconds <= whole:
+            raise ValueError(
+                f"give_up_seconds of {self.name} ({self.give_up_seconds:g}) must be more than "
+                f"timeouts.whole ({whole:g}), or an answer that takes longer than give_up_seconds is "
+                "lost: raise give_up_seconds, or lower timeouts.whole"
+            )
+        return self
+
+    @model_validator(mode="after")
     def _identity_has_no_credentials(self) -> "ModelSpec":
         if self.identity and "://" in self.identity and read_address(self.identity).secrets:
             raise ValueError(f"identity of {self.name} has credentials in it: leave them out")
@@ -160,6 +183,23 @@ class ModelSpec(_Section):
                 )
         canonical_json(self.extra_body)  # Raises ValueError for what JSON cannot hold.
         return self
+
+    @property
+    def image_counts(self) -> ImageTokens:
+        """What an image is estimated at: as the entry says, else by GPT-4o's counts."""
+        return self.image_tokens or ImageTokens.model_validate({})
+
+    def counts_images(self) -> bool:
+        """Whether it is known what an image counts: the entry says it, or the server is OpenAI's.
+
+        The counts of other servers may be twenty times smaller than GPT-4o's.
+        """
+        if self.image_tokens is not None or self.provider == "offline":
+            return True
+        server = self.server()
+        return server is not None and (urlsplit(server.public).hostname or "").endswith(
+            (".openai.com", ".openai.azure.com")
+        )
 
     def cost(self, prompt_tokens: int, completion_tokens: int, via: str = "live") -> float:
         """US dollars for one call, by itself or in a batch."""
@@ -191,6 +231,18 @@ class ModelSpec(_Section):
             **{name: value for name, value in own.items() if value is not None},
             **self.extra_body,
         }
+
+    def sends_schema(self) -> bool:
+        """Whether a request is sent the JSON schema of its reply.
+
+        If the entry does not say it, live requests have the schema and are sent again without it if the
+        server refuses it; not if the entry makes the model think, as some servers hold the reasoning to
+        the schema, too.
+        """
+        if self.structured_output is not None:
+            return self.structured_output
+        can_be_sent_again = self.provider == "openai" and self.mode == "live"
+        return can_be_sent_again and not self.asks_for_reasoning()
 
     def asks_for_reasoning(self) -> bool:
         """Whether a setting of the entry makes the model think before it answers."""

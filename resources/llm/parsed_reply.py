@@ -54,6 +54,9 @@ async def complete_and_parse(
         if can_be_smaller and parsed.cut_off:
             trial.pass_over()
             return parsed
+        if parsed.loss is not None and parsed.loss[0] == "text_only":
+            trial.pass_over()
+            return parsed
         refused = parsed.loss is not None and parsed.loss[0] == "refused"
         calls.count_result(request, None if refused else parsed.loss)
     return parsed

@@ -31,9 +31,11 @@ FailureKind = Literal[
     "empty",
     "bad_parameter",
     "no_image",
+    "text_only",
 ]
 """Why a request has no answer. `truncated`, `reasoning_only`, `empty`: the model replied, and not with
-an answer; `bad_parameter`: the server takes no such parameter; `no_image`: an image is not stored."""
+an answer; `bad_parameter`: the server takes no such parameter; `no_image`: an image is not stored;
+`text_only`: the request has images, and the model takes none."""
 PASSING = frozenset[FailureKind](("unreachable", "rate_limited", "server_error", "timeout"))
 """Failures of a server that may be gone when it is asked again some minutes later."""
 LENGTH_KINDS = frozenset[FailureKind](("too_long", "bad_request"))
@@ -119,7 +121,10 @@ class ChatRequest:
 
     def images_done(self, spec: ModelSpec) -> Literal["all", "fail", "grid", "sample"]:
         """What is done with its images: all are sent, or the grid that it asks for, or what the model's
-        entry says of more images than the model takes; with `fail` the request is not sent."""
+        entry says of more images than the model takes; with `fail` the request is not sent. A model
+        that takes no images takes no picture of them either."""
+        if self.image_ids and spec.max_images == 0:
+            return "fail"
         if self.in_a_grid and self.image_ids:
             return "grid"
         return "all" if len(self.image_ids) <= spec.max_images else spec.many_images

@@ -4,11 +4,19 @@ import json
 import secrets
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple, Protocol
 
+from methods.ids import canonical_json
 from methods.prompts.messages import Grid, Image, Shown, all_shown, in_a_grid, sampled
 from resources.images.store import ImageStore
-from resources.llm.estimate import grid_sides, prompt_tokens, texts_of
+from resources.llm.estimate import (
+    grid_sides,
+    image_tokens,
+    prompt_tokens,
+    text_tokens,
+    texts_of,
+)
 from resources.llm.model_spec import ModelSpec
 from resources.llm.request import ChatRequest, Failure
 from resources.prompts import require_task
@@ -39,7 +47,7 @@ def wire_body(request: ChatRequest, spec: ModelSpec, images: Pictures) -> Json:
         "messages": [_message(message, spec, images) for message in _shown(request, spec)],
         **spec.params(request.params),
     }
-    if request.schema and spec.structured_output:
+    if request.schema and spec.sends_schema():
         shape = {"name": "reply", "schema": request.schema, "strict": True}
         body["response_format"] = {"type": "json_schema", "json_schema": shape}
     if spec.provider == "offline" and request.task is not None:
@@ -83,20 +91,43 @@ def _picture(url: str, spec: ModelSpec) -> Json:
 
 
 def unsendable(request: ChatRequest, spec: ModelSpec, key: str) -> Failure | None:
-    """The failure of a request with more images or a longer prompt than the model takes."""
+    """The failure of a request with more images or a longer prompt than the model takes.
+
+    Args:
+        request: The request that is to be sent.
+        spec: The entry of its model.
+        key: Its key in the ledger, for the failure.
+
+    Returns:
+        A failure of the kind `text_only` or `too_long`; None for a request that may be sent.
+    """
+    if request.image_ids and spec.max_images == 0:
+        return Failure(
+            key,
+            "text_only",
+            f"The request has images, and {spec.name} takes none (max_images: 0 in models.yaml).",
+        )
     if request.images_done(spec) == "fail":
         n_images = len(request.image_ids)
         return Failure(key, "too_long", f"{n_images} images, {spec.name} takes {spec.max_images}.")
     if spec.context_tokens is None:
         return None
-    likely = prompt_tokens(request, spec)
+    likely, images = prompt_tokens(request, spec), ""
+    if request.image_ids and spec.counts_images():
+        images = (
+            f", {image_tokens(spec)} for each image of the largest size by image_tokens among them"
+        )
+    elif request.image_ids:
+        # What an image counts at this server is a guess, and no reason to refuse the request.
+        likely = text_tokens("".join(texts_of(request)))
     if likely <= spec.context_tokens:
         return None
+    settings = "context_tokens and image_tokens" if images else "context_tokens"
     return Failure(
         key,
         "too_long",
-        f"The prompt has about {likely} tokens, {spec.name} takes {spec.context_tokens} "
-        "(context_tokens in models.yaml).",
+        f"The prompt has about {likely} tokens{images}, and {spec.name} takes {spec.context_tokens} "
+        f"(context_tokens): correct {settings} of its entry in models.yaml, or send less.",
     )
 
 
@@ -155,6 +186,54 @@ class RefusedLengths:
             "The server refused a shorter prompt as too long in this run: set context_tokens, or a "
             f"smaller token_limit.tokens or max_side, in the entry {spec.name} of models.yaml.",
         )
+
+
+class RefusedSchemas:
+    """JSON schemas that servers refused in this run, where the entry does not say if they take any."""
+
+    def __init__(self) -> None:
+        self._refused: set[tuple[str, str]] = set()
+
+    def add(self, request: ChatRequest) -> None:
+        """The server refused the schema of a request."""
+        self._refused.add((request.model, canonical_json(request.schema)))
+
+    def fitting(self, request: ChatRequest) -> ChatRequest:
+        """The request, without its schema if the server refused that one."""
+        if not self._refused or request.schema is None:
+            return request
+        is_refused = (request.model, canonical_json(request.schema)) in self._refused
+        return replace(request, schema=None) if is_refused else request
+
+
+class ImagesRefused(Exception):
+    """The server refused another request because it has images; this one is not sent."""
+
+
+class RefusedImages:
+    """Models whose server refused the first images of this run: it is sent no others.
+
+    A model that has answered a request with images takes images, so such an error costs one request.
+    """
+
+    def __init__(self) -> None:
+        self._refused: dict[str, str] = {}
+        self._answered: set[str] = set()
+
+    def answered(self, request: ChatRequest) -> None:
+        """The server answered a request."""
+        if request.image_ids:
+            self._answered.add(request.model)
+
+    def add(self, request: ChatRequest, detail: str) -> None:
+        """The server refused a request because it has images; `detail` is the failure's."""
+        if request.image_ids and request.model not in self._answered:
+            self._refused[request.model] = detail
+
+    def check(self, request: ChatRequest) -> None:
+        """Raises ImagesRefused for a request with images to a model whose server refused images."""
+        if request.image_ids and (detail := self._refused.get(request.model)):
+            raise ImagesRefused(f"Not sent. {detail}")
 
 
 _MARK = secrets.token_hex(16)

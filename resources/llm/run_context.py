@@ -13,7 +13,7 @@ from resources.llm.ledger import Ledger
 from resources.llm.limits import ModelLimits
 from resources.llm.model_spec import ModelSpec
 from resources.llm.registry import Registry
-from resources.llm.request_body import RefusedLengths
+from resources.llm.request_body import RefusedImages, RefusedLengths, RefusedSchemas
 from resources.llm.shared import SharedLimits
 from resources.llm.sliding_minute import WINDOW, SlidingMinute
 from resources.llm.usage import ALL_MODELS
@@ -35,6 +35,8 @@ class RunContext:
     shared: SharedLimits
     retries: RetryBudget = field(default_factory=RetryBudget)
     refused_lengths: RefusedLengths = field(default_factory=RefusedLengths)
+    refused_images: RefusedImages = field(default_factory=RefusedImages)
+    refused_schemas: RefusedSchemas = field(default_factory=RefusedSchemas)
     _limits: dict[str, ModelLimits] = field(default_factory=dict)
 
     def limits(self, spec: ModelSpec) -> ModelLimits:
@@ -45,6 +47,7 @@ class RunContext:
                 self._minute(spec, "requests", spec.requests_per_minute),
                 self._minute(spec, "tokens", spec.tokens_per_minute),
                 self.shared.places(spec),
+                min(spec.timeouts.whole, spec.timeouts.first_byte),
             )
         return self._limits[spec.name]
 

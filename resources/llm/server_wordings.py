@@ -118,6 +118,52 @@ NO_ACCESS = _any(
 )
 """Words of a 403 that every request of this account meets."""
 
+# Schemas
+
+REFUSED_SCHEMA = _any(
+    r"(invalid|unsupported|unknown)\b.{0,40}\bresponse format",
+    r"\bresponse format\b.{0,60}(not|un) ?(supported|available|allowed)",
+    r"\bresponse format\b.{0,20}must be one of",  # llama.cpp
+    r"unknown name .{1,60} at '.{0,80}response (schema|format)",  # Gemini
+    r"json.?schema\b.{0,40}(conversion failed|not supported|not valid|invalid|features not)",
+    r"(unsupported|invalid) (json.?schema|grammar)|invalid schema\b",
+    r"(failed|unable) to (parse|convert|compile|build|initialize)\b.{0,60}(grammar|json.?schema)",
+    r"guided (json|decoding|grammar)\b.{0,60}(not supported|failed|invalid|error)",
+    r"structured outputs?\b.{0,40}(not|un) ?(supported|available)",
+)
+"""A JSON schema that the server cannot hold a reply to."""
+
+# Images
+
+_PICTURES = r"(?:image|picture|vision|visual|multi-?modal)s?"
+_SENT = r"(?: (?:url|input|content|block|part|message|modalit|understanding|data)\w*)*"
+_TAKEN = r"(?:supported|enabled|available|accepted|allowed)"
+_TAKE = r"(?:support|accept|take)(?:s|ing)?"
+_OF_SOME_IMAGES = (
+    r"(?! ?(?:format|type|size|media|generat|larger|bigger|over|above|of|with|in|that|file))"
+)
+TEXT_ONLY = _any(
+    rf"(?<!multiple ){_PICTURES}{_SENT} (?:is |are )?(?:currently )?(?:not |un){_TAKEN}"
+    + _OF_SOME_IMAGES,
+    rf"(?:not|n.t)(?: currently| yet)? {_TAKE} (?:any |the )?{_PICTURES}{_SENT}\b{_OF_SOME_IMAGES}",
+    rf"(?:cannot|unable to) (?:process|handle|see) (?:any )?images?{_SENT}: .{{0,40}}(?:text|model)",
+    rf"(?:no|without|lacks?) {_PICTURES}{_SENT} (?:support|capabilit|encoder|tower)",
+    r"(?:not|n.t) (?:an? )?(?:multi-?modal|vision|vlm|mllm)\b",
+    rf"{_PICTURES}{_SENT} (?:is|are) only {_TAKEN}",
+    r"only (?:supports?|accepts?|takes?|handles?) text(?! (?:of|up|with|under|shorter))",
+    r"text[ -]only model",
+    r"unknown variant .?image url",  # DeepSeek
+    r"at most 0 (?:image|picture|media|photo)",  # vLLM
+    r"\bmmproj\b|missing data required for image",  # llama.cpp, Ollama
+    r"endpoints? found that supports? image",  # OpenRouter
+    r"不支持(?:图片|图像|视觉|多模态)(?:输入|理解|内容|消息|能力|数据)?(?!格式|类型|尺寸|的格式)",
+    r"(?:图片|图像|视觉|多模态)(?:输入|理解|内容|消息|能力)?(?:不支持|未启用|不可用)|非多模态模型",
+    r"画像(?:入力)?(?:に対応していません|はサポートされていません)",
+    r"이미지(?: 입력)?[을를은는이가]? ?지원하지 않",
+)
+"""A model that takes no images at all, whatever the status. Words about a format, a size or a number of
+images are none of these."""
+
 # Lengths
 
 LENGTH_CODES = frozenset(

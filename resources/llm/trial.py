@@ -47,6 +47,7 @@ class Trial:
     def __init__(self, stage: str, spec: ModelSpec, prompt: str = ""):
         self.given_up: str | None = None
         self._stage, self._model, self._prompt = stage, spec.name, prompt
+        self._is_held_to_schemas = spec.sends_schema()
         self._losses: list[Loss] = []
         # All requests of a batch are submitted at once, so there is nothing to be saved by stopping.
         self._decided = self._batched = spec.mode == "batch"
@@ -111,10 +112,13 @@ class Trial:
         asked = self._model
         if self.is_of_prompt(self._losses[0]):
             asked += f" with the prompt {self._prompt}"
+        entry = "its entry in models.yaml"
+        if unread and not self._is_held_to_schemas:
+            entry += " (structured_output: true, if the server can be held to a JSON schema)"
         return (
             f"{self._stage} stopped asking {asked}, as its first {FIRST_RESULTS} results all "
             f"failed with {reason} ({detail.rstrip('.')}): correct what this names "
-            f"(the model's server, its entry in models.yaml or the prompt){then} run again; what was "
+            f"(the model's server, {entry} or the prompt){then} run again; what was "
             "answered is kept and costs nothing."
         )
 

@@ -101,6 +101,8 @@ def _share_sent(since: Mark, now: Mark) -> float:
 
 FIRST_SECONDS, PROGRESS_SECONDS = 2.0, 5.0
 """Seconds until the first report, and between reports."""
+LONGEST_SILENCE = 300.0
+"""Seconds after which a stage without news is reported at the latest; the first time after 5."""
 _LOOK_SECONDS = 1.0
 NAMES_SHOWN = 5
 """Other models that replies name, of those that most do."""
@@ -141,6 +143,12 @@ class Usage:
     """The stage, an asset's table; empty where no model is asked."""
     unread: int = 0
     """Replies that could not be read, nor after their repairs."""
+    without_schema: int = 0
+    """Answers to requests that were sent without their JSON schema, as the server refused it."""
+    timeouts: int = 0
+    """Attempts that got no answer in time, which the server may have worked for."""
+    sent_again: int = 0
+    """Attempts after the first one of a request."""
 
     def count(self, outcome: Outcome, model: str) -> None:
         """Add one outcome of a request to `model`."""
@@ -185,6 +193,9 @@ class Usage:
         self.not_believed += later.not_believed
         self.from_reasoning_field += later.from_reasoning_field
         self.unread += later.unread
+        self.without_schema += later.without_schema
+        self.timeouts += later.timeouts
+        self.sent_again += later.sent_again
 
     def requests_of(self, model: str) -> tuple[int, int]:
         """Number of requests to a model, or to ALL_MODELS, that have an outcome; how many were sent."""
@@ -204,6 +215,12 @@ class Usage:
             odd["answers with an unknown finish reason"] = ", ".join(names)
         if self.not_believed:
             odd["replies whose token counts are not believed"] = self.not_believed
+        if self.without_schema:
+            odd["answers without a JSON schema, which the server refused"] = self.without_schema
+        if self.timeouts:
+            odd["attempts that timed out"] = self.timeouts
+        if self.sent_again:
+            odd["attempts after the first"] = self.sent_again
         if self.from_reasoning_field:
             odd["answers in the field for reasoning"] = self.from_reasoning_field
         return {
@@ -257,17 +274,26 @@ class ProgressReport:
     def line(self) -> str:
         """The report as a line for a log."""
         usage = self.usage
+        again = "".join(
+            f", {n} {what}"
+            for n, what in (
+                (usage.timeouts, "timed out"),
+                (usage.sent_again, "sent again"),
+                (usage.without_schema, "without the schema, which the server refused"),
+            )
+            if n
+        )
         tokens = usage.prompt_tokens + usage.completion_tokens
         if self.done == 0:
             return (
                 f"{self.stage}: 0/{self.total} done, {self.under_way} under way for "
                 f"{self.seconds:.0f} s, {usage.calls} calls, {usage.cache_hits} from the ledger, "
-                f"{usage.failures.total()} failed"
+                f"{usage.failures.total()} failed{again}"
             )
         left = "" if self.seconds_left is None else f", about {self.seconds_left:.0f} s left"
         return (
             f"{self.stage}: {self.done}/{self.total} done, {usage.calls} calls, "
-            f"{usage.cache_hits} from the ledger, {usage.failures.total()} failed, "
+            f"{usage.cache_hits} from the ledger, {usage.failures.total()} failed{again}, "
             f"{self.per_second:.1f}/s, {tokens} tokens, ${usage.cost_usd:.4f}{left}"
         )
 
@@ -292,7 +318,9 @@ def no_progress(_report: ProgressReport) -> None:
 
 
 class Progress:
-    """Reports a stage's progress soon after its start, and then every few seconds.
+    """Reports a stage's progress soon after its start, and then every few seconds if there is news.
+
+    Without news the time until the next report doubles.
 
     `lanes` has the number of items by model, for models that are asked apart, or all of them under
     ALL_MODELS. `in_flight` gives the requests in flight to a model, or to all.
@@ -315,6 +343,9 @@ class Progress:
         self._started = time.monotonic()
         self._due = self._started + FIRST_SECONDS
         self._paces = {lane: Pace(self._started) for lane in lanes}
+        self._reported: tuple[int, ...] | None = None
+        self._silent_until = self._started
+        self._silence = PROGRESS_SECONDS
 
     def begin(self, lane: str) -> None:
         """Work on one more item of a lane begins, in the current task."""
@@ -343,6 +374,24 @@ class Progress:
         for lane, pace in self._paces.items():
             requests, sent = self._usage.requests_of(lane)
             pace.mark(Mark(now, self._done[lane], self._of_done[lane], requests, sent))
+        if self._is_news(now):
+            self._report(now)
+
+    def _is_news(self, now: float) -> bool:
+        """Whether something changed since the last report, or the silence has lasted long enough."""
+        usage = self._usage
+        counts = (usage.calls, usage.cache_hits, usage.failures.total())
+        state = (self._done.total(), *counts, usage.timeouts, usage.sent_again)
+        if state != self._reported:
+            self._silence = PROGRESS_SECONDS
+        elif now < self._silent_until:
+            return False
+        else:
+            self._silence = min(2 * self._silence, LONGEST_SILENCE)
+        self._reported, self._silent_until = state, now + self._silence
+        return True
+
+    def _report(self, now: float) -> None:
         self._on_progress(
             ProgressReport(
                 self._stage,

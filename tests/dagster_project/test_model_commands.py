@@ -1,6 +1,9 @@
 """`vlm-loom model ask` and `check`: one question; what a model can do, and the setting to change."""
 
 import io
+import json
+import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +17,7 @@ from methods.errors import printable
 from resources.home import images_path, ledger_path
 from resources.images.store import ImageStore
 from resources.llm.ledger import Ledger
+from tests.doubles.odd_api import Asked, OddApi, answering
 from tests.doubles.openai_api import ScriptedApi, scripted
 from tests.doubles.providers.open_models import Ollama, Vllm
 from tests.doubles.providers.openai_models import Gpt4o, OpenAIReasoning
@@ -237,7 +241,7 @@ def test_a_key_that_is_refused_is_a_sentence(write: Made, monkeypatch, capsys) -
 
     assert "Incorrect API key provided" in said and "sk-wrong" not in said + checked
     assert "text           does not   auth: " in checked
-    assert checked.count("not tried") == 4
+    assert checked.count("not tried") == 6
 
 
 @pytest.mark.parametrize("command", [["ask", "it", "Why?"], ["check", "it"]])
@@ -260,14 +264,17 @@ def checked(write: Made, capsys, double: Provider, **fields: Any) -> tuple[int, 
         code = loom(["model", "check", "it"])
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("it: it at http://127.0.0.1:")
-    return code, {line[:14].strip(): line[15:] for line in lines[1:-1]}
+    findings = [line for line in lines[1:] if not line.startswith((" ", "Measured", "0 tokens"))]
+    return code, {line[:14].strip(): line[15:] for line in findings if " tokens in all" not in line}
 
 
 def test_all_works_with_the_right_settings(write: Made, capsys) -> None:
     code, said = checked(write, capsys, Gpt4o("it"), structured_output=True)
 
     assert code == 0
-    assert list(said) == ["text", "one image", "20 images", "JSON schema", "7200 tokens"]
+    assert list(said) == [
+        *("text", "one image", "20 images", "image tokens", "JSON schema", "7200 tokens", "speed"),
+    ]
     assert all(line.startswith("works ") for line in said.values()), said
     assert "I see 20 pictures: 256 by 256" in said["20 images"]
     assert "The code word is heron." in said["7200 tokens"]
@@ -278,7 +285,7 @@ def test_a_field_that_is_not_taken_is_the_only_thing_that_is_tried(write: Made, 
 
     assert code == 1
     assert "set `token_limit: {name: max_completion_tokens}`" in said["text"]
-    assert list(said.values())[1:] == ["not tried  since text does not work"] * 4
+    assert list(said.values())[1:] == ["not tried  since text does not work"] * 6
 
 
 def test_what_does_not_work_has_its_setting(write: Made, capsys) -> None:
@@ -318,9 +325,59 @@ def test_each_check_asks_anew_and_leaves_no_pictures(write: Made, capsys, monkey
         for _ in range(2):
             loom(["model", "check", "it"])
 
-    assert len(double.received) == 10 and {call.stage for call in kept()} == {"check-model"}
+    assert len(double.received) == 24 and {call.stage for call in kept()} == {"check-model"}
     assert not images_path().exists()
     assert capsys.readouterr().out.count("tokens in all, $0.000000.") == 2
+
+
+@pytest.fixture
+def local() -> Iterator[OddApi]:
+    """Two slots, 64 tokens an image, a context of 4,096 tokens."""
+    slots = threading.Semaphore(2)
+
+    def answer(asked: Asked) -> None:
+        request = json.loads(asked.body)
+        parts = [part for each in request["messages"] for part in each["content"]]
+        n_images = sum(isinstance(part, dict) and part["type"] == "image_url" for part in parts)
+        if len(asked.body) > 20_000 and not n_images:
+            words = "request (7210 tokens) exceeds the available context size (4096 tokens)"
+            refused = {
+                "error": {"code": 400, "message": words, "type": "exceed_context_size_error"}
+            }
+            asked.send(json.dumps(refused).encode(), 400)
+            return
+        with slots:
+            time.sleep(0.15)
+        asked.says('{"colour": "green"}', tokens=(20 + 64 * n_images, 30))
+
+    with answering(answer) as api:
+        yield api
+
+
+def test_the_settings_of_a_local_server_are_measured(write: Made, capsys, local: OddApi) -> None:
+    write(local.url)
+
+    assert loom(["model", "check", "it"]) == 0
+    out = capsys.readouterr().out
+    assert "image tokens   works      64 for 256 pixels a side, 64 for 1024" in out
+    assert "2 at once" in out
+    settings = yaml.safe_load(out.partition("set in the entry it of models.yaml:\n")[2])
+    assert settings == {
+        "image_tokens": {"base": 64, "tile": 0},
+        "context_tokens": 3072,
+        "concurrency": 4,
+        "timeouts": {"whole": 180},
+    }
+
+
+def test_a_model_that_takes_texts_only_is_sent_no_images(
+    write: Made, capsys, local: OddApi
+) -> None:
+    write(local.url, max_images=0)
+
+    assert loom(["model", "check", "it"]) == 0
+    assert capsys.readouterr().out.count("not tried  since max_images is 0") == 3
+    assert not any(b"image_url" in asked.body for asked in local.received)
 
 
 def test_the_offline_model_is_checked(loom_home: Path, capsys) -> None:

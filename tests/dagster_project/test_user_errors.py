@@ -45,6 +45,7 @@ HANDLED_IN_CODE = {
     "resources.llm.circuit_breaker.ProviderDown": "becomes a Failure",
     "resources.llm.reply.BadResponse": "the request is sent again",
     "resources.llm.reply.ReplyTooLarge": "becomes a Failure",
+    "resources.llm.request_body.ImagesRefused": "becomes a Failure",
     "resources.llm.request_body.RequestTooLarge": "becomes a Failure",
     "resources.llm.model_calls.BatchPending": "the gateway submits a batch",
     "resources.offline.chat_request.ApiError": "becomes an HTTP answer of the offline server",

@@ -153,7 +153,7 @@ LONG = "word " * 40_000
             "Set `max_images: 8`, and `many_images: grid` or `sample`, in the entry qwen-vllm",
         ),
         ("qwen-vllm", {"context_tokens": None}, {"text": LONG}, "too_long", "Set context_tokens"),
-        ("qwen-vllm", {}, {"text": LONG}, "too_long", "qwen-vllm takes 28000 (context_tokens"),
+        ("qwen-vllm", {}, {"text": LONG}, "too_long", "qwen-vllm takes 28000 (context_tokens)"),
         (
             "qwen-vllm",
             {"extra_body": None, "token_limit": {"tokens": 5}},

@@ -150,6 +150,7 @@ def registry(proxies: Mapping[str, GarblingProxy], behind: Mapping[str, str]) ->
                 "model": model,
                 "attempts": 3,
                 "retry_wait": {"first": 0.05, "most": 0.2},
+                "timeouts": {"whole": 100},
                 "give_up_seconds": 120,
             }
             for role, model in behind.items()

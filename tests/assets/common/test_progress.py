@@ -231,6 +231,21 @@ def test_a_stage_is_seen_before_anything_of_it_is_done(clock):
     assert "seconds left" not in stage.moments[0].metadata()
 
 
+def test_a_stage_without_news_is_reported_less_and_less_often(clock):
+    stage = Stage(clock, 81)
+    stage.begins(64)
+
+    stage.waits(1800)
+    n_silent = len(stage.moments)
+    stage.usage.timeouts += 1
+    stage.waits(5)
+
+    # After 2, 7, 17, 37, ... seconds, and at last every five minutes: not 360 equal lines.
+    assert [round(moment.seconds) for moment in stage.moments[:5]] == [2, 7, 17, 37, 77]
+    assert n_silent <= 12
+    assert len(stage.moments) == n_silent + 1 and ", 1 timed out" in stage.moments[-1].line()
+
+
 def test_a_steady_pace_is_what_is_left_over_it(clock):
     stage = Stage(clock, 128)
 

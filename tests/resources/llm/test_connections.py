@@ -69,8 +69,18 @@ def test_a_server_that_is_slow_names_the_setting_and_the_seconds(tmp_path: Path)
         outcome = failure(tmp_path, api.url, timeouts={"whole": 0.3})
 
     assert outcome.kind == "timeout"
-    assert outcome.detail.startswith("The server of it did not answer within 0.3 s")
-    assert "raise timeouts" in outcome.detail
+    assert outcome.detail == (
+        "The server of it did not answer within 0.3 s (timeouts.whole) in one attempt: raise "
+        "timeouts.whole in its entry of models.yaml, or lower its concurrency."
+    )
+
+
+def test_a_timeout_names_the_setting_that_ended_it_and_the_attempts(tmp_path: Path) -> None:
+    with answering(lambda asked: asked.server.ending.wait()) as api:
+        times = {"whole": 5, "first_byte": 0.3}
+        outcome = failure(tmp_path, api.url, timeouts=times, attempts=2)
+
+    assert "within 0.3 s (timeouts.first_byte) in each of 2 attempts" in outcome.detail
 
 
 @pytest.mark.parametrize("variable", ["http_proxy", "HTTP_PROXY", "ALL_PROXY"])

@@ -278,15 +278,6 @@ WORDINGS: dict[str, list[tuple[int, object]]] = {
                 ]
             },
         ),
-        (
-            400,
-            {
-                "error": {
-                    "message": "This model does not support image input",
-                    "type": "invalid_request_error",
-                }
-            },
-        ),
     ],
     "bad_parameter": [
         (

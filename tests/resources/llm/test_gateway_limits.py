@@ -1,6 +1,7 @@
 """The gateway under a model's limits, against a real server."""
 
 import json
+import threading
 import time
 from pathlib import Path
 
@@ -10,7 +11,8 @@ from resources.llm import circuit_breaker, run_context
 from resources.llm.model_calls import AuthError
 from resources.llm.request import Completion, Failure
 from resources.llm.trial import FIRST_RESULTS, ModelGivenUp
-from tests.doubles.odd_api import Asked, answering
+from resources.llm.usage import ProgressReport
+from tests.doubles.odd_api import Asked, answering, never
 from tests.resources.llm.loopback import ask, gateway_of, questions
 
 
@@ -42,9 +44,9 @@ def test_refusals_for_asking_too_much_leave_fewer_in_flight(tmp_path: Path) -> N
         gateway = gateway_of(tmp_path, {"it": {"base_url": api.url, "concurrency": 8}})
         outcomes = ask(gateway, 6)
     assert all(isinstance(outcome, Completion) for outcome in outcomes)
-    # One halving from 8, then at most one more for each of the six answers' shares: 4 + 6/4 < 8.
+    # One halving of the first 4, then one more for each round of answers: two and three of the six.
     spec = gateway.registry.model("it")
-    assert 4 <= gateway.context.limits(spec).allowed < 6
+    assert 2 <= gateway.context.limits(spec).allowed <= 4
 
 
 def unavailable(asked: Asked) -> None:
@@ -62,6 +64,7 @@ def test_a_stage_that_gave_a_server_up_does_not_keep_the_next_one_from_asking(
 
     with answering(answer) as api:
         entry = {"base_url": api.url, "concurrency": 4, "give_up_seconds": 0.5, "attempts": 50}
+        entry["timeouts"] = {"whole": 0.4}
         gateway = gateway_of(tmp_path, {"it": entry})
         before, _ = gateway.ask("one", questions(12))
         n_while_down = len(api.received)
@@ -151,3 +154,42 @@ def test_a_key_that_is_withdrawn_amid_a_run_stops_it(tmp_path: Path) -> None:
         with pytest.raises(AuthError, match="it: The server"):
             ask(gateway, 200)
         assert len(api.received) < 10 + 2 * FIRST_RESULTS
+
+
+def test_a_local_server_with_two_slots_answers_nothing_in_vain(tmp_path: Path) -> None:
+    """Its queue holds what it cannot answer; sixteen requests at once would time out there."""
+    slots, n_answered = threading.Semaphore(2), 0
+
+    def answer(asked: Asked) -> None:
+        nonlocal n_answered
+        with slots:
+            time.sleep(0.2)
+            n_answered += 1
+        asked.says()
+
+    with answering(answer) as api:
+        entry = {"base_url": api.url, "concurrency": 16, "timeouts": {"whole": 1.5}}
+        gateway = gateway_of(tmp_path, {"it": entry})
+        outcomes, usage = gateway.ask("s", questions(40))
+
+    assert all(isinstance(each, Completion) for each in outcomes)
+    assert n_answered == 40 and usage.timeouts == 0 and usage.sent_again == 0
+
+
+def test_timeouts_and_what_is_sent_again_are_counted(tmp_path: Path) -> None:
+    def answer(asked: Asked) -> None:
+        if len(asked.server.received) == 1:
+            never(asked)
+        else:
+            asked.says()
+
+    with answering(answer) as api:
+        entry = {"base_url": api.url, "concurrency": 1, "timeouts": {"whole": 0.3}}
+        gateway = gateway_of(tmp_path, {"it": entry})
+        outcomes, usage = gateway.ask("s", questions(3))
+
+    assert all(isinstance(each, Completion) for each in outcomes)
+    assert (usage.timeouts, usage.sent_again) == (1, 1)
+    line = ProgressReport("s", 3, 3, usage, 1.0, None).line()
+    assert "0 failed, 1 timed out, 1 sent again, 1.0/s" in line
+    assert usage.metadata()["attempts that timed out"] == 1

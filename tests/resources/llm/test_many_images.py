@@ -210,5 +210,32 @@ def test_a_prompt_that_is_likely_above_the_context_is_not_sent(twenty):
     refused = unsendable(request, entry(context_tokens=1000), "k")
     assert refused and refused.kind == "too_long"
     assert refused.detail == (
-        "The prompt has about 1001 tokens, m takes 1000 (context_tokens in models.yaml)."
+        "The prompt has about 1001 tokens, and m takes 1000 (context_tokens): correct context_tokens "
+        "of its entry in models.yaml, or send less."
     )
+
+
+LOCAL = "http://127.0.0.1:8080/v1"
+
+
+@pytest.mark.parametrize(
+    ("fields", "is_sent"),
+    [
+        ({"base_url": LOCAL}, True),
+        ({"base_url": LOCAL, "image_tokens": {"base": 64, "tile": 0}}, True),
+        ({"base_url": LOCAL, "image_tokens": {"base": 0, "tile": 300}}, False),
+        ({"base_url": "https://api.openai.com/v1"}, False),
+    ],
+)
+def test_images_refuse_a_request_only_where_it_is_known_what_they_count(twenty, fields, is_sent):
+    refused = unsendable(twenty, entry(context_tokens=4096, **fields), "k")
+
+    assert (refused is None) is is_sent
+    if refused is not None:
+        assert "context_tokens and image_tokens of its entry" in refused.detail
+
+
+def test_texts_refuse_a_request_with_images_all_the_same(twenty):
+    long = replace(twenty, messages=(Message.of("user", "x" * 20_000), *twenty.messages))
+
+    assert unsendable(long, entry(context_tokens=4096, base_url=LOCAL), "k") is not None

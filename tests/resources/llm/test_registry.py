@@ -358,3 +358,20 @@ def test_loom_profile_names_the_profile_and_offline_needs_no_saying(monkeypatch)
 
     monkeypatch.setenv("LOOM_PROFILE", "paid")
     assert active_profile() == "paid"
+
+
+@pytest.mark.parametrize(
+    ("fields", "seconds"), [({}, 300), ({"whole": 600}, 900), ({"whole": 20}, 300)]
+)
+def test_no_server_is_given_up_within_one_timeout(fields: dict[str, float], seconds: float):
+    entry = {"name": "m", "provider": "openai", "model": "m", "timeouts": fields}
+    spec = ModelSpec.model_validate(entry)
+
+    assert spec.give_up_seconds == seconds
+    assert spec.timeouts.first_byte >= spec.timeouts.whole
+
+
+def test_a_time_to_give_up_within_a_timeout_is_refused(refused):
+    message = refused(GOOD.replace("offline}", "offline, give_up_seconds: 60}"))
+
+    assert "give_up_seconds of stand-in (60) must be more than timeouts.whole (180)" in message

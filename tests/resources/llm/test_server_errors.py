@@ -301,7 +301,9 @@ def test_too_many_images_name_the_number_that_is_taken():
 
     assert advised(error, entry()).startswith("Set `max_images: 3`, and `many_images: grid`")
     none = read_error(400, vllm("At most 0 image(s) may be provided in one prompt."))
-    assert advised(none, entry()).startswith("The server takes no images for this model")
+    assert advised(none, entry()).startswith(
+        "The server takes no images for it-1: set `max_images: 0`"
+    )
 
 
 def test_an_error_that_repeats_a_key_is_shown_without_it(monkeypatch):

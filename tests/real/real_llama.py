@@ -17,9 +17,11 @@ from dagster_project.cli import main as loom
 from methods.prompts.messages import Text
 from resources.llm.request import Completion, Failure
 from tests.real.asking import ask, gateway_to, pictures, request, texts, tokens_of
-from tests.real.server import CONTEXT, SLOTS, LlamaServer, llama_server
+from tests.real.server import CONTEXT, SLOTS, LlamaServer, llama_server, slowed
 
 N_TEXTS, N_IMAGES = 30, 6
+N_SLOW = 16
+"""Requests that are all in flight with default settings; the last one waits longer than a timeout."""
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +49,20 @@ def test_every_reply_and_every_token_is_accounted_for_and_nothing_is_cancelled(
         # The same requests again come from the ledger.
         ask(gateway, [*texts(N_TEXTS), *pictures(gateway, N_IMAGES)])
         assert server.n_worked_on == N_TEXTS + N_IMAGES
+
+
+@pytest.mark.xfail(
+    reason="with 16 requests in flight and 180 s for each, those that wait for a slot are cancelled"
+)
+def test_a_slow_server_with_two_slots_has_no_request_cancelled(tmp_path: Path) -> None:
+    with llama_server(tmp_path) as server:
+        gateway = gateway_to(tmp_path / "home", f"{server.root}/v1")
+        with slowed(server, run_seconds=0.1, stop_seconds=1.4):
+            outcomes = ask(gateway, texts(N_SLOW))
+
+        assert all(isinstance(outcome, Completion) for outcome in outcomes), outcomes
+        assert server.n_cancelled == 0
+        assert server.n_worked_on == len(list(gateway.ledger)) == N_SLOW
 
 
 def test_a_request_whose_client_hangs_up_is_counted_as_cancelled(tmp_path: Path) -> None:

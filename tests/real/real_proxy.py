@@ -1,5 +1,6 @@
 """The gateway with a LiteLLM proxy before llama.cpp's server. Run by `make test-real`."""
 
+import secrets
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,14 +12,17 @@ from tests.real.asking import ask, gateway_to, pictures, request, texts, tokens_
 from tests.real.server import CONTEXT, LlamaServer, litellm_proxy, llama_server
 
 N_TEXTS, N_IMAGES = 10, 3
+KEY = "LITELLM_MASTER_KEY"
 
 
 @pytest.fixture(scope="module")
 def proxied(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[LlamaServer, str]]:
     """A server, and the base URL of the proxy."""
     folder = tmp_path_factory.mktemp("proxy")
-    with llama_server(folder) as server, litellm_proxy(folder, server, "it") as url:
-        yield server, url
+    with pytest.MonkeyPatch.context() as patch, llama_server(folder) as server:
+        patch.setenv(KEY, f"sk-{secrets.token_hex(32)}")
+        with litellm_proxy(folder, server, "it") as url:
+            yield server, url
 
 
 def test_replies_and_tokens_through_a_proxy_are_the_servers(
@@ -26,7 +30,7 @@ def test_replies_and_tokens_through_a_proxy_are_the_servers(
 ) -> None:
     server, url = proxied
     before = server.n_worked_on, server.prompt_tokens, server.metric("tokens_predicted_total")
-    gateway = gateway_to(tmp_path, url)
+    gateway = gateway_to(tmp_path, url, api_key_env=KEY)
 
     outcomes = ask(gateway, [*texts(N_TEXTS), *pictures(gateway, N_IMAGES)])
 
@@ -42,7 +46,7 @@ def test_replies_and_tokens_through_a_proxy_are_the_servers(
 def test_a_prompt_longer_than_the_context_is_too_long_through_a_proxy(
     proxied: tuple[LlamaServer, str], tmp_path: Path
 ) -> None:
-    gateway = gateway_to(tmp_path, proxied[1])
+    gateway = gateway_to(tmp_path, proxied[1], api_key_env=KEY)
 
     (outcome,) = ask(gateway, [request(Text("The lake lay still. " * CONTEXT))])
 

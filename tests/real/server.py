@@ -4,6 +4,7 @@ import os
 import re
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -100,8 +101,33 @@ def llama_server(folder: Path, *, images: bool = True) -> Iterator[LlamaServer]:
 
 
 @contextmanager
+def slowed(server: LlamaServer, run_seconds: float, stop_seconds: float) -> Iterator[None]:
+    """Let the server run and stand still in turns, as if the machine were slower."""
+    ended = threading.Event()
+
+    def take_turns() -> None:
+        assert server.process is not None
+        while not ended.is_set():
+            server.process.send_signal(signal.SIGSTOP)
+            ended.wait(stop_seconds)
+            server.process.send_signal(signal.SIGCONT)
+            ended.wait(run_seconds)
+
+    thread = threading.Thread(target=take_turns)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
+@contextmanager
 def litellm_proxy(folder: Path, server: LlamaServer, model: str) -> Iterator[str]:
-    """The base URL of a LiteLLM proxy that knows the server's model as `model`."""
+    """The base URL of a LiteLLM proxy that knows the server's model as `model`.
+
+    It takes its key from LITELLM_MASTER_KEY, without which it does not start.
+    """
     [port] = free_ports(1)
     behind = {"model": f"openai/{model}", "api_base": f"{server.root}/v1", "api_key": "none"}
     config = folder / "litellm.yaml"

@@ -83,7 +83,7 @@ def print_findings(gateway: Gateway, spec: ModelSpec) -> list[Finding]:
     Returns:
         The findings, that of text first.
     """
-    print(f"{spec.name}: {spec.model} at {spec.endpoint()}", flush=True)
+    print(printable(f"{spec.name}: {spec.model} at {spec.endpoint()}"), flush=True)
     findings = []
     for finding in check(gateway, spec):
         findings.append(finding)

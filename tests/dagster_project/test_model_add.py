@@ -97,6 +97,16 @@ def test_a_model_that_takes_no_images_is_written_with_a_warning(models: Path, ca
     assert "m" in load_registry().models
 
 
+def test_a_name_from_the_server_cannot_steer_the_terminal(models: Path, capsys: Any) -> None:
+    odd = "m\x1b[2J\n- a: b"
+    pages = {"/v1/models": {"data": [{"id": odd}]}}
+    with model_server(pages, chat=Vllm(odd)) as root:
+        assert loom(["model", "add", root, "--name", "it"]) == 0
+
+    assert "\x1b" not in capsys.readouterr().out
+    assert load_registry().model("it").model == odd
+
+
 def test_a_model_that_does_not_answer_is_not_written(models: Path, capsys: Any) -> None:
     with model_server(PAGES[""], chat=Vllm("another")) as root:
         assert loom(["model", "add", root]) == 1

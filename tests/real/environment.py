@@ -40,6 +40,6 @@ def install() -> None:
     for failure, command in steps.items():
         try:
             subprocess.run(command, check=True)
-        except (OSError, subprocess.CalledProcessError) as error:
-            raise NotAvailable(f"{failure} ({error}).") from None
+        except (OSError, subprocess.CalledProcessError):
+            raise NotAvailable(f"{failure}. The lines above say why.") from None
     ready.touch()

@@ -141,6 +141,8 @@ def litellm_proxy(folder: Path, server: LlamaServer, model: str) -> Iterator[str
             stdout=log,
             stderr=log,
             env={**os.environ, "LITELLM_LOCAL_MODEL_COST_MAP": "True"},
+            # When it ends, it ends every process of its group.
+            start_new_session=True,
         )
     try:
         wait_for(f"http://127.0.0.1:{port}/health/liveliness", process)

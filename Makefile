@@ -8,7 +8,7 @@ export HF_HUB_OFFLINE ?= 1
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo ui check test test-all test-nightly test-peers strangers bench pictures lock
+.PHONY: help setup demo ui check test test-all test-nightly test-peers test-real strangers bench pictures lock
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
@@ -45,10 +45,11 @@ test: check ## All checks, the fast tests and the main job (about 5 minutes on 2
 test-all: check ## All checks and all tests but the exhaustive ones, as CI runs them (about 30 minutes)
 	@$(PYTEST) --tier=all $(ARGS)
 
-test-nightly: check ## Every case of each law, and the tests on Label Studio and MediaWiki (hours)
+test-nightly: check ## Every case of each law, and the tests on Label Studio, MediaWiki and llama.cpp (hours)
 	@$(PYTEST) --tier=nightly $(ARGS)
 	@$(BIN)/python -m tests.extras.label_studio
 	@$(BIN)/python -m tests.mediawiki
+	@$(BIN)/python -m tests.real
 
 strangers: setup ## The main job on real corpora and odd models that it was not made for (ONLY="sky flags"; about 15 minutes)
 	@$(BIN)/python -m tests.strangers $(ONLY)
@@ -62,6 +63,9 @@ test-peers: setup ## Exports, run and read by the tools that they are for, in an
 	  --disable-pip-version-check --target $(VENV)-peers/readers -r tests/resources/exports/peer_readers.txt
 	@PEERS=$(VENV)-peers $(BIN)/python -m pytest --tier=all tests/resources/exports/peer_inspect.py \
 	  tests/resources/exports/peer_lmms_eval.py tests/resources/exports/peer_readers.py
+
+test-real: setup ## The gateway with a real llama.cpp server and LiteLLM proxy, in an environment of their own
+	@$(BIN)/python -m tests.real $(ARGS)
 
 bench: setup ## A measurement, such as NAME=gateway: a table, and its figures as JSON (without NAME: which there are)
 	@$(BIN)/python -m tests.bench $(NAME) $(ARGS)

@@ -210,7 +210,7 @@ def result() -> None:
 
 @vlm_loom.group()
 def model() -> None:
-    """Models: try one, ask it, ask it anew."""
+    """Models: add one, try it, ask it, ask it anew."""
 
 
 @vlm_loom.group()
@@ -409,6 +409,22 @@ def check(name: str) -> int:
     from dagster_project.models import check_model
 
     return check_model(name)
+
+
+@model.command(
+    "add",
+    cls=HomeCommand,
+    example="vlm-loom model add http://127.0.0.1:8080 --profile offline",
+    workspace="optional",
+)
+@click.argument("url")
+@click.option("--name", help="Of the entry, or of one of the server's models; the model's without.")
+@click.option("--profile", help="A profile of models.yaml that evaluates the model from now on.")
+def add(url: str, name: str | None, profile: str | None) -> int:
+    """Ask a server what it serves, check the model, and write its entry into models.yaml."""
+    from dagster_project.model_add import add_model
+
+    return add_model(url, name, profile)
 
 
 @model.command(

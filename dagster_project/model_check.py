@@ -8,9 +8,10 @@ the ledger.
 import io
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from PIL import Image as Picture
 
@@ -18,6 +19,7 @@ from dagster_project.model_measures import (
     Pace,
     context_settings,
     image_settings,
+    room_for_prompt,
     slots_of,
     speed_settings,
 )
@@ -34,10 +36,13 @@ VERSION = "check-model@1"
 PARAMS = {"temperature": 0.0, "max_tokens": 2048}
 """What the stages ask for, so that what a server does not take of it is found out."""
 MANY_IMAGES = 20
+FEWER_IMAGES = (16, 8, 4, 2)
 LONG_TOKENS = 8_000
 """Tokens of the long prompt where the entry does not say what the model takes."""
 _FULL = 0.9
 """Part of the context that the long prompt fills: an estimate of its tokens may be too low."""
+_READ = 0.75
+"""Part of the long prompt's tokens, as estimated, that a server counts if it read all of it."""
 _SIDE = 256
 _CODE_WORD = "heron"
 _COLOUR = Text("Say in one word what colour this is.")
@@ -66,7 +71,7 @@ class Finding:
     said: str
     tokens: int = 0
     cost_usd: float = 0.0
-    settings: dict[str, object] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
 
 def check(gateway: Gateway, spec: ModelSpec) -> Iterator[Finding]:
@@ -96,6 +101,21 @@ def check(gateway: Gateway, spec: ModelSpec) -> Iterator[Finding]:
         yield tries.speed()
 
 
+def most_images(gateway: Gateway, spec: ModelSpec) -> int:
+    """How many images a model takes in one request, where it does not take as many as `check` tries.
+
+    Args:
+        gateway: A gateway that has the model.
+        spec: The model's entry, which takes at least one image.
+
+    Returns:
+        The largest number of `FEWER_IMAGES` that is answered, or 1.
+    """
+    with tempfile.TemporaryDirectory(prefix="vlm-loom-check-") as folder:
+        gateway.context.images = ImageStore(Path(folder))
+        return _Tries(gateway, spec).most_images()
+
+
 class _Tries:
     def __init__(self, gateway: Gateway, spec: ModelSpec):
         self._gateway, self._spec = gateway, spec
@@ -118,9 +138,7 @@ class _Tries:
         question = Text("Say how many images there are.")
         finding = _plain(f"{n_images} images", self._ask(*self._pictures(n_images), question))
         sent = f"as a {spec.many_images}; " if n_images > spec.max_images else ""
-        return Finding(
-            finding.what, finding.works, sent + finding.said, finding.tokens, finding.cost_usd
-        )
+        return replace(finding, said=sent + finding.said)
 
     def image_tokens(self) -> Finding:
         """What an image counts: the tokens of a prompt with a small one, a large one, and none."""
@@ -192,23 +210,31 @@ class _Tries:
         n_tokens = int((self._spec.context_tokens or LONG_TOKENS) * _FULL)
         opening = f"The code word is {_CODE_WORD}. "
         closing = " Say in one word what the code word is."
-        room = n_tokens * CHARACTERS_PER_TOKEN - len(opening) - len(closing)
-        filling = ("The lake lay still. " * (room // 20 + 1))[: max(0, room)]
+        length = n_tokens * CHARACTERS_PER_TOKEN - len(opening) - len(closing)
+        filling = ("The lake lay still. " * (length // 20 + 1))[: max(0, length)]
         outcome = self._ask(Text(opening + filling + closing))
         finding = _plain(f"{text_tokens(opening + filling + closing)} tokens", outcome)
         seen = isinstance(outcome, Completion) and _CODE_WORD in outcome.text.lower()
         if isinstance(outcome, Failure):
-            longest = self._spec.longest_answer(PARAMS)
-            return replace(finding, settings=context_settings(outcome.detail, longest))
-        if seen or not finding.works or outcome.prompt_tokens >= n_tokens / 2:
+            return replace(finding, settings=context_settings(outcome.detail))
+        if seen or not finding.works or outcome.prompt_tokens >= n_tokens * _READ:
             return finding
+        room = room_for_prompt(outcome.prompt_tokens)
         remark = (
             f"the server read {outcome.prompt_tokens} tokens, and the beginning was not among them: "
             "give it a longer context (Ollama: OLLAMA_CONTEXT_LENGTH), or set `context_tokens: "
-            f"{outcome.prompt_tokens}` in the entry {self._spec.name} of models.yaml"
+            f"{room}` in the entry {self._spec.name} of models.yaml"
         )
-        settings: dict[str, object] = {"context_tokens": outcome.prompt_tokens}
+        settings = {"context_tokens": room}
         return replace(finding, works=False, said=remark, settings=settings)
+
+    def most_images(self) -> int:
+        """Images of a request that the model takes, by trying fewer and fewer."""
+        for n_images in FEWER_IMAGES:
+            question = Text("Say how many images there are.")
+            if isinstance(self._ask(*self._pictures(n_images), question), Completion):
+                return n_images
+        return 1
 
     def _pictures(self, n_images: int, side: int = _SIDE) -> list[Image]:
         """Pictures of one colour each."""

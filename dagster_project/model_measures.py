@@ -11,6 +11,8 @@ _CONTEXT = re.compile(
     r"(?:context (?:size|length|window)|max[_ ]model[_ ]len)(?: of| is)?\W{0,3}(\d{3,9})\b",
     re.IGNORECASE,
 )
+ANSWER_TOKENS = 2048
+"""Tokens of the context that are kept for the answer, or half of a smaller context."""
 _ALL_AT_ONCE = 0.75
 """Part of the ideal pace from which a server counts as answering all that are sent together at once."""
 _PER_SLOT = 2
@@ -45,21 +47,22 @@ def image_settings(spec: ModelSpec, small: int, large: int) -> dict[str, object]
     return {"image_tokens": {"base": base, "tile": tile}}
 
 
-def context_settings(refusal: str, longest_answer: int) -> dict[str, object]:
+def room_for_prompt(context: int) -> int:
+    """The tokens that a prompt may have in a context of so many tokens, so that an answer fits, too."""
+    return context - min(ANSWER_TOKENS, context // 2)
+
+
+def context_settings(refusal: str) -> dict[str, object]:
     """`context_tokens` of an entry, from the words of a server that refused a long prompt.
 
     Args:
         refusal: What the server said.
-        longest_answer: Tokens of an answer for which the context must have room, or a quarter of it.
 
     Returns:
         The setting; empty if the words name no context.
     """
     named = _CONTEXT.search(refusal)
-    if named is None:
-        return {}
-    context = int(named[1])
-    return {"context_tokens": context - min(longest_answer, context // 4)}
+    return {} if named is None else {"context_tokens": room_for_prompt(int(named[1]))}
 
 
 def slots_of(alone: Pace, together: Pace, n: int) -> int | None:

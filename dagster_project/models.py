@@ -7,6 +7,7 @@ of a model is `model_check.py`.
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import yaml
@@ -21,7 +22,8 @@ from resources.images.store import ImageStore
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Ledger
 from resources.llm.model_calls import ModelCalls
-from resources.llm.registry import Profile, load_registry
+from resources.llm.model_spec import ModelSpec
+from resources.llm.registry import Profile, Registry, load_registry
 from resources.llm.request import KEPT_KINDS, ChatRequest, Completion, Outcome
 
 ASK = "ask@1"
@@ -29,12 +31,16 @@ ASK = "ask@1"
 
 
 @contextmanager
-def _gateway(model: str) -> Iterator[Gateway]:
+def gateway_for(registry: Registry, model: str) -> Iterator[Gateway]:
     """A gateway for one model, asked at once whatever its mode; paid from LOOM_BUDGET_USD.
 
-    Raises RegistryError where the model is not known or lacks its key.
+    Args:
+        registry: The models that there are.
+        model: The name of one of them.
+
+    Raises:
+        RegistryError: The model is not known or lacks its key.
     """
-    registry = load_registry()
     live = registry.model(model).model_copy(update={"mode": "live"})
     alone = Profile.model_validate({"writer": model, "judge": model, "evaluate": [model]})
     gateway = make_gateway(
@@ -54,7 +60,7 @@ def ask(model: str, question: str, files: Sequence[Path]) -> int:
     """Ask a model one question with images; 0: answered, 1: not so. Raises UserError."""
     if not question.strip():
         raise UserError("The question is empty: say what is to be asked.")
-    with _gateway(model) as gateway:
+    with gateway_for(load_registry(), model) as gateway:
         images = [Image(_stored(file, gateway.images)) for file in files]
         parts: tuple[Part, ...] = (*images, Text(question))
         request = ChatRequest(model, (Message("user", parts),), ASK, PARAMS)
@@ -65,19 +71,37 @@ def ask(model: str, question: str, files: Sequence[Path]) -> int:
 
 def check_model(model: str) -> int:
     """Try what a model can do; 0 where text works, else 1. Raises UserError."""
-    with _gateway(model) as gateway:
-        spec = gateway.registry.model(model)
-        print(f"{spec.name}: {spec.model} at {spec.endpoint()}", flush=True)
-        findings = []
-        for finding in check(gateway, spec):
-            findings.append(finding)
-            print(_line(finding), flush=True)
-        n_tokens = sum(finding.tokens for finding in findings)
-        cost = sum(finding.cost_usd for finding in findings)
-        print(f"{n_tokens} tokens in all, ${cost:.6f}.")
-        for line in _settings(spec.name, findings):
+    with gateway_for(load_registry(), model) as gateway:
+        findings = print_findings(gateway, gateway.registry.model(model))
+        for line in _settings(model, findings):
             print(line)
     return 0 if findings[0].works is True else 1
+
+
+def print_findings(gateway: Gateway, spec: ModelSpec) -> list[Finding]:
+    """Try what a model can do, and print each finding when it is there.
+
+    Args:
+        gateway: A gateway that has the model.
+        spec: The model's entry.
+
+    Returns:
+        The findings, that of text first.
+    """
+    print(printable(f"{spec.name}: {spec.model} at {spec.endpoint()}"), flush=True)
+    findings = []
+    for finding in check(gateway, spec):
+        findings.append(finding)
+        print(_line(finding), flush=True)
+    n_tokens = sum(finding.tokens for finding in findings)
+    cost = sum(finding.cost_usd for finding in findings)
+    print(f"{n_tokens} tokens in all, ${cost:.6f}.")
+    return findings
+
+
+def measured(findings: Sequence[Finding]) -> dict[str, Any]:
+    """The fields of a model's entry that the findings say."""
+    return {field: value for each in findings for field, value in each.settings.items()}
 
 
 def _stored(path: Path, store: ImageStore) -> str:
@@ -122,7 +146,7 @@ def _lines(outcome: Outcome, ledger: Ledger) -> list[str]:
 
 def _settings(name: str, findings: Sequence[Finding]) -> list[str]:
     """The fields to set in a model's entry, as lines of YAML."""
-    settings = {field: value for each in findings for field, value in each.settings.items()}
+    settings = measured(findings)
     if not settings:
         return []
     lines = yaml.safe_dump(settings, default_flow_style=None, sort_keys=False).splitlines()

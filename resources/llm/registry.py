@@ -186,16 +186,25 @@ def load_registry(path: Path | None = None) -> Registry:
     """The registry in `path`. Raises RegistryError with one sentence that says what is wrong."""
     path = path or registry_path()
     try:
-        return _registry(path.read_text(), path)
+        return registry_of(path.read_text(), path)
     except FileNotFoundError:
         raise RegistryError(f"There is no {path}; restore it or unset LOOM_MODELS.") from None
     except (OSError, UnicodeDecodeError) as error:
         raise RegistryError(f"{path} cannot be read: {error}.") from None
 
 
+# Definitions ask for it twenty times when they are loaded.
 @lru_cache(maxsize=1)
-def _registry(text: str, path: Path) -> Registry:
-    """What the text says; definitions ask for it twenty times when they are loaded."""
+def registry_of(text: str, path: Path) -> Registry:
+    """The registry that a text says.
+
+    Args:
+        text: The text of a models.yaml.
+        path: Its file, for messages.
+
+    Raises:
+        RegistryError: The text is not a valid models.yaml.
+    """
     try:
         raw = yaml.safe_load(text)
     except yaml.YAMLError as error:

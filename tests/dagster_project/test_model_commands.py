@@ -311,7 +311,7 @@ def test_a_context_that_is_silently_too_short_is_found_out(write: Made, capsys) 
 
     assert code == 0
     assert said["14400 tokens"].startswith("does not   the server read 40")
-    assert "set `context_tokens: 40" in said["14400 tokens"]
+    assert "set `context_tokens: 20" in said["14400 tokens"]
 
 
 def test_each_check_asks_anew_and_leaves_no_pictures(write: Made, capsys, monkeypatch) -> None:

@@ -46,7 +46,7 @@ def test_image_tokens(max_side: int, small: int, large: int, base: int, tile: in
 def test_a_context_leaves_room_for_the_answer(refusal: str, context: int | None) -> None:
     expected = {} if context is None else {"context_tokens": context}
 
-    assert context_settings(refusal, longest_answer=2048) == expected
+    assert context_settings(refusal) == expected
 
 
 @pytest.mark.parametrize(

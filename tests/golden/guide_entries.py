@@ -21,7 +21,7 @@ from resources.llm.request import ChatRequest, Outcome
 from resources.offline.process import OfflineServer
 from tests.doubles.providers.anthropic import Anthropic
 from tests.doubles.providers.gemini import Gemini
-from tests.doubles.providers.open_models import Ollama, Sglang, Vllm
+from tests.doubles.providers.open_models import LlamaCpp, LmStudio, Ollama, Sglang, Vllm
 from tests.doubles.providers.openai_models import Gpt4o, OpenAIReasoning
 from tests.doubles.providers.provider import KEY, Provider
 
@@ -32,6 +32,8 @@ DOUBLES: dict[str, type[Provider]] = {
     "qwen-vllm": Vllm,
     "qwen-sglang": Sglang,
     "qwen-ollama": Ollama,
+    "gemma-llamacpp": LlamaCpp,
+    "qwen-lmstudio": LmStudio,
     "gemini-flash": Gemini,
     "claude": Anthropic,
 }

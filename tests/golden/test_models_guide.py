@@ -164,6 +164,14 @@ LONG = "word " * 40_000
         ("qwen-sglang", {"context_tokens": None}, {"text": LONG}, "too_long", "Set context_tokens"),
         ("qwen-ollama", {"reasoning": "minimal"}, {}, "bad_parameter", "leave out reasoning"),
         ("qwen-ollama", {"model": "qwen"}, {}, "bad_request", "correct `model`"),
+        (
+            "gemma-llamacpp",
+            {"context_tokens": None},
+            {"text": LONG},
+            "too_long",
+            "Set context_tokens",
+        ),
+        ("qwen-lmstudio", {"context_tokens": None}, {"text": LONG}, "too_long", "Set context_tokens"),
         ("gemini-flash", {"seed": 7}, {}, "bad_parameter", "leave out seed"),
         ("gemini-flash", {"reasoning": "none"}, {}, "bad_parameter", "leave out reasoning"),
         (

@@ -1,4 +1,5 @@
-"""vLLM, SGLang, Ollama: servers of open models, which need no key and ignore unknown fields."""
+"""vLLM, SGLang, Ollama, llama.cpp, LM Studio: servers of open models, which need no key and ignore
+unknown fields."""
 
 from typing import Any
 
@@ -135,3 +136,45 @@ class Ollama(Provider):
         if thought:
             message["reasoning"] = thought
         return self.body(asked, message, finish, used)
+
+
+class LlamaCpp(Provider):
+    """llama.cpp's server: any name of a model will do; `projector` is its option --mmproj."""
+
+    context = 16_384
+
+    def __init__(self, model: str, *, projector: bool = True, **bad_days: bool):
+        super().__init__(model, **bad_days)
+        self.projector = projector
+
+    def check(self, asked: Asked) -> None:
+        if asked.pictures and not self.projector:
+            hint = "hint: if this is unexpected, you may need to provide the mmproj"
+            raise self.error(500, f"image input is not supported - {hint}", "server_error")
+        if (prompt := asked.prompt_tokens) >= self.context:
+            raise self.error(
+                400,
+                f"request ({prompt} tokens) exceeds the available context size ({self.context} "
+                "tokens), try increasing it",
+                "exceed_context_size_error",
+            )
+
+    def error(self, status: int, message: str, kind: str) -> Refused:
+        return Refused(status, {"error": {"code": status, "message": message, "type": kind}})
+
+
+class LmStudio(Provider):
+    """LM Studio's server: it refuses a prompt longer than the context of the loaded model."""
+
+    context = 16_384
+
+    def check(self, asked: Asked) -> None:
+        if asked.prompt_tokens >= self.context:
+            raise Refused(
+                400,
+                {
+                    "error": "The number of tokens to keep from the initial prompt is greater than the "
+                    "context length. Try to load the model with a larger context length, or provide a "
+                    "shorter input"
+                },
+            )

@@ -1,0 +1,202 @@
+"""Ask a model server which models it serves, and how each can be asked.
+
+Every server lists its models at `/v1/models`. llama.cpp (`/props`), LM Studio (`/api/v0/models`) and
+Ollama (`/api/tags`) say more at other addresses; vLLM and SGLang put the context into the list.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx2
+
+from methods.errors import UserError
+from methods.json_text import from_json
+from resources.llm.server_address import proxy_for, read_address
+
+TIMEOUT_SECONDS = 10.0
+MAX_REPLY_BYTES = 4_000_000
+_ENDINGS = ("/chat/completions", "/completions", "/models")
+"""Ends of an address that people copy together with the base URL."""
+_NO_CHAT = ("embedding", "embeddings")
+"""Types of LM Studio's models that answer no questions."""
+
+
+class DiscoveryError(UserError):
+    """A server does not answer, or says nothing about its models; the message says what to do."""
+
+
+@dataclass(frozen=True)
+class ServedModel:
+    """A model that a server serves.
+
+    Attributes:
+        model: The name that the server knows it by.
+        context: Tokens of the prompt and the answer together; None where the server does not say.
+        slots: Requests that the server works on at the same time; None where it does not say.
+        images: Whether the model takes images; None where the server does not say.
+    """
+
+    model: str
+    context: int | None = None
+    slots: int | None = None
+    images: bool | None = None
+
+
+@dataclass(frozen=True)
+class ModelServer:
+    """A server of models.
+
+    Attributes:
+        software: `llama.cpp`, `LM Studio`, `Ollama`, `vLLM`, `SGLang`, or empty where it is not known.
+        base_url: The address for requests of the OpenAI protocol.
+        models: The models that can be asked.
+    """
+
+    software: str
+    base_url: str
+    models: tuple[ServedModel, ...]
+
+
+def discover(url: str) -> ModelServer:
+    """Ask a server for its models.
+
+    Args:
+        url: Its address, with or without `http://` and `/v1`.
+
+    Returns:
+        The server with at least one model.
+
+    Raises:
+        DiscoveryError: The server does not answer, wants a key, or lists no models.
+    """
+    try:
+        address = read_address(url if "://" in url else f"http://{url}")
+    except ValueError as error:
+        raise DiscoveryError(f"{url} cannot be used as an address: {error}.") from None
+    if address.user or address.password or address.query:
+        raise DiscoveryError(
+            f"The address of {address.public} has a password or a query, which models.yaml should not "
+            "show. Write the entry yourself, with base_url_env: docs/guides/models.md."
+        )
+    proxied = proxy_for(address.public) is not None
+    with httpx2.Client(trust_env=proxied, timeout=TIMEOUT_SECONDS) as client:
+        base_url, listed = _list_models(client, address.public)
+        server = _described(client, base_url, listed)
+    if not server.models:
+        raise DiscoveryError(
+            f"{base_url} serves no model that can be asked. Load one in the server, and try again."
+        )
+    return server
+
+
+def _bases(address: str) -> Iterator[str]:
+    """Base URLs that an address may stand for, the likeliest first."""
+    for ending in _ENDINGS:
+        address = address.removesuffix(ending)
+    address = address.rstrip("/")
+    if not urlsplit(address).path.rpartition("/")[2].startswith("v1"):
+        yield f"{address}/v1"
+    yield address
+
+
+def _list_models(client: httpx2.Client, address: str) -> tuple[str, list[Mapping[str, Any]]]:
+    """The base URL, and the entries of its list of models."""
+    statuses = []
+    for base in _bases(address):
+        status, body = _get(client, f"{base}/models")
+        if status == 200 and (listed := _records(body, "data", "id")):
+            return base, listed
+        statuses.append(status)
+    if {401, 403} & set(statuses):
+        raise DiscoveryError(
+            f"{address} wants a key. Write the entry yourself, with api_key_env: docs/guides/models.md."
+        )
+    if 503 in statuses:
+        raise DiscoveryError(f"{address} is not ready yet (status 503). Wait, and try again.")
+    raise DiscoveryError(
+        f"{address} lists no models at /v1/models (status {statuses[0]}). Give the address of a server "
+        "that speaks the OpenAI protocol, such as http://127.0.0.1:8080/v1, with a model loaded."
+    )
+
+
+def _described(
+    client: httpx2.Client, base_url: str, listed: list[Mapping[str, Any]]
+) -> ModelServer:
+    """The server, with what its own addresses say about the listed models."""
+    root = base_url.removesuffix("/v1")
+    plain = tuple(ServedModel(entry["id"]) for entry in listed)
+    props = _get(client, f"{root}/props")[1]
+    if isinstance(props, dict) and "default_generation_settings" in props:
+        if len(plain) > 1:
+            return ModelServer("llama.cpp", base_url, plain)
+        settings, modalities = props["default_generation_settings"], props.get("modalities")
+        images = modalities.get("vision") if isinstance(modalities, dict) else None
+        model = replace(
+            plain[0],
+            context=_count(settings.get("n_ctx")) if isinstance(settings, dict) else None,
+            slots=_count(props.get("total_slots")),
+            images=images if isinstance(images, bool) else None,
+        )
+        return ModelServer("llama.cpp", base_url, (model,))
+    if studio := _records(_get(client, f"{root}/api/v0/models")[1], "data", "id"):
+        chat = [entry for entry in studio if entry.get("type") not in _NO_CHAT]
+        loaded = [entry for entry in chat if entry.get("state") == "loaded"]
+        return ModelServer("LM Studio", base_url, tuple(map(_of_studio, loaded or chat)))
+    if _records(_get(client, f"{root}/api/tags")[1], "models", "name"):
+        return ModelServer("Ollama", base_url, plain)
+    models = tuple(
+        ServedModel(entry["id"], context=_count(entry.get("max_model_len"))) for entry in listed
+    )
+    software = {"vllm": "vLLM", "sglang": "SGLang"}.get(str(listed[0].get("owned_by")), "")
+    return ModelServer(software, base_url, models)
+
+
+def _of_studio(entry: Mapping[str, Any]) -> ServedModel:
+    images = {"vlm": True, "llm": False}.get(str(entry.get("type")))
+    return ServedModel(
+        entry["id"], context=_count(entry.get("loaded_context_length")), images=images
+    )
+
+
+def _get(client: httpx2.Client, url: str) -> tuple[int, object]:
+    """Status and JSON body of a GET; the body is None where it is not JSON or too large.
+
+    Raises:
+        DiscoveryError: The server cannot be reached.
+    """
+    try:
+        with client.stream("GET", url) as response:
+            body = bytearray()
+            for chunk in response.iter_bytes():
+                body += chunk
+                if len(body) > MAX_REPLY_BYTES:
+                    return response.status_code, None
+            status = response.status_code
+    except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+        raise DiscoveryError(
+            f"{url} cannot be reached ({str(error) or type(error).__name__}). Start the server, or "
+            "correct the address."
+        ) from None
+    try:
+        return status, from_json(body.decode("utf-8", "replace"))
+    except ValueError:
+        return status, None
+
+
+def _records(body: object, field: str, key: str) -> list[Mapping[str, Any]]:
+    """The objects of a list in a body that have a text under `key`."""
+    listed = body.get(field) if isinstance(body, dict) else None
+    if not isinstance(listed, list):
+        return []
+    return [
+        entry
+        for entry in listed
+        if isinstance(entry, dict) and isinstance(entry.get(key), str) and entry[key]
+    ]
+
+
+def _count(number: object) -> int | None:
+    """A positive whole number, or None."""
+    return number if type(number) is int and number > 0 else None

@@ -1,0 +1,37 @@
+"""`python -m tests.real`: the gateway and commands with a real llama.cpp server and LiteLLM proxy.
+
+The tests' files have no names that pytest collects: the default tests install no server and no model.
+"""
+
+import resource
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.real.environment import NotAvailable, install
+
+FOLDER = Path(__file__).resolve().parent
+MAX_CPU_SECONDS = 600
+
+
+def main() -> int:
+    """Install what is needed and run the tests; 0 also where it cannot be installed."""
+    try:
+        install()
+    except NotAvailable as reason:
+        print(f"skipped: {reason}")
+        return 0
+    files = [str(FOLDER / name) for name in ("real_llama.py", "real_proxy.py")]
+    code = int(pytest.main(["--tier=all", *files, *sys.argv[1:]]))
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = usage.ru_utime + usage.ru_stime
+    print(f"The servers took {seconds:.0f} s of processor time.")
+    if seconds > MAX_CPU_SECONDS:
+        print(f"That is more than {MAX_CPU_SECONDS} s: ask less in tests/real.")
+        return 1
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,87 @@
+"""A server is asked what it serves, at whichever of its addresses answers."""
+
+import pytest
+
+from resources.llm.discovery import MAX_REPLY_BYTES, DiscoveryError, ServedModel, discover
+from tests.doubles.model_server import LLAMA_PROPS, PAGES, model_server
+from tests.doubles.serving import free_ports
+
+SERVED = {
+    "llama.cpp": ServedModel("models/Gemma-3.gguf", context=4096, slots=2, images=True),
+    "LM Studio": ServedModel("qwen-vl", context=4096, images=True),
+    "Ollama": ServedModel("qwen3-vl:8b"),
+    "vLLM": ServedModel("Qwen/VL", context=32768),
+    "": ServedModel("m"),
+}
+
+
+@pytest.mark.parametrize("software", PAGES)
+def test_each_kind_of_server_says_what_it_serves(software: str) -> None:
+    with model_server(PAGES[software]) as root:
+        server = discover(root)
+
+    assert (server.software, server.base_url) == (software, f"{root}/v1")
+    assert server.models == (SERVED[software],)
+
+
+@pytest.mark.parametrize("form", ["{}", "{}/", "{}/v1", "{}/v1/", "{}/v1/chat/completions"])
+def test_an_address_may_have_more_or_less_of_its_path(form: str) -> None:
+    with model_server(PAGES["vLLM"]) as root:
+        assert discover(form.format(root)).base_url == f"{root}/v1"
+        assert discover(form.format(root.removeprefix("http://"))).base_url == f"{root}/v1"
+
+
+def test_a_server_below_a_path_of_its_host_is_found() -> None:
+    with model_server({"/llm/api/models": {"data": [{"id": "m"}]}}) as root:
+        assert discover(f"{root}/llm/api").base_url == f"{root}/llm/api"
+
+
+@pytest.mark.parametrize(
+    "props",
+    [
+        {**LLAMA_PROPS, "total_slots": "two", "modalities": None},
+        {"default_generation_settings": None, "total_slots": -1},
+        {"default_generation_settings": {"n_ctx": True}},
+    ],
+)
+def test_what_a_server_says_in_another_form_is_not_known(props: dict[str, object]) -> None:
+    with model_server({**PAGES["llama.cpp"], "/props": props}) as root:
+        (model,) = discover(root).models
+
+    assert (model.slots, model.images) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("pages", "status", "sentence"),
+    [
+        (PAGES["vLLM"], 401, "wants a key"),
+        (PAGES["vLLM"], 503, "is not ready yet"),
+        ({}, 200, "lists no models at /v1/models .status 404."),
+        ({"/v1/models": {"data": []}}, 200, "lists no models"),
+        ({"/v1/models": {"data": [{"id": 7}, "x"]}}, 200, "lists no models"),
+        ({"/v1/models": {"data": [{"id": "x" * MAX_REPLY_BYTES}]}}, 200, "lists no models"),
+        (
+            {**PAGES[""], "/api/v0/models": {"data": [{"id": "e", "type": "embeddings"}]}},
+            200,
+            "serves no model that can be asked",
+        ),
+    ],
+)
+def test_a_server_that_lists_nothing_is_a_sentence(
+    pages: dict[str, object], status: int, sentence: str
+) -> None:
+    with model_server(pages, status) as root, pytest.raises(DiscoveryError, match=sentence):
+        discover(root)
+
+
+@pytest.mark.parametrize(
+    ("url", "sentence"),
+    [
+        (f"http://127.0.0.1:{free_ports(1)[0]}", "cannot be reached .* Start the server"),
+        ("ftp://127.0.0.1", "must begin with http"),
+        ("http://me:secret@127.0.0.1", "^The address of http://127.0.0.1 has a password"),
+    ],
+)
+def test_an_address_that_cannot_be_asked_is_a_sentence(url: str, sentence: str) -> None:
+    with pytest.raises(DiscoveryError, match=sentence):
+        discover(url)

@@ -17,6 +17,8 @@ _ALL_AT_ONCE = 0.75
 """Part of the ideal pace from which a server counts as answering all that are sent together at once."""
 _PER_SLOT = 2
 """Requests to send for each that the server answers at once, so that none of its slots waits."""
+_SHORTEST = 0.2
+"""Seconds of an answer from which its pace says something about the server, and not the network."""
 _STEP = 30
 """Seconds to which timeouts are rounded up."""
 
@@ -66,7 +68,18 @@ def context_settings(refusal: str) -> dict[str, object]:
 
 
 def slots_of(alone: Pace, together: Pace, n: int) -> int | None:
-    """How many requests the server answers at once; None if all `n` that were sent together."""
+    """How many requests the server answers at once.
+
+    Args:
+        alone: The pace of one request.
+        together: The pace of `n` requests that were sent together.
+        n: At least 1.
+
+    Returns:
+        The number; None if all `n` are answered at once, or too fast to tell.
+    """
+    if alone.seconds < _SHORTEST:
+        return None
     gain = together.per_second / max(alone.per_second, 1e-6)
     return None if gain >= _ALL_AT_ONCE * n else max(1, round(gain))
 
@@ -81,9 +94,17 @@ def speed_settings(
         alone: The pace of one request by itself.
         slots: How many requests the server answers at once; None if at least as many as were tried.
         longest_answer: Tokens of the longest answer that is asked for.
+
+    Returns:
+        Those of the two settings that the entry does not have already.
     """
     in_flight = spec.concurrency if slots is None else min(spec.concurrency, _PER_SLOT * slots)
     queued = 1.0 if slots is None else max(1.0, in_flight / slots)
     seconds = queued * longest_answer / max(alone.per_second, 1e-6)
     whole = max(spec.timeouts.whole, math.ceil(seconds / _STEP) * _STEP)
-    return {"concurrency": in_flight, "timeouts": {"whole": round(whole)}}
+    settings: dict[str, object] = {}
+    if in_flight != spec.concurrency:
+        settings["concurrency"] = in_flight
+    if whole != spec.timeouts.whole:
+        settings["timeouts"] = {"whole": round(whole)}
+    return settings

@@ -99,6 +99,8 @@ def models_yaml(base_url: str) -> Row:
                 "identity": "the proxy",
                 "base_url": base_url,
                 "model": f"offline-{name}",
+                # Replies are garbled as texts.
+                "structured_output": False,
             }
             for name in MODELS
         },

@@ -20,7 +20,7 @@ models:
   mine: {provider: offline}
 """
 TWO = {"/v1/models": {"data": [{"id": "Qwen/VL"}, {"id": "llava:7b"}]}}
-LOCAL = {"concurrency": 2, "timeouts": {"first_byte": 600, "whole": 600}}
+LOCAL = {"timeouts": {"whole": 600}, "image_tokens": {"base": 85, "tile": 0}}
 
 
 @pytest.fixture
@@ -46,18 +46,17 @@ class TextOnly(Vllm):
     [
         (
             *("llama.cpp", "gemma-3", Vllm("models/Gemma-3.gguf")),
-            # The estimate of twenty images is more than the context.
-            {**LOCAL, "context_tokens": 2048, "structured_output": True}
-            | {"max_images": 2, "many_images": "grid"},
+            {**LOCAL, "concurrency": 2, "context_tokens": 2048}
+            | {"max_images": 8, "many_images": "grid"},
         ),
         (
             *("vLLM", "vl", Vllm("Qwen/VL")),
-            {"context_tokens": 30720, "structured_output": True}
+            {"context_tokens": 30720, "image_tokens": {"base": 85, "tile": 0}}
             | {"max_images": 8, "many_images": "grid"},
         ),
         (
             *("Ollama", "qwen3-vl-8b", Ollama("qwen3-vl:8b")),
-            {**LOCAL, "structured_output": True, "context_tokens": 2048},
+            {**LOCAL, "context_tokens": 2048},
         ),
     ],
 )
@@ -94,7 +93,7 @@ def test_a_model_that_takes_no_images_is_written_with_a_warning(models: Path, ca
         assert loom(["model", "add", root]) == 0
 
     assert "It takes no image: requests with images will fail." in capsys.readouterr().out
-    assert "m" in load_registry().models
+    assert load_registry().model("m").max_images == 0
 
 
 def test_a_name_from_the_server_cannot_steer_the_terminal(models: Path, capsys: Any) -> None:

@@ -31,6 +31,7 @@ def day(released: World, make_world: MakeWorld, tmp_path_factory: pytest.TempPat
     world = make_world(root, released.corpus)
     models = models_yaml(world.proxy.base_url)
     models["models"]["careful"]["context_tokens"] = CONTEXT_TOKENS
+    models["models"]["careful"]["image_tokens"] = {"base": 85, "tile": 170}
     world.write_models(models)
     world.write_settings({"evaluate": {"answers": {"context_policy": "truncate"}}})
     run = world.evaluate("careful")

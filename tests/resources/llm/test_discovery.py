@@ -4,7 +4,6 @@ import pytest
 
 from resources.llm.discovery import MAX_REPLY_BYTES, DiscoveryError, ServedModel, discover
 from tests.doubles.model_server import LLAMA_PROPS, PAGES, model_server
-from tests.doubles.serving import free_ports
 
 SERVED = {
     "llama.cpp": ServedModel("models/Gemma-3.gguf", context=4096, slots=2, images=True),
@@ -77,7 +76,7 @@ def test_a_server_that_lists_nothing_is_a_sentence(
 @pytest.mark.parametrize(
     ("url", "sentence"),
     [
-        (f"http://127.0.0.1:{free_ports(1)[0]}", "cannot be reached .* Start the server"),
+        ("http://127.0.0.1:1", "cannot be reached .* Start the server"),
         ("ftp://127.0.0.1", "must begin with http"),
         ("http://me:secret@127.0.0.1", "^The address of http://127.0.0.1 has a password"),
     ],

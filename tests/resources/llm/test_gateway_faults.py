@@ -14,7 +14,7 @@ import pytest
 
 from methods.prompts.messages import Message
 from resources.images.store import ImageStore
-from resources.llm import circuit_breaker, errors
+from resources.llm import circuit_breaker, concurrency, errors
 from resources.llm.budget import BudgetReached
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Charge, Ledger

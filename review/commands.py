@@ -26,6 +26,7 @@ from resources.ports import (
     REVIEW_ADDRESS,
     REVIEW_PORT,
     REVIEW_VARIABLE,
+    addresses_in,
     require_free,
 )
 from resources.review.accounts import ROLES
@@ -49,7 +50,8 @@ _port = click.option(
 
 
 def _with_scheme(_context: click.Context, _parameter: click.Parameter, value: str) -> str:
-    """The address, which browsers open only with its scheme."""
+    """The first of the addresses, which browsers open only with its scheme."""
+    (value, *_) = addresses_in(value) or [""]
     if not value.startswith(("http://", "https://")):
         raise click.BadParameter(
             f"{value!r} does not begin with http:// or https://; say https://{value}"

@@ -22,7 +22,7 @@ UI_VARIABLE = "LOOM_UI"
 
 
 def addresses_in(value: str | None) -> list[str]:
-    """The addresses in a variable's value: "https://a.example, http://b:3000/" -> both, without a last /."""
+    """The addresses in a value: "https://a.example, http://b:3000/" -> both, without the last slash."""
     return [address.strip().rstrip("/") for address in (value or "").split(",") if address.strip()]
 
 

@@ -93,8 +93,9 @@ def copied(path: Path, as_of: str | None = None) -> "Iterator[duckdb.DuckDBPyCon
         require_kept(path.parent)
         raise WarehouseError("There are no tables yet: run `vlm-loom demo` or a job first.")
     # Beside the tables, where there is room for them.
+    beside = path.parent if home.is_writable(path) else None
     with usable_home():
-        folder = Path(tempfile.mkdtemp(prefix="sql-", dir=path.parent))
+        folder = Path(tempfile.mkdtemp(prefix="sql-", dir=beside))
     try:
         copy = folder / path.name
         Warehouse(path).copy_to(copy)

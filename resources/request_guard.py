@@ -10,14 +10,17 @@ import os
 import re
 from ipaddress import ip_address
 
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from resources.ports import addresses_in
 
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 """Methods that change nothing."""
+HEADERS = {"x-frame-options": "SAMEORIGIN", "cross-origin-resource-policy": "same-origin"}
+"""No other site shows the pages in a frame, also where browsers send no `Sec-Fetch-Site`, as over http
+with a host name."""
 POLICY_VIOLATION = 1008
 """The code with which a refused websocket is closed."""
 _HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d+)?")
@@ -30,6 +33,8 @@ _FOREIGN_PAGE = (
 class RequestGuard:
     """ASGI middleware that answers what `refusal` refuses with status 403, or closes the websocket.
 
+    Every other answer says that pages of other sites may not embed it.
+
     Args:
         app: The application that answers all other requests.
         variable: The environment variable with the addresses of the server for its users.
@@ -40,9 +45,17 @@ class RequestGuard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
         reason = refusal(scope, self._variable)
         if reason is None:
-            await self._app(scope, receive, send)
+            await self._app(scope, receive, send_with_headers)
         elif scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": POLICY_VIOLATION})
         else:

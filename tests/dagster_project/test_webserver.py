@@ -100,6 +100,7 @@ def test_programs_and_own_pages_go_on_working(ui: str, instance: dg.DagsterInsta
     host, port = ui.removeprefix("http://").split(":")
     assert httpx.get(f"{ui}/graphql", params={"query": QUERY}).json().keys() == {"data"}
     assert httpx.get(f"{ui}/server_info").status_code == 200
+    assert httpx.get(f"{ui}/assets").headers["x-frame-options"] == "SAMEORIGIN"
     client = DagsterGraphQLClient(host, port_number=int(port))
     with pytest.raises(DagsterGraphQLClientError, match="Could not find"):
         client.submit_job_execution("none", repository_location_name="x", repository_name="y")

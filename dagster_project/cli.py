@@ -28,6 +28,7 @@ from resources.command_line import (
     Group,
     HomeCommand,
     HomeGroup,
+    ReadingCommand,
     run,
 )
 from resources.extras import extras
@@ -277,7 +278,7 @@ for _action in ACTIONS:
 # --- Releases and results --------------------------------------------------------------------------
 
 
-@release.command("list", params=[AS_JSON], example="vlm-loom release list")
+@release.command("list", cls=ReadingCommand, params=[AS_JSON], example="vlm-loom release list")
 def list_releases(as_json: bool) -> None:
     """Every release, * before those in force."""
     from dagster_project.release_texts import listed, rows_of
@@ -286,7 +287,7 @@ def list_releases(as_json: bool) -> None:
     _show(rows_of(warehouse)) if as_json else print(listed(warehouse), end="")
 
 
-@release.command("show", example="vlm-loom release show mmdu")
+@release.command("show", cls=ReadingCommand, example="vlm-loom release show mmdu")
 @click.argument("release")
 def show_release(release: str) -> None:
     """The card of a release, and the scores on it."""
@@ -325,7 +326,9 @@ def verify_folder(folder: Path) -> None:
     print(told(folder, checked_files(folder)))
 
 
-@result.command("show", params=[AS_JSON, PROFILE], example="vlm-loom result show --json")
+@result.command(
+    "show", cls=ReadingCommand, params=[AS_JSON, PROFILE], example="vlm-loom result show --json"
+)
 def show_leaderboards(as_json: bool) -> None:
     """The leaderboard of each release in force, what is missing and why, paths of reports."""
     from dagster_project.results import leaderboard_rows, show_reports, show_results
@@ -338,7 +341,7 @@ def show_leaderboards(as_json: bool) -> None:
         show_reports()
 
 
-@result.command("export", example="vlm-loom result export mmdu --as latex")
+@result.command("export", cls=ReadingCommand, example="vlm-loom result export mmdu --as latex")
 @click.argument("release")
 @click.option(
     "--as",
@@ -356,7 +359,7 @@ def export_results(release: str, kind: str, to: Path | None) -> None:
     print(export_results(release, kind, to))
 
 
-@result.command("power", example="vlm-loom result power mmdu --difference 1.5")
+@result.command("power", cls=ReadingCommand, example="vlm-loom result power mmdu --difference 1.5")
 @click.argument("release")
 @click.option("--difference", type=float, required=True, help="Of two models, in points.")
 def show_power(release: str, difference: float) -> None:

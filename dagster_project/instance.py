@@ -10,7 +10,9 @@ import os
 import shutil
 import sqlite3
 import sys
-from contextlib import closing
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -21,7 +23,8 @@ from filelock import FileLock
 from resources import store_backend
 from resources.atomic_file import write_atomically
 from resources.home import home
-from resources.stores import require_folder
+from resources.sqlite_file import copy_sqlite
+from resources.stores import may_write, require_folder
 
 SETTINGS = Path(__file__).with_name("dagster.yaml")
 SHARED = Path(__file__).with_name("dagster_shared.yaml")
@@ -36,6 +39,7 @@ DRAFT = ".being-made"
 IN_A_TERMINAL = "terminal.yaml"
 """The same settings for runs in a terminal, to which what they print belongs: Dagster would write it
 into files and start two processes a run that show it."""
+NO_TELEMETRY = "telemetry: {enabled: false}\n"
 NOT_CAPTURED = b"""
 compute_logs:
   module: dagster._core.storage.noop_compute_log_manager
@@ -93,6 +97,23 @@ def open_instance() -> dg.DagsterInstance:
         return dg.DagsterInstance.from_config(str(folder), IN_A_TERMINAL)
 
 
+@contextmanager
+def instance_to_read() -> Iterator[dg.DagsterInstance]:
+    """The instance, to look at past runs; a copy of it in a home that this user may not write."""
+    if may_write():
+        with open_instance() as instance:
+            yield instance
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        for path in DATABASES:
+            if (home() / "dagster" / path).exists():
+                (Path(folder) / path).parent.mkdir(parents=True, exist_ok=True)
+                copy_sqlite(home() / "dagster" / path, Path(folder) / path)
+        (Path(folder) / SETTINGS.name).write_text(NO_TELEMETRY)
+        with dg.DagsterInstance.from_config(folder) as instance:
+            yield instance
+
+
 def _is_half_made(path: Path, tables: set[str]) -> bool:
     """Whether the making of the database did not come to its end, or two were made into one.
 
@@ -135,7 +156,7 @@ def _make(folder: Path) -> None:
     shutil.rmtree(draft, ignore_errors=True)
     draft.mkdir()
     # By Dagster's own storage, whose place is the folder of its settings.
-    (draft / SETTINGS.name).write_text("telemetry: {enabled: false}\n")
+    (draft / SETTINGS.name).write_text(NO_TELEMETRY)
     dg.DagsterInstance.from_config(str(draft)).dispose()
     for path in DATABASES:
         if not (folder / path).exists():

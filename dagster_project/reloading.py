@@ -16,6 +16,7 @@ from methods.json_text import from_json
 from resources.extras import folders
 from resources.home import settings_path
 from resources.llm.registry import registry_path
+from resources.ports import HOST
 from resources.prompts import PROMPTS_ROOT
 from resources.warehouse import SQL_ROOT
 
@@ -93,6 +94,8 @@ def _reload(address: str) -> str | None:
     answer = httpx.post(
         f"{address}/graphql",
         json={"query": RELOAD, "variables": {"location": LOCATION}},
+        # The address may have a name on which the server listens but which its users do not know.
+        headers={"host": HOST},
         timeout=300,
         trust_env=False,
     )

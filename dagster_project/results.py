@@ -130,13 +130,13 @@ def _write_scores(
     from assets.common.settings import used
     from assets.evaluate.comparisons import ComparisonsSettings
     from assets.release.card import project_version
-    from dagster_project.instance import open_instance
+    from dagster_project.instance import instance_to_read
     from methods.release_card import card_of
     from resources.reports.result_files import read_results, write_results
 
     results = read_results(warehouse, card["release_id"])
     import_module("dagster_project.definitions")
-    with open_instance() as instance:
+    with instance_to_read() as instance:
         settings = used(instance, "evaluate.comparisons", ComparisonsSettings).model_dump()
     about = {**settings, "version": project_version()}
     return write_results(results, kind, folder, card_of(card), about)
@@ -146,9 +146,9 @@ def _scored_at() -> str | None:
     """When scores were made last, ISO 8601; None if no run has made any."""
     import dagster as dg
 
-    from dagster_project.instance import open_instance
+    from dagster_project.instance import instance_to_read
 
-    with open_instance() as instance:
+    with instance_to_read() as instance:
         event = instance.get_latest_materialization_event(dg.AssetKey(["evaluate", "leaderboard"]))
     return datetime.fromtimestamp(event.timestamp, UTC).isoformat() if event else None
 

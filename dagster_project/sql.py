@@ -4,23 +4,22 @@ What belongs here: the prompt and what it prints. The copy (`resources/notebook.
 alone, and is gone when the prompt ends.
 """
 
-import re
 import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from methods.naming import nearest
+from methods.errors import UserError
 from resources import home
-from resources.notebook import TABLES, copied
+from resources.notebook import copied
+from resources.query_check import TABLES, require_query
 from resources.warehouse_schema import later_version
 
 if TYPE_CHECKING:
     import duckdb
 
 LEAVE = (".quit", ".exit", "quit", "exit")
-NO_TABLE = re.compile(r'Table with name "?([^"\s]+)"? does not exist')
 HELP = (
     "A copy of the tables, to read. End a query with ; and the prompt with .quit or Ctrl-D. "
     ".tables lists what there is."
@@ -81,25 +80,17 @@ def _answer(connection: "duckdb.DuckDBPyConnection", query: str) -> bool:
 
     try:
         for statement in connection.extract_statements(query):
-            result = connection.sql(statement)
+            require_query(connection, statement.query)
+            result = connection.sql(statement.query)
             if result is not None:
                 result.show(max_width=_width(), max_rows=_SHOWN_ROWS)
-    except duckdb.Error as error:
-        print(_said(connection, error), file=sys.stderr)
+    except (duckdb.Error, UserError) as error:
+        print(error, file=sys.stderr)
         return False
     except KeyboardInterrupt:
         print("Stopped.", file=sys.stderr)
         return False
     return True
-
-
-def _said(connection: "duckdb.DuckDBPyConnection", error: "duckdb.Error") -> str:
-    """What is wrong with a query; DuckDB itself would suggest tables of its own, too."""
-    unknown = NO_TABLE.search(str(error))
-    if unknown is None:
-        return str(error)
-    known = [name for name, _ in connection.execute(TABLES).fetchall()]
-    return f"There is no table {unknown[1]}; {nearest(unknown[1], known)}."
 
 
 def _width() -> int:

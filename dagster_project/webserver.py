@@ -1,24 +1,62 @@
 """Dagster's webserver with the home's reports, releases and model calls beside the UI.
 
-What belongs here: the additional routes. Dagster's own command starts the server; `dev.py` starts this
-module in its place.
+What belongs here: the additional routes, and the refusal of requests from other sites, whose mutations
+Dagster's own webserver executes. Dagster's own command starts the server; `dev.py` starts this module
+in its place.
 """
 
 from dagster_webserver import app, cli
 from dagster_webserver.webserver import DagsterWebserver
+from graphql import GraphQLError, OperationDefinitionNode, OperationType, parse
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute
 
 from resources.calls_page.pages import routes_of
 from resources.home import home
+from resources.ports import UI_VARIABLE
 from resources.reports.server import files_of
+from resources.request_guard import SAFE_METHODS, RequestGuard
+
+_ONLY_POST = (
+    "GET /graphql answers queries only. Send mutations by POST, as JSON: "
+    '{"query": "...", "variables": {}}.'
+)
 
 
 class Webserver(DagsterWebserver):
     """The UI, and below `/loom` what the home has for reading."""
 
+    def build_middleware(self) -> list[Middleware]:
+        """Dagster's middleware behind the guard, for all routes and websockets."""
+        return [Middleware(RequestGuard, variable=UI_VARIABLE), *super().build_middleware()]
+
+    async def graphql_http_endpoint(self, request: Request) -> Response:
+        """Answer GraphQL; by GET, which a link or an image on any page sends, queries only."""
+        if request.method in SAFE_METHODS and not _asks_only(request):
+            return PlainTextResponse(_ONLY_POST, 405, {"allow": "POST"})
+        answer: Response = await super().graphql_http_endpoint(request)
+        return answer
+
     def build_routes(self) -> list[BaseRoute]:
         """The UI's routes; its last one takes every path that no other did."""
         return [*routes_of(home()), files_of(home()), *super().build_routes()]
+
+
+def _asks_only(request: Request) -> bool:
+    """Whether each document of the address can be read and has queries only."""
+    try:
+        documents = [parse(text) for text in request.query_params.getlist("query")]
+    except (GraphQLError, RecursionError):
+        # Too deep for this stack is not too deep for the one on which Dagster reads it.
+        return False
+    return all(
+        part.operation == OperationType.QUERY
+        for document in documents
+        for part in document.definitions
+        if isinstance(part, OperationDefinitionNode)
+    )
 
 
 def main() -> None:

@@ -163,6 +163,17 @@ class HomeCommand(Command):
         bring_home_up_to_date()
 
 
+class ReadingCommand(HomeCommand):
+    """A command that only reads the workspace, also one that this user may not write."""
+
+    def prepare(self) -> None:
+        """Bring the files of the workspace to this version if they may be written."""
+        from resources.stores import may_write
+
+        if may_write():
+            super().prepare()
+
+
 class Group(click.Group):
     """Commands under one name, each of the form above."""
 

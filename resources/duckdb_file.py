@@ -8,12 +8,15 @@ the file as opening it does; detaching writes its log into it. Who may open whic
 
 import atexit
 import os
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from threading import Lock, Timer
 from typing import TYPE_CHECKING, NamedTuple
+
+from resources.home import is_writable
 
 if TYPE_CHECKING:
     import duckdb
@@ -38,15 +41,17 @@ def attached(
 ) -> Iterator["duckdb.DuckDBPyConnection"]:
     """A connection whose default database is the file at `path`, which is made where there is none.
 
-    The file is closed, and other processes may open it, when the context ends. Settings that hold for a
-    whole instance need one of their own. `rows_at_once` are DuckDB's row group. Raises
-    duckdb.Error where the file cannot be opened.
+    A file that this user may not write is only read. The file is closed, and other processes may open
+    it, when the context ends. Settings that hold for a whole instance need one of their own.
+    `rows_at_once` are DuckDB's row group. Raises duckdb.Error where the file cannot be opened.
     """
     import duckdb
 
     instance = _instance(path, own_instance)
-    options = f" (ROW_GROUP_SIZE {rows_at_once})" if rows_at_once else ""
-    instance.execute(f"ATTACH {quoted(str(path))} AS warehouse{options}")
+    options = [f"ROW_GROUP_SIZE {rows_at_once}"] if rows_at_once else []
+    options += [] if is_writable(path) else ["READ_ONLY"]
+    given = f" ({', '.join(options)})" if options else ""
+    instance.execute(f"ATTACH {quoted(str(path))} AS warehouse{given}")
     connection = instance.cursor()
     try:
         # It would be drawn into the run's log.
@@ -83,7 +88,8 @@ def _forget() -> None:
 def _new_instance(path: Path) -> "duckdb.DuckDBPyConnection":
     import duckdb
 
-    return duckdb.connect(config={"temp_directory": f"{path}.tmp"})
+    folder = path.parent if is_writable(path) else Path(tempfile.gettempdir())
+    return duckdb.connect(config={"temp_directory": str(folder / f"{path.name}.tmp")})
 
 
 class OpenFile(NamedTuple):

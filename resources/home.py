@@ -2,7 +2,8 @@
 
 The default is in the checkout; of an installed package it is in the folder that a command is run in.
 
-What belongs here: the names of the things under that folder. Nothing here opens them.
+What belongs here: the names of the things under that folder, and whether they may be written. Nothing
+here opens them.
 """
 
 import os
@@ -16,6 +17,11 @@ DEFAULT = (REPO_ROOT if (REPO_ROOT / "pyproject.toml").exists() else Path.cwd())
 def home() -> Path:
     """The folder everything written at run time stands under (environment variable `LOOM_HOME`)."""
     return Path(os.environ.get("LOOM_HOME") or DEFAULT).resolve()
+
+
+def is_writable(path: Path) -> bool:
+    """Whether this user may write a file of the folder, and files next to it."""
+    return os.access(path.parent, os.W_OK) and (not path.exists() or os.access(path, os.W_OK))
 
 
 def warehouse_path() -> Path:

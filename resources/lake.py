@@ -36,6 +36,7 @@ from resources.lake_file import (
     locked,
 )
 from resources.lake_rules import run_script, verify
+from resources.query_check import SEALED
 from resources.warehouse import (
     NO_TABLES,
     ArrowStream,
@@ -372,8 +373,7 @@ def read_at(
                 "'2026-01-31 12:00', or a number of FROM ducklake_snapshots('warehouse')."
             ) from error
         connection.execute(
-            f"USE warehouse; SET allowed_directories = [{quoted(address.files)}]; "
-            "SET enable_external_access = false; SET lock_configuration = true"
+            f"USE warehouse; SET allowed_directories = [{quoted(address.files)}]; {SEALED}"
         )
         yield connection
     finally:

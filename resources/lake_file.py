@@ -242,6 +242,10 @@ def load_extensions(connection: "duckdb.DuckDBPyConnection", address: LakeAddres
                 f"not find here: install {REQUIREMENTS} beside the other packages."
             ) from error
     if on_s3:
+        # The extension has copied the keys into settings, which every query can read.
+        connection.execute(
+            "RESET s3_access_key_id; RESET s3_secret_access_key; RESET s3_session_token"
+        )
         connection.execute(_s3_secret())
 
 
@@ -264,13 +268,20 @@ def _s3_secret() -> str:
 def attach(connection: "duckdb.DuckDBPyConnection", address: LakeAddress, *options: str) -> None:
     """Attach the lake as `warehouse`. Raises LakeError where it does not answer or is another one."""
     import duckdb
+    from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-    given = ", ".join(
-        [f"METADATA_SCHEMA '{SCHEMA}'", f"DATA_PATH {quoted(address.files)}", *options]
-    )
-    source = quoted(f"{_KIND}{address.catalogue}")
+    given = [f"METADATA_SCHEMA '{SCHEMA}'", f"DATA_PATH {quoted(address.files)}", *options]
+    libpq = conninfo_to_dict(address.catalogue)
+    password = libpq.pop("password", None)
     try:
-        connection.execute(f"ATTACH {source} AS warehouse ({given})")
+        if password:
+            # DuckDB shows the address of a database, and never the password of a secret.
+            connection.execute(
+                f"CREATE OR REPLACE SECRET catalogue (TYPE postgres, PASSWORD {quoted(str(password))})"
+            )
+            given.append("META_SECRET 'catalogue'")
+        source = quoted(f"{_KIND}{make_conninfo('', **libpq)}")
+        connection.execute(f"ATTACH {source} AS warehouse ({', '.join(given)})")
     except duckdb.Error as error:
         if differs := _PATH_DIFFERS.search(str(error)):
             raise LakeError(

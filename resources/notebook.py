@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from methods.naming import nearest
 from resources import home
 from resources.lake_file import lake_address
+from resources.query_check import SEALED, TABLES, require_query
 from resources.stores import require_kept, usable_home
 from resources.warehouse import Warehouse, WarehouseError
 from resources.warehouse_of_home import require_plain_path
@@ -22,13 +23,6 @@ if TYPE_CHECKING:
     import duckdb
     import pandas as pd
     import pyarrow as pa
-
-TABLES = """
-SELECT
-    schema_name || '.' || table_name AS name,
-    string_agg(column_name, ', ' ORDER BY column_index) AS columns
-FROM duckdb_columns() WHERE NOT internal GROUP BY name ORDER BY name
-"""
 
 
 class Home:
@@ -67,8 +61,12 @@ class Home:
         return self.table(name, *columns).to_pandas()
 
     def sql(self, query: str, params: Mapping[str, Any] | None = None) -> "pa.Table":
-        """The answer to one query, with its named `$parameters` bound. Raises duckdb.Error."""
+        """The answer to one query, with its named `$parameters` bound.
+
+        Raises UserError for what is no query of the tables, duckdb.Error for a query that is wrong.
+        """
         with copied(self._path) as connection:
+            require_query(connection, query)
             return connection.sql(query, params=dict(params or {})).to_arrow_table()
 
 
@@ -95,8 +93,9 @@ def copied(path: Path, as_of: str | None = None) -> "Iterator[duckdb.DuckDBPyCon
         require_kept(path.parent)
         raise WarehouseError("There are no tables yet: run `vlm-loom demo` or a job first.")
     # Beside the tables, where there is room for them.
+    beside = path.parent if home.is_writable(path) else None
     with usable_home():
-        folder = Path(tempfile.mkdtemp(prefix="sql-", dir=path.parent))
+        folder = Path(tempfile.mkdtemp(prefix="sql-", dir=beside))
     try:
         copy = folder / path.name
         Warehouse(path).copy_to(copy)
@@ -105,7 +104,7 @@ def copied(path: Path, as_of: str | None = None) -> "Iterator[duckdb.DuckDBPyCon
             str(copy), read_only=True, config={"temp_directory": str(spilled)}
         )
         # Read-only is the copy alone: COPY, EXPORT and ATTACH would reach other files.
-        connection.execute("SET enable_external_access = false; SET lock_configuration = true")
+        connection.execute(SEALED)
     finally:
         # What is open stays there until it is closed, and is gone then even if this process is killed.
         shutil.rmtree(folder)

@@ -14,21 +14,26 @@ HOST = "127.0.0.1"
 REVIEW_PORT = 8090
 REVIEW_ADDRESS = f"http://{HOST}:{REVIEW_PORT}"
 REVIEW_VARIABLE = "LOOM_REVIEW"
-"""The variable with the review app's address for its users, where it is another one."""
+"""The variable with the addresses of the review app for its users, the one for links first."""
 
 UI_ADDRESS = f"http://{HOST}:3000"
 UI_VARIABLE = "LOOM_UI"
-"""The variable with the UI's address for its users, where it is another one."""
+"""The variable with the addresses of the UI for its users, the one for links first."""
+
+
+def addresses_in(value: str | None) -> list[str]:
+    """The addresses in a value: "https://a.example, http://b:3000/" -> both, without the last slash."""
+    return [address.strip().rstrip("/") for address in (value or "").split(",") if address.strip()]
 
 
 def review_page(path: str) -> str:
     """The address of a page of the review app, for links from elsewhere."""
-    return (os.environ.get(REVIEW_VARIABLE) or REVIEW_ADDRESS).rstrip("/") + path
+    return (addresses_in(os.environ.get(REVIEW_VARIABLE)) or [REVIEW_ADDRESS])[0] + path
 
 
 def ui_page(path: str) -> str:
     """The address of a page of the UI, for links from elsewhere."""
-    return (os.environ.get(UI_VARIABLE) or UI_ADDRESS).rstrip("/") + path
+    return (addresses_in(os.environ.get(UI_VARIABLE)) or [UI_ADDRESS])[0] + path
 
 
 class PortError(UserError):

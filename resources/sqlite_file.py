@@ -14,6 +14,7 @@ from typing import ClassVar, TypeVar
 
 from filelock import FileLock
 
+from resources.home import is_writable
 from resources.migrations import (
     Migration,
     StoreError,
@@ -41,6 +42,8 @@ class SqliteFile:
 
     Once it is open, whatever SQLite says of the file is a StoreError, and so is the file's being
     deleted or replaced: nothing is written where nobody would find it.
+
+    A file that this user may not write is read as it is; each write is refused.
     """
 
     NAME: ClassVar[str]
@@ -67,6 +70,9 @@ class SqliteFile:
     def __init__(self, path: Path | str):
         self.path = Path(path)
         self._threads = threading.local()
+        if self.path.exists() and not is_writable(self.path):
+            self.look(self.path, lambda _: None)
+            return
         self.path.parent.mkdir(parents=True, exist_ok=True)
         # Turning WAL on does not wait for other connections as a transaction does, so the first
         # processes to arrive take turns.
@@ -213,7 +219,11 @@ class SqliteFile:
         self.require_in_place()
         # Transactions are begun where they are wanted, not by the module.
         connection = sqlite3.connect(
-            self.path, timeout=BUSY_TIMEOUT, isolation_level=None, factory=NamedConnection
+            address_of(self.path),
+            uri=True,
+            timeout=BUSY_TIMEOUT,
+            isolation_level=None,
+            factory=NamedConnection,
         )
         connection.path, connection.advice = self.path, self.IF_DAMAGED
         connection.row_factory = self.ROWS
@@ -256,11 +266,19 @@ class SqliteFile:
         return missing_steps(cls.migrations_folder(), path, _version(connection))
 
 
+def address_of(path: Path) -> str:
+    """The URI by which SQLite opens a file, only for reading if this user may not write it."""
+    if is_writable(path):
+        return f"{path.resolve().as_uri()}?mode=rw"
+    # Without a log nobody writes the file, and SQLite would have to make two files next to it.
+    unchanged = "" if Path(f"{path}-wal").exists() else "&immutable=1"
+    return f"{path.resolve().as_uri()}?mode=ro{unchanged}"
+
+
 def copy_sqlite(source: Path, target: Path) -> None:
     """Copy a SQLite file as it is at one moment, while others write it; `target` is closed again."""
-    address = f"{source.resolve().as_uri()}?mode=rw"
     with (
-        closing(sqlite3.connect(address, uri=True, timeout=BUSY_TIMEOUT)) as here,
+        closing(sqlite3.connect(address_of(source), uri=True, timeout=BUSY_TIMEOUT)) as here,
         closing(sqlite3.connect(target, timeout=BUSY_TIMEOUT)) as there,
     ):
         # All pages in one step: in several, each write of another process would begin it anew.
@@ -286,17 +304,12 @@ def _explained(path: Path, if_damaged: str) -> Iterator[None]:
         error = raised if isinstance(raised, sqlite3.Error) else raised.__cause__
         if not isinstance(error, sqlite3.Error):
             raise
-        if not writable(path):
+        if not is_writable(path):
             raise StoreError(unwritable(path, error)) from error
         advice = if_damaged if is_damaged(error) else "put that right, and start again"
         raise StoreError(
             f"{path} cannot be opened by this version of vlm-loom ({error}): {advice}."
         ) from error
-
-
-def writable(path: Path) -> bool:
-    """Whether the file and its folder may be written, as SQLite needs it to read, too."""
-    return os.access(path.parent, os.W_OK) and (not path.exists() or os.access(path, os.W_OK))
 
 
 def unwritable(path: Path, error: Exception) -> str:

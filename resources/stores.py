@@ -5,6 +5,7 @@ a home which cannot be used is one sentence.
 """
 
 import errno
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -41,6 +42,8 @@ def bring_home_up_to_date() -> None:
     """
     require_folder()
     with usable_home():
+        if not may_write():
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(home.home()))
         kinds = {home.home() / name: kind for name, kind in SQLITE.items()}
         files = {path: kind for path, kind in kinds.items() if path.exists()}
         if database() is not None:
@@ -59,6 +62,12 @@ def bring_home_up_to_date() -> None:
             kind(path).close()
         for warehouse in warehouses:
             warehouse.check()
+
+
+def may_write() -> bool:
+    """Whether this user may write the home and the stores in it, as far as they are there."""
+    names = [*SQLITE, home.warehouse_path().name]
+    return not home.home().exists() or all(home.is_writable(home.home() / name) for name in names)
 
 
 def require_kept(folder: Path) -> None:

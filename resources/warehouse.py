@@ -14,7 +14,7 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
@@ -22,6 +22,7 @@ from filelock import FileLock, Timeout
 
 from methods.ids import content_id
 from resources.duckdb_file import OpenFile, attached, left_open, quoted
+from resources.home import is_writable
 from resources.waiting import Waiting
 from resources.warehouse_reads import Reads
 from resources.warehouse_schema import (
@@ -74,6 +75,10 @@ _HOLDER = re.compile(r"held in (?P<program>.+) \(PID (?P<pid>\d+)\)")
 _DENIED = "Cannot open file"
 _FULL = "No space left on device"
 _NO_MEMORY = re.compile(r"/[\d.]+ \w+ used\)")
+_EARLIER = (
+    "The tables are of an earlier version: start vlm-loom ui or any job, which brings them up to "
+    "date."
+)
 _IN_USE = "The tables are being written at the moment: look again when the run has gone on."
 _CORRUPT = "Corrupt database file"
 _DAMAGED = (
@@ -225,16 +230,13 @@ class Warehouse:
         if not self.path.exists():
             raise WarehouseError(NO_TABLES)
         try:
+            lock = FileLock(f"{self.path}.lock", timeout=GLANCE_TIMEOUT, poll_interval=0.01)
             with (
-                FileLock(f"{self.path}.lock", timeout=GLANCE_TIMEOUT, poll_interval=0.01),
+                lock if is_writable(self.path) else nullcontext(),
                 closing(duckdb.connect(str(self.path), read_only=True)) as connection,
             ):
                 if upgrade_steps(connection, self.path)[2]:
-                    raise WarehouseError(
-                        "The tables are of an earlier version: start vlm-loom ui or any job, "
-                        "which brings "
-                        "them up to date."
-                    )
+                    raise WarehouseError(_EARLIER)
                 return connection.sql(sql_text(name), params=dict(params)).to_arrow_table()
         except Timeout:
             raise WarehouseError(_IN_USE, passing=True) from None
@@ -450,10 +452,14 @@ class Warehouse:
     def copy_to(self, target: Path) -> None:
         """Copy the file as it is between two transactions, whatever its version; it has to be there."""
         left_open.close(self.path)
+        # What a killed process left in the log beside the file belongs to it.
+        log = Path(f"{self.path}.wal")
         with self._locked():
             with self._attached() as connection:
-                # What a killed process left in the log beside the file belongs to it.
-                connection.execute("CHECKPOINT")
+                if is_writable(self.path):
+                    connection.execute("CHECKPOINT")
+                elif log.exists():
+                    shutil.copyfile(log, f"{target}.wal")
             shutil.copyfile(self.path, target)
 
     def write_parquet(self, folder: Path) -> int:
@@ -509,7 +515,10 @@ class Warehouse:
                 raise
 
     def _bring_up_to_date(self, connection: "duckdb.DuckDBPyConnection") -> None:
-        bring_up_to_date(connection, self.path)
+        if is_writable(self.path):
+            bring_up_to_date(connection, self.path)
+        elif upgrade_steps(connection, self.path)[2]:
+            raise WarehouseError(_EARLIER)
 
     @contextmanager
     def _at_one_moment(self, connection: "duckdb.DuckDBPyConnection") -> Iterator[None]:
@@ -544,6 +553,9 @@ class Warehouse:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
+        if not is_writable(self.path):
+            yield  # DuckDB's own lock keeps writers away while the file is open.
+            return
         # Another thread may close what this one has left open.
         lock = FileLock(f"{self.path}.lock", poll_interval=0.01, thread_local=False)
         waiting = Waiting(LOCK_TIMEOUT, self._log, SAID_AFTER, SAID_EVERY)

@@ -14,6 +14,8 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from resources.images.store import ImageStore
+from resources.ports import REVIEW_VARIABLE
+from resources.request_guard import RequestGuard
 from resources.review.accounts import Accounts
 from resources.review.store import ReviewStore
 from review.pages import accounts as account_pages
@@ -67,7 +69,10 @@ def create_app(
             Route("/images/{image_id}", items.image),
             Mount(f"/static/{version()}", _ImmutableFiles(directory=STATIC)),
         ],
-        middleware=[Middleware(Security, accounts=accounts, refuse=refuse, proxy=proxy)],
+        middleware=[
+            Middleware(RequestGuard, variable=REVIEW_VARIABLE),
+            Middleware(Security, accounts=accounts, refuse=refuse, proxy=proxy),
+        ],
         exception_handlers={HTTPException: refuse},  # type: ignore[dict-item]
     )
     app.state.store, app.state.accounts, app.state.images = store, accounts, images

@@ -19,13 +19,14 @@ from methods.delimited import Quoting
 from methods.errors import UserError
 from methods.review import KINDS, ROUNDS, QueueItem
 from resources import command_line
-from resources.command_line import FILE, QUOTING, Choice, HomeGroup
+from resources.command_line import FILE, QUOTING, Choice, HomeGroup, ReadingCommand
 from resources.extras import extras
 from resources.ports import (
     HOST,
     REVIEW_ADDRESS,
     REVIEW_PORT,
     REVIEW_VARIABLE,
+    addresses_in,
     require_free,
 )
 from resources.review.accounts import ROLES
@@ -49,7 +50,8 @@ _port = click.option(
 
 
 def _with_scheme(_context: click.Context, _parameter: click.Parameter, value: str) -> str:
-    """The address, which browsers open only with its scheme."""
+    """The first of the addresses, which browsers open only with its scheme."""
+    (value, *_) = addresses_in(value) or [""]
     if not value.startswith(("http://", "https://")):
         raise click.BadParameter(
             f"{value!r} does not begin with http:// or https://; say https://{value}"
@@ -177,7 +179,7 @@ def add(name: str, role: Any, password: bool, address: str) -> None:
         _print_link(accounts, added.name, address)
 
 
-@account.command("list", example="vlm-loom review account list")
+@account.command("list", cls=ReadingCommand, example="vlm-loom review account list")
 def list_accounts() -> None:
     """Every account."""
     people = _accounts().all()
@@ -279,7 +281,7 @@ def _read_password() -> str:
 # --- Files -----------------------------------------------------------------------------------------
 
 
-@review.command(example="vlm-loom review export --out round1.csv --format csv")
+@review.command(cls=ReadingCommand, example="vlm-loom review export --out round1.csv --format csv")
 @click.option("--out", type=FILE, required=True, help="The file to write; it must not exist.")
 @click.option("--kind", type=Choice(list(KINDS)), help="Only items of this kind.")
 @click.option("--round", "round_", type=_ROUND, default=1, show_default=True)
@@ -338,7 +340,9 @@ def import_(file: Path, reviewer: str, round_: int, form: str, quoting: Quoting)
     return report_import(import_records(read_queue(), store, read(file), reviewer, round_))
 
 
-@review.command(example="vlm-loom review dump --out review.zip --format parquet")
+@review.command(
+    cls=ReadingCommand, example="vlm-loom review dump --out review.zip --format parquet"
+)
 @click.option("--out", type=FILE, required=True, help="The file to write; it must not exist.")
 @click.option("--format", "form", type=Choice(("csv", "jsonl", "parquet")), default="csv")
 def dump(out: Path, form: str) -> None:

@@ -1,7 +1,8 @@
 """Protection against cross-site request forgery: whether one of the app's own pages sent a request.
 
-What belongs here: the token that every form and script sends back, and the check of the headers in
-which browsers name the origin of a request. Both must be right, since attackers have bypassed either.
+What belongs here: the token that every form and script sends back. The headers in which browsers name
+the origin of a request are checked before (`resources/request_guard.py`). Both must be right, since
+attackers have bypassed either.
 """
 
 import hashlib
@@ -12,8 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.types import Message, Receive
 
-SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
-"""Methods that change nothing, so that they need no protection."""
+from resources.request_guard import SAFE_METHODS
 
 CSRF_FIELD = "csrf_token"
 CSRF_HEADER = "x-csrf-token"
@@ -38,8 +38,6 @@ async def checked_body(request: Request, token: str) -> Receive:
     """
     if request.method in SAFE_METHODS:
         return request.receive
-    if not _is_same_origin(request):
-        raise HTTPException(403, _NOT_OUR_PAGE)
     receive, sent = request.receive, request.headers.get(CSRF_HEADER)
     if sent is None and content_type(request) == _FORM_TYPE:
         body = await _read_form(request)
@@ -48,15 +46,6 @@ async def checked_body(request: Request, token: str) -> Receive:
     if not hmac.compare_digest((sent or "").encode(), csrf_token_of(token).encode()):
         raise HTTPException(403, _NOT_OUR_PAGE)
     return receive
-
-
-def _is_same_origin(request: Request) -> bool:
-    """Whether the browser names this host as the origin, or names none."""
-    origin = request.headers.get("origin")
-    if origin is not None:
-        # Compare only the host: behind a proxy the app may not know that its scheme is https.
-        return origin.partition("://")[2].lower() == request.headers.get("host", "").lower() != ""
-    return request.headers.get("sec-fetch-site", "none") in ("same-origin", "none")
 
 
 async def _read_form(request: Request) -> bytes:

@@ -30,6 +30,8 @@ from resources.review.store import ReviewStore
 from review.item_texts import item_texts
 
 Row = dict[str, Any]
+MOST_UNPACKED = 1_000_000_000
+"""Bytes of a table of a dump, unpacked."""
 
 
 class DumpError(UserError):
@@ -377,6 +379,8 @@ def _rows(path: Path, table: str, model: type[BaseModel]) -> list[Any]:
                 raise DumpError(
                     f"{path} has no table {table}: give a file that vlm-loom review dump wrote."
                 )
+            if archive.getinfo(named[0]).file_size > MOST_UNPACKED:
+                raise ValueError(f"{named[0]} has more than {MOST_UNPACKED:,} bytes when unpacked")
             rows = list(FORMS[form][1](archive.read(named[0])))
     except (OSError, ValueError, zipfile.BadZipFile, csv.Error) as error:
         raise DumpError(

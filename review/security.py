@@ -8,7 +8,10 @@ An app uses it like this:
 
     app = Starlette(
         routes=[Route("/", queue)],  # @require("annotator") async def queue(request): ...
-        middleware=[Middleware(Security, accounts=accounts, refuse=refuse)],
+        middleware=[
+            Middleware(RequestGuard, variable=REVIEW_VARIABLE),
+            Middleware(Security, accounts=accounts, refuse=refuse),
+        ],
         exception_handlers={HTTPException: refuse},
     )
 
@@ -34,8 +37,9 @@ from starlette.requests import ClientDisconnect, HTTPConnection, Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from resources.request_guard import SAFE_METHODS
 from resources.review.accounts import ROLES, SESSION_LASTS, Account, Accounts
-from review.csrf import SAFE_METHODS, checked_body, content_type, csrf_token_of
+from review.csrf import checked_body, content_type, csrf_token_of
 from review.proxy import SignInHeader
 
 SESSION_COOKIE = "review_session"

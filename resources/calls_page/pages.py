@@ -131,14 +131,13 @@ MOST_ROWS = 200
 """Rows of tables that one call's page names."""
 FIRST_WORDS = 110
 """Characters of a reply in the list."""
-REFUSAL = "Model calls are read on the machine that they are on."
 _HERE = Path(__file__).parent
 
 
 def routes_of(home: Path) -> list[Route]:
     """The routes of a home's model calls. The ledger may come later than the routes."""
     pages = _Pages(home)
-    guard = [Middleware(Guard, policy_of=lambda _scope: policy(forms=True), refusal=REFUSAL)]
+    guard = [Middleware(Guard, policy_of=lambda _scope: policy(forms=True))]
     answered: dict[str, Callable[[Request], Response]] = {
         CALLS: pages.list,
         f"{CALLS}/{{name}}": pages.one,

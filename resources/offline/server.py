@@ -13,14 +13,17 @@ from concurrent.futures import ThreadPoolExecutor
 
 import uvicorn
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from resources.offline import fault_injection as faults
 from resources.offline.chat_completion import MODELS, chat_body, model_list
 from resources.offline.chat_request import ApiError, UnknownModel, model_name, read_body, task_name
+from resources.request_guard import is_of_page
 
 HOST = "127.0.0.1"
 HEADERS = {"x-offline": "true"}
@@ -93,8 +96,23 @@ class Application:
             self._injector.end()
 
 
+class _NoPages:
+    """ASGI middleware that refuses the requests of pages in a browser."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        refused = scope["type"] == "http" and is_of_page(scope)
+        answer = PlainTextResponse("The mock model server answers programs only.", 403)
+        await (answer if refused else self._app)(scope, receive, send)
+
+
 def create_app(latency_ms: float, context_tokens: int) -> Starlette:
-    """Return the application; prompt and reply of a chat have `context_tokens` together."""
+    """Return the application; prompt and reply of a chat have `context_tokens` together.
+
+    It answers programs only: a page in a browser could queue faults.
+    """
     handlers = Application(latency_ms, context_tokens)
     routes: list[tuple[str, str, Callable[[Request], Awaitable[Response]]]] = [
         ("/health", "GET", handlers.health),
@@ -106,6 +124,7 @@ def create_app(latency_ms: float, context_tokens: int) -> Starlette:
     return Starlette(
         routes=[Route(path, handler, methods=[method]) for path, method, handler in routes],
         exception_handlers={ApiError: _error_response},
+        middleware=[Middleware(_NoPages)],
     )
 
 

@@ -1,22 +1,21 @@
 """Who may read the home's pages in a browser, and what a page may do there.
 
-What belongs here: the check that a request is this machine's own, or for the address that a shared
-installation names, and the headers of an answer. What is
-answered is `server.py` and `resources/calls_page`.
+What belongs here: the check that a reader is on this machine, unless the installation is a shared one,
+and the headers of an answer. What is answered is `server.py` and `resources/calls_page`; which requests
+no server of the project answers is `resources/request_guard.py`.
 """
 
 import os
 from collections.abc import Callable
-from urllib.parse import urlsplit
 
 from starlette.datastructures import MutableHeaders
-from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from resources.ports import UI_VARIABLE
+from resources.request_guard import refusal
 
-THIS_MACHINE = ("127.0.0.1", "localhost", "::1")
+THIS_MACHINE = ("127.0.0.1", "::1")
 HEADERS = {
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
@@ -57,14 +56,17 @@ def policy_of_files() -> str:
 
 
 class Guard:
-    """Answers this machine alone, or who asks for `LOOM_UI`, and says with each answer what a page may
-    do.
+    """ASGI middleware that shows pages on this machine only, or to everybody where `LOOM_UI` is set.
 
-    `policy_of` gives the policy of a request's path; `refusal` is the sentence for anybody else.
+    Each answer says what its page may do.
+
+    Args:
+        app: The application with the pages.
+        policy_of: Gives the content security policy of a request's path.
     """
 
-    def __init__(self, app: ASGIApp, policy_of: Callable[[Scope], str], refusal: str) -> None:
-        self._app, self._policy_of, self._refusal = app, policy_of, refusal
+    def __init__(self, app: ASGIApp, policy_of: Callable[[Scope], str]) -> None:
+        self._app, self._policy_of = app, policy_of
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or refuse it."""
@@ -77,17 +79,17 @@ class Guard:
                 MutableHeaders(scope=message).update(headers)
             await send(message)
 
-        refused = PlainTextResponse(self._refusal, 403)
-        await (self._app if _may_read(scope) else refused)(scope, receive, send_guarded)
+        reason = refusal(scope, UI_VARIABLE) or _refusal_of_reader(scope)
+        answer = PlainTextResponse(reason, 403) if reason else self._app
+        await answer(scope, receive, send_guarded)
 
 
-def _may_read(scope: Scope) -> bool:
-    """Whether the request asks for the server by a name of its own, and is from this machine where no
-    address for other users is set.
-
-    A web site could give its own name this machine's address, and read what its name is answered.
-    """
-    asked, client = Request(scope).url.hostname, scope.get("client")
-    if shown := os.environ.get(UI_VARIABLE):
-        return asked == urlsplit(shown).hostname
-    return asked in THIS_MACHINE and client is not None and client[0] in THIS_MACHINE
+def _refusal_of_reader(scope: Scope) -> str | None:
+    client = scope.get("client")
+    if os.environ.get(UI_VARIABLE) or (client is not None and client[0] in THIS_MACHINE):
+        return None
+    return (
+        "This page is only shown on the machine that it is on. To show it to others, set "
+        f"{UI_VARIABLE} to the address by which they reach the UI, such as "
+        "https://loom.example.org, and start the UI again."
+    )

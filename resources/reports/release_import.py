@@ -119,7 +119,9 @@ def _has_form(tables: Any) -> bool:
         and set(tables) == {"files", *lists}
         and isinstance(tables["files"], dict)
         # They are copied under their names: none may lead out of the folder.
-        and all(Path(name).name == name for name in tables["files"])
+        and all(Path(name).name == name not in ("", "..") for name in tables["files"])
+        # The hash of what is no file is None.
+        and all(isinstance(sha256, str) for sha256 in tables["files"].values())
         and all(isinstance(tables[name], list) for name in lists)
         and all(isinstance(row, dict) for name in lists for row in tables[name])
         and len(tables["releases"]) == 1

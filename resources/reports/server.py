@@ -24,7 +24,6 @@ from resources.shared_files import LISTING, SharedFiles, shared_files
 
 FOLDERS = ("reports", "releases")
 """Folders of the home that are answered; nothing else of the home is."""
-REFUSAL = "Reports are read on the machine that they are on."
 WITH_SCRIPTS = "reports/cluster/"
 """Pages with scripts, which name the hashes of their scripts in a policy of their own."""
 OF_FILES = "reports/items/"
@@ -45,7 +44,7 @@ def files_of(home: Path) -> Mount:
         Mount(f"/{name}", _Objects(shared, name) if shared else _Files(home / name))
         for name in FOLDERS
     ]
-    return Mount(PREFIX, Guard(Starlette(routes=routes), _policy_of, REFUSAL))
+    return Mount(PREFIX, Guard(Starlette(routes=routes), _policy_of))
 
 
 class _Files(StaticFiles):

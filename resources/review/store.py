@@ -15,6 +15,7 @@ from methods.review.decisions import Decision, QueueItem
 from methods.review.kinds import KINDS
 from methods.review.overview import Work
 from methods.review.process import ROUND_OF_ROLE, ReviewState, RuleBook
+from resources.home import is_writable
 from resources.review import (
     assignments,
     comments,
@@ -87,6 +88,8 @@ class ReviewStore:
         rules_path = self.path.with_name(RULES_FILE)
         rules = read_rules(rules_path)
         self._file = open_store(ReviewFile, self.path)
+        if database() is None and not is_writable(self.path):
+            return  # Who only reads sees the rules that the store has.
         own_rules = rules_path.exists() or database() is None
         if own_rules and not item_status.follow(self._file.connection, rules):
             with self._file.transaction() as connection:

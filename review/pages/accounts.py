@@ -1,11 +1,14 @@
 """Signing in and out, and the page on which administrators manage accounts."""
 
+import os
+
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from resources.ports import REVIEW_VARIABLE, review_page
 from resources.review.accounts import ROLES, AccountError, Accounts
 from resources.review.sign_in_limits import TooManyAttempts
 from review.pages.frame import say, show
@@ -89,7 +92,10 @@ def _act(request: Request, managed: Accounts, name: str, action: str, role: str)
     elif action in ("add", "link"):
         if action == "add":
             managed.add(name, role)
-        return str(request.url.replace(path=f"/link/{managed.link(name)}", query=""))
+        path = f"/link/{managed.link(name)}"
+        if os.environ.get(REVIEW_VARIABLE):
+            return review_page(path)
+        return str(request.url.replace(path=path, query=""))
     else:
         raise HTTPException(400, "The action is one of add, link, disable and enable.")
     return None

@@ -17,6 +17,7 @@ import psycopg
 import pyarrow as pa
 import pytest
 
+from dagster_project import sql
 from resources import lake_rules
 from resources.home import REPO_ROOT
 from resources.lake import ATTEMPTS, Lake, LakeConflict, read_at
@@ -29,6 +30,8 @@ from resources.warehouse_schema import declared_columns
 from tests import lakes
 from tests.resources.older_stores import IN_DUCKDB, THEN, TODAY, rows_of_today, small_sql
 from tests.resources.test_warehouse import TABLE, answers, failures, held
+
+CATALOGUE = "__ducklake_metadata_warehouse"
 
 
 @pytest.fixture
@@ -455,6 +458,36 @@ def test_notebooks_and_pages_read_the_lake(home: Lake) -> None:
     assert home.is_there()
     assert home.glance("release/all", {}).num_rows == 0
     assert TABLE in Home().tables() and Home().table(TABLE, "answer").num_rows == 3
+
+
+@pytest.mark.parametrize(
+    "attack",
+    [
+        f"CALL postgres_execute('{CATALOGUE}', 'CREATE TABLE public.evil (a int)')",
+        f"FROM postgres_query('{CATALOGUE}', 'CREATE TABLE public.evil (a int)')",
+        "CALL ducklake_cleanup_old_files('warehouse', cleanup_all => true)",
+        "CALL ducklake_delete_orphaned_files('warehouse', cleanup_all => true)",
+        f"COPY {TABLE} TO '{{files}}x.parquet'",
+        f"FROM {CATALOGUE}.public.accounts",
+    ],
+)
+def test_sql_changes_neither_the_catalogue_nor_the_files(
+    home: Lake, capsys: pytest.CaptureFixture[str], attack: str
+) -> None:
+    for text in ("one", "two", "three"):
+        home.replace(TABLE, answers("a", 1, text))
+    keep_up(home, 0, lambda _: None)
+    (Path(home.address.files) / "orphan.parquet").write_bytes(b"")
+    with postgres(home) as server:
+        server.execute("CREATE TABLE public.accounts AS SELECT 'hash' AS password")
+    files = sorted(Path(home.address.files).rglob("*"))
+
+    assert sql.answer(attack.format(files=home.address.files)) == 2
+
+    assert "hash" not in capsys.readouterr().out
+    assert sorted(Path(home.address.files).rglob("*")) == files
+    with postgres(home) as server:
+        assert server.execute("SELECT to_regclass('public.evil')").fetchone() == (None,)
 
 
 def test_a_catalogue_that_is_not_there_is_one_sentence_without_its_password(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from tests.doubles.servers import PostgresServer
 @pytest.mark.slow
 @pytest.mark.sample(1)
 @pytest.mark.timeout(1800)
-@pytest.mark.parametrize("file", ["test_warehouse.py", "on_lake.py"])
+@pytest.mark.parametrize("file", ["test_warehouse.py", "test_query_check.py", "on_lake.py"])
 def test_a_lake_keeps_the_contract(postgres: PostgresServer, file: str, tmp_path: Path) -> None:
     tests = f"tests/resources/{file}"
     options = ["-q", "-p", "no:cacheprovider", "-m", "not of_file", "--tier=all"]

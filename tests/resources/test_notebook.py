@@ -4,10 +4,10 @@ import shutil
 import threading
 from pathlib import Path
 
-import duckdb
 import pyarrow as pa
 import pytest
 
+from methods.errors import UserError
 from resources.notebook import Home
 from resources.warehouse import Warehouse, WarehouseError, arrow_schema
 
@@ -84,7 +84,7 @@ def test_another_name_is_refused_with_the_nearest(
 def test_nothing_is_changed_and_no_other_file_reached(folder: Path) -> None:
     before = (folder / "warehouse.duckdb").read_bytes()
     for query in ("DELETE FROM release.current", f"COPY release.current TO '{folder}/x.csv'"):
-        with pytest.raises(duckdb.Error):
+        with pytest.raises(UserError, match="The tables are read-only here"):
             Home(folder).sql(query)
     assert (folder / "warehouse.duckdb").read_bytes() == before
 

@@ -189,17 +189,13 @@ def test_a_damaged_sqlite_file_is_named(name: str, harm: str, folder: Path) -> N
         bring_home_up_to_date()
 
 
-@pytest.mark.parametrize("name", SQLITE)
-def test_a_file_that_may_not_be_written_is_not_called_damaged(
-    name: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_home_that_may_not_be_written_is_not_called_damaged(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Nobody keeps root from writing but the system itself: SQLite says no more than that.
-    monkeypatch.setattr("resources.sqlite_file.os.access", lambda path, mode: False)
-    (folder / name).unlink()
-    (folder / name).mkdir()
-
+    # Nobody keeps root from writing but the system itself.
+    monkeypatch.setattr("resources.home.os.access", lambda path, mode: False)
     with pytest.raises(
-        StoreError, match=rf"^{folder / name} may not be written .*: make its folder"
+        StoreError, match=rf"^The home {folder} cannot be used .*: make it a folder"
     ):
         bring_home_up_to_date()
 

@@ -10,6 +10,7 @@ from review.app import create_app
 from tests.review.guarded_app import RIGHT, WRONG, signs_in, three_accounts, token_of
 from tests.review.html import sign_in_address
 
+HERE = "http://127.0.0.1:8090"
 FOR_ALL = {"/login", "/link/{token}", "/logout", "/language/{language}"}
 
 
@@ -31,7 +32,7 @@ def routes(app):
 
 
 def ask(app, method, path, **options):
-    browser = TestClient(app, follow_redirects=False)
+    browser = TestClient(app, HERE, follow_redirects=False)
     token = {"X-CSRF-Token": token_of(browser)}
     return browser.request(method, path.replace("{", "").replace("}", ""), headers=token, **options)
 
@@ -53,7 +54,7 @@ def test_who_is_not_signed_in_sees_the_pages_for_signing_in_alone(app, routes):
 
 
 def test_what_changes_something_needs_the_token(app, routes):
-    browser = TestClient(app, follow_redirects=False)
+    browser = TestClient(app, HERE, follow_redirects=False)
     signs_in(browser, "ada")
     posts = [path.replace("{", "").replace("}", "") for method, path in routes if method == "POST"]
 
@@ -62,7 +63,7 @@ def test_what_changes_something_needs_the_token(app, routes):
 
 
 def test_who_signs_in_comes_to_the_page_they_asked_for(app):
-    browser = TestClient(app, follow_redirects=False)
+    browser = TestClient(app, HERE, follow_redirects=False)
     asked = browser.get("/?kind=dialogue").headers["location"]
     form = browser.get(asked)
     action = sign_in_address(form.text)
@@ -82,5 +83,29 @@ def test_who_signs_in_comes_to_the_page_they_asked_for(app):
     "elsewhere", ["//evil.example", "https://evil.example", "\\\\evil.example"]
 )
 def test_the_form_leads_to_no_other_site(app, elsewhere):
-    form = TestClient(app).get("/login", params={"next": elsewhere})
+    form = TestClient(app, HERE).get("/login", params={"next": elsewhere})
     assert sign_in_address(form.text) == "/login?next=/"
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        {"Host": "evil.example:8090"},
+        {"Origin": "http://127.0.0.1:8091"},
+        {"Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image"},
+    ],
+)
+def test_pages_of_other_sites_are_refused_before_an_account_is_looked_up(app, header):
+    browser = TestClient(app, HERE, follow_redirects=False)
+    signs_in(browser, "ada")
+    answer = browser.get("/accounts", headers=header)
+    assert (answer.status_code, answer.headers.get("set-cookie")) == (403, None)
+
+
+def test_a_sign_in_link_has_the_address_that_is_set(app, monkeypatch):
+    monkeypatch.setenv("LOOM_REVIEW", "https://review.example.org, http://review:8090")
+    browser = TestClient(app, HERE, follow_redirects=False)
+    signs_in(browser, "ada")
+    form = {"action": "link", "name": "ann", "csrf_token": token_of(browser, "/accounts")}
+    page = browser.post("/accounts", data=form, headers={"Host": "review:8090"})
+    assert "https://review.example.org/link/" in page.text

@@ -68,33 +68,6 @@ def test_signing_in_needs_one_too(browser):
     assert browser().post("/login", data=data | {"csrf_token": other}).status_code == 403
 
 
-@pytest.mark.parametrize(
-    "header",
-    [
-        {"Origin": "https://evil.example"},
-        {"Origin": "http://testserver.evil.example"},
-        {"Origin": "http://testserver:81"},
-        {"Origin": "null"},
-        {"Origin": ""},
-        {"Sec-Fetch-Site": "cross-site"},
-        {"Sec-Fetch-Site": "same-site"},
-    ],
-)
-def test_another_sites_page_is_refused_even_with_the_token(ann, header):
-    token = {"X-CSRF-Token": token_of(ann, "/")}
-
-    assert ann.post("/decide", json={}, headers=token | header).status_code == 403
-
-
-@pytest.mark.parametrize(
-    "header", [{"Origin": "http://testserver"}, {"Sec-Fetch-Site": "same-origin"}]
-)
-def test_the_apps_own_page_is_not(ann, header):
-    token = {"X-CSRF-Token": token_of(ann, "/")}
-
-    assert ann.post("/decide", json={}, headers=token | header).status_code == 200
-
-
 def test_a_form_has_an_end(ann):
     data = {"note": "x" * 70_000, "csrf_token": token_of(ann, "/")}
     long = {"text": "x" * 70_000}

@@ -294,6 +294,16 @@ def test_another_file_is_no_dump(tmp_path: Path, data: bytes | None) -> None:
         load(file, store, accounts)
 
 
+def test_a_table_that_is_far_larger_than_its_file_is_not_unpacked(
+    worked: ReviewStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "review.zip"
+    file.write_bytes(dumped(worked, "csv"))
+    monkeypatch.setattr("review.dump.MOST_UNPACKED", 100)
+    with pytest.raises(DumpError, match="has more than 100 bytes when unpacked"):
+        load(file, worked, Accounts(tmp_path / "other.sqlite"))
+
+
 def test_the_commands_and_the_button(
     worked: ReviewStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:

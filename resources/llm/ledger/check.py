@@ -16,11 +16,12 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from resources.home import is_writable
 from resources.llm.ledger.calls import readable
 from resources.llm.ledger.file import CLASSES, LedgerFile
 from resources.migrations import StoreError
 from resources.sqlite_connection import is_damaged
-from resources.sqlite_file import BUSY_TIMEOUT, size_of, unwritable, writable
+from resources.sqlite_file import BUSY_TIMEOUT, address_of, size_of, unwritable
 
 WALKED_EACH_TIME = 64 * 2**20
 """Bytes of a ledger whose pages are all walked each time: that takes 60 ms."""
@@ -70,7 +71,7 @@ def check_all(path: Path) -> Findings:
             rows = connection.execute(f"PRAGMA integrity_check({_SHOWN})").fetchall()
             wrong += [_one_line(text) for (text,) in rows if text != "ok"]
         except sqlite3.DatabaseError as error:
-            if not writable(path):
+            if not is_writable(path):
                 raise StoreError(unwritable(path, error)) from error
             return Findings(0, 0, [str(error)])
         for table in counts:
@@ -157,7 +158,7 @@ def _connected(path: Path) -> Iterator[sqlite3.Connection]:
         raise StoreError(
             f"There is no ledger at {path} that can be read: set LOOM_HOME to your home."
         )
-    address = f"{path.resolve().as_uri()}?mode=rw"
+    address = address_of(path)
     with closing(
         sqlite3.connect(address, uri=True, timeout=BUSY_TIMEOUT, isolation_level=None)
     ) as connection:

@@ -355,7 +355,7 @@ def test_every_page_comes_with_the_policy(home: Path, port: int, path: str) -> N
 def test_a_name_that_is_not_this_machines_is_refused(home: Path, port: int) -> None:
     keep(home, call(1))
     answer, text = ask(port, CALLS, host="calls.example.org")
-    assert (answer.status, text) == (403, "Model calls are read on the machine that they are on.")
+    assert answer.status == 403 and "calls.example.org" in text
     assert ask(port, CALLS, host="localhost")[0].status == 200
 
 

@@ -68,6 +68,15 @@ def test_models_and_health(client: openai.OpenAI, http: httpx2.Client) -> None:
     assert http.get("/health").json() == {"status": "ok", "offline": True}
 
 
+@pytest.mark.parametrize(
+    "header", [{"origin": "http://127.0.0.1:8000"}, {"sec-fetch-site": "same-site"}]
+)
+def test_a_page_in_a_browser_is_refused(http: httpx2.Client, header: dict[str, str]) -> None:
+    assert http.get("/stats", headers=header).status_code == 403
+    fault = {"kind": "status", "status": 500}
+    assert http.post("/faults", json=fault, headers=header).status_code == 403
+
+
 def test_answers_do_not_depend_on_the_order_of_calls(client: openai.OpenAI) -> None:
     questions = [f"Question {number} about <image-1>?" for number in range(6)]
     image = draw("blue", "yellow")

@@ -201,6 +201,8 @@ FORMS = {
     "no rows": lambda tables: {**tables, "turns": None},
     "an empty card": lambda tables: {**tables, "releases": [{}]},
     "a file outside": lambda tables: {**tables, "files": {"../card.json": "0"}},
+    "the folder above": lambda tables: {**tables, "files": {"..": None}},
+    "a file without a hash": lambda tables: {**tables, "files": {"not-there.txt": None}},
 }
 """What somebody may have made of `tables.json`."""
 

@@ -11,6 +11,7 @@ import pytest
 import uvicorn
 from playwright.sync_api import Page, sync_playwright
 from starlette.applications import Starlette
+from starlette.testclient import TestClient
 
 from resources.reports.addresses import address
 from resources.reports.server import FOLDERS, files_of
@@ -175,7 +176,18 @@ def test_a_name_that_is_not_this_machines_is_refused(port: int) -> None:
     # A web site's name that leads to this machine.
     answer, text = ask(port, address(REPORT), host="reports.example.org")
     assert answer.status == 403
-    assert text == "Reports are read on the machine that they are on."
+    assert text.startswith("This server does not answer as 'reports.example.org:")
+
+
+def test_a_reader_on_another_machine_is_refused_until_the_address_for_them_is_set(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = Starlette(routes=[files_of(home)])
+    elsewhere = TestClient(app, "http://10.0.0.7:3000", client=("10.0.0.9", 50000))
+    refused = elsewhere.get(address(REPORT))
+    assert refused.status_code == 403 and "set LOOM_UI to the address" in refused.text
+    monkeypatch.setenv("LOOM_UI", "http://10.0.0.7:3000")
+    assert elsewhere.get(address(REPORT)).status_code == 200
 
 
 def test_a_shared_installation_answers_who_asks_for_its_address(
@@ -184,7 +196,7 @@ def test_a_shared_installation_answers_who_asks_for_its_address(
     monkeypatch.setenv("LOOM_UI", "https://loom.example.org")
     assert ask(port, address(REPORT), host="loom.example.org")[0].status == 200
     assert ask(port, address(REPORT), host="reports.example.org")[0].status == 403
-    assert ask(port, address(REPORT), host="127.0.0.1")[0].status == 403
+    assert ask(port, address(REPORT), host="127.0.0.1")[0].status == 200
 
 
 # --- What a page may do ------------------------------------------------------------------------------

@@ -1,0 +1,211 @@
+"""SQL that a person types may read the tables, and nothing else.
+
+What belongs here: the check of a statement before DuckDB executes it, on a file and on a lake. It
+allows what is on its lists and refuses everything else: a connection to a lake has extensions that
+write to its Postgres and to its bucket, and settings and catalogue functions that show passwords.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from methods.json_text import from_json
+from methods.naming import nearest
+from resources.warehouse_schema import WarehouseError
+
+if TYPE_CHECKING:
+    import duckdb
+
+TABLES = """
+SELECT
+    schema_name || '.' || table_name AS name,
+    string_agg(column_name, ', ' ORDER BY column_index) AS columns
+FROM duckdb_columns()
+WHERE NOT internal AND database_name = current_database() GROUP BY name ORDER BY name
+"""
+"""Query of the names of all tables and views, with their columns."""
+SEALED = """
+    SET python_enable_replacements = false;
+    SET enable_external_access = false;
+    SET lock_configuration = true;
+"""
+"""Settings of a connection that reaches no variables of Python and no files but those that are open."""
+TABLE_FUNCTIONS = frozenset(
+    [
+        "duckdb_columns",
+        "duckdb_constraints",
+        "duckdb_functions",
+        "duckdb_keywords",
+        "duckdb_schemas",
+        "duckdb_tables",
+        "duckdb_types",
+        "duckdb_views",
+        "ducklake_snapshots",
+        "generate_series",
+        "json_each",
+        "json_tree",
+        "pragma_table_info",
+        "pragma_version",
+        "range",
+        "repeat",
+        "repeat_row",
+        "unnest",
+    ]
+)
+SYSTEM_VIEWS = frozenset(
+    [
+        "duckdb_columns",
+        "duckdb_constraints",
+        "duckdb_schemas",
+        "duckdb_tables",
+        "duckdb_types",
+        "duckdb_views",
+        "sqlite_master",
+        "sqlite_schema",
+    ]
+)
+SHOWN = frozenset(["", "databases", "tables", "variables", "__show_tables_expanded"])
+"""What SHOW may show that is no table."""
+NOT_ALLOWED = frozenset(
+    [
+        "current_setting",
+        "currval",
+        "getenv",
+        "getvariable",
+        "json_serialize_plan",
+        "nextval",
+        "setval",
+        "write_log",
+    ]
+)
+"""Functions of DuckDB itself that show settings, change something, or bind other SQL."""
+_NODES = ("SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE")
+_EXPLAIN = re.compile(r"\s*EXPLAIN\s+(?:ANALYZE\s+)?", re.IGNORECASE)
+_QUERIES_ONLY = (
+    "The tables are read-only here. Write a query: SELECT, FROM, WITH, VALUES, DESCRIBE, SHOW, "
+    "SUMMARIZE, EXPLAIN, or PIVOT with its values (ON column IN ('a', 'b'))."
+)
+
+
+class QueryRefused(WarehouseError):
+    """A statement may do more than read the tables; the message names the part that may."""
+
+
+def require_query(connection: "duckdb.DuckDBPyConnection", text: str) -> None:
+    """Check that a statement only reads the tables of the connection's default database.
+
+    Args:
+        connection: The connection that is to execute the statement.
+        text: The statement, exactly as it is executed after the check.
+
+    Raises:
+        QueryRefused: The statement is no query, or uses a function or table that is not allowed.
+        duckdb.Error: DuckDB cannot parse the statement.
+    """
+    tree = _tree(connection, text)
+    nodes = list(_nodes(tree))
+    if any(_kind(node).endswith("_NODE") and _kind(node) not in _NODES for node in nodes):
+        raise QueryRefused(_QUERIES_ONLY)
+    table_functions = {id(node["function"]) for node in nodes if _kind(node) == "TABLE_FUNCTION"}
+    for node in nodes:
+        if "function_name" in node:
+            name = str(node["function_name"]).lower()
+            allowed = TABLE_FUNCTIONS if id(node) in table_functions else _functions()
+            if name not in allowed:
+                raise QueryRefused(
+                    f"The function {name} is not available here: only DuckDB's own functions that "
+                    "read nothing but tables are."
+                )
+        elif _kind(node) == "SHOW_REF" and node["table_name"].strip('"').lower() not in SHOWN:
+            raise QueryRefused(_QUERIES_ONLY)
+    asked = [node for node in nodes if _kind(node) == "BASE_TABLE"]
+    if asked:
+        _require_tables(connection, asked, _names_of_ctes(nodes))
+
+
+def _require_tables(
+    connection: "duckdb.DuckDBPyConnection", asked: list[dict[str, Any]], ctes: set[str]
+) -> None:
+    known = [name for name, _ in connection.execute(TABLES).fetchall()]
+    ((database,),) = connection.execute("SELECT current_database()").fetchall()
+    lowered = {name.lower() for name in known}
+    for node in asked:
+        catalog, schema, table = (
+            str(node[part]).lower() for part in ("catalog_name", "schema_name", "table_name")
+        )
+        if not catalog and not schema and (table in ctes or table in SYSTEM_VIEWS):
+            continue
+        of_this = catalog in ("", str(database).lower())
+        if of_this and (schema == "information_schema" or f"{schema or 'main'}.{table}" in lowered):
+            continue
+        name = ".".join(part for part in (catalog, schema, table) if part)
+        raise QueryRefused(f"There is no table {name}; {nearest(name, known)}.")
+
+
+def _names_of_ctes(nodes: list[dict[str, Any]]) -> set[str]:
+    """Names that a query gives to parts of itself, and that can mean nothing else.
+
+    A part may have the name of a system view or a file, which its own query would read.
+    """
+    names = {
+        str(entry["key"]).lower()
+        for node in nodes
+        if "cte_map" in node
+        for entry in node["cte_map"]["map"]
+    }
+    return {name for name in names if name.isidentifier() and name not in _system_names()}
+
+
+def _tree(connection: "duckdb.DuckDBPyConnection", text: str) -> dict[str, Any]:
+    """The syntax tree of one query, or of the query that a statement explains."""
+    explained = _EXPLAIN.match(text)
+    query = text[explained.end() :] if explained else text
+    # Unlike the tree's, this error points at the place.
+    connection.extract_statements(query)
+    ((found,),) = connection.execute(
+        "SELECT json_serialize_sql($query::VARCHAR)", {"query": query}
+    ).fetchall()
+    tree: dict[str, Any] = from_json(found)
+    if tree["error"] or len(tree["statements"]) != 1:
+        raise QueryRefused(_QUERIES_ONLY)
+    return tree
+
+
+def _nodes(part: object) -> Iterator[dict[str, Any]]:
+    """Each object of a syntax tree."""
+    parts = [part]
+    while parts:
+        part = parts.pop()
+        if isinstance(part, dict):
+            yield part
+            parts.extend(part.values())
+        elif isinstance(part, list):
+            parts.extend(part)
+
+
+def _kind(node: dict[str, Any]) -> str:
+    kind = node.get("type")
+    return kind if isinstance(kind, str) else ""
+
+
+@cache
+def _functions() -> frozenset[str]:
+    """Names of the functions of DuckDB itself, without those of extensions, that give a value."""
+    return _of_plain_duckdb(
+        "SELECT function_name FROM duckdb_functions() WHERE function_type IN "
+        "('scalar', 'aggregate', 'macro', 'window')"
+    ) - NOT_ALLOWED | {"unnest"}
+
+
+@cache
+def _system_names() -> frozenset[str]:
+    """Names of the views that every database of DuckDB has."""
+    return _of_plain_duckdb("SELECT view_name FROM duckdb_views() WHERE internal")
+
+
+def _of_plain_duckdb(query: str) -> frozenset[str]:
+    import duckdb
+
+    with duckdb.connect() as plain:
+        return frozenset(name.lower() for (name,) in plain.execute(query).fetchall())

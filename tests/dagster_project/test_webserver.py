@@ -1,0 +1,185 @@
+"""The UI's webserver: pages of other sites start nothing, programs and its own pages go on working."""
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import dagster as dg
+import httpx
+import pytest
+import uvicorn
+from dagster._core.workspace.context import WorkspaceProcessContext
+from dagster._core.workspace.load_target import EmptyWorkspaceTarget
+from dagster_graphql import DagsterGraphQLClient, DagsterGraphQLClientError
+from playwright.sync_api import sync_playwright
+from starlette.types import ASGIApp
+
+from dagster_project.webserver import Webserver
+from tests.browser import FLAGS
+
+QUERY = "{ version }"
+MUTATION = 'mutation { setConcurrencyLimit(concurrencyKey: "taken", limit: 1) }'
+ASSET = "evaluate/scores"
+
+
+@contextmanager
+def listening(app: ASGIApp) -> Iterator[int]:
+    """The port of loopback on which an application is served."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        server = uvicorn.Server(uvicorn.Config(app, log_level="warning", lifespan="off"))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        try:
+            yield listener.getsockname()[1]
+        finally:
+            server.should_exit = server.force_exit = True
+            thread.join()
+
+
+@pytest.fixture
+def instance(tmp_path: Path) -> Iterator[dg.DagsterInstance]:
+    with dg.DagsterInstance.local_temp(str(tmp_path)) as instance:
+        yield instance
+
+
+@pytest.fixture
+def ui(instance: dg.DagsterInstance, loom_home: Path) -> Iterator[str]:
+    """The address of the webserver, on an instance without definitions."""
+    with (
+        WorkspaceProcessContext(instance, EmptyWorkspaceTarget()) as context,
+        listening(Webserver(context).create_asgi_app()) as port,
+    ):
+        yield f"http://127.0.0.1:{port}"
+
+
+def changed(instance: dg.DagsterInstance) -> bool:
+    """Whether somebody has set a limit or reported an asset."""
+    limits = instance.event_log_storage.get_concurrency_keys()
+    return bool(limits) or instance.has_asset_key(dg.AssetKey(ASSET.split("/")))
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        MUTATION,
+        f"query a {QUERY} {MUTATION.replace('mutation', 'mutation b')}",
+        "subscription { locationStateChangeEvents { event { message } } }",
+        "mutation " + "{a" * 5_000 + "}" * 5_000,
+    ],
+    ids=["mutation", "second operation", "subscription", "deep"],
+)
+@pytest.mark.parametrize("accept", ["*/*", "text/html"])
+def test_get_executes_no_mutation(
+    ui: str, instance: dg.DagsterInstance, query: str, accept: str
+) -> None:
+    params = {"query": query, "operationName": "b"}
+    answer = httpx.get(f"{ui}/graphql", params=params, headers={"accept": accept})
+    assert answer.status_code == 405 and "by POST" in answer.text
+    assert not changed(instance)
+
+
+def test_a_name_that_a_site_leads_to_this_machine_is_refused_on_every_path(
+    ui: str, instance: dg.DagsterInstance
+) -> None:
+    rebound = {"host": f"evil.example:{ui.rpartition(':')[2]}"}
+    for path in ("/", "/server_info", "/logs/x/y.out", "/download_debug/x", "/loom/calls"):
+        assert httpx.get(f"{ui}{path}", headers=rebound).status_code == 403
+    same = rebound | {"origin": f"http://{rebound['host']}", "sec-fetch-site": "same-origin"}
+    answer = httpx.post(f"{ui}/graphql", json={"query": MUTATION}, headers=same)
+    assert answer.status_code == 403 and "LOOM_UI" in answer.text
+    assert httpx.post(f"{ui}/report_asset_materialization/{ASSET}", headers=same).status_code == 403
+    assert not changed(instance)
+
+
+def test_programs_and_own_pages_go_on_working(ui: str, instance: dg.DagsterInstance) -> None:
+    host, port = ui.removeprefix("http://").split(":")
+    assert httpx.get(f"{ui}/graphql", params={"query": QUERY}).json().keys() == {"data"}
+    assert httpx.get(f"{ui}/server_info").status_code == 200
+    assert httpx.get(f"{ui}/assets").headers["x-frame-options"] == "SAMEORIGIN"
+    client = DagsterGraphQLClient(host, port_number=int(port))
+    with pytest.raises(DagsterGraphQLClientError, match="Could not find"):
+        client.submit_job_execution("none", repository_location_name="x", repository_name="y")
+    own = {"origin": ui, "sec-fetch-site": "same-origin"}
+    assert httpx.post(f"{ui}/graphql", json={"query": MUTATION}, headers=own).json() == {
+        "data": {"setConcurrencyLimit": True}
+    }
+    assert changed(instance)
+
+
+# --- In a browser ------------------------------------------------------------------------------------
+
+FOREIGN_PAGE = """
+<img src="UI/graphql?query=MUTATION"><img src="UI/graphql?query=MUTATION&x=2">
+<iframe src="UI/graphql?query=MUTATION"></iframe><iframe src="UI/" id="framed"></iframe>
+<iframe name="shown"></iframe>
+<form method="post" target="shown" action="UI/graphql?query=MUTATION"></form>
+<form method="post" target="shown" action="UI/report_asset_materialization/ASSET"></form>
+<script>
+  for (const form of document.forms) form.submit();
+  const body = JSON.stringify({query: decodeURIComponent("MUTATION")});
+  const types = ["text/plain", "text/plain; application/json", "text/plain; application/graphql"];
+  const sent = types.map(type => fetch(
+    "UI/graphql", {method: "POST", mode: "no-cors", headers: {"content-type": type}, body}
+  ));
+  navigator.sendBeacon("UI/graphql?query=MUTATION", body);
+  const socket = new WebSocket("UI/graphql".replace("http", "ws"), "graphql-ws");
+  const closed = new Promise(done => {
+    socket.onopen = () => done("opened");
+    socket.onerror = () => done("refused");
+  });
+  Promise.allSettled([...sent, closed]).then(async () => { document.title = await closed; });
+</script>
+"""
+
+
+@contextmanager
+def foreign_site(ui: str) -> Iterator[str]:
+    """The address of a site on another port, whose page does all that a page can to the UI."""
+    page = FOREIGN_PAGE.replace("UI", ui).replace("ASSET", ASSET)
+    page = page.replace("MUTATION", str(httpx.QueryParams({"q": MUTATION}))[2:].replace("+", "%20"))
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("content-type", "text/html")
+            self.end_headers()
+            self.wfile.write(page.encode())
+
+        def log_message(self, *_: object) -> None: ...
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever).start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+
+
+@pytest.mark.browser
+def test_a_page_on_another_port_or_of_another_name_starts_nothing(
+    ui: str, instance: dg.DagsterInstance, chromium: str
+) -> None:
+    rebinding = "--host-resolver-rules=MAP evil.example 127.0.0.1"
+    with foreign_site(ui) as site, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=[*FLAGS, rebinding])
+        page = browser.new_page()
+        for address in (site, site.replace("127.0.0.1", "evil.example")):
+            page.goto(address)
+            page.wait_for_function("document.title")
+            page.wait_for_load_state("networkidle")
+            assert page.title() == "refused"
+            assert not changed(instance)
+        shown = page.goto(ui.replace("127.0.0.1", "evil.example"))
+        assert shown is not None and shown.status == 403
+
+        page.goto(ui)
+        own = "q => fetch('/graphql', {method: 'POST', headers: {'content-type': 'application/json'}, "
+        own += "body: JSON.stringify({query: q})}).then(answer => answer.json())"
+        assert page.evaluate(own, MUTATION) == {"data": {"setConcurrencyLimit": True}}
+        browser.close()
+    assert changed(instance)

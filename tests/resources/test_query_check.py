@@ -1,0 +1,152 @@
+"""SQL that a person types reads the tables of a file or a lake, and does nothing else."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from methods.errors import UserError
+from resources.lake import Lake, read_at
+from resources.lake_file import LakeAddress
+from resources.notebook import copied
+from resources.query_check import QueryRefused, require_query
+from resources.warehouse import Warehouse
+from tests import lakes
+from tests.resources.test_warehouse import TABLE, answers
+
+PASSWORD = "pgs3cret"
+CATALOGUE = "__ducklake_metadata_warehouse"
+
+ATTACKS = [
+    # What writes, or reaches other databases and files, as a statement.
+    f"DELETE FROM {TABLE}",
+    f"WITH gone AS (DELETE FROM {TABLE} RETURNING *) FROM gone",
+    f"EXPLAIN ANALYZE DELETE FROM {TABLE}",
+    f"EXPLAIN ANALYZE EXPLAIN ANALYZE DELETE FROM {TABLE}",
+    "CREATE TEMP TABLE mine AS SELECT 1",
+    "COPY (SELECT 1) TO '{folder}/x.parquet'",
+    "EXPORT DATABASE '{folder}'",
+    "ATTACH '{folder}/other.duckdb' AS other",
+    "DETACH warehouse",
+    "SET allowed_directories = ['/']",
+    "RESET lock_configuration",
+    "INSTALL httpfs",
+    "LOAD postgres_scanner",
+    "PRAGMA database_list",
+    "PRAGMA enable_logging",
+    "CHECKPOINT",
+    "PREPARE q AS SELECT 1",
+    "CREATE SECRET mine (TYPE s3)",
+    "SELECT 1; SELECT 2",
+    # Functions of extensions: the catalogue's Postgres, the files of the lake.
+    f"CALL postgres_execute('{CATALOGUE}', 'CREATE TABLE evil (a int)')",
+    f"FROM postgres_execute('{CATALOGUE}', 'CREATE TABLE evil (a int)')",
+    f"FROM postgres_query('{CATALOGUE}', 'SELECT 1')",
+    f"FROM main.Postgres_Query('{CATALOGUE}', 'SELECT 1')",
+    "FROM postgres_scan('', 'public', 'accounts')",
+    "CALL ducklake_cleanup_old_files('warehouse', cleanup_all => true)",
+    "FROM ducklake_expire_snapshots('warehouse', older_than => now())",
+    "SELECT (SELECT count(*) FROM ducklake_delete_orphaned_files('warehouse', cleanup_all => true))",
+    f"FROM {CATALOGUE}.public.accounts",
+    f"FROM {CATALOGUE}.ducklake_snapshot",
+    # Files.
+    "FROM read_text('/etc/passwd')",
+    "FROM '{folder}/lake/main.parquet'",
+    "DESCRIBE SELECT * FROM read_csv('{folder}/x.csv')",
+    "SUMMARIZE '{folder}/x.csv'",
+    "FROM glob('/etc/*')",
+    "FROM parquet_metadata('{folder}/lake/*')",
+    'WITH "{folder}/x.csv" AS (FROM "{folder}/x.csv") FROM "{folder}/x.csv"',
+    # SQL in a text, which this check would not see.
+    "FROM query('SELECT 1')",
+    "FROM query_table('duckdb_settings')",
+    "FROM histogram_values('duckdb_settings', 'name')",
+    "FROM json_execute_serialized_sql(json_serialize_sql('SELECT 1'))",
+    "PRAGMA json_execute_serialized_sql('{{}}')",
+    "SELECT json_serialize_plan('FROM read_text(''/etc/passwd'')')",
+    # Settings, addresses, secrets, the environment.
+    "SELECT current_setting('s3_secret_access_key')",
+    "SELECT 's3_secret_access_key'.current_setting()",
+    "SELECT pg_catalog.current_setting('home_directory')",
+    "FROM duckdb_settings()",
+    "FROM duckdb_databases()",
+    "FROM duckdb_databases",
+    "FROM pg_catalog.pg_settings",
+    "FROM duckdb_secrets(redact => false)",
+    "WITH duckdb_databases AS (FROM duckdb_databases) FROM duckdb_databases",
+    "SELECT getenv('HOME')",
+    "FROM duckdb_logs",
+]
+
+
+@pytest.fixture(scope="module")
+def connection(tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBPyConnection]:
+    """What `vlm-loom sql` and notebooks read: a copy of a file, or the lake."""
+    folder = tmp_path_factory.mktemp("tables")
+    if lakes.on_lakes():
+        made = lakes.new_address(folder)
+        lake = Lake(LakeAddress(f"{made.catalogue}?password={PASSWORD}", made.files))
+        lake.replace(TABLE, answers("a", 3))
+        with read_at(lake.address, None) as reading:
+            yield reading
+        return
+    warehouse = Warehouse(folder / "warehouse.duckdb")
+    warehouse.replace(TABLE, answers("a", 3))
+    with copied(warehouse.path) as reading:
+        yield reading
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_what_is_more_than_reading_the_tables_is_refused(
+    connection: duckdb.DuckDBPyConnection, tmp_path: Path, attack: str
+) -> None:
+    (tmp_path / "x.csv").write_text("a\n1\n")
+    text = attack.format(folder=tmp_path)
+    with pytest.raises((UserError, duckdb.ParserException, duckdb.CatalogException)):
+        require_query(connection, text)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["x.csv"]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        f"SELECT count(*) FROM {TABLE}",
+        f"FROM {TABLE.upper()} LIMIT 1",
+        f"FROM warehouse.{TABLE} LIMIT 1",
+        f"WITH few AS (FROM {TABLE}) SELECT few.*, row_number() OVER () FROM few",
+        "WITH RECURSIVE n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n WHERE i < 9) FROM n",
+        f"DESCRIBE {TABLE}",
+        f"SUMMARIZE {TABLE}",
+        "SHOW ALL TABLES",
+        f"EXPLAIN ANALYZE SELECT * FROM {TABLE}",
+        f"PIVOT {TABLE} ON set_id IN ('a', 'b') USING count(*)",
+        f"SELECT set_id, list(answer)[1], max(length(answer)) FROM {TABLE} GROUP BY ALL",
+        "SELECT unnest([1, 2]) AS i, {'a': 1}.a, 'x' LIKE '%', extract(year FROM current_date)",
+        "FROM information_schema.tables LIMIT 1",
+        "SELECT name FROM (SELECT table_name AS name FROM duckdb_tables()) LIMIT 1",
+        "-- a comment\nVALUES (1)",
+    ],
+)
+def test_a_query_is_answered(connection: duckdb.DuckDBPyConnection, query: str) -> None:
+    require_query(connection, query)
+    assert connection.sql(query).fetchall()
+
+
+def test_the_refusal_names_the_function_or_the_nearest_table(
+    connection: duckdb.DuckDBPyConnection,
+) -> None:
+    with pytest.raises(QueryRefused, match=r"^The function read_text is not available here: "):
+        require_query(connection, "FROM read_text('/etc/passwd')")
+    with pytest.raises(QueryRefused, match=rf"^There is no table {TABLE}s; the nearest is {TABLE}"):
+        require_query(connection, f"FROM {TABLE}s")
+
+
+def test_no_setting_and_no_address_of_the_connection_has_a_secret(
+    connection: duckdb.DuckDBPyConnection,
+) -> None:
+    """Who got past the check would not see them, either."""
+    for place in ("duckdb_databases()", "duckdb_settings()"):
+        assert PASSWORD not in str(connection.execute(f"FROM {place}").fetchall())
+    for setting, value in (("lock_configuration", True), ("enable_external_access", False)):
+        assert connection.execute(f"SELECT current_setting('{setting}')").fetchall() == [(value,)]

@@ -322,7 +322,7 @@ def test_a_moment_that_takes_all_in_flight_is_one_pause_and_gives_nobody_up(
 ) -> None:
     monkeypatch.setattr(circuit_breaker, "FIRST_PAUSE", 0.2)
     monkeypatch.setattr(concurrency, "START", 128)
-    # A server that kept up with 128 requests starts again: 128 connections are gone at once, and then all is well.
+    # A server that kept up with 128 requests starts again: all connections are gone, then all is well.
     with FaultyApi(
         Weather(share=1.0, mix={"reset": 1}, passes_after=1, latency=("constant", 100))
     ) as api:

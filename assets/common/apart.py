@@ -116,8 +116,8 @@ def _reason(error: Exception) -> str:
     """The sentence of an error; of one that has none, where it was raised and what to do about it."""
     if isinstance(error, dg.Failure):
         return error.description or "It failed without a reason."
-    if message := exhausted(error):
-        return str(message)
+    if ran_out := exhausted(error):
+        return str(ran_out)
     if isinstance(error, OSError) and is_refused_home(error):
         return str(refused_by_system(error))
     if isinstance(error, UserError):

@@ -1,4 +1,4 @@
-"""A disk, memory or a limit that ran out is one sentence, whichever library says it and however deep."""
+"""What ran out, a disk or a limit, is one sentence, whichever library says it and however deep."""
 
 import errno
 import os

@@ -3,16 +3,22 @@
 What belongs here: that form. What is wrong is said by the check.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import dagster as dg
 import pyarrow as pa
 
 from assets.common.previews import preview
+from assets.common.tables import plain_errors
 
 N_SHOWN = 20
 """Rows that a result shows; its sentence names fewer (`methods/naming.py`)."""
+
+
+def asset_check(**spec: Any) -> Callable[[Callable[..., Any]], dg.AssetChecksDefinition]:
+    """Dagster's decorator `asset_check`, of a check whose errors are shown as one sentence."""
+    return lambda function: dg.asset_check(**spec)(plain_errors()(function))
 
 
 def result(

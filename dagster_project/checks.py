@@ -15,7 +15,7 @@ from assets.common.settings import used
 from assets.common.tables import SIDE_TABLES
 from assets.ingest.entries import EntriesSettings
 from assets.release.built_dialogues import NAMES
-from dagster_project.check_results import N_SHOWN, result
+from dagster_project.check_results import N_SHOWN, asset_check, result
 from dagster_project.cluster_checks import cluster_checks
 from dagster_project.content_checks import content_checks
 from dagster_project.progress import MADE
@@ -30,7 +30,7 @@ def schema_check(spec: dg.AssetSpec) -> dg.AssetChecksDefinition:
     """Blocking: the asset's tables in the warehouse have the columns that `sql/` declares."""
     tables = [spec.metadata["dagster/table_name"], *spec.metadata.get(SIDE_TABLES, [])]
 
-    @dg.asset_check(
+    @asset_check(
         asset=spec.key,
         name="schema",
         blocking=True,
@@ -63,7 +63,7 @@ def _column(table: str, name: str, kind: str, nullable: bool) -> str:
 def licence_check() -> dg.AssetChecksDefinition:
     """Blocking if it is set to: every entry's image has a licence. A warning by default."""
 
-    @dg.asset_check(
+    @asset_check(
         asset=dg.AssetKey(["ingest", "entries"]),
         name="licensed",
         blocking=True,
@@ -115,7 +115,7 @@ def empty_check(
     `query` names the SQL that gives the number of what is `counted`, by kind (columns kind, n).
     """
 
-    @dg.asset_check(
+    @asset_check(
         asset=key,
         name="not_empty",
         blocking=True,
@@ -144,7 +144,7 @@ def ledger_checks() -> list[dg.AssetChecksDefinition]:
     """
     calls = dg.AssetKey(["ledger", "calls"])
 
-    @dg.asset_check(
+    @asset_check(
         asset=calls,
         name="calls_known",
         description="Every call whose answer stands in a table is in the ledger, as answered.",
@@ -169,7 +169,7 @@ def ledger_checks() -> list[dg.AssetChecksDefinition]:
             {"unknown": len(unknown), **naming, "first of them": keys[:N_SHOWN]},
         )
 
-    @dg.asset_check(
+    @asset_check(
         asset=calls, name="answered_once", description="No request is in it as answered twice."
     )
     def answered_once(warehouse: dg.ResourceParam[Warehouse]) -> dg.AssetCheckResult:

@@ -13,7 +13,7 @@ from assets.cluster.clusters import ClusterSettings
 from assets.cluster.cohesion import CohesionSettings
 from assets.cluster.image_sets import ImageSetsSettings
 from assets.common.settings import used
-from dagster_project.check_results import N_SHOWN, result, shown
+from dagster_project.check_results import N_SHOWN, asset_check, result, shown
 from methods.image_sets import MAX_IMAGES, MIN_IMAGES
 from methods.naming import listed, number_of
 from resources.warehouse import Warehouse
@@ -42,7 +42,7 @@ def cluster_checks() -> list[dg.AssetChecksDefinition]:
     ]
 
 
-@dg.asset_check(
+@asset_check(
     asset=CLUSTERS,
     name="within_tau",
     blocking=True,
@@ -64,7 +64,7 @@ def within_tau(warehouse: dg.ResourceParam[Warehouse]) -> dg.AssetCheckResult:
     )
 
 
-@dg.asset_check(
+@asset_check(
     asset=CLUSTERS,
     name="unclustered",
     description="The share of entries in no cluster stays under the limit.",
@@ -89,7 +89,7 @@ def unclustered(
     )
 
 
-@dg.asset_check(
+@asset_check(
     asset=CLUSTERS,
     name="giant_group",
     description="No group has more than the limit's share of all grouped entries.",
@@ -118,7 +118,7 @@ def giant_group(
     )
 
 
-@dg.asset_check(
+@asset_check(
     asset=COHESION,
     name="loose",
     description="No cluster's mean similarity to its centre is below the limit.",
@@ -141,7 +141,7 @@ def loose(
     )
 
 
-@dg.asset_check(
+@asset_check(
     asset=NEAR_PAIRS,
     name="mergeable",
     description="No two clusters could be merged with all members within tau of one centre.",
@@ -164,7 +164,7 @@ def mergeable(warehouse: dg.ResourceParam[Warehouse]) -> dg.AssetCheckResult:
     return result(wrong if pairs else None, {"pairs": len(pairs), "nearest": shown(near)}, WARN)
 
 
-@dg.asset_check(
+@asset_check(
     asset=IMAGE_SETS,
     name="no_repeats",
     blocking=True,
@@ -185,7 +185,7 @@ def no_repeats(
     )
 
 
-@dg.asset_check(
+@asset_check(
     asset=IMAGE_SETS,
     name="sizes",
     blocking=True,
@@ -203,7 +203,7 @@ def sizes(warehouse: dg.ResourceParam[Warehouse]) -> dg.AssetCheckResult:
     return result(wrong if sets.num_rows else None, {"sets": sets.num_rows, "first": shown(sets)})
 
 
-@dg.asset_check(
+@asset_check(
     asset=IMAGE_SETS,
     name="entry_use",
     blocking=True,

@@ -11,7 +11,7 @@ from typing import Any
 import dagster as dg
 
 from assets.common.tables import SIDE_TABLES, recorded_rows
-from dagster_project.check_results import result, shown
+from dagster_project.check_results import asset_check, result, shown
 from methods.naming import listed, number_of
 from resources.warehouse import Warehouse
 
@@ -29,7 +29,7 @@ def _whole(spec: dg.AssetSpec) -> dg.AssetChecksDefinition:
     table = spec.metadata["dagster/table_name"]
     tables = [table, *spec.metadata.get(SIDE_TABLES, [])]
 
-    @dg.asset_check(
+    @asset_check(
         asset=spec.key,
         name="whole",
         blocking=True,

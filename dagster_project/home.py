@@ -41,15 +41,14 @@ def restore_home(source: Path, overwrite: bool) -> str:
 def check_ledger() -> str:
     """That the ledger is sound. Raises UserError where it is damaged."""
     path, findings = home.ledger_path(), _findings()
-    counted = f"{findings.n_calls} calls and {findings.n_charges} charges"
     if findings.wrong:
         for fault in findings.wrong:
             print(fault)
         raise UserError(
-            f"{path} is damaged (SQLite can read {counted}): `vlm-loom home salvage-ledger` makes a "
-            "new ledger of what can be read, `vlm-loom home restore` puts a backup back."
+            f"{path} is damaged: `vlm-loom home salvage-ledger` makes a new ledger of what can be "
+            "read, and counts it, `vlm-loom home restore` puts a backup back."
         )
-    return f"{path} is sound: {counted}."
+    return f"{path} is sound: {findings.n_calls} calls and {findings.n_charges} charges."
 
 
 def salvage_ledger() -> str:

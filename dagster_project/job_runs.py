@@ -24,6 +24,7 @@ from dagster_project.instance import is_shared
 from dagster_project.live_runs import marked
 from dagster_project.progress import SHOW_PROGRESS
 from dagster_project.run_tags import LOCATION, MARKED
+from dagster_project.storage import running_here
 
 INTERRUPTED = "Interrupted: what was made until then is kept, and the same command goes on from it."
 REPOSITORY = RemoteRepositoryOrigin(
@@ -55,16 +56,22 @@ def run_job(
     # Who runs a command decides whether it is run again; a stage is run again by its build.
     of_shared = {MAX_RETRIES_TAG: "0", MARKED: "yes"} if is_shared() else {}
     with handlers_kept(), marked(instance, run_id), in_location(instance, job.name):
-        result = job.execute_in_process(
-            instance=instance,
-            run_id=run_id,
-            run_config={**console, "ops": dict(ops or {})},
-            partition_key=partition,
-            asset_selection=assets,
-            tags={**(tags or {}), **of_shared},
-            resources=dict(resources or {}),
-            raise_on_error=False,
-        )
+        is_stage = running_here.is_set()
+        running_here.set()
+        try:
+            result = job.execute_in_process(
+                instance=instance,
+                run_id=run_id,
+                run_config={**console, "ops": dict(ops or {})},
+                partition_key=partition,
+                asset_selection=assets,
+                tags={**(tags or {}), **of_shared},
+                resources=dict(resources or {}),
+                raise_on_error=False,
+            )
+        finally:
+            if not is_stage:
+                running_here.clear()
     if any(map(_is_interrupt, result.all_events)):
         raise KeyboardInterrupt(INTERRUPTED)
     return result

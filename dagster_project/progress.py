@@ -4,6 +4,7 @@ What belongs here: the console logger of the project's jobs. The whole log is in
 """
 
 import logging
+import re
 import sys
 import threading
 import time
@@ -12,9 +13,11 @@ from typing import Any
 
 import dagster as dg
 
+from assets.common.apart import LOST
 from assets.common.dagster_internals import DagsterAssetCheckFailedError, SerializableErrorInfo
 from assets.common.unchanged import UNCHANGED_SINCE
 from dagster_project.run_tags import BUILD
+from resources.exhausted import exhausted_in
 
 MADE = "made"
 """The last step of a run of evaluation, and its checks: it fails, when all else is done, if steps
@@ -37,7 +40,7 @@ _STEP_ENDS = (
     dg.DagsterEventType.STEP_FAILURE,
     dg.DagsterEventType.STEP_SKIPPED,
 )
-_FAILURE = f"{dg.Failure.__module__}.{dg.Failure.__qualname__}"
+_CLASS = re.compile(r"^(\w+\.)*\w*(Error|Exception|Failure|Away): ")
 _SHOWN = ("calls", "cache hits", "failed", "rejected", "cost (USD)")
 
 
@@ -48,6 +51,7 @@ class ProgressHandler(logging.Handler):
         super().__init__()
         self._say_failures, self._says_made = say_failures, says_made
         self._printed: set[tuple[object, str]] = set()
+        self._reasons: set[str] = set()
         self._quiet: threading.Timer | None = None
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -90,7 +94,11 @@ class ProgressHandler(logging.Handler):
         if event.is_resource_init_failure and event.engine_event_data.error:
             return f"FAILED: {cause(event.engine_event_data.error)}"
         why = why_step_failed(event)
-        return f"FAILED {event.step_key}: {why}" if why else None
+        if why is None:
+            return None
+        again = why in self._reasons
+        self._reasons.add(why)
+        return f"FAILED {event.step_key}: {'for the same reason' if again else why}"
 
     def _materialized(self, event: dg.DagsterEvent) -> str | None:
         materialization = event.step_materialization_data.materialization
@@ -104,6 +112,9 @@ class ProgressHandler(logging.Handler):
         shown += [f"{metadata[name]} {name}" for name in _SHOWN if metadata.get(name)]
         if UNCHANGED_SINCE in metadata:
             shown.append("unchanged")
+        if LOST in metadata:
+            # Its rows may be those of an earlier run, or none.
+            return f"FAILED {asset}: not all of it was made; it has {shown[0]}"
         return f"{asset:<32} {', '.join(shown)}"
 
 
@@ -198,8 +209,10 @@ def cause(error: SerializableErrorInfo) -> str:
     """The sentence at the bottom of a chain of errors."""
     while error.cause:
         error = error.cause
-    # A resource's failure has no sentence apart from its class.
-    return error.message.strip().splitlines()[0].removeprefix(f"{_FAILURE}: ")
+    # Its first line begins with the name of its class.
+    text = error.message.strip()
+    first = text.splitlines()[0]
+    return exhausted_in(text) or _CLASS.sub("", first) or first
 
 
 @dg.logger(

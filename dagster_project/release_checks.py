@@ -8,13 +8,13 @@ pinned since.
 import dagster as dg
 
 from assets.release.overlap import NAMES, blocking, counted, in_numbers, shared_in_force
-from dagster_project.check_results import N_SHOWN, result
+from dagster_project.check_results import N_SHOWN, asset_check, result
 from methods.markdown import code, table
 from resources.images.store import ImageStore
 from resources.warehouse import Warehouse
 
 
-@dg.asset_check(
+@asset_check(
     asset=dg.AssetKey(["release", "releases"]),
     name="no_overlap",
     blocking=True,

@@ -7,7 +7,7 @@ checks are made in `checks.py`.
 import dagster as dg
 
 from assets.review import queued
-from dagster_project.check_results import N_SHOWN, result
+from dagster_project.check_results import N_SHOWN, asset_check, result
 from methods.naming import listed, number_of
 from methods.review import by_item
 from methods.review.process import item_status
@@ -22,7 +22,7 @@ def review_checks() -> list[dg.AssetChecksDefinition]:
     return [decided_by_people, on_this_content]
 
 
-@dg.asset_check(
+@asset_check(
     asset=APPROVED,
     name="decided_by_people",
     blocking=True,
@@ -63,7 +63,7 @@ def decided_by_people(
     )
 
 
-@dg.asset_check(
+@asset_check(
     asset=APPROVED,
     name="on_this_content",
     blocking=True,

@@ -23,7 +23,9 @@ from dagster._core.storage.sqlite import SQLITE_BUSY_TIMEOUT_SECONDS
 from dagster._core.storage.sqlite_storage import DagsterSqliteStorage
 from dagster._serdes import ConfigurableClassData
 from sqlalchemy import Connection, Engine, create_engine, event
-from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.engine.interfaces import DBAPIConnection, ExceptionContext
+
+from resources.exhausted import exhausted
 
 MOST_ENGINES = 16
 """How many databases a process keeps open. There is one for each run, and the UI reads many."""
@@ -46,6 +48,7 @@ class _Engines:
                     database, connect_args={"timeout": SQLITE_BUSY_TIMEOUT_SECONDS}
                 )
                 event.listen(engine, "connect", _fast_commits)
+                event.listen(engine, "handle_error", _named)
             self._engines[key] = engine
             while len(self._engines) > MOST_ENGINES:
                 self._engines.popitem(last=False)[1].dispose()
@@ -62,6 +65,27 @@ def _fast_commits(connection: DBAPIConnection, _: object) -> None:
     for setting in ("journal_mode = WAL", "synchronous = NORMAL"):
         cursor.execute(f"PRAGMA {setting}")
     cursor.close()
+
+
+running_here = threading.Event()
+"""Set while this process runs a job, and its stages, by `run_job`."""
+
+
+class RunEnded(BaseException):
+    """The events of a run cannot be stored, which ends it; its cause says why.
+
+    It is no Exception: Dagster prints each of those of its log, and tries to store the next event.
+    """
+
+
+def _named(context: ExceptionContext) -> BaseException | None:
+    """A full disk, or a limit that was reached, as one sentence."""
+    message = exhausted(context.original_exception)
+    if message is None or not running_here.is_set():
+        return message
+    ended = RunEnded()
+    ended.__cause__ = message
+    return ended
 
 
 class EventLog(SqliteEventLogStorage):

@@ -17,6 +17,7 @@ from click.core import ParameterSource
 from methods.delimited import QUOTING_HELP, QUOTINGS
 from methods.errors import UserError, printable
 from methods.naming import nearest
+from resources.exhausted import exhausted
 from resources.home import DEFAULT, home
 from resources.ports import HOST
 
@@ -211,8 +212,11 @@ def run(group: click.Group, name: str, argv: Sequence[str] | None = None) -> int
         where = error.ctx.command_path if error.ctx else name
         print(f"{where}: {_sentence(error).rstrip('.')}.", file=sys.stderr)
         return NOT_DONE
-    except (OSError, UserError) as error:
-        print(printable(str(error)), file=sys.stderr)
+    except BaseException as error:
+        message = exhausted(error) or error
+        if not isinstance(message, OSError | UserError):
+            raise
+        print(printable(str(message)), file=sys.stderr)
         return NOT_DONE
     return done if isinstance(done, int) else 0
 

@@ -64,8 +64,14 @@ def attached(
         raise
     finally:
         connection.close()
-        instance.execute("DETACH warehouse")
-        instance.close()
+        try:
+            instance.execute("DETACH warehouse")
+        except duckdb.Error:
+            # The file stays attached to an instance that cannot use it any more.
+            _forget()
+            raise
+        finally:
+            instance.close()
 
 
 def _instance(path: Path, own: bool) -> "duckdb.DuckDBPyConnection":
@@ -106,6 +112,7 @@ class OpenFiles:
     def __init__(self) -> None:
         self._lock = Lock()
         self._files: dict[tuple[int, Path], tuple[OpenFile, Timer]] = {}
+        self._failed: dict[tuple[int, Path], Exception] = {}
         self._n_runs = self._n_waiting = 0
 
     @contextmanager
@@ -134,8 +141,13 @@ class OpenFiles:
                 self._n_waiting -= 1
 
     def take(self, path: Path) -> OpenFile | None:
-        """The file, if it was left open, for one more transaction."""
+        """The file, if it was left open, for one more transaction.
+
+        Raises what closing it raised, if that failed since it was left: what was written may be lost.
+        """
         with self._lock:
+            if failed := self._failed.pop((os.getpid(), path), None):
+                raise failed
             return self._taken(path)
 
     def _taken(self, path: Path) -> OpenFile | None:
@@ -149,11 +161,18 @@ class OpenFiles:
         with self._lock:
             stays = time.monotonic() - file.since < OPEN_AT_MOST
             if stays and self._n_runs and not self._n_waiting:
-                timer = Timer(LEFT_OPEN, self.close, [path])
+                timer = Timer(LEFT_OPEN, self._close_later, [path])
                 self._files[os.getpid(), path] = file, timer
                 timer.start()
                 return
         file.closing.close()
+
+    def _close_later(self, path: Path) -> None:
+        """Close a file in the thread of a timer, whose error nobody would see."""
+        try:
+            self.close(path)
+        except Exception as error:
+            self._failed[os.getpid(), path] = error
 
     def close(self, path: Path) -> None:
         """Close a file that was left open, if it was; when this returns nobody is closing it."""

@@ -261,8 +261,7 @@ class SqliteFile:
 
     @classmethod
     def _missing_steps(cls, connection: sqlite3.Connection, path: Path) -> list[Migration]:
-        if not (path.stat().st_size or size_of(Path(f"{path}-wal"))):
-            raise StoreError(f"{path} is empty, and was not made so: {cls.IF_DAMAGED}.")
+        require_content(path)
         return missing_steps(cls.migrations_folder(), path, _version(connection))
 
 
@@ -273,6 +272,12 @@ def address_of(path: Path) -> str:
     # Without a log nobody writes the file, and SQLite would have to make two files next to it.
     unchanged = "" if Path(f"{path}-wal").exists() else "&immutable=1"
     return f"{path.resolve().as_uri()}?mode=ro{unchanged}"
+
+
+def require_content(path: Path) -> None:
+    """Raise StoreError where a file has no bytes: nothing can be read of it."""
+    if not (path.stat().st_size or size_of(Path(f"{path}-wal"))):
+        raise StoreError(f"{path} is empty, and was not made so: {SqliteFile.IF_DAMAGED}.")
 
 
 def copy_sqlite(source: Path, target: Path) -> None:

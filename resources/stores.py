@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from resources import home
+from resources.exhausted import exhausted
 from resources.images.index import IndexFile
 from resources.llm.ledger.check import require_sound
 from resources.llm.ledger.file import LedgerFile
@@ -26,10 +27,6 @@ SQLITE = {
     home.image_index_path().name: IndexFile,
 }
 """The stores that are SQLite files."""
-FULL = (errno.ENOSPC, errno.EDQUOT)
-"""Errors of a disk, or a user's share of it, that is full."""
-NOT_WRITTEN = (*FULL, errno.EROFS)
-"""Errors of a disk that cannot be written, whatever is to be written."""
 NOT_ALLOWED = (errno.EACCES, errno.EPERM)
 """Errors of a file or folder that this user may not write, or not read."""
 
@@ -103,7 +100,7 @@ def usable_home() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise refused_by_system(error) from error
+        raise exhausted(error) or refused_by_system(error) from error
 
 
 def is_refused_home(error: BaseException) -> bool:
@@ -111,16 +108,11 @@ def is_refused_home(error: BaseException) -> bool:
     if not isinstance(error, OSError):
         return False
     of_home = isinstance(error.filename, str) and Path(error.filename).is_relative_to(home.home())
-    return error.errno in NOT_WRITTEN or (error.errno in NOT_ALLOWED and of_home)
+    return error.errno == errno.EROFS or (error.errno in NOT_ALLOWED and of_home)
 
 
 def refused_by_system(error: OSError) -> StoreError:
     """The sentence for what the operating system refused in the home."""
-    if error.errno in FULL:
-        return StoreError(
-            f"The disk of the home {home.home()} is full ({error}): make room on it and run again; "
-            "what was stored is kept."
-        )
     return StoreError(
         f"The home {home.home()} cannot be used ({error}): make it a folder that you may write to, "
         "or set LOOM_HOME to one."

@@ -17,9 +17,11 @@ import pyarrow as pa
 from methods.errors import UserError
 from methods.markdown import code
 from methods.prompts.template import TemplateError
+from resources.exhausted import exhausted
 from resources.home import REPO_ROOT
 from resources.llm.model_calls import BatchPending, WaitingForBatch
 from resources.llm.trial import PromptGivenUp
+from resources.migrations import StoreAway
 from resources.prompts import PromptError
 from resources.stores import is_refused_home, refused_by_system
 from resources.warehouse import Warehouse, arrow_schema
@@ -27,6 +29,8 @@ from resources.warehouse import Warehouse, arrow_schema
 NOT_MADE = "evaluate.not_made"
 STAGES = frozenset({"evaluate"})
 """Stages whose steps do not stop what follows them: it is made of what there is."""
+LOST = "not made"
+"""Metadata of a materialization: what the step could not make, and why."""
 WHOLE = ""
 """In the place of a release: the step made nothing, and its table keeps its earlier rows."""
 NO_FAILURE = (BatchPending, WaitingForBatch)
@@ -52,8 +56,8 @@ class Apart:
 
         Where the block is `asking` models, what ends the calls of all releases is raised: a refused
         key, a spent budget, a ledger that cannot be written, a server that is down. A prompt is its
-        benchmark's, and so are replies to it that cannot be read. A home that cannot be written is
-        that of all releases.
+        benchmark's, and so are replies to it that cannot be read. A home that cannot be written, a disk
+        that is full and a store that is away are those of all releases.
         """
         try:
             yield
@@ -62,7 +66,7 @@ class Apart:
         except Exception as error:
             if asking and isinstance(error, UserError) and not isinstance(error, OF_A_PROMPT):
                 raise
-            if is_refused_home(error):
+            if isinstance(error, StoreAway) or is_refused_home(error) or exhausted(error):
                 raise
             self.lose(release_id, error)
 
@@ -91,7 +95,7 @@ class Apart:
             f"- {code(release_id) if release_id else 'the table'}: {code(reason)}"
             for release_id, reason in self.lost.items()
         ]
-        told: dict[str, Any] = {"not made": dg.MetadataValue.md("\n".join(lines))}
+        told: dict[str, Any] = {LOST: dg.MetadataValue.md("\n".join(lines))}
         if self._tracebacks:
             told["traceback"] = dg.MetadataValue.text("".join(self._tracebacks))
         return told
@@ -112,6 +116,8 @@ def _reason(error: Exception) -> str:
     """The sentence of an error; of one that has none, where it was raised and what to do about it."""
     if isinstance(error, dg.Failure):
         return error.description or "It failed without a reason."
+    if ran_out := exhausted(error):
+        return str(ran_out)
     if isinstance(error, OSError) and is_refused_home(error):
         return str(refused_by_system(error))
     if isinstance(error, UserError):

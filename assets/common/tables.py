@@ -24,6 +24,7 @@ from assets.common.settings import SECTIONS, choose, config_fields, last_reporte
 from assets.common.unchanged import DECIDED, kept_as_it_is, read_by
 from methods.errors import UserError
 from methods.ids import content_id
+from resources.exhausted import exhausted
 from resources.extras import tables_before
 from resources.images.store import ImageStore
 from resources.llm.model_calls import WaitingForBatch
@@ -114,19 +115,20 @@ def table_spec(
 
 @contextmanager
 def plain_errors() -> Iterator[None]:
-    """Turn a UserError, or a home that cannot be written, into a failure whose one sentence is shown in
-    the run's log and in the UI. It allows retries if the error is a passing one."""
+    """Turn a UserError, a disk or a limit that ran out, or a home that cannot be written into a failure
+    whose one sentence is shown in the run's log and in the UI. It allows retries if the error is a
+    passing one."""
     try:
         yield
     except WaitingForBatch as error:
         raise dg.Failure(str(error), metadata={WAITS: True}, allow_retries=False) from None
-    except UserError as error:
-        raise dg.Failure(description=str(error), allow_retries=error.passing) from None
-    except OSError as error:
-        if not is_refused_home(error):
+    except Exception as error:
+        message = exhausted(error) or error
+        if isinstance(message, OSError) and is_refused_home(message):
+            message = refused_by_system(message)
+        if not isinstance(message, UserError):
             raise
-        refused = refused_by_system(error)
-        raise dg.Failure(description=str(refused), allow_retries=False) from None
+        raise dg.Failure(description=str(message), allow_retries=message.passing) from None
 
 
 def may_pass(error: Exception) -> bool:

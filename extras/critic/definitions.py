@@ -4,7 +4,7 @@ from collections import Counter
 
 import dagster as dg
 
-from dagster_project.check_results import N_SHOWN, result
+from dagster_project.check_results import N_SHOWN, asset_check, result
 from extras.critic.assets.critic_export import shared_by_sides
 from extras.critic.assets.critic_pairs import critic_pairs
 from methods.naming import listed
@@ -14,7 +14,7 @@ from resources.warehouse import Warehouse
 def critic_check() -> dg.AssetChecksDefinition:
     """Blocking: nothing that a critic is tested on is among what it is trained on."""
 
-    @dg.asset_check(
+    @asset_check(
         asset=dg.AssetKey(["evaluate", "critic_pairs"]),
         name="not_contaminated",
         blocking=True,

@@ -18,6 +18,7 @@ from resources.llm.reply import BadResponse, Reply, answer_in_reasoning_field, r
 from resources.llm.request import ChatRequest
 from resources.llm.request_body import ImagesRefused, encoded_body
 from resources.llm.run_context import RunContext
+from resources.llm.watchdog import waits_for
 
 if TYPE_CHECKING:
     from httpx2 import Response
@@ -76,6 +77,7 @@ async def attempt(
                 sent_at = asyncio.get_running_loop().time()
                 try:
                     async with breaker.listening():
+                        waits_for(f"a reply of {spec.name}")
                         response = await exchange(client, body, spec.timeouts.whole)
                     limits.pause(min(pause_until_reset(response.headers), MAX_WAIT))
                     reply = read_reply(response.content, lambda: prompt_tokens(request, spec))

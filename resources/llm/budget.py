@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from methods.errors import UserError
 from resources.llm.shared.accounts import Account
+from resources.llm.watchdog import waits_for
 
 ASK_AGAIN_SECONDS = 0.25
 """How long a call waits that other runs of the account may leave room for, before it asks again."""
@@ -87,6 +88,7 @@ class Budget:
             if self._in_flight == 0 and not others_at_work:
                 raise BudgetReached(self._sentence(bills.rate * estimate_usd))
             self._changed = self._changed or asyncio.Event()
+            waits_for("the budget, until it is known what other calls cost")
             with suppress(TimeoutError):
                 async with asyncio.timeout(ASK_AGAIN_SECONDS if others_at_work else None):
                     await self._changed.wait()
@@ -129,10 +131,12 @@ class Budget:
         # Rounding leaves a remainder of the sum; with nothing in flight it is zero.
         bills.estimated_usd = bills.estimated_usd - estimate_usd if bills.in_flight else 0.0
         self._own += cost_usd
-        self._give_back()
-        if self._changed is not None:
-            self._changed.set()
-            self._changed = None
+        try:
+            self._give_back()
+        finally:
+            if self._changed is not None:
+                self._changed.set()
+                self._changed = None
 
     def finish(self, ancestors: Sequence[str]) -> None:
         """The work of these runs is done: whoever names them as ancestors has a budget of its own."""

@@ -12,6 +12,8 @@ import math
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+from resources.llm.watchdog import waits_for
+
 OPEN_AFTER = 10
 """Failed attempts in a row, other than by a rate limit, after which the breaker opens."""
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 30.0
@@ -121,6 +123,7 @@ class CircuitBreaker:
         """Returns the probe if this attempt is one, None while the breaker is closed."""
         self._check()
         while self._openings:
+            waits_for(f"the server of {self._model}, which failed, to be tried again")
             async with self.listening():
                 pause = self._open_until - _now()
                 if pause > 0:

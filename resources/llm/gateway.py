@@ -6,6 +6,7 @@ What belongs here: doing a stage's items concurrently. How one request comes to 
 
 import asyncio
 import gc
+import logging
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import TypeVar
@@ -22,13 +23,19 @@ from resources.llm.run_context import RunContext
 from resources.llm.shared import SharedLimits
 from resources.llm.trial import Trials
 from resources.llm.usage import ALL_MODELS, OnProgress, Progress, Usage, no_progress
+from resources.llm.watchdog import watched
+from resources.migrations import StoreAway
 
 WORKERS = 64
 """Items worked on at once, at least; of each model by itself where models are asked apart. It is twice
 what may be in flight, so that a request is always ready to be sent."""
+OUTAGES = 3
+"""How often a stage goes on after the stores' server broke off a transaction. A server that is away has
+been waited for by then, and all that was answered before is in the ledger."""
 COLLECT_AFTER = 20_000
 """Objects after which garbage is looked for among those that are new: a call makes some hundred. As in
 `dagster_project`, for programs that use the gateway alone."""
+_LOG = logging.getLogger(__name__)
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -105,7 +112,14 @@ class Gateway:
         prompt alone (PromptGivenUp): `work` may leave out what needs it, and the others go on.
         """
         with _less_garbage_collection():
-            return asyncio.run(self._map(stage, items, work, on_progress, apart, by_prompt))
+            for left in reversed(range(1 + OUTAGES)):
+                try:
+                    return asyncio.run(self._map(stage, items, work, on_progress, apart, by_prompt))
+                except StoreAway as error:
+                    if not left:
+                        raise
+                    _LOG.warning(f"{stage} goes on from the ledger: {error}")
+        raise AssertionError("the last attempt returns or raises")
 
     async def _map(
         self,
@@ -132,14 +146,15 @@ class Gateway:
                     progress.step(lane)
 
             try:
-                async with asyncio.TaskGroup() as group:
-                    reporting = group.create_task(progress.keep_reporting())
-                    async with asyncio.TaskGroup() as workers:
-                        for lane, places in lanes.items():
-                            todo = iter(places)
-                            for _ in range(min(len(places), self._workers())):
-                                workers.create_task(work_on(lane, todo))
-                    reporting.cancel()
+                with watched(stage, progress.moved):
+                    async with asyncio.TaskGroup() as group:
+                        reporting = group.create_task(progress.keep_reporting())
+                        async with asyncio.TaskGroup() as workers:
+                            for lane, places in lanes.items():
+                                todo = iter(places)
+                                for _ in range(min(len(places), self._workers())):
+                                    workers.create_task(work_on(lane, todo))
+                        reporting.cancel()
             except BaseExceptionGroup as group:
                 # One error is shown: the one that stopped the stage, not those it caused.
                 raise _first(group) from None

@@ -18,6 +18,7 @@ from resources.llm.circuit_breaker import CircuitBreaker
 from resources.llm.concurrency import Concurrency
 from resources.llm.shared.shared_limits import Places
 from resources.llm.sliding_minute import Entry, SlidingMinute
+from resources.llm.watchdog import waits_for
 
 BACKED_OFF_SECONDS = 1.0
 """Throttled replies within this time count as one."""
@@ -135,8 +136,9 @@ class ModelLimits:
                 return place
         waiter: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self._waiting.append(waiter)
-        self._wake()
         try:
+            waits_for("a place within the concurrency of its model")
+            self._wake()
             return await waiter
         except asyncio.CancelledError:
             if waiter.done() and not waiter.cancelled():
@@ -144,22 +146,35 @@ class ModelLimits:
             else:
                 self._wake()
             raise
+        finally:
+            # A place that is given to a caller that is gone would never be left.
+            waiter.cancel()
 
     def _pause(self) -> float:
         return self._not_before - time.monotonic()
 
     def _leave(self, place: int) -> None:
         self.in_flight -= 1
-        if self._places is not None:
-            self._places.leave(place)
-        self._wake()
+        try:
+            if self._places is not None:
+                self._places.leave(place)
+        finally:
+            self._wake()
 
     def _wake(self) -> None:
         """Give places to those who wait; if other processes wait, too, chance decides who is first."""
-        if self._next_waiter() and self._others_wait():
-            self._ask_later()
-        else:
-            self._give_places()
+        try:
+            if self._next_waiter() and self._others_wait():
+                self._ask_later()
+            else:
+                self._give_places()
+        except Exception as error:
+            self._fail(error)
+
+    def _fail(self, error: Exception) -> None:
+        """Raise an error where a place is waited for: who leaves one, and a timer, need none."""
+        while waiter := self._next_waiter():
+            waiter.set_exception(error)
 
     def _give_places(self) -> None:
         while (waiter := self._next_waiter()) and self.in_flight < self.allowed:
@@ -200,4 +215,7 @@ class ModelLimits:
 
     def _ask(self) -> None:
         self._asking = None
-        self._give_places()
+        try:
+            self._give_places()
+        except Exception as error:
+            self._fail(error)

@@ -16,6 +16,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Protocol
 
+from resources.llm.watchdog import waits_for
 from resources.store_backend import database
 
 _SET: int | None = getattr(fcntl, "F_OFD_SETLK", None)
@@ -115,6 +116,7 @@ class RequestLocks:
         # Two keys share a byte by a chance of 1 in 2^60; one request then waits for the other.
         offset, pause = int(key[:15], 16), _FIRST_PAUSE
         while not self._locks.take(offset):
+            waits_for("another process that sends the same request")
             await asyncio.sleep(pause)
             pause = min(pause * 1.5, _LONGEST_PAUSE)
         try:

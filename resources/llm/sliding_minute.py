@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 from resources.llm.shared.shared_limits import MinuteLog, Turn
+from resources.llm.watchdog import waits_for
 
 MINUTE = 60.0
 SLACK = 0.5
@@ -77,6 +78,7 @@ class SlidingMinute:
     async def _sleep(self, seconds: float) -> None:
         """Sleep, until units are released at most: by this process, or perhaps by others."""
         self._released.clear()
+        waits_for("room within a limit per minute")
         with suppress(TimeoutError):
             async with asyncio.timeout(min(seconds, ASK_SECONDS) if self._log else seconds):
                 await self._released.wait()

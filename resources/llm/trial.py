@@ -14,6 +14,7 @@ from methods.errors import UserError
 from resources.llm.model_spec import ModelSpec
 from resources.llm.request import FailureKind
 from resources.llm.usage import asking_unread_again
+from resources.llm.watchdog import waits_for
 
 FIRST_RESULTS = 20
 """Results that give a model up if all of them failed for the same reason."""
@@ -55,6 +56,7 @@ class Trial:
 
     async def __aenter__(self) -> "Trial":
         if not self._decided:
+            waits_for(f"the first results of {self._model}")
             await self._places.acquire()
             if self._decided:
                 self._places.release()  # The next one goes on, too.

@@ -359,6 +359,10 @@ class Progress:
         self._of_done[lane] += (_requests_of_item.get() or [0])[0]
         self.report_if_due()
 
+    def moved(self) -> object:
+        """Changes whenever an item, or a request of one, is done."""
+        return self._done.total(), self._usage.requests_of(ALL_MODELS)
+
     async def keep_reporting(self) -> None:
         """Report also while no item is done, until cancelled."""
         while True:

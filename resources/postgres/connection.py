@@ -5,6 +5,8 @@ about the server or the database, with the sentence for each. Errors of a statem
 what they are. A connection that broke is opened again by the next statement outside a transaction.
 """
 
+import logging
+import math
 import re
 import sqlite3
 import time
@@ -21,7 +23,6 @@ from psycopg.conninfo import conninfo_to_dict
 from psycopg.rows import BaseRowFactory, tuple_row
 from psycopg.sql import Literal
 from psycopg.types.string import StrDumperUnknown, TextLoader
-from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_exponential
 
 from resources.migrations import StoreAway, StoreError
 from resources.postgres.dialect import translated
@@ -30,8 +31,10 @@ LOCK_SECONDS = 60
 """Seconds to wait for other writers: a transaction takes milliseconds, so this is a hang."""
 STILL_SECONDS = 300
 """Seconds without a statement after which a transaction ends, which may hold locks of others."""
-OUTAGE_SECONDS = 10.0
-"""How long a server that went away while it committed is asked what became of that."""
+OUTAGE_SECONDS = 60.0
+"""How long a process waits for a server that it has reached before, in all of its sessions together: a
+restart takes seconds."""
+_PAUSE_SECONDS = 0.1
 ROWS_AT_ONCE = 500
 """Rows that a query of many is given at a time."""
 _OPTIONS = {
@@ -63,6 +66,9 @@ _UNREACHED = (
 )
 _AGAIN = ("SELECT", "WITH", "BEGIN")
 """Beginnings of statements that may be run again in another session."""
+_waited_for: dict[str, float] = {}
+"""Address of each server that was reached -> when waiting for it ends; inf while it answers."""
+_LOG = logging.getLogger(__name__)
 _DAMAGED = (errors.UndefinedTable, errors.UndefinedColumn, errors.InvalidSchemaName)
 _VALUE = re.compile(r"\$(\d+)")
 _ESCAPE = "\U0010ffff"
@@ -143,9 +149,12 @@ class PostgresConnection:
         changed = self._send_each(sql, rows, returning=True)
         return [each.rowcount for each in changed.results()]
 
-    def native(self, sql: str, values: Sequence[Any] = ()) -> Any:
-        """Run a statement in Postgres's own dialect."""
-        return self._run(sql, values)
+    def native(self, sql: str, values: Sequence[Any] = (), *, anew: bool = True) -> Any:
+        """Run a statement in Postgres's own dialect; without `anew` in the session that there is."""
+        if anew:
+            return self._run(sql, values)
+        with self.named_errors():
+            return self._session.execute(sql, values)
 
     def seconds(self) -> float:
         """The time by the server's clock, the same for all machines: seconds since 1970."""
@@ -256,20 +265,41 @@ class PostgresConnection:
     def _connect(self) -> psycopg.Connection[Any]:
         options = " ".join(f"-c {name}={value}" for name, value in self._settings.items())
         with self.named_errors():
-            session: psycopg.Connection[Any] = psycopg.connect(
-                self._address,
-                autocommit=True,
-                cursor_factory=psycopg.RawCursor,
-                row_factory=self._rows,
-                options=options,
-                connect_timeout=10,
-                application_name=f"vlm-loom {self._schema}",
-            )
+            while True:
+                try:
+                    session: psycopg.Connection[Any] = psycopg.connect(
+                        self._address,
+                        autocommit=True,
+                        cursor_factory=psycopg.RawCursor,
+                        row_factory=self._rows,
+                        options=options,
+                        connect_timeout=10,
+                        application_name=f"vlm-loom {self._schema}",
+                    )
+                    break
+                except psycopg.OperationalError as error:
+                    if not self._is_waited_for(error):
+                        raise
+                    time.sleep(_PAUSE_SECONDS)
+        _waited_for[self._address] = math.inf
         self.n_sessions += 1
         session.adapters.register_dumper(str, _TextDumper)
         session.adapters.register_loader("text", _TextLoader)
         session.adapters.register_loader("numeric", _SumLoader)
         return session
+
+    def _is_waited_for(self, error: psycopg.Error) -> bool:
+        """Whether a server that does not answer is tried again: one that this process has reached."""
+        now = time.monotonic()
+        until = _waited_for.get(self._address, now)
+        if until == math.inf:
+            until = _waited_for[self._address] = now + OUTAGE_SECONDS
+            reason = " ".join(str(error).split())
+            _LOG.warning(
+                f"{self._shown} does not answer ({reason}): waiting for it for {OUTAGE_SECONDS:.0f} s "
+                "at most."
+            )
+        return now < until
 
     def _commit(self, transaction: str) -> None:
         try:
@@ -280,15 +310,12 @@ class PostgresConnection:
 
     def _was_committed(self, transaction: str) -> bool:
         """What became of a transaction while whose commit the connection broke."""
-        ask = Retrying(
-            retry=retry_if_exception_type(StoreAway),
-            stop=stop_after_delay(OUTAGE_SECONDS),
-            wait=wait_exponential(multiplier=0.05, max=1.0),
-            reraise=True,
-        )
         self._inside = False
-        asked = f"SELECT pg_xact_status('{transaction}'::xid8)"
-        return bool(ask(self.native, asked).fetchone()[0] == "committed")
+        try:
+            asked = self.native(f"SELECT pg_xact_status('{transaction}'::xid8)")
+        except errors.InvalidParameterValue:
+            return False  # A server that crashed has lost it, its number included.
+        return bool(asked.fetchone()[0] == "committed")
 
     def _named(self, error: psycopg.Error) -> Exception:
         code = error.sqlstate or ""

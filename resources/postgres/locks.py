@@ -6,7 +6,7 @@ is closed, or its process is gone.
 
 from contextlib import suppress
 
-from resources.migrations import StoreError
+from resources.migrations import StoreAway, StoreError
 from resources.postgres.connection import PostgresConnection, shown_address
 
 _HELD = """
@@ -37,10 +37,11 @@ class AdvisoryLocks:
         return offset in self._held
 
     def release(self, offset: int) -> None:
-        """Release the lock of a number."""
+        """Release the lock of a number. A session that broke holds none: no other is opened for it."""
         if offset in self._held:
             self._held.remove(offset)
-            self._connection.native("SELECT pg_advisory_unlock($1)", [offset])
+            with suppress(StoreAway):
+                self._connection.native("SELECT pg_advisory_unlock($1)", [offset], anew=False)
 
     def held_by_others(self, offset: int, n_bytes: int = 1) -> bool:
         """Whether another process holds the lock of one of the numbers."""
@@ -53,7 +54,7 @@ class AdvisoryLocks:
             # A server notices later that a session has ended.
             self._held.clear()
             with suppress(StoreError):
-                self._connection.native("SELECT pg_advisory_unlock_all()")
+                self._connection.native("SELECT pg_advisory_unlock_all()", anew=False)
         self._connection.close()
 
     def _take(self, offset: int) -> bool:

@@ -6,8 +6,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import dagster as dg
+import duckdb
 import pytest
 
+from assets.common.apart import LOST
+from assets.common.tables import ROW_COUNT
 from dagster_project import progress
 from dagster_project.check_results import result
 from dagster_project.progress import MADE, SHOW_PROGRESS, TOLD_AT_THE_END, progress_logger
@@ -118,3 +121,31 @@ def test_what_a_step_could_not_make_is_said_once_by_its_check_or_at_the_end(caps
 
 def test_it_is_named_well_within_five_seconds():
     assert progress.QUIET_SECONDS <= 3
+
+
+def test_a_table_that_was_not_made_is_not_shown_as_one_that_was(capsys):
+    @dg.asset
+    def rows() -> dg.MaterializeResult:
+        return dg.MaterializeResult(metadata={ROW_COUNT: 0, LOST: "the table: the store is away"})
+
+    assert run(rows)
+    assert printed(capsys) == ["FAILED rows: not all of it was made; it has 0 rows"]
+
+
+def test_checks_that_fail_for_one_reason_say_it_once_without_the_name_of_a_class(capsys):
+    @dg.asset
+    def rows() -> None: ...
+
+    def check(name: str) -> dg.AssetChecksDefinition:
+        @dg.asset_check(asset=rows, name=name)
+        def failing() -> dg.AssetCheckResult:
+            raise duckdb.IOException("The file is away: put it back.")
+
+        return failing
+
+    assert not run(rows, checks=[check("first"), check("second")])
+    lines = printed(capsys)[1:]
+    assert sorted(line.partition(": ")[2] for line in lines) == [
+        "The file is away: put it back.",
+        "for the same reason",
+    ]

@@ -10,8 +10,8 @@ import signal
 import subprocess
 import tempfile
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -35,10 +35,33 @@ def postgres_binaries() -> Path | None:
 
 
 class PostgresServer:
-    """A running server; `database()` makes a database of one's own in it."""
+    """A server that `start` runs; `database()` makes a database of one's own in it."""
 
-    def __init__(self, address: str):
+    def __init__(self, address: str, program: Sequence[Any], **run_as: Any):
         self.address = address
+        self._program, self._run_as = program, run_as
+
+    def start(self) -> None:
+        """Run the server; it answers on return."""
+        self._process = subprocess.Popen(self._program, **self._run_as)
+        _wait_for(self)
+
+    def stop(self, number: signal.Signals) -> None:
+        """End the server: SIGINT is its fast shutdown, SIGQUIT the immediate one."""
+        self._process.send_signal(number)
+        self._process.wait(timeout=30)
+
+    def signal_all(self, number: signal.Signals) -> None:
+        """Send a signal to the server and each of its sessions."""
+        listed = subprocess.run(
+            ["ps", "-o", "pid=", "--ppid", str(self._process.pid)],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        for pid in (self._process.pid, *map(int, listed.stdout.split())):
+            with suppress(ProcessLookupError):
+                os.kill(pid, number)
 
     def connect(self) -> "psycopg.Connection[Any]":
         """A connection to the server's first database, outside transactions."""
@@ -78,15 +101,13 @@ def running_postgres(
             f"unix_socket_directories={folder}",
         ]
         program = [binaries / "postgres", "-D", data, *(f"-c{each}" for each in options)]
-        process = subprocess.Popen(program, **quiet, **user)
+        server = PostgresServer(f"postgresql://postgres@{HOST}:{port}", program, **quiet, **user)
+        server.start()
         try:
-            server = PostgresServer(f"postgresql://postgres@{HOST}:{port}")
-            _wait_for(server)
             yield server
         finally:
-            # Its "immediate" shutdown: connections that tests left are cut.
-            process.send_signal(signal.SIGQUIT)
-            process.wait(timeout=30)
+            # Connections that tests left are cut.
+            server.stop(signal.SIGQUIT)
 
 
 @retry(

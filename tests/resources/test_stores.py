@@ -254,14 +254,8 @@ def test_a_home_that_may_not_be_written_is_one_sentence(
 @pytest.mark.parametrize(
     ("number", "said"),
     [
-        (
-            errno.ENOSPC,
-            "The disk of the home {home} is full ({error}): make room on it and run again; ",
-        ),
-        (
-            errno.EDQUOT,
-            "The disk of the home {home} is full ({error}): make room on it and run again; ",
-        ),
+        (errno.ENOSPC, "The disk of {home}/reports/a file is full ("),
+        (errno.EDQUOT, "The disk of {home}/reports/a file has no more room for this user ("),
         (
             errno.EROFS,
             "The home {home} cannot be used ({error}): make it a folder that you may write",

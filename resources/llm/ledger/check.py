@@ -21,7 +21,13 @@ from resources.llm.ledger.calls import readable
 from resources.llm.ledger.file import CLASSES, LedgerFile
 from resources.migrations import StoreError
 from resources.sqlite_connection import is_damaged
-from resources.sqlite_file import BUSY_TIMEOUT, address_of, size_of, unwritable
+from resources.sqlite_file import (
+    BUSY_TIMEOUT,
+    address_of,
+    require_content,
+    size_of,
+    unwritable,
+)
 
 WALKED_EACH_TIME = 64 * 2**20
 """Bytes of a ledger whose pages are all walked each time: that takes 60 ms."""
@@ -58,11 +64,12 @@ def require_sound(path: Path) -> None:
 def check_all(path: Path) -> Findings:
     """Check every page, index and row of the ledger at `path`, of any version up to this one.
 
-    Raises StoreError for one of a later version.
+    Raises StoreError for one of a later version, and for an empty file.
     """
     wrong: list[str] = []
     counts = {"calls": 0, "charges": 0}
     with _connected(path) as connection:
+        require_content(path)
         # The page that has the version may be damaged.
         with suppress(sqlite3.DatabaseError):
             version = connection.execute("PRAGMA user_version").fetchone()[0]

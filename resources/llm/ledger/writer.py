@@ -15,6 +15,7 @@ from tenacity import retry, retry_if_exception, stop_after_delay, wait_exponenti
 
 from resources.llm.ledger.calls import Call, Charge
 from resources.llm.ledger.ledger import Ledger
+from resources.llm.watchdog import waits_for
 from resources.migrations import StoreAway, StoreError
 from resources.sqlite_connection import result_code
 
@@ -61,6 +62,7 @@ class LedgerWriter:
 
     async def add(self, call: Call | Charge) -> None:
         """Returns once `call` is committed. Raises what committing it raised."""
+        waits_for("the ledger, to commit an answer")
         durable: asyncio.Future[None] = self._loop.create_future()
         self._queue.put((call, durable))
         # A caller that is cancelled must not take the paid-for answer with it.
@@ -75,19 +77,28 @@ class LedgerWriter:
     def _run(self) -> None:
         more, not_before = True, 0.0
         while more:
-            batch = [self._queue.get()]
-            if batch[0] is not None:
-                time.sleep(max(0.0, not_before - time.monotonic()))
-            while not self._queue.empty():
-                batch.append(self._queue.get_nowait())
-            more = None not in batch
-            entries = [entry for entry in batch if entry is not None]
+            entries: list[Entry] = []
             error: Exception | None = None
             try:
+                entry = self._queue.get()
+                if entry is not None:
+                    time.sleep(max(0.0, not_before - time.monotonic()))
+                while entry is not None:
+                    entries.append(entry)
+                    if self._queue.empty():
+                        break
+                    entry = self._queue.get_nowait()
+                more = entry is not None
                 if entries:
                     self._commit([call for call, _ in entries])
             except Exception as failed:
                 error = self._failed = failed
+            except BaseException as failed:
+                # Such as a panic of a library: the thread goes on, and who waits is told.
+                error = self._failed = StoreError(
+                    f"The ledger {self._ledger.path} could not be written "
+                    f"({type(failed).__name__}: {failed}): start again; what was committed is kept."
+                )
             not_before = time.monotonic() + SPACING_SECONDS
             self._loop.call_soon_threadsafe(_tell, [durable for _, durable in entries], error)
         self._ledger.close()

@@ -49,9 +49,9 @@ class Places:
         return None
 
     def leave(self, place: int) -> None:
-        """Leave a place."""
-        self._locks.release(self._first + place)
+        """Leave a place; it is free again also where its lock cannot be released."""
         self._left.append(place)
+        self._locks.release(self._first + place)
 
     def wait(self) -> None:
         """Let other processes know that this one waits for a place."""
@@ -63,8 +63,8 @@ class Places:
     def wait_no_more(self) -> None:
         """This process has what it needs."""
         if self._mark is not None:
-            self._locks.release(self._mark)
-            self._mark = None
+            mark, self._mark = self._mark, None
+            self._locks.release(mark)
 
     def others_wait(self) -> bool:
         """Whether another process waits for a place."""
@@ -135,10 +135,11 @@ class MinuteLog:
                 [self._minute, self._read],
             )
             taken = [Taken(seq, of, at - ahead, units) for seq, of, at, units in rows]
+            # Others have committed these rows: they are read once, also where this turn fails.
+            self._read = taken[-1].seq if taken else self._read
             turn = Turn(connection, self._minute, taken, ahead)
             yield turn
-        read = turn.last or (turn.news[-1].seq if turn.news else 0)
-        self._read = max(self._read, read)
+        self._read = max(self._read, turn.last or 0)
 
 
 class SharedLimits:

@@ -231,13 +231,13 @@ def _files(source: Path, left_out: list[str]) -> Iterator[Path]:
         if path.is_dir():
             files = []
             for file in path.rglob("*"):
-                name = file.relative_to(source)
-                if not _belongs(name) or (file.is_dir() and not file.is_symlink()):
+                place = file.relative_to(source)
+                if not _belongs(place) or (file.is_dir() and not file.is_symlink()):
                     continue
                 if file.is_file() and file.resolve().is_relative_to(path.resolve()):
-                    files.append(name)
+                    files.append(place)
                 elif file.is_symlink() or file.exists():
-                    left_out.append(name.as_posix())
+                    left_out.append(place.as_posix())
             yield from sorted(files, key=_place)
         elif path.is_file() and _belongs(Path(name)):
             yield Path(name)

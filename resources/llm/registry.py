@@ -26,6 +26,7 @@ from methods.evaluation.contestants import (
 from methods.evaluation.judging import PANEL, RULE
 from methods.naming import nearest
 from methods.validation import first_fault
+from resources.bounded import read_file
 from resources.home import REPO_ROOT
 from resources.llm.model_spec import ModelSpec, RegistryError
 
@@ -186,7 +187,7 @@ def load_registry(path: Path | None = None) -> Registry:
     """The registry in `path`. Raises RegistryError with one sentence that says what is wrong."""
     path = path or registry_path()
     try:
-        return _registry(path.read_text(), path)
+        return _registry(read_file(path).decode(), path)
     except FileNotFoundError:
         raise RegistryError(f"There is no {path}; restore it or unset LOOM_MODELS.") from None
     except (OSError, UnicodeDecodeError) as error:

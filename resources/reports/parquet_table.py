@@ -12,6 +12,7 @@ from methods.delimited import rows_of
 from methods.evaluation.cells import ImageCells, image_cells, text_of
 from methods.evaluation.published import PublishedError
 from methods.evaluation.published_tables import IMAGES, tsv_line
+from resources.bounded import open_file
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -38,7 +39,7 @@ def tsv_lines_of(file: Path) -> Iterator[str]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    with file.open("rb") as data:
+    with open_file(file) as data:
         try:
             # Neither ahead nor a whole row group at once, of which a file may have no more than one.
             table = pq.ParquetFile(data, pre_buffer=False, buffer_size=READ_BYTES)

@@ -7,7 +7,7 @@ written as, and nothing is computed. What the records are of is that of the modu
 
 import io
 import zipfile
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -18,10 +18,13 @@ from methods.evaluation.published_tables import json_records
 from methods.json_text import from_json, storable
 from methods.naming import listed
 from methods.spreadsheet_cells import unmarked_rows
+from resources.bounded import open_file, read
 from resources.reports.xlsx_text import open_workbook, unescaped
 
 MOST_UNPACKED = 1_000_000_000
 """Bytes of the sheets of a spreadsheet, unpacked."""
+MOST_LINE = 100_000_000
+"""Bytes of a line of JSON, which may have images."""
 MOST_ROWS = 2_000_000
 """Of any file: a spreadsheet has no more, and one that says so is never read to its end."""
 DELIMITERS = {".tsv": "\t", ".csv": ","}
@@ -45,7 +48,7 @@ def read_records(
     """
     ending = file.suffix.lower()
     try:
-        with file.open("rb") as data:
+        with open_file(file) as data:
             columns: dict[str, None] = {}
             rows = []
             for where, cells in _records(ending, data, quoting):
@@ -78,7 +81,7 @@ def read_tables(file: Path, quoting: Quoting = "checked") -> list[Table]:
     """
     ending = file.suffix.lower()
     try:
-        with file.open("rb") as data:
+        with open_file(file) as data:
             if ending == ".xlsx":
                 return [Table(name, _cells(rows)) for name, rows in _sheets(data)]
             if ending in DELIMITERS:
@@ -111,7 +114,7 @@ def _records(
         case ".jsonl":
             return _of_lines(data)
         case ".json":
-            return _of_json(json_records(data.read().decode("utf-8-sig")))
+            return _of_json(json_records(read(data, MOST_UNPACKED).decode("utf-8-sig")))
     raise PublishedError(f"its name ends in none of {', '.join(_ENDINGS)}")
 
 
@@ -185,8 +188,10 @@ def _rows_of(sheet: Any) -> Iterator[list[Any]]:
 # --- JSON ------------------------------------------------------------------------------------------
 
 
-def _of_lines(data: Iterable[bytes]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    for number, line in enumerate(data, start=1):
+def _of_lines(data: IO[bytes]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    for number, line in enumerate(iter(lambda: data.readline(MOST_LINE + 1), b""), start=1):
+        if len(line) > MOST_LINE:
+            raise PublishedError(f"line {number} is longer than {MOST_LINE:,} bytes")
         text = line.decode("utf-8-sig" if number == 1 else "utf-8").strip()
         if text:
             try:

@@ -26,6 +26,7 @@ from pydantic import (
 
 from methods.errors import UserError
 from methods.naming import nearest
+from methods.yaml_text import from_yaml
 from resources.atomic_file import write_atomically
 from resources.bounded import read_file
 from resources.home import settings_path
@@ -92,7 +93,7 @@ def read_sections(sections: Sections) -> dict[str, dict[str, Any]]:
     except (OSError, UnicodeDecodeError) as error:
         raise SettingsError(f"{path} cannot be read: {error}.") from None
     try:
-        content = yaml.safe_load(text)
+        content = from_yaml(text)
     except yaml.YAMLError as error:
         problem = " ".join(str(error).split())
         raise SettingsError(f"{path} is not YAML: {problem}.") from None

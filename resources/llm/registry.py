@@ -26,6 +26,7 @@ from methods.evaluation.contestants import (
 from methods.evaluation.judging import PANEL, RULE
 from methods.naming import nearest
 from methods.validation import first_fault
+from methods.yaml_text import from_yaml
 from resources.bounded import read_file
 from resources.home import REPO_ROOT
 from resources.llm.model_spec import ModelSpec, RegistryError
@@ -198,7 +199,7 @@ def load_registry(path: Path | None = None) -> Registry:
 def _registry(text: str, path: Path) -> Registry:
     """What the text says; definitions ask for it twenty times when they are loaded."""
     try:
-        raw = yaml.safe_load(text)
+        raw = from_yaml(text)
     except yaml.YAMLError as error:
         raise RegistryError(f"{path} is not YAML: {' '.join(str(error).split())}.") from None
     if not isinstance(raw, Mapping) or not {"profiles", "models"} <= raw.keys():

@@ -27,6 +27,13 @@ MOST_LINE = 100_000_000
 """Bytes of a line of JSON, which may have images."""
 MOST_ROWS = 2_000_000
 """Of any file: a spreadsheet has no more, and one that says so is never read to its end."""
+SMALL, MOST_TIMES = 100_000_000, 100
+"""Bytes that any spreadsheet may unpack to, and times its size that a larger one may."""
+MOST_PART = 20_000_000
+"""Bytes of a part of a spreadsheet that is no sheet, unpacked."""
+MOST_CELLS = 20_000_000
+"""Of a sheet: one cell in the last column makes a row of 16,384."""
+_STREAMED = ("xl/worksheets/", "xl/sharedStrings", "xl/media/")
 DELIMITERS = {".tsv": "\t", ".csv": ","}
 """Of each ending of a text file."""
 TABLE_ENDINGS = (".xlsx", *DELIMITERS)
@@ -163,8 +170,16 @@ def _sheets(data: IO[bytes]) -> Iterator[tuple[str, Iterator[list[Any]]]]:
     """The cells of each sheet; a formula is its text, as pandas writes an answer with a `=`."""
     try:
         with zipfile.ZipFile(data) as archive:
-            if sum(part.file_size for part in archive.infolist()) > MOST_UNPACKED:
-                raise PublishedError(f"it is more than {MOST_UNPACKED:,} bytes when unpacked")
+            n_packed = sum(part.compress_size for part in archive.infolist())
+            most = min(MOST_UNPACKED, max(SMALL, MOST_TIMES * n_packed))
+            if sum(part.file_size for part in archive.infolist()) > most:
+                raise PublishedError(f"it is more than {most:,} bytes when unpacked")
+            for part in archive.infolist():
+                # Sheets and texts are read piece by piece, all other parts at once.
+                if not part.filename.startswith(_STREAMED) and part.file_size > MOST_PART:
+                    raise PublishedError(
+                        f"its part {ascii(part.filename[:200])} is more than {MOST_PART:,} bytes"
+                    )
         book = open_workbook(data)
         for sheet in book.worksheets:
             # A sheet may say that it is larger, or smaller, than it is.
@@ -178,9 +193,15 @@ def _sheets(data: IO[bytes]) -> Iterator[tuple[str, Iterator[list[Any]]]]:
 
 
 def _rows_of(sheet: Any) -> Iterator[list[Any]]:
+    n_cells = 0
     try:
         for row in sheet.iter_rows(values_only=True):
+            n_cells += len(row)
+            if n_cells > MOST_CELLS:
+                raise PublishedError(f"it has more than {MOST_CELLS:,} cells")
             yield [unescaped(getattr(cell, "text", cell)) for cell in row]
+    except PublishedError:
+        raise
     except Exception:
         raise PublishedError("it is no .xlsx, or a damaged one") from None
 

@@ -19,6 +19,8 @@ from resources.bounded import open_file, read_member
 
 MOST_UNPACKED = 1_000_000_000
 """Bytes of all samples, unpacked."""
+MOST_SAMPLE = 50_000_000
+"""Bytes of a sample, unpacked: read as JSON they take twenty times as many."""
 SAMPLES = "samples/"
 _ZSTD = 93
 _HEADER = struct.Struct("<26xHH")
@@ -32,6 +34,10 @@ def read_samples(file: Path) -> Iterator[Mapping[str, Any]]:
             if sum(info.file_size for info in members) > MOST_UNPACKED:
                 raise PublishedError(f"it is more than {MOST_UNPACKED:,} bytes when unpacked")
             for info in sorted(members, key=lambda info: info.filename):
+                if info.file_size > MOST_SAMPLE:
+                    raise PublishedError(
+                        f"{ascii(info.filename[:200])} is more than {MOST_SAMPLE:,} bytes when unpacked"
+                    )
                 sample = from_json(_unpacked(archive, data, info), most=None)
                 if not isinstance(sample, dict):
                     raise PublishedError(f"{info.filename} is not a mapping")

@@ -25,6 +25,7 @@ from pydantic import AfterValidator, BaseModel, Field
 from methods.errors import UserError
 from resources import home
 from resources.atomic_file import drafted
+from resources.bounded import read_file
 from resources.home_cleaning import BESIDE, REMADE, require_unused
 from resources.lake_file import lake_address
 from resources.sqlite_connection import is_damaged
@@ -193,7 +194,7 @@ def _in_one_sentence(failed: str) -> Iterator[None]:
 def _manifest(backup: Path) -> Manifest:
     """The backup's list of files, all of which are there in their size. Raises BackupError."""
     try:
-        manifest = Manifest.model_validate_json((backup / MANIFEST).read_bytes())
+        manifest = Manifest.model_validate_json(read_file(backup / MANIFEST))
     except (FileNotFoundError, NotADirectoryError):
         raise BackupError(
             f"{backup} is no whole backup, as it has no {MANIFEST}: give a folder that "

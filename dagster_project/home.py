@@ -8,6 +8,7 @@ from datetime import datetime
 from pathlib import Path
 
 from methods.errors import UserError
+from methods.naming import listed
 from resources import home
 from resources.home_backup import back_up, restore
 from resources.home_cleaning import clean, require_unused
@@ -20,9 +21,21 @@ def back_up_home(to: Path | None) -> str:
     """Copy the home, by default to backups/<time> beside it. Raises UserError, OSError."""
     folder = home.home()
     target = (to or folder.parent / "backups" / f"{datetime.now():%Y%m%d-%H%M%S}").resolve()
-    told = f"Backed up {folder}: {back_up(folder, target)} files in {target}"
+    made = back_up(folder, target)
+    told = (
+        f"Backed up {folder}: {made.n_files} files in {target}\nEvery table and image in it was read "
+        "and is sound."
+    )
+    if made.left_out:
+        told += (
+            f"\nLeft out, as they are no regular files of the home: {len(made.left_out)} "
+            f"({listed(made.left_out)})."
+        )
     if shown := shown_database():
-        told += f"\nThe stores on {shown} are not in it: back them up with pg_dump, now."
+        told += (
+            f"\nThe stores on {shown} are not in it and were not checked: back them up with pg_dump, "
+            "which reads every row, now."
+        )
     return told
 
 

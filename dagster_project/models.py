@@ -17,6 +17,7 @@ from dagster_project.resources import make_gateway
 from methods.errors import UserError, printable
 from methods.ingest.image_check import MAX_BYTES, ImageRejected
 from methods.prompts.messages import Image, Message, Part, Text
+from resources.bounded import NotRead, read_file
 from resources.images.intake import take_in
 from resources.images.store import ImageStore
 from resources.llm.gateway import Gateway
@@ -108,10 +109,10 @@ def _stored(path: Path, store: ImageStore) -> str:
     """Take a user's image into the store, as ingestion does. Raises UserError."""
     if not path.is_file():
         raise UserError(f"There is no file {path}: give the path of an image.")
-    if path.stat().st_size > MAX_BYTES:
-        raise UserError(f"{path} has more than {MAX_BYTES} bytes: make it smaller.")
     try:
-        return take_in(path.read_bytes(), store).image_id
+        return take_in(read_file(path, MAX_BYTES), store).image_id
+    except NotRead as not_read:
+        raise UserError(f"{path} cannot be used: {not_read.detail}.") from None
     except ImageRejected as rejected:
         raise UserError(
             f"{path} cannot be used ({rejected.detail.rstrip('.')}): give the path of a JPEG, PNG, "

@@ -24,6 +24,8 @@ _UNQUOTED = "If the file was written without quoting, read it with --quoting non
 _MEANT = f"{_UNQUOTED}; if these lines belong to the cell, with --quoting csv"
 MOST_CELL = 100_000_000
 """Characters of one cell: a list of images or paths is the longest."""
+MOST_CELLS = 100_000
+"""Of a row; spreadsheets have 16,384 columns."""
 
 _KEYS = ("index", "ID", "item_id", "question_id", "id", "item")
 """Columns that name a row: the first of these that a table has, else its first column."""
@@ -84,6 +86,7 @@ def rows_of(
     """
     if quoting == "none":
         for number, line in enumerate(lines, start=1):
+            _require_few_cells(line, delimiter, number)
             text = line.rstrip("\r\n")
             yield TableRow(number, text.split(delimiter) if text else [])
         return
@@ -100,6 +103,12 @@ def rows_of(
         suspicion.require_none()
 
 
+def _require_few_cells(line: str, delimiter: str, number: int) -> None:
+    # Commas that stand inside quotes count, too: only in a longer line are they told apart.
+    if len(line) > MOST_CELLS and line.count(delimiter) >= MOST_CELLS and '"' not in line:
+        raise DelimitedError(f"line {number} has more than {MOST_CELLS:,} cells", "")
+
+
 class _Reader:
     """Reads rows by the rules of CSV; knows where quotes opened."""
 
@@ -113,6 +122,7 @@ class _Reader:
         """Each row, and the lines that it takes up."""
         while (line := self._next()) is not None:
             begin = self._number
+            _require_few_cells(line, self._delimiter, begin)
             if '"' in line:
                 cells, taken = self._quoted_row(line)
             else:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from methods.errors import UserError
 from methods.ingest.image_check import ImageRejected
 from methods.mmiu.metadata import MetadataFault, Sample, read_metadata
+from resources.bounded import read_file
 from resources.images.intake import take_in
 from resources.images.store import ImageStore
 from resources.reports.published_files import picture_in
@@ -54,7 +55,7 @@ def _files(place: Path) -> list[Path]:
 
 def _brought(file: Path, store: ImageStore) -> Iterator[BroughtSample]:
     try:
-        samples = read_metadata(file.name, file.read_text(encoding="utf-8-sig"))
+        samples = read_metadata(file.name, read_file(file).decode("utf-8-sig"))
     except (MetadataFault, UnicodeDecodeError, OSError) as error:
         raise MetadataFileError(f"The metadata file {file} cannot be used: {error}.") from None
     known: dict[str, str] = {}

@@ -6,7 +6,8 @@ that another version made. Running them is done by the stores: `sqlite_file.py`,
 A store's schema file declares the current version, and a new file is made from it. The folder
 `migrations/` beside it has one file for each step since the baseline: `0101_what_it_does.sql` is the
 step from version 100 to version 101; there is no such folder before the first step. The highest number
-is the current version. A migration that was released is never changed.
+is the current version. A migration that has landed is never changed and keeps its number: a file that
+has run it cannot be told from one that has run another step of that number, but by its tables.
 """
 
 from functools import cache
@@ -63,9 +64,26 @@ def missing_steps(folder: Path, path: Path | str, version: int) -> list[Migratio
     if version > known:
         raise StoreError(
             f"{path} has version {version} and this version of vlm-loom knows versions up to {known}: "
-            "update vlm-loom, or restore a backup of the earlier version (vlm-loom home restore)."
+            "a newer or another version of vlm-loom made it. Update vlm-loom, or restore a backup of "
+            "the earlier version (vlm-loom home restore)."
         )
     return [step for step in migrations(folder) if step.version > version]
+
+
+def another_version(version: int) -> str:
+    """What to say of a store whose number is known and whose tables are others.
+
+    Args:
+        version: The number that the store has.
+
+    Returns:
+        The end of a sentence, after a colon.
+    """
+    return (
+        f"keep the file, and open it with the version of vlm-loom that made it (a state between two "
+        f"releases, whose version {version} had other tables), or restore a backup (vlm-loom home "
+        "restore)."
+    )
 
 
 def require_kept(path: Path | str, version: int) -> None:

@@ -13,6 +13,7 @@ from methods.errors import UserError
 from methods.naming import nearest
 from methods.prompts.template import FrontMatterError, PromptTemplate
 from methods.published_forms import home_of
+from resources.bounded import open_text
 from resources.home import REPO_ROOT
 
 PROMPTS_ROOT = REPO_ROOT / "methods"
@@ -83,7 +84,8 @@ def _load(name: str, override: str | None) -> PromptTemplate:
             f"There is no prompt file {candidates[0]}; restore it or unset LOOM_PROMPTS."
         )
     try:
-        source = path.read_text(encoding="utf-8")
+        with open_text(path) as file:
+            source = file.read()
     except (OSError, UnicodeDecodeError) as error:
         raise PromptError(f"The prompt {path} cannot be read: {error}.") from None
     try:

@@ -17,6 +17,7 @@ from filelock import FileLock, Timeout
 from methods.errors import UserError
 from methods.ids import content_id
 from methods.ingest.image_filters import parse_exclusions
+from resources.bounded import read_file
 from resources.home import staging_path
 
 
@@ -27,7 +28,7 @@ class KnownImagesError(UserError):
 def known_images(file: Path) -> set[str]:
     """The MD5 and SHA-256 digests of a list, in lower case. Raises KnownImagesError."""
     try:
-        return set(parse_exclusions(file.read_text(encoding="utf-8-sig").splitlines(), file.name))
+        return set(parse_exclusions(read_file(file).decode("utf-8-sig").splitlines(), file.name))
     except (OSError, ValueError) as error:
         raise KnownImagesError(
             f"The list of pictures {file} cannot be used ({error}): write it as md5sum or sha256sum "

@@ -26,7 +26,9 @@ from pydantic import (
 
 from methods.errors import UserError
 from methods.naming import nearest
+from methods.yaml_text import from_yaml
 from resources.atomic_file import write_atomically
+from resources.bounded import read_file
 from resources.home import settings_path
 
 Sections = Mapping[str, "type[Settings]"]
@@ -85,13 +87,13 @@ def read_sections(sections: Sections) -> dict[str, dict[str, Any]]:
     """What the file gives each table, checked; empty for a table without any. Raises SettingsError."""
     path = settings_path()
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_file(path).decode()
     except FileNotFoundError:
         text = ""
     except (OSError, UnicodeDecodeError) as error:
         raise SettingsError(f"{path} cannot be read: {error}.") from None
     try:
-        content = yaml.safe_load(text)
+        content = from_yaml(text)
     except yaml.YAMLError as error:
         problem = " ".join(str(error).split())
         raise SettingsError(f"{path} is not YAML: {problem}.") from None

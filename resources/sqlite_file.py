@@ -14,10 +14,12 @@ from typing import ClassVar, TypeVar
 
 from filelock import FileLock
 
+from methods.naming import listed
 from resources.home import is_writable
 from resources.migrations import (
     Migration,
     StoreError,
+    another_version,
     current_version,
     missing_steps,
     require_kept,
@@ -30,6 +32,14 @@ T = TypeVar("T")
 _DECLARATIONS = """
 SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite!_%' ESCAPE '!'
 ORDER BY type <> 'table', rowid
+"""
+
+
+_NAMES = """
+SELECT type || ' ' || name FROM sqlite_master WHERE name NOT LIKE 'sqlite!_%' ESCAPE '!'
+UNION ALL
+SELECT 'column ' || m.name || '.' || i.name FROM sqlite_master AS m, pragma_table_info(m.name) AS i
+WHERE m.type = 'table'
 """
 
 
@@ -96,10 +106,30 @@ class SqliteFile:
         ):
             connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT * 1000:.0f}")
             steps = cls._missing_steps(connection, path)
+            version = _version(connection)
             for (declared,) in connection.execute(_DECLARATIONS).fetchall():
                 like_it.execute(declared)
-            for step in steps:
-                _run(like_it, [step.text()], step.version)
+            try:
+                for step in steps:
+                    _run(like_it, [step.text()], step.version)
+            except sqlite3.OperationalError as error:
+                raise StoreError(
+                    f"{path} cannot be brought to this version, as the step to version {step.version} "
+                    f"does not fit it ({error}): {another_version(version)}"
+                ) from None
+            cls._require_form(like_it, path, version)
+
+    @classmethod
+    def _require_form(cls, found: sqlite3.Connection, path: Path, version: int) -> None:
+        """Raise StoreError unless all that the schema declares is there, with its columns."""
+        with closing(sqlite3.connect(":memory:", isolation_level=None)) as declared:
+            _run(declared, cls._schema(), version)
+            missing = sorted(_names(declared) - _names(found))
+        if missing:
+            raise StoreError(
+                f"{path} is a file of version {version}, but lacks {listed(missing)}: "
+                f"{another_version(version)}"
+            )
 
     @classmethod
     def look(cls, path: Path, question: Callable[[sqlite3.Connection], T]) -> T:
@@ -342,6 +372,11 @@ def _run(connection: sqlite3.Connection, scripts: Iterable[str], version: int) -
             for statement in statements(script):
                 connection.execute(statement)
         connection.execute(f"PRAGMA user_version = {version}")
+
+
+def _names(connection: sqlite3.Connection) -> set[str]:
+    """Names of tables, views, indexes and triggers, and of the tables' columns."""
+    return {name for (name,) in connection.execute(_NAMES)}
 
 
 def size_of(path: Path) -> int:

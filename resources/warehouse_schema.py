@@ -20,9 +20,12 @@ from typing import TYPE_CHECKING, Any
 from resources.extras import folders
 from resources.home import REPO_ROOT
 from resources.migrations import (
+    BASELINE,
     Migration,
     StoreError,
+    another_version,
     current_version,
+    migrations,
     missing_steps,
     require_kept,
 )
@@ -52,6 +55,8 @@ Columns = dict[str, list[Column]]
 """Table or view -> its columns."""
 RunScript = Callable[["duckdb.DuckDBPyConnection", str], None]
 FINDINGS = "evaluate.findings"
+_OF_SECOND = "evaluate.site"
+"""The table that the second step makes."""
 _VIEW_OF_FINDINGS = re.compile(rf"VIEW (\S+) AS FROM {FINDINGS}\b")
 
 
@@ -214,12 +219,26 @@ def upgrade_steps(
     if version is None:
         return None, "", []
     try:
-        steps = missing_steps(MIGRATIONS, path, version)
+        steps = _without_second(connection, version, missing_steps(MIGRATIONS, path, version))
     except StoreError as error:
         raise WarehouseError(str(error)) from None
     if steps or compared_with != _declared():
         _rehearse(connection, path, version, steps)
     return version, compared_with, steps
+
+
+def _without_second(
+    connection: "duckdb.DuckDBPyConnection", version: int, steps: list[Migration]
+) -> list[Migration]:
+    """The steps that a file lacks, where the first one it had is the second one now.
+
+    `0102_site.sql` was the step to version 101 before another one got that number: a file of that
+    version with that step's table lacks the first step in place of the second.
+    """
+    if version != BASELINE + 1 or _OF_SECOND not in columns_of(connection):
+        return steps
+    first = migrations(MIGRATIONS)[0]
+    return [first._replace(version=steps[0].version), *steps[1:]]
 
 
 def later_version(connection: "duckdb.DuckDBPyConnection", path: Path | str) -> str | None:
@@ -305,21 +324,27 @@ def _rehearse(
     import duckdb
 
     declared = connection.execute(sql_text("declarations"), {"stages": list(STAGES)}).fetchall()
+    reached = version
     with duckdb.connect() as like_it:
         try:
             for statement, *_ in declared:
                 like_it.execute(statement)
             for step in steps:
+                reached = step.version
                 like_it.execute(step.text())
             like_it.execute(extras_ddl())
             _require_form(like_it, declared_tables(), path, version)
             like_it.execute(views_ddl())
         except duckdb.Error as error:
-            raise WarehouseError(_obstacle(path, error, declared)) from error
+            raise WarehouseError(_obstacle(path, error, declared, version, reached)) from error
 
 
 def _obstacle(
-    path: Path | str, error: "duckdb.Error", declared: Iterable[tuple[str, str | None, str]]
+    path: Path | str,
+    error: "duckdb.Error",
+    declared: Iterable[tuple[str, str | None, str]],
+    version: int,
+    reached: int,
 ) -> str:
     """What keeps a file from being brought to this version, and what to do about it."""
     import duckdb
@@ -335,8 +360,9 @@ def _obstacle(
             "start again, and make it anew afterwards if you need it."
         )
     return (
-        f"{path} cannot be brought to this version ({str(error).splitlines()[0]}): rename what is of "
-        "that name if you have made it, or restore a backup (vlm-loom home restore), and start again."
+        f"{path} cannot be brought to this version, as the step to version {reached} does not fit it "
+        f"({str(error).splitlines()[0]}): if you have made what has that name, rename it and start "
+        f"again; otherwise {another_version(version)}"
     )
 
 
@@ -355,9 +381,7 @@ def _require_form(
     ]
     if wrong:
         raise WarehouseError(
-            f"{path} is a file of version {version}, but {', '.join(wrong)}: keep the file, and "
-            "open it with the version of vlm-loom that made it, or restore a backup (vlm-loom "
-            "home restore)."
+            f"{path} is a file of version {version}, but {', '.join(wrong)}: {another_version(version)}"
         )
 
 

@@ -23,6 +23,7 @@ from methods.json_text import from_json
 from methods.review import KINDS, Decision, QueueItem, source_hash_of
 from methods.spreadsheet_cells import marked_rows, unmarked_rows
 from methods.validation import first_fault
+from resources.bounded import MOST_BYTES, open_file, read_member
 from resources.review.accounts import ROLES, Accounts, folded_name
 from resources.review.gold import NewGold, gold_id_of
 from resources.review.loading import Ended
@@ -30,8 +31,6 @@ from resources.review.store import ReviewStore
 from review.item_texts import item_texts
 
 Row = dict[str, Any]
-MOST_UNPACKED = 1_000_000_000
-"""Bytes of a table of a dump, unpacked."""
 
 
 class DumpError(UserError):
@@ -370,7 +369,7 @@ def _said(comment: Row) -> tuple[str, str, str]:
 def _rows(path: Path, table: str, model: type[BaseModel]) -> list[Any]:
     """The rows of a table of the file. Raises DumpError."""
     try:
-        with zipfile.ZipFile(path) as archive:
+        with open_file(path) as file, zipfile.ZipFile(file) as archive:
             named = [name for name in archive.namelist() if name.partition(".")[0] == table]
             if not named and table == "gold":  # a file of an earlier version
                 return []
@@ -379,9 +378,7 @@ def _rows(path: Path, table: str, model: type[BaseModel]) -> list[Any]:
                 raise DumpError(
                     f"{path} has no table {table}: give a file that vlm-loom review dump wrote."
                 )
-            if archive.getinfo(named[0]).file_size > MOST_UNPACKED:
-                raise ValueError(f"{named[0]} has more than {MOST_UNPACKED:,} bytes when unpacked")
-            rows = list(FORMS[form][1](archive.read(named[0])))
+            rows = list(FORMS[form][1](read_member(archive, named[0], MOST_BYTES)))
     except (OSError, ValueError, zipfile.BadZipFile, csv.Error) as error:
         raise DumpError(
             f"{path} cannot be read ({error}): give a file that vlm-loom review dump wrote."

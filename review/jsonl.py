@@ -12,6 +12,7 @@ from typing import Any
 
 from methods.json_text import from_json
 from methods.review import QueueItem
+from resources.bounded import open_file
 from review.import_export import Record
 
 LINE_KEYS_TO_FILL = ("verdict", "edits", "reason", "note")
@@ -31,7 +32,7 @@ def write_jsonl(items: Iterable[QueueItem], round: int, out: Path) -> int:
 
 def read_jsonl(path: Path) -> Iterator[Record]:
     """The records of a filled-in file, one a line; a line that is no JSON object is a fault."""
-    with path.open("rb") as file:
+    with open_file(path) as file:
         for number, raw in enumerate(file, start=1):
             if raw.strip():
                 yield _record(f"line {number}", raw)

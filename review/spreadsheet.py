@@ -18,6 +18,7 @@ from methods.delimited import DelimitedError, Quoting, TableRow, rows_of
 from methods.errors import UserError
 from methods.review import QueueItem
 from methods.spreadsheet_cells import is_like_formula
+from resources.bounded import read_file
 from review.import_export import Record
 from review.item_texts import context_texts, item_texts
 
@@ -118,7 +119,7 @@ def _rows(item: QueueItem, round: int) -> Iterator[dict[str, str]]:
 def _read_rows(path: Path, quoting: Quoting) -> Iterator[tuple[int, dict[str, str]]]:
     """(line it begins on, cells by column) of each row."""
     try:
-        text = path.read_bytes().decode("utf-8-sig")
+        text = read_file(path).decode("utf-8-sig")
     except UnicodeDecodeError:
         raise NotASpreadsheet(f"{path} is not UTF-8: save it as 'CSV UTF-8'.") from None
     head = text[:1000].lstrip('"').removeprefix(COLUMNS[0]).lstrip('"')

@@ -5,7 +5,6 @@ file into them. Opening files is `resources/reports/human_score_file.py`, what a
 `methods/evaluation/human_scores.py`.
 """
 
-import hashlib
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,6 +24,7 @@ from methods.evaluation.human_scores import (
 )
 from methods.evaluation.judge_quality import AnswerKey
 from methods.release_card import benchmark_of
+from resources.bounded import file_hash
 from resources.releases import cards_of, release_meant
 from resources.reports.human_score_file import read_rows
 from resources.warehouse import Warehouse, Write
@@ -130,7 +130,7 @@ def import_scores(
             **here,
             "content_hash": content_hash,
             "file": file.name,
-            "sha256": hashlib.sha256(file.read_bytes()).hexdigest(),
+            "sha256": file_hash(file),
             "n_rows": brought.n_rows,
             "n_scores": len(brought.scores),
             "counts": sorted(brought.counts.items()),

@@ -5,7 +5,6 @@ into them and out again. Opening files is `resources/reports/prediction_file.py`
 of `methods/evaluation/predictions.py`; how they answer is `contestants.py`.
 """
 
-import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,6 +26,7 @@ from methods.exports.conversations import TRIAL, NamedPlaces
 from methods.json_text import is_unicode
 from methods.published_forms import predictable, prediction_forms
 from methods.release_card import benchmark_of
+from resources.bounded import file_hash
 from resources.releases import cards_of, release_meant
 from resources.reports.prediction_file import read_rows
 from resources.warehouse import Warehouse, Write
@@ -118,7 +118,7 @@ def import_predictions(
                 **here,
                 "content_hash": brought.content_hash,
                 "file": file.name,
-                "sha256": hashlib.sha256(file.read_bytes()).hexdigest(),
+                "sha256": file_hash(file),
                 "n_rows": brought.n_rows,
                 "n_items": brought.n_items,
                 "counts": sorted(brought.counts.items()),

@@ -29,6 +29,7 @@ from methods.quality.rules import Limits
 from methods.quality.unchecked import Finding, counts_of, findings, in_words
 from methods.release import Edition
 from methods.release_card import BROKEN_IMAGES, HELD_OUT_SETTING, RELEASES, edition_of
+from resources.bounded import file_hash
 from resources.images.store import ImageStore
 from resources.releases import ReleaseError, in_force
 from resources.reports.published_files import PublishedFileError, read_items
@@ -196,5 +197,4 @@ def _sha256(file: Path) -> str:
     if file.is_dir():
         files = sorted(path for path in file.iterdir() if path.is_file())
         return hashlib.sha256("".join(map(_sha256, files)).encode()).hexdigest()
-    with file.open("rb") as data:
-        return hashlib.file_digest(data, "sha256").hexdigest()
+    return file_hash(file)

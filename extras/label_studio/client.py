@@ -11,11 +11,14 @@ import httpx
 
 from methods.errors import UserError
 from methods.json_text import from_json
+from resources.bounded import limit_body
 
 TIMEOUT = 120.0
 """Seconds: the server stores imported pictures in its database before it answers."""
 PAGE, BATCH = 20, 10
 """Tasks a request: each may carry some 2 MB of pictures."""
+MOST_BYTES = 200_000_000
+"""Of an answer."""
 TITLE_LENGTH = 50
 """The most characters of a title that the server accepts."""
 
@@ -34,7 +37,12 @@ class LabelStudio:
     def __init__(self, url: str, token: str) -> None:
         self._url = url
         try:
-            self._http = httpx.Client(base_url=url, auth=_Auth(url, token), timeout=TIMEOUT)
+            self._http = httpx.Client(
+                base_url=url,
+                auth=_Auth(url, token),
+                timeout=TIMEOUT,
+                event_hooks={"response": [_limit_answer]},
+            )
         except (httpx.InvalidURL, ValueError) as error:
             raise LabelStudioError(f"{url!r} is not the address of a server: {error}.") from None
 
@@ -107,6 +115,13 @@ class LabelStudio:
             raise LabelStudioError(
                 f"{self._url} is not a Label Studio server: its answer is not JSON."
             ) from None
+
+
+def _limit_answer(response: httpx.Response) -> None:
+    too_large = LabelStudioError(
+        f"{response.url.host} gave an answer of over {MOST_BYTES:,} bytes: is it a Label Studio server?"
+    )
+    limit_body(response, MOST_BYTES, lambda: too_large)
 
 
 class _Auth(httpx.Auth):

@@ -14,6 +14,7 @@ from extras.label_studio.tasks import task_of
 from methods.errors import UserError
 from methods.json_text import from_json
 from methods.review import QueueItem
+from resources.bounded import read_file
 from resources.images.store import ImageStore
 from review.import_export import Record
 
@@ -45,7 +46,7 @@ def write_items(
 def read_records(path: Path) -> Iterator[Record]:
     """The records of an export in Label Studio's format JSON. Raises NotAnExport."""
     try:
-        tasks = from_json(path.read_text(encoding="utf-8-sig"), most=None)
+        tasks = from_json(read_file(path).decode("utf-8-sig"), most=None)
     except ValueError as error:
         raise NotAnExport(f"{path} is not JSON ({error}): export it as 'JSON'.") from None
     if not isinstance(tasks, list) or not all(

@@ -28,6 +28,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from methods.errors import UserError
 from methods.prompts.messages import Image, Message, Part, Text
 from methods.validation import first_fault
+from methods.yaml_text import from_yaml
 
 _FIRST_LINE = "---\n"
 _BLOCK = re.compile(r"---\n(.*?)^---\n", re.DOTALL | re.MULTILINE)
@@ -52,7 +53,7 @@ def split_front_matter(source: str) -> tuple[FrontMatter, str]:
     if block is None:
         raise FrontMatterError("has no second line '---'")
     try:
-        fields = yaml.safe_load(block[1]) or {}
+        fields = from_yaml(block[1]) or {}
     except yaml.YAMLError as error:
         raise FrontMatterError(f"is not YAML: {' '.join(str(error).split())}") from None
     if not isinstance(fields, dict):

@@ -17,6 +17,7 @@ from methods.ingest.image_filters import parse_exclusions
 from methods.json_text import from_json, is_unicode
 from methods.naming import nearest
 from methods.web_address import without_secrets
+from resources.bounded import open_file, open_text
 from resources.corpus.settings import CorpusError, CorpusSettings, load_settings
 from resources.corpus.shard import FileShard, Shard
 from resources.corpus.tsv import TsvShard
@@ -93,7 +94,7 @@ class Corpus:
         if not path.is_file():
             return {}
         categories: dict[str, list[str]] = {}
-        with path.open("rb") as file:
+        with open_file(path) as file:
             for number, line in enumerate(file, start=1):
                 if line.strip():
                     title, names = _category_line(path, number, line)
@@ -107,7 +108,7 @@ class Corpus:
         for name in self.settings.images.exclude:
             path = self.path / name
             try:
-                with path.open(encoding="utf-8") as file:
+                with open_text(path) as file:
                     digests |= parse_exclusions(file, name)
             except (OSError, ValueError) as error:
                 raise CorpusError(

@@ -22,6 +22,8 @@ from methods.ingest.topics import Topic
 from methods.licences.reading import licence_name
 from methods.validation import first_fault
 from methods.wikimedia import THUMBNAIL_WIDTHS
+from methods.yaml_text import from_yaml
+from resources.bounded import read_file
 
 FILE_NAME = "corpus.yaml"
 
@@ -138,7 +140,7 @@ def load_settings(folder: Path) -> CorpusSettings:
     if not path.is_file():
         return CorpusSettings()
     try:
-        content: Any = yaml.safe_load(path.read_text())
+        content: Any = from_yaml(read_file(path).decode())
         return CorpusSettings.model_validate(content or {})
     except ValidationError as error:
         place, fault = first_fault(error, CorpusSettings)

@@ -4,13 +4,13 @@ What belongs here: the interface, and what shards that are files have in common.
 of its own: `tsv.py`, `wit_base.py`, `wikipedia_shard.py`.
 """
 
-import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Protocol
 
 from methods.web_address import without_secrets
+from resources.bounded import file_hash
 from resources.corpus.download import DownloadError, download
 from resources.corpus.settings import CorpusError
 from resources.corpus.staging import Staged
@@ -70,8 +70,7 @@ class FileShard(ABC):
         if self._remote:
             self._download(log)
         try:
-            with self.path.open("rb") as file:
-                digest = hashlib.file_digest(file, "sha256").hexdigest()
+            digest = file_hash(self.path)
         except OSError as error:
             raise CorpusError(
                 f"Shard {self.name!r} cannot be read ({error.strerror}): "

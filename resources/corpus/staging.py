@@ -12,8 +12,14 @@ from pathlib import Path
 import pyarrow as pa
 
 from methods.ingest.wit import Rejection, WitRow
+from resources.corpus.settings import CorpusError
 from resources.rows_file import RowsFile, RowsStream
 from resources.warehouse import ArrowStream, Parquet, arrow_schema
+
+MOST_STORED = 100_000
+"""Rejections of a shard that are stored; further ones are counted by reason."""
+FEWEST_ROWS = 0.3
+"""A shard with so many rejections is read on while at least this share of what was read is rows."""
 
 
 @dataclass(frozen=True)
@@ -50,10 +56,18 @@ class StagedWriter:
         self._rejected.__exit__(*error)
 
     def write(self, items: Iterable[WitRow | Rejection]) -> None:
-        """Add rows and rejections, in order."""
+        """Add rows and rejections, in order.
+
+        Raises:
+            CorpusError: Nearly all of many lines were rejected: this is no shard, and reading a packed
+                file of empty lines to its end takes minutes and gigabytes.
+        """
         for item in items:
             if isinstance(item, Rejection):
                 self._reasons[item.reason] += 1
+                if self._rejected.n_rows >= MOST_STORED:
+                    self._require_some_rows()
+                    continue
                 reference = f"{self._unit} {item.line_number}"
                 row = {"wit_shard": self._shard, "kind": "row", "reference": reference}
                 self._rejected.add(row | asdict(item))
@@ -64,6 +78,16 @@ class StagedWriter:
         """Add rows that are in columns already: all of the table's but `wit_shard`."""
         shard = pa.repeat(self._shard, len(rows))
         self._rows.add_batch(rows.append_column("wit_shard", shard))
+
+    def _require_some_rows(self) -> None:
+        n_rejected, n_rows = self._reasons.total(), self._rows.n_rows
+        if n_rows < FEWEST_ROWS * (n_rows + n_rejected):
+            reason, n = self._reasons.most_common(1)[0]
+            raise CorpusError(
+                f"Shard {self._shard!r} is not read further: {n_rejected:,} of its first "
+                f"{n_rows + n_rejected:,} {self._unit}s were rejected ({n:,} as {reason}). Replace it "
+                "with a file of WIT."
+            )
 
     def staged(self, broken: str | None = None) -> Staged:
         """The files, once all is written, or all that could be read."""

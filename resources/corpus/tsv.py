@@ -39,6 +39,8 @@ from resources.corpus.shard import FileShard
 from resources.corpus.staging import Staged, StagedWriter
 
 BLOCK_BYTES = 2 << 20
+LINES_AT_ONCE = 20_000
+"""A block of WIT has about 2,000 lines, one of empty lines two million."""
 SCHEMA = pa.schema([("number", pa.int64()), ("text", pa.string()), ("bytes", pa.binary())])
 
 
@@ -52,9 +54,11 @@ def line_batches(file: BufferedIOBase, first_number: int) -> Iterator[pa.RecordB
         offsets = np.zeros(len(ends) + 1, np.int32)
         offsets[1:] = ends
         lines = pa.Array.from_buffers(pa.binary(), len(ends), [None, pa.py_buffer(offsets), block])
-        numbers = pa.array(np.arange(number, number + len(lines)))
-        yield pa.RecordBatch.from_arrays([numbers, *_decoded(lines)], schema=SCHEMA)
-        number += len(lines)
+        for start in range(0, len(lines), LINES_AT_ONCE):
+            some = lines.slice(start, LINES_AT_ONCE)
+            numbers = pa.array(np.arange(number, number + len(some)))
+            yield pa.RecordBatch.from_arrays([numbers, *_decoded(some)], schema=SCHEMA)
+            number += len(some)
 
 
 def _blocks(file: BufferedIOBase) -> Iterator[tuple[pa.Buffer, np.ndarray]]:
@@ -250,6 +254,10 @@ UNREADABLE = cast(
 )
 
 BATCHES_AHEAD = 1
+SMALL, MOST_UNPACKED = 1 << 30, 200
+"""Bytes that any file may unpack to, and times its size that a larger one may: WIT's unpack to five
+times theirs."""
+
 
 Read = tuple[pa.RecordBatch, pa.RecordBatch]
 
@@ -289,9 +297,11 @@ def _staged(path: Path, shard: str, folder: Path, opened: Callable[[Path, str], 
         try:
             with opened(path, "rb") as file:
                 require_header(file.readline(MAX_LINE_BYTES))
-                batches = _UntilBroken(line_batches(file, first_number=2))
+                batches = _UntilBroken(_bounded(line_batches(file, first_number=2), path, shard))
                 writer.write(parse_records(_others(batches, writer)))
                 error = batches.error
+        except CorpusError as hopeless:
+            return writer.staged(str(hopeless))
         except ValueError as wrong:
             raise CorpusError(
                 f"Shard {shard!r} is not in WIT's form: give {path} its header line. {wrong}"
@@ -303,6 +313,20 @@ def _staged(path: Path, shard: str, folder: Path, opened: Callable[[Path, str], 
     return writer.staged(
         f"Shard {shard!r} cannot be read to its end ({error}): replace {path} with an intact copy."
     )
+
+
+def _bounded(batches: Iterator[pa.RecordBatch], path: Path, shard: str) -> Iterator[pa.RecordBatch]:
+    """The batches; raises CorpusError once their file unpacks to more than a text does."""
+    most = max(SMALL, MOST_UNPACKED * path.stat().st_size)
+    n_bytes = 0
+    for batch in batches:
+        n_bytes += batch.nbytes
+        if n_bytes > most:
+            raise CorpusError(
+                f"Shard {shard!r} is not read further: {path} unpacks to over {MOST_UNPACKED} times "
+                "its size, as no text does. Replace it with a file of WIT."
+            )
+        yield batch
 
 
 class _UntilBroken:

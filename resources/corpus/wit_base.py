@@ -15,6 +15,9 @@ from resources.corpus.settings import CorpusError
 from resources.corpus.shard import READER, FileShard, Log
 from resources.corpus.staging import Staged, StagedWriter
 
+FEW_RECORDS, FEWEST_BYTES = 1_000_000, 50
+"""Records that any file may have, and bytes that each one of a larger file takes at least: pages' texts
+and addresses, packed. A file of kilobytes may state millions of equal records."""
 RECORDS_AT_ONCE = 100
 """A row group may have more, and then as many images would be in memory."""
 
@@ -66,9 +69,25 @@ class WitBaseShard(FileShard):
     def _on_hub(self) -> bool:
         return self.address.startswith("hf://")
 
+    def _require_few_records(self) -> None:
+        """Raise CorpusError where a file has more records than its bytes can hold in earnest."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        try:
+            n_records = 0 if self._on_hub else pq.read_metadata(self.path).num_rows
+        except (OSError, pa.ArrowException):
+            return  # Whoever reads it says so.
+        if n_records > FEW_RECORDS and n_records * FEWEST_BYTES > self.path.stat().st_size:
+            raise CorpusError(
+                f"Shard {self.name!r} is not read: {self.path} says that it has {n_records:,} records, "
+                "far more than its size allows. Replace it with a file of wit_base."
+            )
+
     def _records(self, *columns: str) -> Iterator[dict[str, Any]]:
         import datasets
 
+        self._require_few_records()
         # What stands for a file in `datasets` is a pattern.
         location = self.address if self._on_hub else glob.escape(str(self.path))
         try:

@@ -23,6 +23,7 @@ from methods.errors import UserError
 from methods.ingest.image_check import MAX_BYTES, ImageRejected
 from methods.ingest.mirror_names import SHARED_NAME, file_name, path_in_mirror
 from methods.web_address import Credentials, credentials, without_secrets
+from resources.bounded import NotRead, read_inside
 from resources.host_pauses import HostPauses
 from resources.images.bounded_buffer import BoundedBuffer, BufferFull
 from resources.images.host_pace import HostPace, Pace, Turn
@@ -33,8 +34,8 @@ from resources.images.request import (
     Redirected,
     Refused,
     as_httpcore,
-    oversized,
     parsed,
+    rejection,
 )
 from resources.ssrf_guard import GuardedBackend
 
@@ -199,12 +200,11 @@ class ImageFetcher:
     def _from_folder(self, folder: Path, url: str) -> bytes:
         path = folder / self._in_folder(folder, url)
         try:
-            n_bytes = path.stat().st_size
-            if n_bytes > self._max_bytes:
-                raise oversized(n_bytes, self._max_bytes)
-            return path.read_bytes()
-        except OSError as error:
-            detail = f"The mirror has no readable file {path.name[:80]!r} ({error.strerror})."
+            return read_inside(folder, path, self._max_bytes)
+        except NotRead as not_read:
+            if not_read.reason != "missing":
+                raise rejection(not_read) from None
+            detail = f"The mirror has no readable file {path.name[:80]!r} ({not_read.detail})."
             raise ImageRejected("missing", detail) from None
 
     def _in_folder(self, folder: Path, url: str) -> str:

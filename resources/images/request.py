@@ -19,6 +19,7 @@ import httpx
 
 from methods.ingest.image_check import ImageRejected
 from methods.web_address import Credentials
+from resources.bounded import NotRead, joined, oversized
 from resources.host_pauses import retry_after
 from resources.ssrf_guard import PrivateAddress
 from resources.wikipedia.api_client import NO_CONTACT, is_wikimedia, user_agent
@@ -127,15 +128,13 @@ class ImageRequests:
         announced = httpx.Headers(response.headers).get("content-length", "")
         length = int(announced) if announced.isdecimal() else self._max_bytes
         if length > self._max_bytes:
-            raise oversized(length, self._max_bytes)
+            raise rejection(oversized(length, self._max_bytes))
         on_length(length)
-        body = bytearray()
         # A body that ends before its announced length ends in a ProtocolError.
-        async for chunk in response.aiter_stream():
-            body += chunk
-            if len(body) > self._max_bytes:
-                raise oversized(len(body), self._max_bytes)
-        return bytes(body)
+        try:
+            return await joined(response.aiter_stream(), self._max_bytes)
+        except NotRead as not_read:
+            raise rejection(not_read) from None
 
 
 def _without_body(url: httpx.URL, response: httpcore.Response) -> Outcome:
@@ -169,7 +168,6 @@ def as_httpcore(url: httpx.URL) -> httpcore.URL:
     return httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=port, target=url.raw_path)
 
 
-def oversized(n_bytes: int, max_bytes: int) -> ImageRejected:
-    """The rejection of a file that has at least `n_bytes`."""
-    detail = f"The file has at least {n_bytes} bytes, more than the {max_bytes} allowed."
-    return ImageRejected("oversized_bytes", detail)
+def rejection(not_read: NotRead) -> ImageRejected:
+    """The rejection of an image whose file is not read."""
+    return ImageRejected(not_read.reason, f"{not_read.detail[:1].upper()}{not_read.detail[1:]}.")

@@ -26,6 +26,8 @@ from methods.evaluation.contestants import (
 from methods.evaluation.judging import PANEL, RULE
 from methods.naming import nearest
 from methods.validation import first_fault
+from methods.yaml_text import from_yaml
+from resources.bounded import read_file
 from resources.home import REPO_ROOT
 from resources.llm.model_spec import ModelSpec, RegistryError
 
@@ -186,7 +188,7 @@ def load_registry(path: Path | None = None) -> Registry:
     """The registry in `path`. Raises RegistryError with one sentence that says what is wrong."""
     path = path or registry_path()
     try:
-        return registry_of(path.read_text(), path)
+        return registry_of(read_file(path).decode(), path)
     except FileNotFoundError:
         raise RegistryError(f"There is no {path}; restore it or unset LOOM_MODELS.") from None
     except (OSError, UnicodeDecodeError) as error:
@@ -206,7 +208,7 @@ def registry_of(text: str, path: Path) -> Registry:
         RegistryError: The text is not a valid models.yaml.
     """
     try:
-        raw = yaml.safe_load(text)
+        raw = from_yaml(text)
     except yaml.YAMLError as error:
         raise RegistryError(f"{path} is not YAML: {' '.join(str(error).split())}.") from None
     if not isinstance(raw, Mapping) or not {"profiles", "models"} <= raw.keys():

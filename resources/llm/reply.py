@@ -7,8 +7,7 @@ completion is an answer is decided in `ledger_entries.py`.
 """
 
 import codecs
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import aclosing
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -16,6 +15,7 @@ import httpx2
 
 from methods.json_text import from_json, storable, to_json
 from methods.model_text import without_reasoning
+from resources.bounded import limit_body
 from resources.llm.estimate import text_tokens
 from resources.llm.event_stream import read_event_stream
 from resources.llm.model_spec import ModelSpec
@@ -255,53 +255,14 @@ def _unread(
     return BadResponse(what, billed, to_json(body), error)
 
 
-_LIMIT = "vlm_loom_limit"
-"""The extension of a response that holds its limit."""
-
-
 class ReplyTooLarge(BadResponse):
     """A response's body is larger than the model's entry allows; the rest of it was not read."""
-
-
-class _Limited(httpx2.Response):
-    """A response that raises ReplyTooLarge when its whole body is read and is larger than its limit."""
-
-    _read_whole = False
-
-    async def aread(self) -> bytes:
-        self._read_whole = True
-        length = self.headers.get("content-length", "")
-        # A longer number has no meaning, and Python converts no number of thousands of digits.
-        if length.isdecimal() and len(length) < 20:
-            self._check(int(length))
-        return await super().aread()
-
-    async def aiter_raw(self, chunk_size: int | None = None) -> AsyncGenerator[bytes, None]:
-        async with aclosing(super().aiter_raw(chunk_size)) as parts:
-            async for part in parts:
-                self._check(self.num_bytes_downloaded)
-                yield part
-
-    async def aiter_bytes(self, chunk_size: int | None = None) -> AsyncGenerator[bytes, None]:
-        n_bytes = 0
-        async with aclosing(super().aiter_bytes(chunk_size)) as parts:
-            async for part in parts:
-                n_bytes += len(part)
-                self._check(n_bytes)
-                yield part
-
-    def _check(self, n_bytes: int) -> None:
-        spec: ModelSpec = self.extensions[_LIMIT]
-        if self._read_whole and n_bytes > spec.max_reply_bytes:
-            raise ReplyTooLarge(exceeds_limit(spec))
 
 
 def limit_replies(spec: ModelSpec) -> Callable[[httpx2.Response], Awaitable[None]]:
     """A hook of an HTTP client, called with each response before its body is read."""
 
     async def hook(response: httpx2.Response) -> None:
-        # The client makes its responses itself and has no setting for their class.
-        response.__class__ = _Limited
-        response.extensions[_LIMIT] = spec
+        limit_body(response, spec.max_reply_bytes, lambda: ReplyTooLarge(exceeds_limit(spec)))
 
     return hook

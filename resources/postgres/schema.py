@@ -120,7 +120,8 @@ class PostgresSchema:
             if version > newest:
                 raise StoreError(
                     f"{self.shown} has version {version} and this version of vlm-loom knows versions "
-                    f"up to {newest}: update vlm-loom on this machine."
+                    f"up to {newest}: a newer or another version of vlm-loom made it. Update vlm-loom "
+                    "on this machine."
                 )
             scripts = [path.read_text(encoding="utf-8") for path in self._kind.SCHEMA]
             if version:

@@ -12,6 +12,7 @@ from methods.delimited import rows_of
 from methods.evaluation.cells import ImageCells, image_cells, text_of
 from methods.evaluation.published import PublishedError
 from methods.evaluation.published_tables import IMAGES, tsv_line
+from resources.bounded import open_file
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -21,6 +22,8 @@ INDEX = "index"
 """The column of numbers; all others are texts."""
 ROWS = 64
 """Rows that are read at once: each may have images of some megabytes."""
+MOST_ROWS = 2_000_000
+"""A file of kilobytes may have millions of equal rows."""
 READ_BYTES = 1_000_000
 """Bytes of each column that are read at once."""
 GROUP_CHARACTERS = 32_000_000
@@ -38,10 +41,12 @@ def tsv_lines_of(file: Path) -> Iterator[str]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    with file.open("rb") as data:
+    with open_file(file) as data:
         try:
             # Neither ahead nor a whole row group at once, of which a file may have no more than one.
             table = pq.ParquetFile(data, pre_buffer=False, buffer_size=READ_BYTES)
+            if table.metadata.num_rows > MOST_ROWS:
+                raise PublishedError(f"it has more than {MOST_ROWS:,} records")
             names = table.schema_arrow.names
             image, image_path = IMAGES
             # Where an image is a struct it may be no more than a path.

@@ -23,6 +23,7 @@ from methods.evaluation.published import (
 )
 from methods.evaluation.published_tables import decoded, is_data_url, requoted
 from methods.ingest.image_check import MAX_BYTES, ImageRejected
+from resources.bounded import NotRead, open_text, read_inside
 from resources.images.intake import take_in
 from resources.images.store import ImageStore
 from resources.reports.parquet_table import ENDING, tsv_lines_of
@@ -121,7 +122,7 @@ def _read(
             yield from forms.read_published(file.name, tsv_lines_of(file))
             return
         # Ends of lines are part of texts; a mark of the byte order is not.
-        with file.open(encoding="utf-8-sig", newline="") as lines:
+        with open_text(file, "utf-8-sig", newline="") as lines:
             delimiter = DELIMITERS.get(file.suffix.lower())
             # A benchmark reads quotes by the rules of CSV; where they mean something else, they are put
             # into lines that it reads as they are meant.
@@ -225,10 +226,11 @@ def picture_in(folder: Path, name: str) -> bytes:
             continue
         if not path.is_relative_to(folder):
             raise outside
-        if path.is_file():
-            if path.stat().st_size > MAX_BYTES:
-                raise ImageRejected("oversized_bytes", f"it has more than {MAX_BYTES:,} bytes")
-            return path.read_bytes()
+        if not path.is_dir():
+            try:
+                return read_inside(folder, path, MAX_BYTES)
+            except NotRead as not_read:
+                raise ImageRejected(not_read.reason, not_read.detail) from None
     if named.is_absolute() or _DRIVE.match(name):
         raise outside
     raise ImageRejected("missing", f"there is no such file in {folder}")

@@ -7,7 +7,7 @@ written as, and nothing is computed. What the records are of is that of the modu
 
 import io
 import zipfile
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -18,12 +18,22 @@ from methods.evaluation.published_tables import json_records
 from methods.json_text import from_json, storable
 from methods.naming import listed
 from methods.spreadsheet_cells import unmarked_rows
+from resources.bounded import open_file, read
 from resources.reports.xlsx_text import open_workbook, unescaped
 
 MOST_UNPACKED = 1_000_000_000
 """Bytes of the sheets of a spreadsheet, unpacked."""
+MOST_LINE = 100_000_000
+"""Bytes of a line of JSON, which may have images."""
 MOST_ROWS = 2_000_000
 """Of any file: a spreadsheet has no more, and one that says so is never read to its end."""
+SMALL, MOST_TIMES = 100_000_000, 100
+"""Bytes that any spreadsheet may unpack to, and times its size that a larger one may."""
+MOST_PART = 20_000_000
+"""Bytes of a part of a spreadsheet that is no sheet, unpacked."""
+MOST_CELLS = 20_000_000
+"""Of a sheet: one cell in the last column makes a row of 16,384."""
+_STREAMED = ("xl/worksheets/", "xl/sharedStrings", "xl/media/")
 DELIMITERS = {".tsv": "\t", ".csv": ","}
 """Of each ending of a text file."""
 TABLE_ENDINGS = (".xlsx", *DELIMITERS)
@@ -45,7 +55,7 @@ def read_records(
     """
     ending = file.suffix.lower()
     try:
-        with file.open("rb") as data:
+        with open_file(file) as data:
             columns: dict[str, None] = {}
             rows = []
             for where, cells in _records(ending, data, quoting):
@@ -78,7 +88,7 @@ def read_tables(file: Path, quoting: Quoting = "checked") -> list[Table]:
     """
     ending = file.suffix.lower()
     try:
-        with file.open("rb") as data:
+        with open_file(file) as data:
             if ending == ".xlsx":
                 return [Table(name, _cells(rows)) for name, rows in _sheets(data)]
             if ending in DELIMITERS:
@@ -111,7 +121,7 @@ def _records(
         case ".jsonl":
             return _of_lines(data)
         case ".json":
-            return _of_json(json_records(data.read().decode("utf-8-sig")))
+            return _of_json(json_records(read(data, MOST_UNPACKED).decode("utf-8-sig")))
     raise PublishedError(f"its name ends in none of {', '.join(_ENDINGS)}")
 
 
@@ -160,8 +170,16 @@ def _sheets(data: IO[bytes]) -> Iterator[tuple[str, Iterator[list[Any]]]]:
     """The cells of each sheet; a formula is its text, as pandas writes an answer with a `=`."""
     try:
         with zipfile.ZipFile(data) as archive:
-            if sum(part.file_size for part in archive.infolist()) > MOST_UNPACKED:
-                raise PublishedError(f"it is more than {MOST_UNPACKED:,} bytes when unpacked")
+            n_packed = sum(part.compress_size for part in archive.infolist())
+            most = min(MOST_UNPACKED, max(SMALL, MOST_TIMES * n_packed))
+            if sum(part.file_size for part in archive.infolist()) > most:
+                raise PublishedError(f"it is more than {most:,} bytes when unpacked")
+            for part in archive.infolist():
+                # Sheets and texts are read piece by piece, all other parts at once.
+                if not part.filename.startswith(_STREAMED) and part.file_size > MOST_PART:
+                    raise PublishedError(
+                        f"its part {ascii(part.filename[:200])} is more than {MOST_PART:,} bytes"
+                    )
         book = open_workbook(data)
         for sheet in book.worksheets:
             # A sheet may say that it is larger, or smaller, than it is.
@@ -175,9 +193,15 @@ def _sheets(data: IO[bytes]) -> Iterator[tuple[str, Iterator[list[Any]]]]:
 
 
 def _rows_of(sheet: Any) -> Iterator[list[Any]]:
+    n_cells = 0
     try:
         for row in sheet.iter_rows(values_only=True):
+            n_cells += len(row)
+            if n_cells > MOST_CELLS:
+                raise PublishedError(f"it has more than {MOST_CELLS:,} cells")
             yield [unescaped(getattr(cell, "text", cell)) for cell in row]
+    except PublishedError:
+        raise
     except Exception:
         raise PublishedError("it is no .xlsx, or a damaged one") from None
 
@@ -185,8 +209,10 @@ def _rows_of(sheet: Any) -> Iterator[list[Any]]:
 # --- JSON ------------------------------------------------------------------------------------------
 
 
-def _of_lines(data: Iterable[bytes]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    for number, line in enumerate(data, start=1):
+def _of_lines(data: IO[bytes]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    for number, line in enumerate(iter(lambda: data.readline(MOST_LINE + 1), b""), start=1):
+        if len(line) > MOST_LINE:
+            raise PublishedError(f"line {number} is longer than {MOST_LINE:,} bytes")
         text = line.decode("utf-8-sig" if number == 1 else "utf-8").strip()
         if text:
             try:

@@ -4,7 +4,6 @@ What belongs here: whether a folder is what was written, and which rows it becom
 `release_folder.py`.
 """
 
-import hashlib
 import shutil
 import tempfile
 from collections.abc import Sequence
@@ -12,10 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from methods.errors import UserError
+from methods.ingest.image_check import MAX_BYTES
 from methods.json_text import from_json
 from methods.release import RELEASE_NAME, RELEASE_TABLES, ReviewPolicy, held_out, id_of_release
 from methods.release_card import edition_of, row_of
 from resources.atomic_file import write_atomically
+from resources.bounded import file_hash, read_file, read_inside
 from resources.images.store import ImageStore
 from resources.reports.release_folder import TABLES, exported_files
 from resources.warehouse import Warehouse, Write, arrow_schema
@@ -55,7 +56,7 @@ def import_release(folder: Path, root: Path, warehouse: Warehouse, store: ImageS
         raise _changed(folder, TABLES) from None
     # What the tables name comes before them.
     for name in images:
-        store.put((folder / name).read_bytes())
+        store.put(read_inside(folder, folder / name, MAX_BYTES))
     names = [*tables["files"], TABLES]
     _copy(folder, root / release_id, [*names, *images])
     paths = {f"{release_id}/{name}" for name in names}
@@ -102,8 +103,8 @@ def _read(folder: Path) -> dict[str, Any]:
             f"{folder} is no release: give a folder under releases/ that has a card.json."
         )
     try:
-        tables: Any = from_json((folder / TABLES).read_text(), most=None)
-    except (FileNotFoundError, ValueError):
+        tables: Any = from_json(read_file(folder / TABLES), most=None)
+    except (OSError, ValueError):
         raise _changed(folder, TABLES) from None
     if not _has_form(tables):
         raise _changed(folder, TABLES)
@@ -149,7 +150,7 @@ def _require_unchanged(
         if _sha256(folder / name) != sha256:
             raise _changed(folder, name)
     try:
-        unchanged = from_json((folder / "card.json").read_text()) == card
+        unchanged = from_json(read_file(folder / "card.json")) == card
     except ValueError:
         unchanged = False
     if not unchanged:
@@ -163,7 +164,10 @@ def _require_unchanged(
 
 def _sha256(path: Path) -> str | None:
     """The hash of a file, None where there is none."""
-    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else None
+    try:
+        return file_hash(path)
+    except OSError:
+        return None
 
 
 def _changed(folder: Path, name: str) -> ReleaseFolderError:

@@ -15,9 +15,12 @@ import pyarrow as pa
 
 from methods.evaluation.published import PublishedError
 from methods.json_text import from_json
+from resources.bounded import open_file, read_member
 
 MOST_UNPACKED = 1_000_000_000
 """Bytes of all samples, unpacked."""
+MOST_SAMPLE = 50_000_000
+"""Bytes of a sample, unpacked: read as JSON they take twenty times as many."""
 SAMPLES = "samples/"
 _ZSTD = 93
 _HEADER = struct.Struct("<26xHH")
@@ -26,11 +29,15 @@ _HEADER = struct.Struct("<26xHH")
 def read_samples(file: Path) -> Iterator[Mapping[str, Any]]:
     """The samples of a log, by their names in it. Raises PublishedError."""
     try:
-        with file.open("rb") as data, zipfile.ZipFile(data) as archive:
+        with open_file(file) as data, zipfile.ZipFile(data) as archive:
             members = [info for info in archive.infolist() if info.filename.startswith(SAMPLES)]
             if sum(info.file_size for info in members) > MOST_UNPACKED:
                 raise PublishedError(f"it is more than {MOST_UNPACKED:,} bytes when unpacked")
             for info in sorted(members, key=lambda info: info.filename):
+                if info.file_size > MOST_SAMPLE:
+                    raise PublishedError(
+                        f"{ascii(info.filename[:200])} is more than {MOST_SAMPLE:,} bytes when unpacked"
+                    )
                 sample = from_json(_unpacked(archive, data, info), most=None)
                 if not isinstance(sample, dict):
                     raise PublishedError(f"{info.filename} is not a mapping")
@@ -45,7 +52,7 @@ def read_samples(file: Path) -> Iterator[Mapping[str, Any]]:
 
 def _unpacked(archive: zipfile.ZipFile, data: IO[bytes], info: zipfile.ZipInfo) -> bytes:
     if info.compress_type != _ZSTD:
-        return archive.read(info)
+        return read_member(archive, info.filename, info.file_size)
     data.seek(info.header_offset)
     n_name, n_extra = _HEADER.unpack(data.read(_HEADER.size))
     data.seek(n_name + n_extra, 1)

@@ -7,6 +7,10 @@ is written `_x005F_x000D_`. openpyxl neither writes nor reads these escapes as t
 import re
 from typing import IO, Any
 
+from methods.evaluation.published import PublishedError
+
+MOST_TEXTS = 4_000_000
+"""Of all cells together, each once."""
 _ESCAPE = re.compile("_x([0-9A-Fa-f]{4})_")
 _LIKE_ESCAPE = re.compile("_(?=x[0-9A-Fa-f]{4}_)")
 
@@ -44,6 +48,8 @@ def open_workbook(data: IO[bytes]) -> Any:
             with self.archive.open(part.PartName[1:]) as source:
                 for _, node in iterparse(source):
                     if node.tag == f"{{{SHEET_MAIN_NS}}}si":
+                        if len(self.shared_strings) == MOST_TEXTS:
+                            raise PublishedError(f"it has more than {MOST_TEXTS:,} texts")
                         self.shared_strings.append(Text.from_tree(node).content)
                         node.clear()
 

@@ -15,6 +15,8 @@ from pydantic import ValidationError
 from methods.errors import UserError
 from methods.review.process import Calibration, RuleBook, Rules
 from methods.validation import first_fault
+from methods.yaml_text import from_yaml
+from resources.bounded import read_file
 
 _FIELDS = RuleBook.model_fields | Rules.model_fields | Calibration.model_fields
 _SHOWN = 60
@@ -47,7 +49,7 @@ def read_rules(path: Path) -> RuleBook:
     if not path.exists():
         return RuleBook()
     try:
-        book = _Loader(path.read_text(encoding="utf-8")).get_single_data()
+        book = from_yaml(read_file(path).decode(), _Loader)
     except RulesError as error:
         raise RulesError(f"{path}: {error}.") from None
     except yaml.MarkedYAMLError as error:

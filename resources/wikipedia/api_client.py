@@ -15,6 +15,7 @@ from methods.errors import UserError
 from methods.json_text import from_json
 from methods.web_address import Credentials
 from methods.wikimedia import Json
+from resources.bounded import limit_body
 from resources.host_pauses import HostPauses, host_name, retry_after
 from resources.ssrf_guard import PrivateAddress, guard
 
@@ -40,6 +41,8 @@ def user_agent(contact: str | None) -> str:
 
 CONCURRENCY = 3
 """Requests in flight, the most that Wikimedia allows."""
+MOST_BYTES = 32_000_000
+"""Of an answer. MediaWiki limits its own to 8 MB."""
 TRIES = 8
 MAX_BACKOFF = 60.0
 MAX_WAIT = 600.0
@@ -88,6 +91,7 @@ class ApiClient:
             limits=httpx.Limits(max_connections=CONCURRENCY),
             follow_redirects=True,
             max_redirects=3,
+            event_hooks={"response": [_limit_answer]},
         )
         guard(self._http, api)
 
@@ -185,6 +189,14 @@ class _TransientError(Exception):
         super().__init__(detail)
         self.wait = wait
         self.pauses_host = pauses_host
+
+
+async def _limit_answer(response: httpx.Response) -> None:
+    too_large = WikipediaError(
+        f"{response.url.host} gave an answer of over {MOST_BYTES:,} bytes, as no MediaWiki does: "
+        "correct the API's address."
+    )
+    limit_body(response, MOST_BYTES, lambda: too_large)
 
 
 def _is_of_no_service(response: httpx.Response) -> bool:

@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+import os
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -87,6 +88,21 @@ def of_bytes(
     return feed
 
 
+def of_place(make: Callable[[Path], object]) -> Callable[[Path], Outcome]:
+    """A folder in which `make` makes what has the image's name."""
+
+    def feed(folder: Path) -> Outcome:
+        (folder / "elsewhere.png").write_bytes(PICTURE)
+        mirror = folder / "images"
+        mirror.mkdir()
+        (mirror / "sound.png").write_bytes(pattern())
+        make(mirror / "broken.png")
+        sources = wanted(WEB + "broken.png"), wanted(WEB + "sound.png")
+        return outcome_of(folder, ImageFetcher(mirror), *sources)
+
+    return feed
+
+
 def saved(image: Image.Image, kind: str = "PNG", **options: object) -> bytes:
     buffer = io.BytesIO()
     image.save(buffer, kind, **options)
@@ -113,6 +129,8 @@ DOT.paste(255, (90, 90, 93, 93))
 MD5 = hashlib.md5(PICTURE).hexdigest()
 BYTES = [
     Case("No file of that name in the folder", of_bytes(None)),
+    Case("A pipe in the folder", of_place(os.mkfifo)),
+    Case("A link out of the folder", of_place(lambda path: path.symlink_to("../elsewhere.png"))),
     Case(
         "A file whose name other addresses of the corpus have, too",
         of_bytes(PICTURE, shared_names=("broken.png",)),

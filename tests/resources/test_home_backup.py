@@ -4,6 +4,7 @@ import ctypes
 import hashlib
 import json
 import os
+import re
 import signal
 import sqlite3
 import time
@@ -14,6 +15,7 @@ from typing import Any
 import duckdb
 import pytest
 
+from methods.errors import UserError
 from resources import home_backup
 from resources.home_backup import MANIFEST, BackupError, back_up, restore
 from resources.images.index import Fetched, ImageIndex
@@ -68,7 +70,7 @@ def test_a_restored_home_is_the_one_that_was_backed_up(home: Path, tmp_path: Pat
     before = content(home)
     dumps = {each.name: dump(each) for each in home.glob("*.sqlite")}
 
-    n_files = back_up(home, tmp_path / "backup")
+    n_files = back_up(home, tmp_path / "backup").n_files
     assert restore(tmp_path / "backup", tmp_path / "again") is None
 
     again = tmp_path / "again"
@@ -500,7 +502,7 @@ def test_a_backup_that_was_damaged_is_refused(home: Path, tmp_path: Path, harm: 
     else:
         path.write_bytes(path.read_bytes()[:-1])
 
-    with pytest.raises(BackupError, match=r"ledger\.sqlite is missing or of another size"):
+    with pytest.raises(BackupError, match=r"ledger\.sqlite is missing, a link or of another size"):
         restore(tmp_path / "backup", tmp_path / "again")
     assert not (tmp_path / "again").exists()
 
@@ -606,3 +608,122 @@ def test_dagsters_own_files_are_copied_as_databases(home: Path, tmp_path: Path) 
 
     with closing(sqlite3.connect(tmp_path / "backup" / "dagster/history/runs/index.db")) as copy:
         assert copy.execute("SELECT id FROM events").fetchall() == [(1,)]
+
+
+# --- Damaged stores --------------------------------------------------------------------------------
+
+
+def zeroed(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    page = 1 << 18 if path.suffix == ".duckdb" else 4096
+    start = 12_288 if path.suffix == ".duckdb" else 0
+    for place in range(start + page, len(data) - page, page):
+        data[place : place + page] = bytes(page)
+    path.write_bytes(data)
+
+
+DAMAGE = {
+    "zeroed pages": zeroed,
+    "truncated": lambda path: os.truncate(path, path.stat().st_size // 2),
+    "no bytes": lambda path: os.truncate(path, 0),
+    "a text in its place": lambda path: path.write_text("Minutes of the meeting\n" * 500),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+@pytest.mark.parametrize(
+    "name",
+    ["ledger.sqlite", "review.sqlite", "warehouse.duckdb", "dagster/history/runs/index.db"],
+)
+def test_a_damaged_store_is_named_by_backup_and_restore_and_the_last_good_backup_stays(
+    home: Path, tmp_path: Path, name: str, damage: str
+) -> None:
+    _history(home)
+    good, bad = tmp_path / "backups" / "good", tmp_path / "backups" / "bad"
+    back_up(home, good)
+    DAMAGE[damage](home / name)
+
+    with pytest.raises(UserError, match=re.escape(str(home / name))):
+        back_up(home, bad)
+
+    assert [each.name for each in good.parent.iterdir()] == ["good"]
+    DAMAGE[damage](good / name)
+    _trust(good, name)
+    before = (home / name).read_bytes()
+    with pytest.raises(BackupError, match=f"{re.escape(str(good / name))} is damaged"):
+        restore(good, home, overwrite=True)
+    assert (home / name).read_bytes() == before
+    assert not list(tmp_path.glob("home.before-*")) and not list(tmp_path.glob(".*"))
+
+
+def _history(home: Path) -> None:
+    """A database of Dagster with some pages."""
+    path = home / "dagster" / "history" / "runs" / "index.db"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE events (id INTEGER PRIMARY KEY, text TEXT)")
+        connection.executemany("INSERT INTO events (text) VALUES (?)", [("x" * 900,)] * 40)
+        connection.commit()
+
+
+def _trust(backup: Path, name: str) -> None:
+    """Have the manifest list the damaged file, as of a backup that was made without a check."""
+    made = json.loads((backup / MANIFEST).read_text())
+    data = (backup / name).read_bytes()
+    made["files"][name] = {"n_bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+    (backup / MANIFEST).write_text(json.dumps(made))
+
+
+@pytest.mark.parametrize("without_index", [False, True])
+def test_a_log_that_lost_commits_is_damage(home: Path, tmp_path: Path, without_index: bool) -> None:
+    killed(_commit_and_die, home)
+    log = home / "ledger.sqlite-wal"
+    os.truncate(log, log.stat().st_size - 1000)
+    if without_index:
+        (home / "ledger.sqlite-shm").unlink()
+    with pytest.raises(BackupError, match=r"ledger\.sqlite is damaged .*log"):
+        back_up(home, tmp_path / "backup")
+
+
+def _commit_and_die(home: Path) -> None:
+    Ledger(home / "ledger.sqlite").add([call(7)])
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.mark.parametrize("lost", [1, 100])
+def test_a_log_of_the_warehouse_that_is_cut_is_damage(
+    home: Path, tmp_path: Path, lost: int
+) -> None:
+    killed(_write_and_die, home / "warehouse.duckdb")
+    log = home / "warehouse.duckdb.wal"
+    os.truncate(log, log.stat().st_size - lost)
+    with pytest.raises(BackupError, match=r"warehouse\.duckdb is damaged \(its log"):
+        back_up(home, tmp_path / "backup")
+
+
+def test_a_damaged_image_is_named_when_it_is_backed_up(home: Path, tmp_path: Path) -> None:
+    image = next(path for path in (home / "images").rglob("*") if path.is_file())
+    image.write_bytes(b"other")
+    with pytest.raises(BackupError, match=f"{image.name} is damaged"):
+        back_up(home, tmp_path / "backup")
+
+
+# --- Links and pipes -------------------------------------------------------------------------------
+
+
+def test_links_out_of_the_home_and_pipes_are_left_out_and_told(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("secret")
+    (home / "images" / "a").symlink_to(tmp_path / "secret")
+    (home / "images" / "zero").symlink_to("/dev/zero")
+    os.mkfifo(home / "images" / "pipe")
+    made = back_up(home, tmp_path / "backup")
+    assert sorted(made.left_out) == ["images/a", "images/pipe", "images/zero"]
+
+
+def test_a_link_in_a_backup_is_refused(home: Path, tmp_path: Path) -> None:
+    back_up(home, tmp_path / "backup")
+    file = tmp_path / "backup" / "review.yaml"
+    file.rename(tmp_path / "elsewhere")
+    file.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(BackupError, match=r"review\.yaml is missing, a link or"):
+        restore(tmp_path / "backup", tmp_path / "again")

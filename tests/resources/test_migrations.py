@@ -1,5 +1,6 @@
 """Older files become current ones and nothing is lost; those of other versions are refused."""
 
+import hashlib
 import re
 import shutil
 import sqlite3
@@ -12,9 +13,11 @@ import duckdb
 import pytest
 
 from resources.duckdb_file import attached
+from resources.home import REPO_ROOT
 from resources.images.index import ImageIndex
 from resources.llm.ledger.ledger import Ledger
 from resources.migrations import BASELINE, StoreError, current_version, migrations
+from resources.review.file import ReviewFile
 from resources.review.store import ReviewStore
 from resources.sqlite_file import SqliteFile
 from resources.warehouse import Warehouse, WarehouseError
@@ -54,6 +57,30 @@ def test_migrations_are_numbered_without_gaps_and_named_for_what_they_do(folder:
     for step in steps:
         assert re.fullmatch(r"\d{4}_[a-z0-9_]+\.sql", step.path.name)
         assert step.text().startswith("-- "), "it says what it is for"
+
+
+LANDED = {
+    "resources/review/migrations/0101_changes_of_mind.sql": "b8bd2d0d3176a383",
+    "resources/review/migrations/0102_lead.sql": "00e21a2ae30dc9c9",
+    "resources/review/migrations/0103_view_of_decisions.sql": "177f012a2ff9bfbb",
+    "sql/migrations/0101_how_intervals_are_made.sql": "bf98fe39bc42b627",
+    "sql/migrations/0102_site.sql": "d02674b3f12da554",
+    "sql/migrations/0103_what_probes_show.sql": "1d613eb799e47eb4",
+    "sql/migrations/0104_pictures_that_were_never_there.sql": "5c6e4fb10d86c893",
+    "sql/migrations/0105_scores_of_all_items.sql": "1143e081a092a32d",
+    "sql/migrations/0106_ten_choices.sql": "6364ead53ba6cdcd",
+}
+"""Steps to the first digits of their SHA-256. Homes have run them: a line is added, never changed."""
+
+
+def test_a_step_that_has_landed_keeps_its_number_its_name_and_its_content() -> None:
+    steps = [step for folder in FOLDERS for step in migrations(folder)]
+    assert {
+        step.path.relative_to(REPO_ROOT).as_posix(): hashlib.sha256(
+            step.path.read_bytes()
+        ).hexdigest()[:16]
+        for step in steps
+    } == LANDED
 
 
 # --- Homes that versions have made ---------------------------------------------------------------
@@ -112,6 +139,72 @@ def test_what_was_answered_decided_and_fetched_is_known(home: Path) -> None:
     decided = [each.event_id for each in ReviewStore(home / "review.sqlite").decisions()]
     assert decided == [event["event_id"] for event in events] != []
     assert set(ImageIndex(home / "image_index.sqlite").known(urls)) == set(urls) != set()
+
+
+# --- Steps that had another number or content for a while ------------------------------------------
+
+
+@pytest.mark.parametrize("as_second", [False, True])
+def test_a_warehouse_whose_first_step_is_the_second_one_now_lacks_the_first(
+    tmp_path: Path, as_second: bool
+) -> None:
+    warehouse = unpack(tmp_path) / "warehouse.duckdb"
+    first, second, *_ = migrations(MIGRATIONS)
+    with duckdb.connect(str(warehouse)) as connection:
+        for step in [second, first] if as_second else [second]:
+            connection.execute(step.text())
+        connection.execute(f"UPDATE main.schema_version SET version = {BASELINE + 1 + as_second}")
+
+    Warehouse(warehouse).require_upgradable()
+    Warehouse(warehouse).check()
+
+    Warehouse(tmp_path / "new.duckdb").check()
+    assert form_of_duckdb(warehouse) == form_of_duckdb(tmp_path / "new.duckdb")
+
+
+def test_a_review_store_whose_first_step_lacked_a_view_gets_it(tmp_path: Path) -> None:
+    path = unpack(tmp_path) / "review.sqlite"
+    step = migrations(ReviewFile.migrations_folder())[0]
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(step.text())
+        connection.execute("DROP VIEW in_force")
+        connection.execute(f"PRAGMA user_version = {step.version}")
+
+    ReviewFile.require_upgradable(path)
+    ReviewFile(path)
+
+    ReviewFile(tmp_path / "new.sqlite")
+    assert form_of_sqlite(path) == form_of_sqlite(tmp_path / "new.sqlite")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (
+            "CREATE TABLE marks (n INTEGER)",
+            "as the step to version 103 does not fit it (table marks",
+        ),
+        (
+            "DROP TABLE buckets",
+            "as the step to version 101 does not fit it (no such table: buckets",
+        ),
+        ("ALTER TABLE buckets DROP COLUMN note_id", "but lacks column groups.note_id"),
+    ],
+)
+def test_a_sqlite_file_with_the_number_of_a_version_and_other_tables_is_refused_and_not_touched(
+    tmp_path: Path, change: str, said: str
+) -> None:
+    kind = sqlite_file(tmp_path / "kind")
+    older = sqlite_of_the_baseline(tmp_path / "older.sqlite")
+    with closing(sqlite3.connect(older)) as connection:
+        connection.execute(change)
+    before = older.read_bytes()
+
+    with pytest.raises(StoreError) as refused:
+        kind.require_upgradable(older)
+
+    assert said in str(refused.value) and "version of vlm-loom that made it" in str(refused.value)
+    assert older.read_bytes() == before
 
 
 # --- Steps -----------------------------------------------------------------------------------------
@@ -225,7 +318,8 @@ def test_a_store_of_a_later_version_is_refused_in_one_sentence_and_not_touched(
 
     assert str(refusal(tmp_path / name)) == (
         f"{tmp_path / name} has version 999 and this version of vlm-loom knows versions up to {known}: "
-        "update vlm-loom, or restore a backup of the earlier version (vlm-loom home restore)."
+        "a newer or another version of vlm-loom made it. Update vlm-loom, or restore a backup of the "
+        "earlier version (vlm-loom home restore)."
     )
 
 
@@ -301,7 +395,7 @@ def test_what_is_in_the_way_of_a_migration_is_named_and_nothing_is_changed(
 
     said = str(caught.value)
     assert said.startswith(f"{older} cannot be brought to this version") and said.count("\n") == 0
-    assert named in said and "start again" in said and "other" not in said
+    assert named in said and "start again" in said and "index other" not in said
     assert rows_of_duckdb(older) == before, "no migration was begun"
 
 

@@ -20,11 +20,14 @@ STORES = (
 )
 BACKUP = "resources/home_backup.py"
 """Copies whole files, and holds no store's connection."""
+DAMAGE = "resources/store_damage.py"
+"""Reads copies of whole files."""
 LAKE = ("resources/lake.py", "resources/lake_file.py", "resources/lake_rules.py")
 OWNERS = {
     "sqlite3": (
         *STORES,
         BACKUP,
+        DAMAGE,
         "dagster_project/instance.py",  # Dagster's own databases, looked at before it opens them
     ),
     "psycopg": (
@@ -35,6 +38,7 @@ OWNERS = {
     "sqlglot": ("resources/postgres/",),
     "duckdb": (
         BACKUP,
+        DAMAGE,
         *LAKE,
         "resources/duckdb_file.py",
         "resources/warehouse.py",

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from methods.delimited import DelimitedError, Quoting, TableRow, rows_of
 from methods.errors import UserError
+from resources.bounded import open_text
 
 COLUMNS = ("task", "accuracy")
 
@@ -20,7 +21,7 @@ def read_accuracies(path: Path, quoting: Quoting = "checked") -> dict[str, float
     `quoting` is how the quotes of the file are read. Raises AccuracyFileError.
     """
     try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
+        with open_text(path, "utf-8-sig", newline="") as file:
             rows = rows_of(file, ",", quoting)
             header = next(rows, TableRow(1, [])).cells
             lacking = [name for name in COLUMNS if name not in header]

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from methods.ingest import wit_records
 from methods.ingest.wit import COLUMNS, MAX_LINE_BYTES, Rejection
 from methods.ingest.wit_records import parse_records
-from resources.corpus import tsv
+from resources.corpus import staging, tsv
 from resources.corpus.settings import CorpusError
 from resources.corpus.staging import Staged
 from resources.corpus.tsv import TsvShard, stage_tsv
@@ -369,8 +369,8 @@ def test_a_folder_may_have_a_quote_in_its_name(tmp_path):
 MEASURED = """
 import resource, sys
 from pathlib import Path
-from resources.corpus import tsv
-from resources.corpus import tsv
+from resources.corpus import staging, tsv
+from resources.corpus import staging, tsv
 
 folder = Path(sys.argv[1])
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -460,3 +460,38 @@ def test_what_goes_wrong_besides_is_not_blamed_on_the_file(tmp_path, monkeypatch
     monkeypatch.setattr(tsv, "plain_rows", out_of_memory)
     with pytest.raises(pa.ArrowMemoryError):
         staged_content(tmp_path, ROW)
+
+
+# --- Files that are no shards ----------------------------------------------------------------------
+
+
+def test_a_packed_file_of_empty_lines_is_given_up_after_few_of_them(tmp_path: Path) -> None:
+    """12 kB of gzip: it cost two minutes and a gigabyte of memory and of disk."""
+    path = tmp_path / "owls.tsv.gz"
+    path.write_bytes(gzip.compress(HEADER + b"\n" * 12_000_000))
+    staged = stage_tsv(path, "owls", tmp_path)
+    assert staged.broken and "is not read further: 100,001 of its first 100,001" in staged.broken
+    assert sum(each.stat().st_size for each in tmp_path.iterdir()) < 20_000_000
+
+
+def test_a_shard_with_enough_rows_is_read_to_its_end_however_many_are_rejected(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those beyond a number are counted, and not stored."""
+    monkeypatch.setattr(staging, "MOST_STORED", 10)
+    path = tmp_path / "owls.tsv"
+    path.write_bytes(HEADER + (ROW + b"\n") * 40)
+    staged = stage_tsv(path, "owls", tmp_path)
+    assert (staged.n_rows, staged.reasons, staged.broken) == (40, {"wrong_column_count": 40}, None)
+    assert sum(pq.read_table(each).num_rows for each in staged.rejected.paths) == 10
+
+
+def test_a_file_that_unpacks_to_far_more_than_its_size_is_not_read_to_its_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tsv, "SMALL", 3_000_000)
+    path = tmp_path / "owls.tsv.gz"
+    path.write_bytes(gzip.compress(HEADER + ROW * 200_000))
+    staged = stage_tsv(path, "owls", tmp_path)
+    assert staged.broken and "unpacks to over 200 times its size" in staged.broken
+    assert 0 < staged.n_rows < 200_000

@@ -11,6 +11,7 @@ import pytest
 
 from methods.ingest.wit import COLUMNS_READ
 from resources.corpus import shard as fetching
+from resources.corpus import wit_base
 from resources.corpus.settings import CorpusError
 from resources.corpus.shard import READER
 from resources.corpus.wit_base import WitBaseShard
@@ -289,6 +290,15 @@ def test_a_damaged_file_is_refused_and_says_what_to_do(shard, tmp_path, cut):
 def test_parquet_of_another_form_is_refused(tmp_path):
     pq.write_table(pa.table({"image_url": ["https://example.org/a.png"]}), tmp_path / "a.parquet")
     with pytest.raises(CorpusError, match="'a' cannot be read as wit_base's Parquet"):
+        shard_at(tmp_path / "a.parquet").stage(tmp_path)
+
+
+def test_a_file_with_more_records_than_its_bytes_can_hold_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(wit_base, "FEW_RECORDS", 1_000)
+    records = pa.Table.from_pylist([record("owl", page("en", "Owl"))])
+    with pq.ParquetWriter(tmp_path / "a.parquet", records.schema, compression="zstd") as file:
+        file.write_table(pa.concat_tables([records] * 40_000))
+    with pytest.raises(CorpusError, match="says that it has 40,000 records, far more than"):
         shard_at(tmp_path / "a.parquet").stage(tmp_path)
 
 

@@ -5,6 +5,7 @@ The server is real, on the loopback address. As a mirror it is trusted; as the w
 """
 
 import email.utils
+import os
 import socket
 import time
 from pathlib import Path
@@ -321,6 +322,21 @@ def test_a_file_over_the_limit_in_the_mirror_is_not_read(tmp_path):
     assert reason(fetch(WEB + "a.png", tmp_path, max_bytes=10)) == "oversized_bytes"
     assert ImageFetcher(tmp_path).reads_a_folder
     assert not ImageFetcher("https://example.org").reads_a_folder
+
+
+@pytest.mark.parametrize(
+    ("make", "wanted"),
+    [
+        (os.mkfifo, "irregular"),
+        (lambda path: path.symlink_to("/dev/zero"), "outside"),
+        (lambda path: path.symlink_to("../secret.png"), "outside"),
+    ],
+)
+def test_pipes_devices_and_links_out_of_the_mirror_are_not_read(tmp_path, make, wanted):
+    (tmp_path / "mirror").mkdir()
+    (tmp_path / "secret.png").write_bytes(PICTURE)
+    make(tmp_path / "mirror" / "a.png")
+    assert reason(fetch(WEB + "a.png", tmp_path / "mirror")) == wanted
 
 
 def test_a_mirror_that_is_not_there_is_said_at_once(tmp_path):

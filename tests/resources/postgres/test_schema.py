@@ -189,7 +189,7 @@ def test_a_user_who_may_not_make_schemas_is_told_so(address, admin) -> None:
 def test_a_later_version_is_refused_and_left_as_it_is(address, admin) -> None:
     PostgresSchema(LedgerFile, address)
     admin.execute("UPDATE ledger.loom_version SET version = 9999")
-    assert "update vlm-loom" in fault(address)
+    assert "Update vlm-loom" in fault(address)
     assert admin.execute("SELECT version FROM ledger.loom_version").fetchone() == (9999,)
 
 

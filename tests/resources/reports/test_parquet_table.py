@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from methods.evaluation.published import PublishedItem
+from methods.evaluation.published import PublishedError, PublishedItem
 from methods.evaluation.published_tables import tsv_line
 from methods.mmbench import published as mmbench
 from methods.mmdu import published as mmdu
@@ -243,3 +243,13 @@ def test_texts_that_are_no_unicode_are_one_sentence(tmp_path: Path) -> None:
     row = {**ROW, "question": b"\xff\xfe", "image": in_text(RED)}
     pq.write_table(pa.Table.from_pylist([row]), file)
     assert refused(tmp_path, file).startswith("it is not UTF-8 (")
+
+
+def test_a_file_of_kilobytes_with_millions_of_rows_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parquet_table, "MOST_ROWS", 1_000)
+    table = pa.table({"index": pa.array(["1"] * 1_001).dictionary_encode()})
+    pq.write_table(table, tmp_path / "a.parquet")
+    with pytest.raises(PublishedError, match="more than 1,000 records"):
+        list(tsv_lines_of(tmp_path / "a.parquet"))

@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import zipfile
 from pathlib import Path
 
@@ -122,6 +123,58 @@ def test_a_spreadsheet_that_unpacks_to_too_much_is_not_unpacked(
     file = written(tmp_path, ".xlsx")
     monkeypatch.setattr(record_file, "MOST_UNPACKED", 1_000)
     assert refused(file) == "it is more than 1,000 bytes when unpacked."
+
+
+SHEET = b'<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>'
+STRINGS = b'<sst xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">'
+
+
+@pytest.mark.parametrize(
+    ("part", "content", "why"),
+    [
+        ("xl/styles.xml", b"<a/>" * 6_000_000, "its part 'xl/styles.xml' is more than 20,000,000"),
+        ("xl/worksheets/sheet1.xml", b"a" * 150_000_000, "it is more than 100,000,000 bytes when"),
+        (
+            "xl/worksheets/sheet1.xml",
+            SHEET + b'<row><c r="XFD1"/></row>' * 40 + b"</sheetData></worksheet>",
+            "it has more than 500,000 cells",
+        ),
+    ],
+)
+def test_a_spreadsheet_of_kilobytes_does_not_fill_the_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: str, content: bytes, why: str
+) -> None:
+    monkeypatch.setattr(record_file, "MOST_CELLS", 500_000)
+    file = tmp_path / "bomb.xlsx"
+    with (
+        zipfile.ZipFile(written(tmp_path, ".xlsx")) as whole,
+        zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as bomb,
+    ):
+        for name in whole.namelist():
+            bomb.writestr(name, content if name == part else whole.read(name))
+    assert refused(file).startswith(why)
+
+
+def test_a_line_of_commas_or_of_json_without_end_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "r.csv").write_text("index,prediction\n1" + "," * 200_000)
+    assert refused(tmp_path / "r.csv") == "line 2 has more than 100,000 cells."
+    monkeypatch.setattr(record_file, "MOST_LINE", 50)
+    (tmp_path / "r.jsonl").write_text('{"index": 1}\n"' + "a" * 60 + '"\n')
+    assert refused(tmp_path / "r.jsonl") == "line 2 is longer than 50 bytes."
+
+
+def test_a_sample_that_unpacks_to_too_much_is_not_read(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "r.eval", "w", zipfile.ZIP_DEFLATED) as log:
+        log.writestr("samples/1.json", b"[" + b"[]," * 20_000_000 + b"[]]")
+    assert refused(tmp_path / "r.eval").startswith("'samples/1.json' is more than 50,000,000 bytes")
+
+
+@pytest.mark.parametrize("name", ["r.csv", "r.jsonl", "r.xlsx", "r.eval"])
+def test_a_pipe_is_no_file(tmp_path: Path, name: str) -> None:
+    os.mkfifo(tmp_path / name)
+    assert "no regular file" in refused(tmp_path / name)
 
 
 def test_a_row_at_the_end_of_an_endless_sheet_is_not_waited_for(

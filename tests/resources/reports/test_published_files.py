@@ -4,6 +4,7 @@ import base64
 import hashlib
 import io
 import json
+import os
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -16,9 +17,10 @@ from PIL import Image
 
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.published import PublishedItem
+from methods.ingest.image_check import ImageRejected
 from methods.mmdu import published
 from resources.images.store import ImageStore
-from resources.reports.published_files import PublishedFileError, read_items
+from resources.reports.published_files import PublishedFileError, picture_in, read_items
 
 
 def drawn(colour: str, form: str = "PNG") -> bytes:
@@ -275,3 +277,23 @@ def test_a_file_that_cannot_be_read_is_one_sentence(folder: Path, store: ImageSt
         read_items(published, folder / "no.json", None, store)
     said = refused(folder, store, [record("red.png")], folder / "nowhere")
     assert said == f"{folder}/nowhere is no folder of pictures: give one with --images."
+
+
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [
+        (os.mkfifo, "irregular"),
+        (lambda path: path.symlink_to("/dev/zero"), "outside"),
+        (lambda path: path.symlink_to("../secret.png"), "outside"),
+    ],
+)
+def test_a_name_of_a_pipe_a_device_or_a_link_out_of_the_folder_is_refused(
+    tmp_path: Path, make: Callable[[Path], object], reason: str
+) -> None:
+    (tmp_path / "secret.png").write_bytes(b"secret")
+    folder = tmp_path / "images"
+    folder.mkdir()
+    make(folder / "a.png")
+    with pytest.raises(ImageRejected) as refused:
+        picture_in(folder, "a.png")
+    assert refused.value.reason == reason

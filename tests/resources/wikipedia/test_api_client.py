@@ -151,6 +151,13 @@ def test_a_redirect_on_the_wiki_s_own_host_is_followed(wiki, tmp_path):
     assert [request.path for request in wiki.requests] == ["/en/w/api.php", "/de/w/api.php"]
 
 
+def test_an_answer_of_many_bytes_is_not_read_to_its_end(wiki, tmp_path, monkeypatch):
+    monkeypatch.setattr(api_client, "MOST_BYTES", 10_000)
+    wiki.fail(faults.text('{"query": "' + "x" * 20_000 + '"}'), times=1)
+    with pytest.raises(WikipediaError, match="an answer of over 10,000 bytes"):
+        asking(wiki, tmp_path).pages("birds", "en", ["Bird 1"])
+
+
 def test_an_answer_that_continues_for_ever_is_ended(wiki, tmp_path):
     endless = '{"query": {"pages": []}, "continue": {"clcontinue": "1|A", "continue": "||"}}'
     wiki.fail(faults.text(endless), times=99)

@@ -1,0 +1,199 @@
+"""Reading what others have made, up to a size: files, members of archives, bodies of HTTP responses.
+
+What belongs here: the one place where such bytes are read, so that no pipe keeps a run waiting, no
+device and no packed file fills the memory, and no link leads out of a folder.
+"""
+
+import errno
+import hashlib
+import io
+import os
+import stat
+import zipfile
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator
+from contextlib import aclosing, closing
+from functools import cache
+from pathlib import Path
+from typing import IO, Any
+
+MOST_BYTES = 1_000_000_000
+"""Of a file that is read whole, where nothing less is meant."""
+
+
+class NotRead(OSError):
+    """Something is not read; `reason` is missing, outside, irregular or oversized_bytes."""
+
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(detail)
+        self.reason = reason
+        self.detail = self.strerror = detail
+
+
+def oversized(n_bytes: int, most: int) -> NotRead:
+    """What is raised for at least `n_bytes` where `most` are allowed."""
+    return NotRead(
+        "oversized_bytes", f"the file has at least {n_bytes} bytes, more than the {most} allowed"
+    )
+
+
+def open_file(path: Path) -> io.BufferedReader:
+    """Open a regular file, or a link to one.
+
+    Raises:
+        NotRead: It is a pipe, a device or a socket, which may have no end.
+        OSError: It cannot be opened.
+    """
+    # A pipe without a writer would keep the caller waiting.
+    number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    mode = os.fstat(number).st_mode
+    if not stat.S_ISREG(mode):
+        os.close(number)
+        if stat.S_ISDIR(mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+        raise NotRead("irregular", "the file is a pipe or a device, and no regular file")
+    return io.BufferedReader(io.FileIO(number))
+
+
+def open_text(path: Path, encoding: str = "utf-8", newline: str | None = None) -> io.TextIOWrapper:
+    """Open a regular file as text; `newline` is that of `open`. Raises as `open_file` does."""
+    return io.TextIOWrapper(open_file(path), encoding=encoding, newline=newline)
+
+
+def read_file(path: Path, most: int = MOST_BYTES) -> bytes:
+    """Read a regular file of at most `most` bytes. Raises NotRead, OSError."""
+    with open_file(path) as file:
+        n_bytes = os.fstat(file.fileno()).st_size
+        if n_bytes > most:
+            raise oversized(n_bytes, most)
+        return read(file, most)
+
+
+def file_hash(path: Path) -> str:
+    """Return the SHA-256 of a regular file of any size. Raises NotRead, OSError."""
+    with open_file(path) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def read_inside(folder: Path, path: Path, most: int) -> bytes:
+    """Read a regular file that stands in `folder`, wherever links lead.
+
+    Args:
+        folder: The folder that no link may lead out of; it may be a link itself.
+        path: The file.
+        most: Bytes that it may have.
+
+    Raises:
+        NotRead: It is missing, outside, no regular file or too large.
+    """
+    try:
+        place = path.resolve(strict=True)
+        if not place.is_relative_to(folder.resolve()):
+            raise NotRead("outside", f"the file is a link out of {folder}")
+        return read_file(place, most)
+    except NotRead:
+        raise
+    except (OSError, RuntimeError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise NotRead("missing", str(reason)) from None
+
+
+def read(file: IO[bytes], most: int) -> bytes:
+    """Read an open file, or a member of an archive, to its end. Raises NotRead."""
+    content = file.read(most + 1)
+    if len(content) > most:
+        raise oversized(len(content), most)
+    return content
+
+
+def read_member(archive: zipfile.ZipFile, name: str, most: int) -> bytes:
+    """Read a member of a zip file, of at most `most` bytes unpacked. Raises NotRead."""
+    with archive.open(name) as file:
+        return read(file, most)
+
+
+async def joined(parts: AsyncIterable[bytes], most: int) -> bytes:
+    """Join the parts of a body, of together at most `most` bytes. Raises NotRead."""
+    body = io.BytesIO()
+    async for part in parts:
+        if body.tell() + len(part) > most:
+            raise oversized(body.tell() + len(part), most)
+        body.write(part)
+    return body.getvalue()
+
+
+def limit_body(response: Any, most: int, too_large: Callable[[], Exception]) -> None:
+    """Let a response of an HTTP client raise an error when its body is read whole and is too large.
+
+    To be called by a hook of the client, before the body is read: what is announced as too large is not
+    read at all. A response that is read in parts is not limited.
+
+    Args:
+        response: A response of httpx or httpx2.
+        most: Bytes that the body may have, packed and unpacked.
+        too_large: Makes the error.
+    """
+
+    def check(n_bytes: int) -> None:
+        if n_bytes > most:
+            raise too_large()
+
+    # The client makes its responses itself and has no setting for their class.
+    response.__class__ = _limited(response.__class__)
+    response.extensions[_CHECK] = check
+
+
+_CHECK = "vlm_loom_check"
+"""The extension of a response that holds its check."""
+
+
+@cache
+def _limited(kind: Any) -> Any:
+    class Limited(kind):
+        """A response that is checked while its whole body is read."""
+
+        _read_whole = False
+
+        def read(self) -> bytes:
+            self._begin()
+            content: bytes = super().read()
+            return content
+
+        async def aread(self) -> bytes:
+            self._begin()
+            content: bytes = await super().aread()
+            return content
+
+        def _begin(self) -> None:
+            self._read_whole = True
+            length = self.headers.get("content-length", "")
+            # A longer number has no meaning, and Python converts no number of thousands of digits.
+            if length.isdecimal() and len(length) < 20:
+                self.extensions[_CHECK](int(length))
+
+        async def aiter_raw(self, chunk_size: int | None = None) -> AsyncGenerator[bytes, None]:
+            async with aclosing(super().aiter_raw(chunk_size)) as parts:
+                async for part in parts:
+                    self._check(self.num_bytes_downloaded)
+                    yield part
+
+        async def aiter_bytes(self, chunk_size: int | None = None) -> AsyncGenerator[bytes, None]:
+            n_bytes = 0
+            async with aclosing(super().aiter_bytes(chunk_size)) as parts:
+                async for part in parts:
+                    n_bytes += len(part)
+                    self._check(n_bytes)
+                    yield part
+
+        def iter_bytes(self, chunk_size: int | None = None) -> Generator[bytes, None, None]:
+            n_bytes = 0
+            with closing(super().iter_bytes(chunk_size)) as parts:
+                for part in parts:
+                    n_bytes += len(part)
+                    self._check(n_bytes)
+                    yield part
+
+        def _check(self, n_bytes: int) -> None:
+            if self._read_whole:
+                self.extensions[_CHECK](n_bytes)
+
+    return Limited

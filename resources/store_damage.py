@@ -1,0 +1,115 @@
+"""Damage of a store's file, found by reading all of it: SQLite and DuckDB find it only where they read.
+
+Each function returns what is wrong in words, or None. A log that was cut is damage, too: both engines
+leave out the transactions that it has lost, and open the file without a word.
+"""
+
+import shutil
+import sqlite3
+import struct
+from contextlib import closing
+from pathlib import Path
+
+from resources.duckdb_file import quoted
+from resources.sqlite_file import size_of
+
+_WAL_HEADER, _FRAME_HEADER, _INDEX_HEADER = 32, 24, 100
+"""Bytes (sqlite.org/walformat.html)."""
+
+
+def sqlite_damage(path: Path) -> str | None:
+    """Return what is wrong with a SQLite file that nobody writes and that has no log."""
+    if not size_of(path):
+        return "it is empty"
+    address = f"{path.resolve().as_uri()}?mode=ro&immutable=1"
+    try:
+        with closing(sqlite3.connect(address, uri=True)) as connection:
+            (result,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    except sqlite3.DatabaseError as error:
+        return str(error)
+    found = " ".join(result.removeprefix("*** in database main ***").split())
+    return None if found == "ok" else found
+
+
+def sqlite_log_damage(path: Path) -> str | None:
+    """Return what the log next to a SQLite file has lost; others may write the file meanwhile.
+
+    To be asked before SQLite opens the file, which forgets what it knew of the log. The index of the
+    log (`-shm`) has the number of the frames that were committed; without an index nobody has the file
+    open, and a log that ends inside a frame was cut.
+    """
+    log, index = Path(f"{path}-wal"), Path(f"{path}-shm")
+    while True:
+        known = _head(index, _INDEX_HEADER)
+        header, size = _head(log, _WAL_HEADER), size_of(log)
+        if _head(index, _INDEX_HEADER) == known:
+            break
+    if len(known) < _INDEX_HEADER:
+        page_size = int.from_bytes(header[8:12]) if len(header) == _WAL_HEADER else 1
+        frames = size - _WAL_HEADER if size else 0
+        return "its log (-wal) is cut" if frames % (_FRAME_HEADER + page_size) else None
+    ready, page_size, n_frames = struct.unpack_from("=B x H I", known, 12)
+    (n_taken_in,) = struct.unpack_from("=I", known, 96)
+    page_size = 65536 if page_size == 1 else page_size
+    wanted = _WAL_HEADER + n_frames * (_FRAME_HEADER + page_size)
+    same = not header or known[32:40] == header[16:24]
+    if ready and n_taken_in < n_frames and same and size < wanted:
+        return f"the last {wanted - size} bytes of its log (-wal) are missing"
+    return None
+
+
+def duckdb_damage(path: Path) -> str | None:
+    """Return what is wrong with a DuckDB file that nobody writes, every value of every table read."""
+    import duckdb
+
+    try:
+        with duckdb.connect(str(path), read_only=True) as connection:
+            tables = connection.execute(
+                "SELECT schema_name, table_name FROM duckdb_tables() "
+                "WHERE database_name = current_database()"
+            ).fetchall()
+            for names in tables:
+                table = ".".join('"' + name.replace('"', '""') + '"' for name in names)
+                connection.execute(f"SELECT bit_xor(hash(r)) FROM {table} AS r").fetchall()
+    except duckdb.Error as error:
+        return str(error).splitlines()[0]
+    return None
+
+
+def duckdb_log_damage(path: Path, scratch: Path) -> str | None:
+    """Return whether the log next to a DuckDB file, which nobody writes, was cut.
+
+    DuckDB cuts off what it could not read of a log when it writes to it next. A copy in the folder
+    `scratch` is written twice: the first change adds fewer bytes than the second if some were cut off.
+    """
+    import duckdb
+
+    if not (size := size_of(Path(f"{path}.wal"))):
+        return None
+    copy = scratch / path.name
+    log = Path(f"{copy}.wal")
+    shutil.copyfile(path, copy)
+    shutil.copyfile(f"{path}.wal", log)
+    try:
+        with duckdb.connect() as instance:
+            instance.execute("SET checkpoint_threshold = '1TB'")
+            instance.execute(f"ATTACH {quoted(str(copy))} AS copy")
+            sizes = []
+            for name in ("one", "two"):
+                instance.execute(f'CREATE SCHEMA copy."added {name}"')
+                sizes.append(size_of(log))
+    except duckdb.Error as error:
+        return str(error).splitlines()[0]
+    finally:
+        copy.unlink(missing_ok=True)
+        log.unlink(missing_ok=True)
+    first, second = sizes
+    return "its log (.wal) is cut" if first - (second - first) != size else None
+
+
+def _head(path: Path, n_bytes: int) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(n_bytes)
+    except FileNotFoundError:
+        return b""

@@ -40,7 +40,7 @@ def attached(
 
     The file is closed, and other processes may open it, when the context ends. Settings that hold for a
     whole instance need one of their own. `rows_at_once` are DuckDB's row group. Raises
-    duckdb.Error where the file cannot be opened.
+    duckdb.Error where the file cannot be opened, or cannot take the log of its last transactions.
     """
     import duckdb
 
@@ -59,8 +59,13 @@ def attached(
         raise
     finally:
         connection.close()
-        instance.execute("DETACH warehouse")
-        instance.close()
+        try:
+            instance.execute("DETACH warehouse")
+        except duckdb.FatalException:
+            # The instance has ended, and its files are closed when nothing refers to it.
+            _forget()
+        finally:
+            instance.close()
 
 
 def _instance(path: Path, own: bool) -> "duckdb.DuckDBPyConnection":

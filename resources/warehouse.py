@@ -73,6 +73,8 @@ _LOCKED = "Could not set lock on file"
 _HOLDER = re.compile(r"held in (?P<program>.+) \(PID (?P<pid>\d+)\)")
 _DENIED = "Cannot open file"
 _FULL = "No space left on device"
+_LOG_KEPT = "CHECKPOINT during DETACH failed"
+"""Transactions are committed, but the file does not take them out of its log: the disk is full."""
 _NO_MEMORY = re.compile(r"/[\d.]+ \w+ used\)")
 _IN_USE = "The tables are being written at the moment: look again when the run has gone on."
 _CORRUPT = "Corrupt database file"
@@ -570,7 +572,7 @@ class Warehouse:
         import duckdb
 
         waiting = Waiting(OPEN_TIMEOUT, self._log, SAID_AFTER, SAID_EVERY)
-        with ExitStack() as stack:
+        with self._closing_explained(), ExitStack() as stack:
             while True:
                 try:
                     connection = stack.enter_context(
@@ -592,6 +594,19 @@ class Warehouse:
                         ) from error
                     time.sleep(0.2)
             yield connection
+
+    @contextmanager
+    def _closing_explained(self) -> Iterator[None]:
+        """Raise WarehouseError where the file cannot be closed with all that is committed in it."""
+        import duckdb
+
+        try:
+            yield
+        except duckdb.Error as error:
+            reason = " ".join(str(error).split())
+            if _LOG_KEPT not in reason:
+                raise
+            raise WarehouseError(f"{self.path} {_advice(reason)}") from error
 
     def _names_damage(self, reason: str) -> bool:
         return f'from file "{self.path}"' in reason or _CORRUPT in reason
@@ -616,7 +631,7 @@ class Warehouse:
 
 def _advice(reason: str) -> str:
     """What to do about a file that DuckDB does not open or write, whoever else has it open."""
-    if _FULL in reason:
+    if _FULL in reason or _LOG_KEPT in reason:
         return f"cannot be written ({reason}): make room on its disk and run again."
     if _DENIED in reason:
         return f"cannot be opened ({reason}): make it a file that you may read and write."

@@ -601,25 +601,30 @@ def test_a_write_to_what_is_not_there_is_refused(warehouse, write):
 
 
 @pytest.mark.of_file
-def test_a_full_disk_is_one_clear_error_and_changes_nothing(warehouse):
+@pytest.mark.parametrize(
+    ("n_rows", "committed"),
+    [(100_000, {"b": (100_000, ["new"])}), (1_000_000, {})],
+    ids=["closing the file", "the transaction"],
+)
+def test_a_full_disk_is_one_clear_error_and_leaves_whole_transactions(warehouse, n_rows, committed):
     warehouse.replace(TABLE, answers("a", 100, "old"))
     script = """
         import resource, sys
         from resources.warehouse import Warehouse, WarehouseError
         from tests.resources.test_warehouse import TABLE, answers
 
-        size = int(sys.argv[2])
+        size, n_rows = map(int, sys.argv[2:])
         resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
         try:
-            Warehouse(sys.argv[1]).replace(TABLE, answers("b", 100_000, "new"))
+            Warehouse(sys.argv[1]).replace(TABLE, answers("b", n_rows, "new"), {"set_id": "b"})
         except WarehouseError as error:
             sys.exit("refused" if "File too large" in str(error) else str(error))
     """
 
-    child = run(script, warehouse.path, warehouse.path.stat().st_size)
+    child = run(script, warehouse.path, warehouse.path.stat().st_size, n_rows)
 
     assert child.stderr.strip() == "refused"
-    assert held(warehouse) == {"a": (100, ["old"])}
+    assert held(warehouse) == {"a": (100, ["old"]), **committed}
 
 
 # Letting go

@@ -22,6 +22,7 @@ from filelock import FileLock, Timeout
 
 from methods.ids import content_id
 from resources.duckdb_file import OpenFile, attached, left_open, quoted
+from resources.duckdb_versions import another_version
 from resources.waiting import Waiting
 from resources.warehouse_reads import Reads
 from resources.warehouse_schema import (
@@ -244,7 +245,7 @@ class Warehouse:
             reason = (str(error).splitlines() or [""])[0]
             if _LOCKED in reason or isinstance(error, duckdb.ConnectionException):
                 raise WarehouseError(_IN_USE, passing=True) from error
-            raise WarehouseError(f"{self.path} {_advice(reason)}") from error
+            raise WarehouseError(f"{self.path} {_advice(reason, self.path)}") from error
 
     def export(self, name: str, params: Mapping[str, object], path: Path) -> Path:
         """Write the result of `sql/<name>.sql` to a Parquet file, whatever its size."""
@@ -437,7 +438,7 @@ class Warehouse:
                     connection.rollback()
                 if _FULL in str(error):
                     reason = " ".join(str(error).split())
-                    raise WarehouseError(f"{self.path} {_advice(reason)}") from error
+                    raise WarehouseError(f"{self.path} {_advice(reason, self.path)}") from error
                 raise WarehouseError(f"The warehouse refused the write: {error}") from error
 
     def snapshots_of_releases(self) -> dict[str, int]:
@@ -507,7 +508,7 @@ class Warehouse:
                 reason = str(error).splitlines()[0]
                 # A file that was cut short is noticed where it is read.
                 if self._names_damage(reason):
-                    raise WarehouseError(f"{self.path} {_advice(reason)}") from error
+                    raise WarehouseError(f"{self.path} {_advice(reason, self.path)}") from error
                 raise
 
     def _bring_up_to_date(self, connection: "duckdb.DuckDBPyConnection") -> None:
@@ -582,7 +583,7 @@ class Warehouse:
                 except duckdb.Error as error:
                     reason = str(error).splitlines()[0]
                     if _LOCKED not in reason:
-                        raise WarehouseError(f"{self.path} {_advice(reason)}") from error
+                        raise WarehouseError(f"{self.path} {_advice(reason, self.path)}") from error
                     who = _HOLDER.search(reason)
                     holder = f"{who['program']} (process {who['pid']})" if who else reason
                     if not waiting.goes_on(
@@ -606,7 +607,7 @@ class Warehouse:
             reason = " ".join(str(error).split())
             if _LOG_KEPT not in reason:
                 raise
-            raise WarehouseError(f"{self.path} {_advice(reason)}") from error
+            raise WarehouseError(f"{self.path} {_advice(reason, self.path)}") from error
 
     def _names_damage(self, reason: str) -> bool:
         return f'from file "{self.path}"' in reason or _CORRUPT in reason
@@ -621,7 +622,7 @@ class Warehouse:
         except duckdb.Error as error:
             reason = str(error).splitlines()[0]
             if self._names_damage(reason):
-                raise WarehouseError(f"{self.path} {_advice(reason)}") from error
+                raise WarehouseError(f"{self.path} {_advice(reason, self.path)}") from error
             raise WarehouseError(
                 f"{self.path} cannot be brought to this version of sql/ ({reason}): keep the file, "
                 "and open it with the version of vlm-loom that made it, or restore a backup "
@@ -629,20 +630,14 @@ class Warehouse:
             ) from error
 
 
-def _advice(reason: str) -> str:
+def _advice(reason: str, path: Path) -> str:
     """What to do about a file that DuckDB does not open or write, whoever else has it open."""
     if _FULL in reason or _LOG_KEPT in reason:
         return f"cannot be written ({reason}): make room on its disk and run again."
     if _DENIED in reason:
         return f"cannot be opened ({reason}): make it a file that you may read and write."
     if _OTHER_DUCKDB in reason:
-        import duckdb
-
-        return (
-            f"was written by another version of DuckDB than {duckdb.__version__}, which does not read "
-            f"it ({reason}): keep the file, and use an environment with the DuckDB of vlm-loom's "
-            "requirements.lock."
-        )
+        return another_version(path, reason)
     if any(words in reason for words in _DAMAGED):
         return (
             f"is no DuckDB file, or a damaged one ({reason}): restore a backup (vlm-loom home "

@@ -123,15 +123,15 @@ class ArrowStream(NamedTuple):
 
     path: Path
 
-    def opened(self, *, mapped: bool) -> "pa.RecordBatchReader":
+    def opened(self) -> "pa.RecordBatchReader":
         """The rows, to be read once.
 
-        Mapped: of columns that nobody looks at nothing is read, but what is read counts as memory.
+        The file is mapped: of columns that nobody looks at nothing is read, and the system takes back
+        what was read. DuckDB keeps about half of the rows until it has all of them.
         """
         import pyarrow as pa
 
-        opener = pa.memory_map if mapped else pa.OSFile
-        return pa.ipc.open_stream(opener(str(self.path)))
+        return pa.ipc.open_stream(pa.memory_map(str(self.path)))
 
 
 class Write(NamedTuple):
@@ -672,7 +672,7 @@ def replace_rows(
     verify(connection, write)
     if isinstance(write.rows, ArrowStream):
         # The check has read it to its end.
-        connection.register("incoming", write.rows.opened(mapped=False))
+        connection.register("incoming", write.rows.opened())
     connection.execute(f"INSERT INTO {write.table} BY NAME SELECT * FROM incoming")
     connection.execute("DROP VIEW incoming")
 
@@ -688,7 +688,7 @@ def show(connection: "duckdb.DuckDBPyConnection", write: Write) -> None:
             f"FROM read_parquet([{paths}], union_by_name = true)"
         )
     elif isinstance(write.rows, ArrowStream):
-        connection.register("incoming", write.rows.opened(mapped=True))
+        connection.register("incoming", write.rows.opened())
     else:
         connection.register("incoming", write.rows)
 

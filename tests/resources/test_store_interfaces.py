@@ -37,6 +37,7 @@ OWNERS = {
         BACKUP,
         *LAKE,
         "resources/duckdb_file.py",
+        "resources/duckdb_versions.py",
         "resources/warehouse.py",
         "resources/warehouse_schema.py",
         "resources/notebook.py",  # a copy of the tables, for people

@@ -43,7 +43,8 @@ def attached(
 
     A file that this user may not write is only read. The file is closed, and other processes may open
     it, when the context ends. Settings that hold for a whole instance need one of their own.
-    `rows_at_once` are DuckDB's row group. Raises duckdb.Error where the file cannot be opened.
+    `rows_at_once` are DuckDB's row group. Raises duckdb.Error where the file cannot be opened, or
+    cannot take the log of its last transactions.
     """
     import duckdb
 
@@ -66,6 +67,9 @@ def attached(
         connection.close()
         try:
             instance.execute("DETACH warehouse")
+        except duckdb.FatalException:
+            # The instance has ended, and its files are closed when nothing refers to it.
+            _forget()
         except duckdb.Error:
             # The file stays attached to an instance that cannot use it any more.
             _forget()

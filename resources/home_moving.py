@@ -2,9 +2,6 @@
 
 What belongs here: what is brought, and in which order. Rows of stores are `store_backend.py`'s, tables
 `lake.py`'s, files `shared_files.py`'s. The home keeps what it has.
-
-A home's tables are read by another DuckDB than a lake's, so they go by way of Parquet files: one run in
-the environment of the home writes them, one in that of the lake brings them there.
 """
 
 import shutil
@@ -14,7 +11,7 @@ from pathlib import Path
 
 from methods.errors import UserError
 from resources import home, lake_file, shared_files, store_backend
-from resources.atomic_file import drafted, write_atomically
+from resources.atomic_file import write_atomically
 from resources.home_cleaning import require_unused
 from resources.images.store import SHARED, ImageNotStored, open_images
 from resources.lake import Lake
@@ -24,7 +21,7 @@ from resources.stores import SQLITE
 from resources.warehouse import Warehouse
 
 ON_THE_WAY = "tables-on-the-way"
-"""The folder of the home with its tables as Parquet files, until a lake has them."""
+"""The folder of the home with its tables as Parquet files, while a lake is filled with them."""
 
 
 class MovingError(UserError):
@@ -60,22 +57,18 @@ def move(*, back: bool, say: Callable[[str], None]) -> None:
 
 def _tables(address: lake_file.LakeAddress) -> Iterator[str]:
     path, folder = home.warehouse_path(), home.home() / ON_THE_WAY
-    again = f"vlm-loom home move with the packages of {lake_file.REQUIREMENTS}"
-    if lake_file.has_packages() and not folder.exists():
-        yield (
-            f"{path.name}: nothing of it is in {folder}, so it was brought to {address.name} before, "
-            "or never: vlm-loom home move without the lake's packages writes its rows there"
-        )
-    elif lake_file.has_packages():
-        yield f"{path.name}: its rows are brought to {address.name} and compared, a minute or more"
+    if not path.exists():
+        return
+    yield f"{path.name}: its rows are brought to {address.name} and compared, a minute or more"
+    # A run that was killed may have left it.
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    try:
+        Warehouse(path).write_parquet(folder)
         n_rows = Lake(address).fill(folder)
+    finally:
         shutil.rmtree(folder)
-        yield f"{path.name} to {address.name}: {n_rows:,} rows, each compared"
-    elif path.exists():
-        shutil.rmtree(folder, ignore_errors=True)
-        with drafted(folder, "move") as draft:
-            n_rows = Warehouse(path).write_parquet(draft)
-        yield f"{path.name}: {n_rows:,} rows are in {folder}; {again} brings them to {address.name}"
+    yield f"{path.name} to {address.name}: {n_rows:,} rows, each compared"
 
 
 def _tables_back(address: lake_file.LakeAddress) -> Iterator[str]:

@@ -37,7 +37,6 @@ _KIND = "ducklake:postgres:"
 _EXAMPLE = f"{VARIABLE}=ducklake:postgres:dbname=loom host=db.example.org"
 SCHEMA = "loom_lake"
 """Postgres' schema of the catalogue: the database has tables of other stores, too."""
-REQUIREMENTS = "requirements-lake.txt"
 EXTENSIONS = ("ducklake", "postgres_scanner")
 CONNECT_SECONDS = 10
 LOCK_TIMEOUT, SAID_AFTER, SAID_EVERY = 12 * 3600.0, 5.0, 300.0
@@ -196,8 +195,8 @@ def explained(address: LakeAddress, error: "duckdb.Error") -> Exception:
         )
     if _OTHER_DUCKLAKE in text:
         return LakeError(
-            f"{address.name} is of another version of DuckLake ({text}): install here the "
-            f"{REQUIREMENTS} of the machine that made or upgraded it."
+            f"{address.name} is of another version of DuckLake ({text}): install here the version of "
+            "vlm-loom that made or upgraded it."
         )
     if _LOST.search(text) or isinstance(error, duckdb.FatalException):
         forget()
@@ -219,11 +218,6 @@ def _new_instance(address: LakeAddress, log: Callable[[str], None]) -> "duckdb.D
     return instance
 
 
-def has_packages() -> bool:
-    """Whether the packages of DuckDB's extensions are there, for this DuckDB."""
-    return all(find_spec(f"duckdb_extension_{name}") for name in EXTENSIONS)
-
-
 def load_extensions(connection: "duckdb.DuckDBPyConnection", address: LakeAddress) -> None:
     """DuckDB's extensions, from the packages that bring them, else those that are installed."""
     import duckdb
@@ -238,8 +232,8 @@ def load_extensions(connection: "duckdb.DuckDBPyConnection", address: LakeAddres
             connection.execute(f"LOAD {quoted(str(paths[0])) if paths else name}")
         except duckdb.Error as error:
             raise LakeError(
-                f"{VARIABLE} needs DuckDB's extension {name}, which DuckDB {duckdb.__version__} does "
-                f"not find here: install {REQUIREMENTS} beside the other packages."
+                f"{VARIABLE} needs DuckDB's extension {name}, which DuckDB {duckdb.__version__} cannot "
+                f"load: install duckdb-extension-{name.replace('_', '-')}=={duckdb.__version__}."
             ) from error
     if on_s3:
         # The extension has copied the keys into settings, which every query can read.

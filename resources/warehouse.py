@@ -22,6 +22,7 @@ from filelock import FileLock, Timeout
 
 from methods.ids import content_id
 from resources.duckdb_file import OpenFile, attached, left_open, quoted
+from resources.duckdb_versions import another_version
 from resources.home import is_writable
 from resources.waiting import Waiting
 from resources.warehouse_reads import Reads
@@ -74,6 +75,8 @@ _LOCKED = "Could not set lock on file"
 _HOLDER = re.compile(r"held in (?P<program>.+) \(PID (?P<pid>\d+)\)")
 _DENIED = "Cannot open file"
 _FULL = "No space left on device"
+_LOG_KEPT = "CHECKPOINT during DETACH failed"
+"""Transactions are committed, but the file does not take them out of its log: the disk is full."""
 _NO_MEMORY = re.compile(r"/[\d.]+ \w+ used\)")
 _EARLIER = (
     "The tables are of an earlier version: start vlm-loom ui or any job, which brings them up to "
@@ -125,15 +128,15 @@ class ArrowStream(NamedTuple):
 
     path: Path
 
-    def opened(self, *, mapped: bool) -> "pa.RecordBatchReader":
+    def opened(self) -> "pa.RecordBatchReader":
         """The rows, to be read once.
 
-        Mapped: of columns that nobody looks at nothing is read, but what is read counts as memory.
+        The file is mapped: of columns that nobody looks at nothing is read, and the system takes back
+        what was read. DuckDB keeps about half of the rows until it has all of them.
         """
         import pyarrow as pa
 
-        opener = pa.memory_map if mapped else pa.OSFile
-        return pa.ipc.open_stream(opener(str(self.path)))
+        return pa.ipc.open_stream(pa.memory_map(str(self.path)))
 
 
 class Write(NamedTuple):
@@ -244,7 +247,7 @@ class Warehouse:
             reason = (str(error).splitlines() or [""])[0]
             if _LOCKED in reason or isinstance(error, duckdb.ConnectionException):
                 raise WarehouseError(_IN_USE, passing=True) from error
-            raise WarehouseError(f"{self.path} {_advice(reason)}") from error
+            raise WarehouseError(f"{self.path} {_advice(reason, self.path)}") from error
 
     def export(self, name: str, params: Mapping[str, object], path: Path) -> Path:
         """Write the result of `sql/<name>.sql` to a Parquet file, whatever its size."""
@@ -437,7 +440,7 @@ class Warehouse:
                     connection.rollback()
                 if _FULL in str(error):
                     reason = " ".join(str(error).split())
-                    raise WarehouseError(f"{self.path} {_advice(reason)}") from error
+                    raise WarehouseError(f"{self.path} {_advice(reason, self.path)}") from error
                 raise WarehouseError(f"The warehouse refused the write: {error}") from error
 
     def snapshots_of_releases(self) -> dict[str, int]:
@@ -511,7 +514,7 @@ class Warehouse:
                 reason = str(error).splitlines()[0]
                 # A file that was cut short is noticed where it is read.
                 if self._names_damage(reason):
-                    raise WarehouseError(f"{self.path} {_advice(reason)}") from error
+                    raise WarehouseError(f"{self.path} {_advice(reason, self.path)}") from error
                 raise
 
     def _bring_up_to_date(self, connection: "duckdb.DuckDBPyConnection") -> None:
@@ -582,7 +585,7 @@ class Warehouse:
         import duckdb
 
         waiting = Waiting(OPEN_TIMEOUT, self._log, SAID_AFTER, SAID_EVERY)
-        with ExitStack() as stack:
+        with self._closing_explained(), ExitStack() as stack:
             while True:
                 try:
                     connection = stack.enter_context(
@@ -592,7 +595,7 @@ class Warehouse:
                 except duckdb.Error as error:
                     reason = str(error).splitlines()[0]
                     if _LOCKED not in reason:
-                        raise WarehouseError(f"{self.path} {_advice(reason)}") from error
+                        raise WarehouseError(f"{self.path} {_advice(reason, self.path)}") from error
                     who = _HOLDER.search(reason)
                     holder = f"{who['program']} (process {who['pid']})" if who else reason
                     if not waiting.goes_on(
@@ -604,6 +607,19 @@ class Warehouse:
                         ) from error
                     time.sleep(0.2)
             yield connection
+
+    @contextmanager
+    def _closing_explained(self) -> Iterator[None]:
+        """Raise WarehouseError where the file cannot be closed with all that is committed in it."""
+        import duckdb
+
+        try:
+            yield
+        except duckdb.Error as error:
+            reason = " ".join(str(error).split())
+            if _LOG_KEPT not in reason:
+                raise
+            raise WarehouseError(f"{self.path} {_advice(reason, self.path)}") from error
 
     def _names_damage(self, reason: str) -> bool:
         return f'from file "{self.path}"' in reason or _CORRUPT in reason
@@ -618,7 +634,7 @@ class Warehouse:
         except duckdb.Error as error:
             reason = str(error).splitlines()[0]
             if self._names_damage(reason):
-                raise WarehouseError(f"{self.path} {_advice(reason)}") from error
+                raise WarehouseError(f"{self.path} {_advice(reason, self.path)}") from error
             raise WarehouseError(
                 f"{self.path} cannot be brought to this version of sql/ ({reason}): keep the file, "
                 "and open it with the version of vlm-loom that made it, or restore a backup "
@@ -626,20 +642,14 @@ class Warehouse:
             ) from error
 
 
-def _advice(reason: str) -> str:
+def _advice(reason: str, path: Path) -> str:
     """What to do about a file that DuckDB does not open or write, whoever else has it open."""
-    if _FULL in reason:
+    if _FULL in reason or _LOG_KEPT in reason:
         return f"cannot be written ({reason}): make room on its disk and run again."
     if _DENIED in reason:
         return f"cannot be opened ({reason}): make it a file that you may read and write."
     if _OTHER_DUCKDB in reason:
-        import duckdb
-
-        return (
-            f"was written by another version of DuckDB than {duckdb.__version__}, which does not read "
-            f"it ({reason}): keep the file, and use an environment with the DuckDB of vlm-loom's "
-            "requirements.lock."
-        )
+        return another_version(path, reason)
     if any(words in reason for words in _DAMAGED):
         return (
             f"is no DuckDB file, or a damaged one ({reason}): restore a backup (vlm-loom home "
@@ -674,7 +684,7 @@ def replace_rows(
     verify(connection, write)
     if isinstance(write.rows, ArrowStream):
         # The check has read it to its end.
-        connection.register("incoming", write.rows.opened(mapped=False))
+        connection.register("incoming", write.rows.opened())
     connection.execute(f"INSERT INTO {write.table} BY NAME SELECT * FROM incoming")
     connection.execute("DROP VIEW incoming")
 
@@ -690,7 +700,7 @@ def show(connection: "duckdb.DuckDBPyConnection", write: Write) -> None:
             f"FROM read_parquet([{paths}], union_by_name = true)"
         )
     elif isinstance(write.rows, ArrowStream):
-        connection.register("incoming", write.rows.opened(mapped=True))
+        connection.register("incoming", write.rows.opened())
     else:
         connection.register("incoming", write.rows)
 

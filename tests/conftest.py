@@ -10,7 +10,6 @@ import pytest
 
 from resources import command_line
 from resources.warehouse import Warehouse
-from tests import lakes
 from tests.browser import FLAGS
 from tests.doubles.serving import free_ports
 from tests.shared import once_for_all_workers
@@ -115,8 +114,6 @@ def s3() -> Iterator["S3Server"]:
 @pytest.fixture(scope="session")
 def empty_warehouse(tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
     """Tables without rows, to be read only. To copy its file takes a tenth of making another."""
-    if lakes.on_lakes():
-        return lakes.new_lake(tmp_path_factory.mktemp("empty_lake"))
 
     def make(folder: Path) -> None:
         Warehouse(folder / "warehouse.duckdb").check()

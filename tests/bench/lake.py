@@ -2,7 +2,7 @@
 
 Run by `make bench NAME=lake` (`ARGS=--demo` runs the main job on both, too). Postgres and the data
 files are on this machine: what a network adds is not in the figures. Each is measured in a process of
-its own, as DuckLake is there for an earlier DuckDB than the one that the file is read by.
+its own.
 """
 
 import argparse
@@ -25,7 +25,6 @@ from methods.json_text import from_json
 from resources.home import REPO_ROOT
 from resources.warehouse import Parquet, Write
 from resources.warehouse_of_home import warehouse_of_home
-from tests import lakes
 from tests.bench.measuring import Row
 from tests.doubles.servers import postgres_binaries, running_postgres
 from tests.doubles.serving import free_ports
@@ -51,7 +50,6 @@ def main() -> None:
             with tempfile.TemporaryDirectory() as folder:
                 own = {"LOOM_HOME": f"{folder}/home"}
                 if name == "lake":
-                    own["PYTHONPATH"] = str(lakes.packages())
                     own["LOOM_WAREHOUSE"] = f"ducklake:postgres:{server.database()}"
                 figures[name] = from_json(
                     _run(own, "tests.bench.lake", "--inside").splitlines()[-1]

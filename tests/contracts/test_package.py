@@ -3,15 +3,19 @@
 import shutil
 import subprocess
 import sys
+import tomllib
 import zipfile
+from importlib.metadata import version
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from resources.home import REPO_ROOT
 
 BESIDE = ".data/data/lib/python3.11/site-packages/"
 """Where a wheel keeps what is installed beside the packages."""
+LAKE_EXTENSIONS = ("ducklake", "httpfs", "postgres-scanner")
 
 
 @pytest.mark.slow
@@ -34,3 +38,23 @@ def test_a_wheel_has_every_file_that_runs(tmp_path: Path) -> None:
     beside = {"models.yaml", "workspace.yaml", "docs/guides/dialogues/paper.yaml"}
     assert run | beside <= within
     assert not any(name.startswith("tests/") for name in within)
+
+
+def test_one_duckdb_is_named_everywhere_and_installed() -> None:
+    """An extension is loaded by the DuckDB of its own version alone, and that one reads every file."""
+    project = tomllib.loads((REPO_ROOT / "pyproject.toml").read_text())["project"]
+    named = {
+        line
+        for lines in (
+            project["dependencies"],
+            (REPO_ROOT / "requirements.lock").read_text().split(),
+        )
+        for line in lines
+        if line.startswith("duckdb")
+    }
+    packages = ("duckdb", *(f"duckdb-extension-{name}" for name in LAKE_EXTENSIONS))
+    assert named == {f"{package}=={duckdb.__version__}" for package in packages}
+    assert {version(package) for package in packages} == {duckdb.__version__}
+    assert "duckdb" not in (REPO_ROOT / "deploy" / "Dockerfile").read_text().lower().replace(
+        "warehouse.duckdb", ""
+    )

@@ -11,7 +11,6 @@ import pytest
 
 from resources.home import REPO_ROOT
 from resources.warehouse_schema import declared_columns
-from tests import lakes
 from tests.doubles.servers import PostgresServer
 from tests.e2e.running import ONE_OF_THE_WHOLE_RUNS, Run, command, demo, environment
 
@@ -43,10 +42,7 @@ def test_the_main_job_on_a_lake_gives_the_same_releases_and_leaderboards(
     main_job: Run, postgres: PostgresServer, tmp_path: Path
 ) -> None:
     home = tmp_path / "home"
-    settings = {
-        "PYTHONPATH": str(lakes.packages()),
-        "LOOM_WAREHOUSE": f"ducklake:postgres:{postgres.database()}",
-    }
+    settings = {"LOOM_WAREHOUSE": f"ducklake:postgres:{postgres.database()}"}
 
     done = demo(home, **settings)
 

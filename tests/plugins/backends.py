@@ -1,8 +1,8 @@
-"""Tests of stores run on each of their backends: files of SQLite, and a database on Postgres.
+"""Tests of stores and tables run on each of their backends: files, and what stands on Postgres.
 
-What belongs here: the fixture `stores_on`. A module or folder that uses it has its tests run twice, the
-second time (a sample of them) in the slow tier, each in a database of its own; `files_alone` marks what
-is about files.
+What belongs here: the fixtures `stores_on` and `tables_on`. A module or folder that uses one of them
+has its tests run twice, the second time (a sample of them) in the slow tier, each in its own database;
+`files_alone` and `of_file` mark what is about files.
 """
 
 import os
@@ -29,15 +29,21 @@ class OnSameStores:
 
 ON_POSTGRES = pytest.mark.sample(100, of="stores on Postgres")
 """Each has a database of its own, half a second: a commit has so many of them, a night all."""
+ON_LAKE = pytest.mark.sample(25, of="tables on a lake")
+"""Each makes the tables of a lake, two seconds and more."""
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run what uses the fixture on both."""
-    if "stores_on" in metafunc.fixturenames:
-        on = [pytest.param("sqlite")]
-        if metafunc.definition.get_closest_marker("files_alone") is None:
-            on.append(pytest.param("postgres", marks=[pytest.mark.slow, ON_POSTGRES]))
-        metafunc.parametrize("stores_on", on, indirect=True)
+    """Run what uses one of the fixtures on both."""
+    for fixture, file, other, of_file, sample in (
+        ("stores_on", "sqlite", "postgres", "files_alone", ON_POSTGRES),
+        ("tables_on", "file", "lake", "of_file", ON_LAKE),
+    ):
+        if fixture in metafunc.fixturenames:
+            on = [pytest.param(file)]
+            if metafunc.definition.get_closest_marker(of_file) is None:
+                on.append(pytest.param(other, marks=[pytest.mark.slow, sample]))
+            metafunc.parametrize(fixture, on, indirect=True)
 
 
 @pytest.fixture
@@ -47,4 +53,10 @@ def stores_on(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
         monkeypatch.setenv(VARIABLE, request.getfixturevalue("postgres").database())
     else:
         monkeypatch.delenv(VARIABLE, raising=False)
+    return str(request.param)
+
+
+@pytest.fixture
+def tables_on(request: pytest.FixtureRequest) -> str:
+    """Where the tables of a warehouse that this test opens are: in a `file` or on a `lake`."""
     return str(request.param)

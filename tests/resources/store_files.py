@@ -50,25 +50,45 @@ def rows_of_sqlite(path: Path) -> Rows:
         }
 
 
+IN_OTHER_WORDS = {
+    "CAST('f' AS BOOLEAN)": "false",
+    "(NOT (status IN ('answered', 'given')))": "(status NOT IN ('answered', 'given'))",
+    'AS "DATE")': "AS DATE)",
+}
+"""Of declarations: how two versions of DuckDB write the same."""
+
+
 def form_of_duckdb(path: Path) -> dict[str, list[Any]]:
-    """Columns in order, constraints and views, as DuckDB has them."""
+    """Columns in order, constraints and views, as DuckDB has them, whichever version wrote them."""
     queries = {
         "columns": "SELECT schema_name, table_name, column_index, column_name, data_type, is_nullable, "
-        "column_default FROM duckdb_columns() WHERE list_contains($s, schema_name) ORDER BY ALL",
+        "column_default FROM duckdb_columns() WHERE list_contains($s, schema_name)",
         "constraints": "SELECT schema_name, table_name, constraint_type, constraint_text, "
-        "constraint_column_names FROM duckdb_constraints() WHERE list_contains($s, schema_name) "
-        "ORDER BY ALL",
-        "indexes": "SELECT schema_name, table_name, index_name FROM duckdb_indexes() ORDER BY ALL",
+        "constraint_column_names FROM duckdb_constraints() WHERE list_contains($s, schema_name)",
+        "indexes": "SELECT schema_name, table_name, index_name FROM duckdb_indexes()",
         "views": "SELECT schema_name, view_name, sql FROM duckdb_views() "
-        "WHERE list_contains($s, schema_name) ORDER BY ALL",
+        "WHERE list_contains($s, schema_name)",
     }
     with duckdb.connect(str(path), read_only=True) as connection:
         return {
-            name: connection.execute(
-                query, {"s": list(STAGES)} if "$s" in query else None
-            ).fetchall()
+            name: sorted(
+                (
+                    tuple(map(_in_our_words, row))
+                    for row in connection.execute(
+                        query, {"s": list(STAGES)} if "$s" in query else None
+                    ).fetchall()
+                ),
+                key=repr,
+            )
             for name, query in queries.items()
         }
+
+
+def _in_our_words(value: Any) -> Any:
+    if isinstance(value, str):
+        for theirs, ours in IN_OTHER_WORDS.items():
+            value = value.replace(theirs, ours)
+    return value
 
 
 def form_of_sqlite(path: Path) -> dict[tuple[str, str], str]:

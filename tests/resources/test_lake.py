@@ -1,43 +1,17 @@
-"""The warehouse on a lake keeps its contract: the tests of a warehouse, and those of lakes alone."""
+"""Which lake a home's variables name, and what is said of one that cannot be used."""
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import duckdb
 import pytest
 
 from methods.errors import UserError
-from resources.home import REPO_ROOT
 from resources.home_backup import BackupError, back_up
 from resources.lake_file import LakeAddress, LakeError, explained, lake_address
 from resources.notebook import copied
 from resources.warehouse import Warehouse, WarehouseError
 from resources.warehouse_of_home import warehouse_of_home
-from tests import lakes
-from tests.doubles.servers import PostgresServer
-
-
-@pytest.mark.slow
-@pytest.mark.sample(1)
-@pytest.mark.timeout(1800)
-@pytest.mark.parametrize("file", ["test_warehouse.py", "test_query_check.py", "on_lake.py"])
-def test_a_lake_keeps_the_contract(postgres: PostgresServer, file: str, tmp_path: Path) -> None:
-    tests = f"tests/resources/{file}"
-    options = ["-q", "-p", "no:cacheprovider", "-m", "not of_file", "--tier=all"]
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", *options, f"--basetemp={tmp_path / 'lake'}", tests],
-        cwd=REPO_ROOT,
-        env=lakes.environment() | {lakes.SERVER: postgres.address, "LOOM_HOME": str(tmp_path)},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-1000:]
-    assert " passed" in done.stdout and "skipped" not in done.stdout
-
-
-# What the variables say
 
 
 @pytest.mark.parametrize(
@@ -106,11 +80,13 @@ def test_a_file_has_no_snapshots(loom_home: Path) -> None:
         pass
 
 
-def test_this_duckdb_without_ducklake_is_one_sentence(
+def test_a_duckdb_without_ducklake_is_one_sentence(
     loom_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LOOM_WAREHOUSE", "ducklake:postgres:dbname=x host=127.0.0.1 port=1")
-    with pytest.raises(LakeError, match="needs DuckDB's extension ducklake.*requirements-lake.txt"):
+    monkeypatch.setattr("resources.lake_file.EXTENSIONS", ("not_there",))
+    wanted = f"install duckdb-extension-not-there=={duckdb.__version__}"
+    with pytest.raises(LakeError, match=f"needs DuckDB's extension not_there.*{wanted}"):
         warehouse_of_home().check()
 
 
@@ -135,7 +111,7 @@ def test_this_duckdb_without_ducklake_is_one_sentence(
         (
             "Invalid Input Error: DuckLake catalog version mismatch: catalog version is 99.0, but the "
             "extension requires version 1.0.",
-            "another version of DuckLake .* requirements-lake.txt",
+            "another version of DuckLake .* install here the version of vlm-loom",
             False,
         ),
     ],

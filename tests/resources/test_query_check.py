@@ -12,7 +12,7 @@ from resources.lake_file import LakeAddress
 from resources.notebook import copied
 from resources.query_check import QueryRefused, require_query
 from resources.warehouse import Warehouse
-from tests import lakes
+from tests.lakes import new_lake
 from tests.resources.test_warehouse import TABLE, answers
 
 PASSWORD = "pgs3cret"
@@ -80,12 +80,14 @@ ATTACKS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def connection(tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBPyConnection]:
+@pytest.fixture(scope="module", params=["file", pytest.param("lake", marks=pytest.mark.slow)])
+def connection(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[duckdb.DuckDBPyConnection]:
     """What `vlm-loom sql` and notebooks read: a copy of a file, or the lake."""
     folder = tmp_path_factory.mktemp("tables")
-    if lakes.on_lakes():
-        made = lakes.new_address(folder)
+    if request.param == "lake":
+        made = new_lake(request.getfixturevalue("postgres"), folder).address
         lake = Lake(LakeAddress(f"{made.catalogue}?password={PASSWORD}", made.files))
         lake.replace(TABLE, answers("a", 3))
         with read_at(lake.address, None) as reading:

@@ -41,6 +41,7 @@ OWNERS = {
         DAMAGE,
         *LAKE,
         "resources/duckdb_file.py",
+        "resources/duckdb_versions.py",
         "resources/warehouse.py",
         "resources/warehouse_schema.py",
         "resources/notebook.py",  # a copy of the tables, for people

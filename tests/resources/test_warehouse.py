@@ -33,7 +33,7 @@ from resources.warehouse import (
     Write,
     declared_columns,
 )
-from tests import lakes
+from tests.lakes import new_lake
 from tests.shared import PROCESSES
 
 TABLE = "dialogue.answers"
@@ -95,19 +95,19 @@ def _open(path) -> None:
 
 
 @pytest.fixture
-def warehouse(tmp_path, request) -> Warehouse:
-    if lakes.on_lakes():
-        return lakes.new_lake(tmp_path)
+def warehouse(tmp_path, request, tables_on) -> Warehouse:
+    if tables_on == "lake":
+        return new_lake(request.getfixturevalue("postgres"), tmp_path)
     empty_warehouse = request.getfixturevalue("empty_warehouse")
     shutil.copy(empty_warehouse.path, tmp_path / "warehouse.duckdb")
     return Warehouse(tmp_path / "warehouse.duckdb")
 
 
 @pytest.fixture
-def missing(tmp_path) -> Warehouse:
+def missing(tmp_path, request, tables_on) -> Warehouse:
     """Neither the file nor its folder is there."""
-    if lakes.on_lakes():
-        return lakes.new_lake(tmp_path)
+    if tables_on == "lake":
+        return new_lake(request.getfixturevalue("postgres"), tmp_path)
     return Warehouse(tmp_path / "not" / "there" / "warehouse.duckdb")
 
 
@@ -124,14 +124,14 @@ def test_the_schema_is_there_on_first_use_as_sql_declares_it(missing):
 
 
 @pytest.mark.parametrize("view", ["evaluate.leaderboard", "evaluate.provenance"])
-def test_the_views_people_read_are_there_and_empty(empty_warehouse, view):
+def test_the_views_people_read_are_there_and_empty(warehouse, view):
     assert view in declared_columns()
-    assert empty_warehouse.count(view) == 0
+    assert warehouse.count(view) == 0
 
 
-def test_every_query_file_runs_against_the_schema(empty_warehouse):
+def test_every_query_file_runs_against_the_schema(warehouse):
     wrong = {}
-    with empty_warehouse.kept_open():
+    with warehouse.kept_open():
         for name in QUERIES:
             text = re.sub("--.*", "", module.sql_text(name))
             lists = set(re.findall(r"(?:list_contains|unnest)\(\s*\$(\w+)", text))
@@ -140,7 +140,7 @@ def test_every_query_file_runs_against_the_schema(empty_warehouse):
                 for parameter in re.findall(r"\$(\w+)", text)
             }
             try:
-                result = empty_warehouse.read(name, params)
+                result = warehouse.read(name, params)
             except duckdb.Error as error:
                 wrong[name] = str(error)
             else:
@@ -601,25 +601,30 @@ def test_a_write_to_what_is_not_there_is_refused(warehouse, write):
 
 
 @pytest.mark.of_file
-def test_a_full_disk_is_one_clear_error_and_changes_nothing(warehouse):
+@pytest.mark.parametrize(
+    ("n_rows", "committed"),
+    [(100_000, {"b": (100_000, ["new"])}), (1_000_000, {})],
+    ids=["closing the file", "the transaction"],
+)
+def test_a_full_disk_is_one_clear_error_and_leaves_whole_transactions(warehouse, n_rows, committed):
     warehouse.replace(TABLE, answers("a", 100, "old"))
     script = """
         import resource, sys
         from resources.warehouse import Warehouse, WarehouseError
         from tests.resources.test_warehouse import TABLE, answers
 
-        size = int(sys.argv[2])
+        size, n_rows = map(int, sys.argv[2:])
         resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
         try:
-            Warehouse(sys.argv[1]).replace(TABLE, answers("b", 100_000, "new"))
+            Warehouse(sys.argv[1]).replace(TABLE, answers("b", n_rows, "new"), {"set_id": "b"})
         except WarehouseError as error:
             sys.exit("refused" if "File too large" in str(error) else str(error))
     """
 
-    child = run(script, warehouse.path, warehouse.path.stat().st_size)
+    child = run(script, warehouse.path, warehouse.path.stat().st_size, n_rows)
 
     assert child.stderr.strip() == "refused"
-    assert held(warehouse) == {"a": (100, ["old"])}
+    assert held(warehouse) == {"a": (100, ["old"]), **committed}
 
 
 # Letting go

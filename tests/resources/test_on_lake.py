@@ -1,4 +1,4 @@
-"""What holds for a lake alone: run by `test_lake.py` in a process whose DuckDB has DuckLake."""
+"""What holds for a lake alone: its writers, rules, snapshots, upkeep, and how it is filled."""
 
 import os
 import signal
@@ -27,20 +27,23 @@ from resources.notebook import Home
 from resources.warehouse import Warehouse, WarehouseError, arrow_schema
 from resources.warehouse_of_home import warehouse_of_home
 from resources.warehouse_schema import declared_columns
-from tests import lakes
+from tests.doubles.servers import PostgresServer
+from tests.lakes import new_lake
+from tests.plugins.backends import ON_LAKE
 from tests.resources.older_stores import IN_DUCKDB, THEN, TODAY, rows_of_today, small_sql
 from tests.resources.test_warehouse import TABLE, answers, failures, held
 
+pytestmark = [pytest.mark.slow, ON_LAKE]
 CATALOGUE = "__ducklake_metadata_warehouse"
 
 
 @pytest.fixture
-def lake(tmp_path: Path) -> Lake:
-    return lakes.new_lake(tmp_path)
+def lake(postgres: PostgresServer, loom_home: Path, tmp_path: Path) -> Lake:
+    return new_lake(postgres, tmp_path)
 
 
 @contextmanager
-def postgres(lake: Lake) -> Iterator["psycopg.Connection[tuple[object, ...]]"]:
+def catalogue(lake: Lake) -> Iterator["psycopg.Connection[tuple[object, ...]]"]:
     with psycopg.connect(lake.address.catalogue, autocommit=True) as connection:
         yield connection
 
@@ -208,7 +211,7 @@ def test_a_conflict_that_never_ends_is_one_error(
 
 def test_a_catalogue_that_was_away_for_a_moment_is_asked_again(lake: Lake) -> None:
     lake.replace(TABLE, answers("a", 1))
-    with postgres(lake) as server:
+    with catalogue(lake) as server:
         server.execute(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
             "WHERE datname = current_database() AND pid <> pg_backend_pid()"
@@ -330,10 +333,12 @@ def test_the_tables_are_read_as_of_a_snapshot_or_a_time_and_nothing_is_written(
 # The form of the tables
 
 
-def test_an_older_lake_gets_the_form_that_sql_declares_and_keeps_its_rows(tmp_path: Path) -> None:
+def test_an_older_lake_gets_the_form_that_sql_declares_and_keeps_its_rows(
+    postgres: PostgresServer, tmp_path: Path
+) -> None:
     with small_sql(tmp_path / "sql"):
         lake_rules.declared_rules.cache_clear()
-        lake, new = (lakes.new_lake(tmp_path / name) for name in ("older", "new"))
+        lake, new = (new_lake(postgres, tmp_path / name) for name in ("older", "new"))
         with lake._opened() as connection:
             connection.begin()
             for stage in ("ingest", "cluster", "rewrite"):
@@ -357,8 +362,7 @@ def test_an_older_lake_gets_the_form_that_sql_declares_and_keeps_its_rows(tmp_pa
     lake_rules.declared_rules.cache_clear()
 
 
-def test_a_migration_whose_rows_break_a_rule_changes_nothing(tmp_path: Path) -> None:
-    lake = lakes.new_lake(tmp_path)
+def test_a_migration_whose_rows_break_a_rule_changes_nothing(lake: Lake) -> None:
     with lake._opened() as connection:
         connection.execute("CREATE SCHEMA ingest")
         connection.begin()
@@ -478,7 +482,7 @@ def test_sql_changes_neither_the_catalogue_nor_the_files(
         home.replace(TABLE, answers("a", 1, text))
     keep_up(home, 0, lambda _: None)
     (Path(home.address.files) / "orphan.parquet").write_bytes(b"")
-    with postgres(home) as server:
+    with catalogue(home) as server:
         server.execute("CREATE TABLE public.accounts AS SELECT 'hash' AS password")
     files = sorted(Path(home.address.files).rglob("*"))
 
@@ -486,7 +490,7 @@ def test_sql_changes_neither_the_catalogue_nor_the_files(
 
     assert "hash" not in capsys.readouterr().out
     assert sorted(Path(home.address.files).rglob("*")) == files
-    with postgres(home) as server:
+    with catalogue(home) as server:
         assert server.execute("SELECT to_regclass('public.evil')").fetchone() == (None,)
 
 

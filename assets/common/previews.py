@@ -46,8 +46,8 @@ Cells = dict[str, list[str]]
 def preview(rows: pa.Table, images: ImageStore | None = None, n_rows: int = PREVIEW_ROWS) -> str:
     """The first rows as a Markdown table; texts are cut and escaped, image ids become thumbnails.
 
-    Of a table too wide for the dialog, what is the same in these rows stands above it. If it still is
-    too wide, its columns stand below each other.
+    Of a table too wide for the dialog, what is the same in these rows stands above it, and what none of
+    them has is left out. If it still is too wide, its columns stand below each other.
     """
     shown = rows.slice(0, n_rows).to_pylist()
     cells = {
@@ -64,7 +64,7 @@ def preview(rows: pa.Table, images: ImageStore | None = None, n_rows: int = PREV
     }
     others = {name: column for name, column in cells.items() if name not in same}
     if others and _width(others) <= WIDTH:
-        text = " · ".join(f"{_text(name)}: {value or '–'}" for name, value in same.items())
+        text = " · ".join(f"{_text(name)}: {value}" for name, value in same.items() if value)
         return f"The same in these rows: {text}\n\n{_table(others, rows.schema)}"
     return _side_by_side(cells)
 

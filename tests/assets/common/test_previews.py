@@ -84,7 +84,12 @@ def test_chinese_has_no_spaces_and_is_cut_at_the_length_of_a_text_not_of_a_word(
 
 def test_what_is_the_same_in_all_rows_stands_above_a_wide_table() -> None:
     same = {f"setting_number_{n}": f"the same value {n}" for n in range(8)}
-    shown = preview(of({**same, "model": "a", "value": 1.0}, {**same, "model": "b", "value": 2.0}))
+    nobody_has = {"seed": None}
+    rows = (
+        {**same, **nobody_has, "model": model, "value": value}
+        for model, value in (("a", 1.0), ("b", 2.0))
+    )
+    shown = preview(of(*rows))
     above, _, table = shown.partition("\n\n")
     assert html.unescape(above).replace("\\", "") == "The same in these rows: " + " · ".join(
         f"{name}: {value}" for name, value in same.items()

@@ -173,9 +173,10 @@ def _arrow_schemas() -> "dict[str, pa.Schema]":
 def columns_of(connection: "duckdb.DuckDBPyConnection") -> Columns:
     """Table or view -> [(column, type, nullable)], as the open file has it."""
     columns: Columns = {}
-    rows = connection.execute(sql_text("columns"), {"stages": list(STAGES)}).fetchall()
-    for table, column, kind, nullable in rows:
-        columns.setdefault(table, []).append((column, kind, nullable))
+    # Without a parameter, whose value would make DuckDB load pandas.
+    for table, column, kind, nullable in connection.execute(sql_text("columns")).fetchall():
+        if table.partition(".")[0] in STAGES:
+            columns.setdefault(table, []).append((column, kind, nullable))
     return columns
 
 

@@ -421,13 +421,17 @@ def check(name: str) -> int:
     workspace="optional",
 )
 @click.argument("url")
-@click.option("--name", help="Of the entry, or of one of the server's models; the model's without.")
+@click.option("--model", "served", help="Which model, where the server has several.")
+@click.option("--name", help="Of the entry; made from the model's without.")
 @click.option("--profile", help="A profile of models.yaml that evaluates the model from now on.")
-def add(url: str, name: str | None, profile: str | None) -> int:
+@click.option("--api-key-env", help="The environment variable with the key of the server.")
+def add(
+    url: str, served: str | None, name: str | None, profile: str | None, api_key_env: str | None
+) -> int:
     """Ask a server what it serves, check the model, and write its entry into models.yaml."""
     from dagster_project.model_add import add_model
 
-    return add_model(url, name, profile)
+    return add_model(url, served, name, profile, api_key_env)
 
 
 @model.command(

@@ -1,5 +1,6 @@
 """`vlm-loom model add`: ask a server what it serves, try its model, write the entry to models.yaml."""
 
+import os
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -10,9 +11,10 @@ from dagster_project.models import gateway_for, measured, print_findings
 from methods.errors import UserError, printable
 from resources.atomic_file import write_atomically
 from resources.llm.discovery import ModelServer, ServedModel, discover
-from resources.llm.registry import load_registry, registry_of, registry_path
-from resources.llm.registry_file import entry_text, with_model
+from resources.llm.registry import Registry, load_registry, registry_of, registry_path
+from resources.llm.registry_file import by_hand, entry_text, with_model
 
+_NAME = re.compile(r"\w[\w.+@-]*")
 ONE_MACHINE: dict[str, Any] = {"timeouts": {"whole": 600}}
 """Settings for servers that are mostly run on one machine, where an answer takes long."""
 SOFTWARE_SETTINGS: Mapping[str, Mapping[str, Any]] = {
@@ -22,36 +24,43 @@ SOFTWARE_SETTINGS: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-def add_model(url: str, name: str | None, profile: str | None) -> int:
-    """Add a server's model to models.yaml.
+def add_model(
+    url: str, served: str | None, name: str | None, profile: str | None, api_key_env: str | None
+) -> int:
+    """Add a server's model to models.yaml, or a model that is there already to a profile.
 
     Args:
         url: The server's address.
-        name: The entry's name; where the server has several models, the one of this name is added. None
-            for a name made from the model's.
+        served: Which of the server's models; None where it has one.
+        name: The entry's name; None for a name made from the model's.
         profile: A profile in which the model is evaluated, too; None for no profile.
+        api_key_env: The environment variable with the server's key; None for a server without one.
 
     Returns:
-        0 when the entry was written, 1 when the model did not answer and nothing was written.
+        0 when the file was written, 1 when the model did not answer and nothing was written.
 
     Raises:
-        UserError: The server does not answer, models.yaml has the name already, or the profile is
-            unknown.
+        UserError: The server does not answer, models.yaml has the name already or cannot be written,
+            or the profile is unknown.
     """
     registry = load_registry()
-    if profile is not None:
-        registry.profile(profile)
-    server = discover(url)
-    served = _chosen(server, name)
-    name = name or name_of(served.model)
+    if profile is not None and profile not in registry.profiles:
+        registry.profile(profile)  # Raises with the names of those that there are.
+    if name is not None:
+        _require_name(name)
+    server = discover(url, _key(api_key_env))
+    model = _chosen(server, served)
+    name = name or name_of(model.model)
     if name in registry.models:
-        raise UserError(
-            f"{registry.file} already has a model '{name}'. Give the new entry another name (--name)."
-        )
-    entry = first_entry(server, served)
-    print(printable(f"{server.software or 'A server'} at {server.base_url} serves {served.model}."))
+        return _into_profile(registry, name, model, server, profile)
+    entry = first_entry(server, model)
+    if api_key_env is not None:
+        entry["api_key_env"] = api_key_env
+    print(printable(f"{server.software or 'A server'} at {server.base_url} serves {model.model}."))
     # Before the model is asked: a name or a file that cannot be used is found at once.
-    extended = registry_of(_extended(name, entry, profile), registry_path())
+    extended = registry_of(_extended(name, entry, None), registry_path())
+    if not os.access(registry_path(), os.W_OK):
+        raise UserError(f"{registry_path()} cannot be written: make it a file that you may write.")
     with gateway_for(extended, name) as gateway:
         findings = print_findings(gateway, extended.model(name))
         entry |= measured(findings)
@@ -61,8 +70,21 @@ def add_model(url: str, name: str | None, profile: str | None) -> int:
     if findings[0].works is not True:
         print(f"Nothing was written to {registry_path()}, as the model does not answer.")
         return 1
-    _write(name, entry, profile)
-    _say_written(name, entry, profile, findings)
+    takes_images = not _fails(findings, "one image")
+    _write(name, entry, profile if takes_images else None)
+    print(printable(f"\nWritten to {registry_path()}, under models:\n\n{entry_text(name, entry)}"))
+    if not takes_images:
+        print(
+            "It takes no image, so no profile evaluates it: requests with images would fail. For a "
+            "model that takes images, start the server with its vision part, and add it under another "
+            "name (--name)."
+        )
+    elif profile is None:
+        print(
+            f"To have it evaluated, run the command again with --profile, such as {_like(registry)}."
+        )
+    else:
+        _say_evaluated(profile)
     return 0
 
 
@@ -87,17 +109,63 @@ def name_of(model: str) -> str:
     return re.sub(r"[^\w.]+", "-", stem.lower()).strip("-.") or "model"
 
 
-def _chosen(server: ModelServer, name: str | None) -> ServedModel:
+def _key(variable: str | None) -> str | None:
+    """The key in an environment variable. Raises UserError where it is not set."""
+    if variable is None:
+        return None
+    key = os.environ.get(variable)
+    if not key:
+        raise UserError(f"{variable} is not set: put the key of the server into it.")
+    return key
+
+
+def _require_name(name: str) -> None:
+    if not _NAME.fullmatch(name):
+        raise UserError(
+            f"{name!r} cannot be a name: use letters, digits and . _ + @ -, a letter or digit first."
+        )
+
+
+def _chosen(server: ModelServer, served: str | None) -> ServedModel:
     """The only model of a server, or the one that is named."""
-    if len(server.models) == 1:
+    if served is None and len(server.models) == 1:
         return server.models[0]
     for model in server.models:
-        if name is not None and name in (model.model, name_of(model.model)):
+        if served is not None and served in (model.model, name_of(model.model)):
             return model
-    names = ", ".join(name_of(model.model) for model in server.models)
-    raise UserError(
-        f"{server.base_url} serves {len(server.models)} models: {names}. Name one of them (--name)."
-    )
+    n_models = len(server.models)
+    serves = f"{server.base_url} serves {n_models} {'model' if n_models == 1 else 'models'}"
+    names = ", ".join(model.model for model in server.models)
+    raise UserError(printable(f"{serves}: {names}. Say which (--model)."))
+
+
+def _into_profile(
+    registry: Registry, name: str, model: ServedModel, server: ModelServer, profile: str | None
+) -> int:
+    """Have a profile evaluate a model that models.yaml has already."""
+    there = registry.models[name]
+    if (there.model, there.base_url) != (model.model, server.base_url):
+        raise UserError(
+            f"{registry.file} already has a model '{name}', of another server or model. Give the new "
+            "entry another name (--name)."
+        )
+    if profile is None:
+        raise UserError(
+            f"{registry.file} already has '{name}', this model of this server. To have it evaluated, "
+            "name a profile (--profile); to have it measured again, run vlm-loom model check "
+            f"{name}."
+        )
+    _write(name, None, profile)
+    _say_evaluated(profile)
+    return 0
+
+
+def _like(registry: Registry) -> str:
+    return f"--profile {next(iter(registry.profiles))}"
+
+
+def _say_evaluated(profile: str) -> None:
+    print(f"The profile {profile} evaluates it: vlm-loom demo --profile {profile}")
 
 
 def _fails(findings: list[Finding], what: str) -> bool:
@@ -108,27 +176,19 @@ def _fails(findings: list[Finding], what: str) -> bool:
     )
 
 
-def _extended(name: str, entry: dict[str, Any], profile: str | None) -> str:
+def _extended(name: str, entry: dict[str, Any] | None, profile: str | None) -> str:
     return with_model(registry_path().read_bytes().decode(), name, entry, profile)
 
 
-def _write(name: str, entry: dict[str, Any], profile: str | None) -> None:
+def _write(name: str, entry: dict[str, Any] | None, profile: str | None) -> None:
     # A link keeps leading to the file. What was changed meanwhile by hand is kept, too.
     path = registry_path().resolve()
     mode = path.stat().st_mode
-    write_atomically(path, _extended(name, entry, profile).encode())
+    try:
+        write_atomically(path, _extended(name, entry, profile).encode())
+    except OSError as error:
+        reason = error.strerror or error
+        raise UserError(
+            f"{path} cannot be written ({reason}). {by_hand(name, entry, profile)}"
+        ) from None
     path.chmod(mode)
-
-
-def _say_written(
-    name: str, entry: dict[str, Any], profile: str | None, findings: list[Finding]
-) -> None:
-    print(printable(f"\nWritten to {registry_path()}, under models:\n\n{entry_text(name, entry)}"))
-    if _fails(findings, "one image"):
-        print(
-            "It takes no image: requests with images will fail. Start a server that takes images."
-        )
-    if profile is None:
-        print(f"Name {name} in `evaluate` of a profile to have it evaluated.")
-    else:
-        print(f"The profile {profile} evaluates it: vlm-loom demo --profile {profile}")

@@ -59,11 +59,12 @@ class ModelServer:
     models: tuple[ServedModel, ...]
 
 
-def discover(url: str) -> ModelServer:
+def discover(url: str, key: str | None = None) -> ModelServer:
     """Ask a server for its models.
 
     Args:
         url: Its address, with or without `http://` and `/v1`.
+        key: The key that it wants; None for no key.
 
     Returns:
         The server with at least one model.
@@ -81,7 +82,8 @@ def discover(url: str) -> ModelServer:
             "show. Write the entry yourself, with base_url_env: docs/guides/models.md."
         )
     proxied = proxy_for(address.public) is not None
-    with httpx2.Client(trust_env=proxied, timeout=TIMEOUT_SECONDS) as client:
+    headers = {} if key is None else {"authorization": f"Bearer {key}"}
+    with httpx2.Client(trust_env=proxied, timeout=TIMEOUT_SECONDS, headers=headers) as client:
         base_url, listed = _list_models(client, address.public)
         server = _described(client, base_url, listed)
     if not server.models:
@@ -111,7 +113,8 @@ def _list_models(client: httpx2.Client, address: str) -> tuple[str, list[Mapping
         statuses.append(status)
     if {401, 403} & set(statuses):
         raise DiscoveryError(
-            f"{address} wants a key. Write the entry yourself, with api_key_env: docs/guides/models.md."
+            f"{address} wants a key, or another one: put it into an environment variable, and name the "
+            "variable (--api-key-env)."
         )
     if 503 in statuses:
         raise DiscoveryError(f"{address} is not ready yet (status 503). Wait, and try again.")

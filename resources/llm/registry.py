@@ -162,7 +162,11 @@ class Registry(BaseModel):
                     f"{nearest(contestant, there_are)}."
                 )
         for model in profile.models:
-            self.model(model)
+            if model not in self.models:
+                raise RegistryError(
+                    f"There is no model '{model}' in {self.file}, which its profile {name} names; "
+                    f"{nearest(model, self.models)}. Add it, or take its name out of the profile."
+                )
         return profile
 
     def require_keys(self, profile: str) -> None:

@@ -24,14 +24,15 @@ def entry_text(name: str, entry: dict[str, Any], indent: int = 2, newline: str =
     return "".join(f"{' ' * indent}{line}{newline}" for line in lines)
 
 
-def with_model(text: str, name: str, entry: dict[str, Any], profile: str | None) -> str:
-    """The text of models.yaml with one more model.
+def with_model(text: str, name: str, entry: dict[str, Any] | None, profile: str | None) -> str:
+    """The text of models.yaml with one more model, or with a model in one more profile.
 
     Args:
-        text: The text of a valid models.yaml that has no such model.
+        text: The text of a valid models.yaml.
         name: The key of the new entry, which is put behind all others.
-        entry: Its fields.
-        profile: A profile that also gets the model in its `evaluate`; None for no profile.
+        entry: Its fields; None if the file has the model already.
+        profile: A profile that also gets the model in its `evaluate`, unless it is there already; None
+            for no profile.
 
     Returns:
         The text; nothing of the old one is changed or moved.
@@ -41,14 +42,20 @@ def with_model(text: str, name: str, entry: dict[str, Any], profile: str | None)
             alias of another one.
     """
     old = yaml.safe_load(text)
-    expected = {**old, "models": {**old["models"], name: entry}}
+    expected = dict(old)
+    if entry is not None:
+        expected["models"] = {**old["models"], name: entry}
+    if profile is not None and name in old["profiles"][profile]["evaluate"]:
+        profile = None
     if profile is not None:
         extended_profile = dict(old["profiles"][profile])
         extended_profile["evaluate"] = [*extended_profile["evaluate"], name]
         expected["profiles"] = {**old["profiles"], profile: extended_profile}
     try:
         root = yaml.compose(text)
-        additions = [_in_mapping(text, _value(root, "models"), name, entry)]
+        additions = []
+        if entry is not None:
+            additions.append(_in_mapping(text, _value(root, "models"), name, entry))
         if profile is not None:
             evaluate = _value(_value(_value(root, "profiles"), profile), "evaluate")
             additions.append(_in_sequence(text, evaluate, name))
@@ -59,12 +66,20 @@ def with_model(text: str, name: str, entry: dict[str, Any], profile: str | None)
     except (LookupError, yaml.YAMLError):
         right = False
     if not right:
-        also = f", and its name to `evaluate` of the profile {profile}" if profile else ""
         raise RegistryError(
-            "The form of models.yaml is too unusual to be extended, so nothing was written. Add these "
-            f"lines to `models` yourself{also}:\n{entry_text(name, entry)}"
+            "The form of models.yaml is too unusual to be extended, so nothing was written. "
+            f"{by_hand(name, entry, profile)}"
         )
     return extended
+
+
+def by_hand(name: str, entry: dict[str, Any] | None, profile: str | None) -> str:
+    """What a person has to add to models.yaml; the arguments are those of `with_model`."""
+    evaluated = f"`evaluate` of the profile {profile}"
+    if entry is None:
+        return f"Add {name} to {evaluated} yourself."
+    also = f", and its name to {evaluated}" if profile else ""
+    return f"Add these lines to `models` yourself{also}:\n{entry_text(name, entry)}"
 
 
 def _line(value: object) -> str:

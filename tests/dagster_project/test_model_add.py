@@ -81,19 +81,80 @@ def test_a_profile_evaluates_it_only_if_asked_to(models: Path, capsys: Any) -> N
     link.symlink_to(models)
     with pytest.MonkeyPatch.context() as patch, model_server(TWO, chat=Vllm("Qwen/VL")) as root:
         patch.setenv("LOOM_MODELS", str(link))
-        assert loom(["model", "add", root, "--name", "vl", "--profile", "p"]) == 0
+        which = ["--model", "Qwen/VL", "--name", "vl"]
+        assert loom(["model", "add", root, *which, "--profile", "p"]) == 0
 
     assert "{judge: mine, evaluate: [mine, vl]}  # one model\n" in models.read_text()
     assert link.is_symlink()
     assert "vlm-loom demo --profile p" in capsys.readouterr().out
 
 
-def test_a_model_that_takes_no_images_is_written_with_a_warning(models: Path, capsys: Any) -> None:
+def test_a_model_that_takes_no_images_is_written_and_evaluated_by_no_profile(
+    models: Path, capsys: Any
+) -> None:
     with model_server(PAGES[""], chat=TextOnly("m")) as root:
-        assert loom(["model", "add", root]) == 0
+        assert loom(["model", "add", root, "--profile", "p"]) == 0
 
-    assert "It takes no image: requests with images will fail." in capsys.readouterr().out
+    assert "It takes no image, so no profile evaluates it" in capsys.readouterr().out
     assert load_registry().model("m").max_images == 0
+    assert load_registry().profile("p").evaluate == ["mine"]
+
+
+def test_a_model_that_is_there_is_added_to_a_profile_without_being_asked(
+    models: Path, capsys: Any
+) -> None:
+    chat = Vllm("Qwen/VL")
+    with model_server(PAGES["vLLM"], chat=chat) as root:
+        assert loom(["model", "add", root]) == 0
+        n_asked, entry = len(chat.received), models.read_text()
+        assert loom(["model", "add", root]) == 2
+        assert "name a profile (--profile)" in capsys.readouterr().err
+        assert loom(["model", "add", root, "--profile", "p"]) == 0
+
+    assert models.read_text() == entry.replace("[mine]", "[mine, vl]")
+    assert len(chat.received) == n_asked
+
+
+def test_a_name_that_a_profile_has_already_may_be_added(models: Path, capsys: Any) -> None:
+    models.write_text(FILE.replace("[mine]", "[mine, vl]"))
+    assert loom(["dry-run", "--profile", "p"]) == 2
+    assert "There is no model 'vl' in models.yaml, which its profile p names" in (
+        capsys.readouterr().err
+    )
+    with model_server(PAGES["vLLM"], chat=Vllm("Qwen/VL")) as root:
+        assert loom(["model", "add", root, "--profile", "p"]) == 0
+
+    assert load_registry().profile("p").evaluate == ["mine", "vl"]
+
+
+def test_a_server_that_wants_a_key_is_given_it(
+    models: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MY_KEY", "sk-of-mine")
+    with model_server(PAGES["vLLM"], chat=Vllm("Qwen/VL"), key="sk-of-mine") as root:
+        assert loom(["model", "add", root]) == 2
+        assert "name the variable (--api-key-env)" in capsys.readouterr().err
+        assert loom(["model", "add", root, "--api-key-env", "UNSET"]) == 2
+        assert "UNSET is not set" in capsys.readouterr().err
+        assert loom(["model", "add", root, "--api-key-env", "MY_KEY"]) == 0
+
+    assert load_registry().model("vl").api_key_env == "MY_KEY"
+    assert "sk-of-mine" not in models.read_text()
+
+
+def test_an_entry_that_cannot_be_written_is_printed(
+    models: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr("dagster_project.model_add.write_atomically", refuse)
+    with model_server(PAGES["vLLM"], chat=Vllm("Qwen/VL")) as root:
+        assert loom(["model", "add", root]) == 2
+
+    said = capsys.readouterr().err
+    assert "cannot be written (Operation not permitted). Add these lines to `models`" in said
+    assert "context_tokens: 30720" in said
 
 
 def test_a_name_from_the_server_cannot_steer_the_terminal(models: Path, capsys: Any) -> None:
@@ -117,20 +178,22 @@ def test_a_model_that_does_not_answer_is_not_written(models: Path, capsys: Any) 
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--name", "mine"], "models.yaml already has a model 'mine'. Give the new entry another"),
+        (
+            ["--name", "mine"],
+            "already has a model 'mine', of another server or model. Give the new",
+        ),
         (["--name", "rule"], "rule is no name for a model"),
+        (["--name", "a\nb"], "'a\\nb' cannot be a name"),
         (["--profile", "q"], "There is no profile 'q' in models.yaml"),
-        ([], "serves 2 models: vl, llava-7b. Name one of them (--name).\n"),
-        (["--name", "other"], "serves 2 models: vl, llava-7b. Name one of them (--name).\n"),
+        ([], "serves 2 models: Qwen/VL, llava:7b. Say which (--model).\n"),
+        (["--model", "other"], "serves 2 models: Qwen/VL, llava:7b. Say which (--model).\n"),
     ],
 )
 def test_what_cannot_be_added_is_a_sentence_before_the_model_is_asked(
     models: Path, capsys: Any, arguments: list[str], sentence: str
 ) -> None:
     chat = Vllm("Qwen/VL")
-    with model_server(
-        PAGES["vLLM"] if "--name" in arguments and "other" not in arguments else TWO, chat=chat
-    ) as root:
+    with model_server(PAGES["vLLM"] if "--name" in arguments else TWO, chat=chat) as root:
         assert loom(["model", "add", root, *arguments]) == 2
 
     said = capsys.readouterr().err

@@ -49,9 +49,15 @@ PAGES: Mapping[str, Mapping[str, object]] = {
 
 @contextmanager
 def model_server(
-    pages: Mapping[str, object], status: int = 200, chat: Provider | None = None
+    pages: Mapping[str, object],
+    status: int = 200,
+    chat: Provider | None = None,
+    key: str | None = None,
 ) -> Iterator[str]:
-    """The address, without a path, of a server with these pages, whose model answers as `chat` does."""
+    """The address, without a path, of a server with these pages, whose model answers as `chat` does.
+
+    With a `key` it refuses what is sent without it.
+    """
 
     class Handler(BaseHTTPRequestHandler):
         def log_message(self, *_: object) -> None: ...
@@ -63,13 +69,23 @@ def model_server(
             self.end_headers()
             self.wfile.write(data)
 
+        def is_refused(self) -> bool:
+            refused = key is not None and self.headers.get("Authorization") != f"Bearer {key}"
+            if refused:
+                self.send(401, {"error": {"message": "Invalid API key", "code": "invalid_api_key"}})
+            return refused
+
         def do_GET(self) -> None:
+            if self.is_refused():
+                return
             known = self.path in pages
             self.send(status if known else 404, pages.get(self.path, {"error": "not found"}))
 
         def do_POST(self) -> None:
             asked: dict[str, Any] = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             assert chat is not None and self.path == "/v1/chat/completions"
+            if self.is_refused():
+                return
             chat.received.append(asked)
             try:
                 request = read(asked)

@@ -351,11 +351,13 @@ class ModelCalls:
                 reply = await attempt(client.chat, fitting, spec, context, breaker)
             except ANY_TROUBLE as error:
                 self.usage.timeouts += failure_kind(error) == "timeout"
+                self.usage.last_error = why(error, spec, attempts)
                 is_first = spec.structured_output is None and fitting.schema is not None
                 if not (is_first and is_about_schema(error)):
                     raise
             else:
                 self.usage.without_schema += fitting is not request
+                self.usage.last_error = ""
                 return reply
             # Whether the server can be held to this schema is known now: it is sent without it.
             context.refused_schemas.add(request)

@@ -7,8 +7,10 @@ from collections import Counter, deque
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from textwrap import shorten
 from typing import NamedTuple
 
+from methods.errors import printable
 from resources.llm.finish_reasons import end_of
 from resources.llm.request import Completion, Failure, Outcome
 
@@ -18,6 +20,8 @@ FEWEST = 10
 """Requests that have to be answered in that time at least."""
 _SAMPLE = 20
 """Requests from which the share of those that are sent is read off."""
+_ERROR_SHOWN = 160
+"""Characters of an error in a progress line."""
 _MARKS = 720
 """Marks that are kept: an hour of reports."""
 
@@ -149,6 +153,8 @@ class Usage:
     """Attempts that got no answer in time, which the server may have worked for."""
     sent_again: int = 0
     """Attempts after the first one of a request."""
+    last_error: str = ""
+    """Why the latest attempt failed; empty if it got an answer."""
 
     def count(self, outcome: Outcome, model: str) -> None:
         """Add one outcome of a request to `model`."""
@@ -283,18 +289,21 @@ class ProgressReport:
             )
             if n
         )
+        error = ""
+        if usage.last_error:
+            error = f"; the last attempt: {printable(shorten(usage.last_error, _ERROR_SHOWN))}"
         tokens = usage.prompt_tokens + usage.completion_tokens
         if self.done == 0:
             return (
                 f"{self.stage}: 0/{self.total} done, {self.under_way} under way for "
                 f"{self.seconds:.0f} s, {usage.calls} calls, {usage.cache_hits} from the ledger, "
-                f"{usage.failures.total()} failed{again}"
+                f"{usage.failures.total()} failed{again}{error}"
             )
         left = "" if self.seconds_left is None else f", about {self.seconds_left:.0f} s left"
         return (
             f"{self.stage}: {self.done}/{self.total} done, {usage.calls} calls, "
             f"{usage.cache_hits} from the ledger, {usage.failures.total()} failed{again}, "
-            f"{self.per_second:.1f}/s, {tokens} tokens, ${usage.cost_usd:.4f}{left}"
+            f"{self.per_second:.1f}/s, {tokens} tokens, ${usage.cost_usd:.4f}{left}{error}"
         )
 
     def metadata(self) -> dict[str, int | float | str]:

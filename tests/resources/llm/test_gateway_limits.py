@@ -191,5 +191,13 @@ def test_timeouts_and_what_is_sent_again_are_counted(tmp_path: Path) -> None:
     assert all(isinstance(each, Completion) for each in outcomes)
     assert (usage.timeouts, usage.sent_again) == (1, 1)
     line = ProgressReport("s", 3, 3, usage, 1.0, None).line()
-    assert "0 failed, 1 timed out, 1 sent again, 1.0/s" in line
+    assert "0 failed, 1 timed out, 1 sent again, 1.0/s" in line and "last attempt" not in line
     assert usage.metadata()["attempts that timed out"] == 1
+
+
+def test_a_line_says_why_the_latest_attempt_failed(tmp_path: Path) -> None:
+    entry = {"base_url": "http://127.0.0.1:1/v1", "attempts": 1}
+    _, usage = gateway_of(tmp_path, {"it": entry}).ask("s", questions(1))
+
+    line = ProgressReport("s", 0, 3, usage, 0.0, None).line()
+    assert "; the last attempt: Nothing listens at 127.0.0.1:1" in line

@@ -165,8 +165,12 @@ def test_who_waits_for_a_writer_says_so_and_goes_on(
     holder = threading.Thread(target=hold)
     holder.start()
     assert begun.wait(60)
-    threading.Timer(1, enough.set).start()
-    Lake(lake.address, said.append).replace(TABLE, answers("a", 1))
+
+    def say(line: str) -> None:
+        said.append(line)
+        enough.set()
+
+    Lake(lake.address, say).replace(TABLE, answers("a", 1))
     holder.join()
     assert said and all(f"{TABLE} in the lake" in line and "is written by" in line for line in said)
     assert lake.count(TABLE) == 1

@@ -158,7 +158,8 @@ class Leaks:
         try:
             return (yield)
         finally:
-            self._of_fixtures[fixturedef] = held() - before
+            # What this one asked for while it was made belongs to the fixture that made it.
+            self._of_fixtures[fixturedef] = held() - before.union(*self._of_fixtures.values())
 
     @pytest.hookimpl
     def pytest_sessionfinish(self) -> None:

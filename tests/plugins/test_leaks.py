@@ -51,6 +51,22 @@ def test_first_with_a_server_of_the_module(server):
 def test_second_with_it(server):
     pass
 
+@pytest.fixture(scope="session")
+def lasting():
+    stop = threading.Event()
+    thread = threading.Thread(target=stop.wait)
+    thread.start()
+    yield
+    stop.set()
+    thread.join()
+
+@pytest.fixture(scope="module")
+def asks_for_another(request):
+    request.getfixturevalue("lasting")
+
+def test_with_a_fixture_that_asks_for_a_lasting_one(asks_for_another):
+    pass
+
 def test_ends_what_it_starts(tmp_path):
     with (tmp_path / "closed.txt").open("w"):
         thread = threading.Thread(target=threading.Event().wait, args=(0.2,))
@@ -79,7 +95,7 @@ def said(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> dict[str
     )
     pytester.makepyfile(test_it=LEAKING)
     result = pytester.runpytest_subprocess("-rA", "-p", "no:cacheprovider")
-    result.assert_outcomes(passed=9, errors=6)
+    result.assert_outcomes(passed=10, errors=6)
     return dict(re.findall(r"^ERROR \S+::(\w+) - Failed: (.*)$", result.stdout.str(), re.M))
 
 

@@ -2,7 +2,6 @@
 
 import os
 import re
-from collections.abc import Mapping
 from typing import Any
 
 from dagster_project.model_check import Finding, most_images
@@ -15,13 +14,9 @@ from resources.llm.registry import Registry, load_registry, registry_of, registr
 from resources.llm.registry_file import by_hand, entry_text, with_model
 
 _NAME = re.compile(r"\w[\w.+@-]*")
-ONE_MACHINE: dict[str, Any] = {"timeouts": {"whole": 600}}
-"""Settings for servers that are mostly run on one machine, where an answer takes long."""
-SOFTWARE_SETTINGS: Mapping[str, Mapping[str, Any]] = {
-    "llama.cpp": ONE_MACHINE,
-    "LM Studio": ONE_MACHINE,
-    "Ollama": ONE_MACHINE,
-}
+ON_ONE_MACHINE = ("llama.cpp", "LM Studio", "Ollama")
+"""Servers that are mostly run on one machine, where an answer takes long."""
+LONG_ANSWERS = {"timeouts": {"whole": 600}}
 
 
 def add_model(
@@ -80,8 +75,9 @@ def add_model(
             "name (--name)."
         )
     elif profile is None:
+        first = next(iter(registry.profiles))
         print(
-            f"To have it evaluated, run the command again with --profile, such as {_like(registry)}."
+            f"To have it evaluated, run the command again with --profile, such as --profile {first}."
         )
     else:
         _say_evaluated(profile)
@@ -94,7 +90,7 @@ def first_entry(server: ModelServer, served: ServedModel) -> dict[str, Any]:
         "provider": "openai",
         "model": served.model,
         "base_url": server.base_url,
-        **SOFTWARE_SETTINGS.get(server.software, {}),
+        **(LONG_ANSWERS if server.software in ON_ONE_MACHINE else {}),
     }
     if served.slots:
         entry["concurrency"] = served.slots
@@ -158,10 +154,6 @@ def _into_profile(
     _write(name, None, profile)
     _say_evaluated(profile)
     return 0
-
-
-def _like(registry: Registry) -> str:
-    return f"--profile {next(iter(registry.profiles))}"
 
 
 def _say_evaluated(profile: str) -> None:

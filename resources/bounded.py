@@ -1,7 +1,7 @@
 """Reading what others have made, up to a size: files, members of archives, bodies of HTTP responses.
 
-What belongs here: the one place where such bytes are read, so that no pipe keeps a run waiting, no
-device and no packed file fills the memory, and no link leads out of a folder.
+No pipe keeps a run waiting, no device and no packed file fills the memory, and no link leads out of a
+folder.
 """
 
 import errno

@@ -1,8 +1,7 @@
 """A disk, memory or a limit of the system that ran out: one sentence for whatever library says so.
 
-What belongs here: which errors mean that, however deep in a chain of errors they stand, which disk it
-is and what to do. Who shows the sentence is `assets/common/tables.py` for steps and
-`resources/command_line.py` for commands.
+Such an error may stand deep in a chain of errors. The sentence names the disk and what to do;
+`assets/common/tables.py` shows it for steps and `resources/command_line.py` for commands.
 """
 
 import errno

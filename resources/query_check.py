@@ -1,7 +1,7 @@
 """SQL that a person types may read the tables, and nothing else.
 
-What belongs here: the check of a statement before DuckDB executes it, on a file and on a lake. It
-allows what is on its lists and refuses everything else: a connection to a lake has extensions that
+A statement is checked before DuckDB executes it, on a file and on a lake. What is on the lists below is
+allowed, everything else is refused: a connection to a lake has extensions that
 write to its Postgres and to its bucket, and settings and catalogue functions that show passwords.
 """
 

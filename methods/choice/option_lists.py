@@ -1,6 +1,6 @@
 """Lists of the choices in an answer, which name each choice and declare none.
 
-What belongs here: where a list is, what follows it, and which of its lines says yes.
+A list has a place, something that follows it, and perhaps a line that says yes.
 """
 
 import re

@@ -1,7 +1,7 @@
 """Sentences of an answer, and where they name choices by their texts.
 
-What belongs here: what a sentence is, whether it is negated or a conclusion, and where the text of a
-choice is in it. Texts are folded by `strict.py` where case and articles do not count.
+A sentence may be negated or a conclusion, and may have the text of a choice in it. Texts are folded by
+`strict.py` where case and articles do not count.
 """
 
 import re

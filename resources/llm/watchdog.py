@@ -1,7 +1,7 @@
 """A line for a stage in which nothing has moved for minutes: it names what is waited for.
 
-What belongs here: the watch in a thread of its own, which also sees an event loop that stands in a
-call, and what each task of the gateway waits for. Regular progress is `usage.py`.
+The watch runs in a thread of its own, so that it also sees an event loop that stands in a call. Regular
+progress is `usage.py`.
 """
 
 import asyncio

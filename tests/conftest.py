@@ -47,6 +47,17 @@ def nobody_elses_make() -> None:
 
 
 @pytest.fixture(autouse=True)
+def own_environment() -> Iterator[None]:
+    """What a command's options set in a test (`--profile` sets LOOM_PROFILE) ends with the test."""
+    before = dict(os.environ)
+    yield
+    for name in os.environ.keys() | before.keys():
+        if name.startswith("LOOM_") and os.environ.get(name) != before.get(name):
+            os.environ.pop(name, None)
+            os.environ.update({name: before[name]} if name in before else {})
+
+
+@pytest.fixture(autouse=True)
 def nothing_said_of_the_workspace(monkeypatch: pytest.MonkeyPatch) -> None:
     """A test of a command reads what that says by itself; test_command_line.py has the first line."""
     monkeypatch.setattr(command_line, "say_workspace", lambda: None)
@@ -112,11 +123,17 @@ def s3() -> Iterator["S3Server"]:
 
 
 @pytest.fixture(scope="session")
-def empty_warehouse(tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
-    """Tables without rows, to be read only. To copy its file takes a tenth of making another."""
+def empty_tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A warehouse's file without rows, to be copied: a tenth of making another."""
 
     def make(folder: Path) -> None:
         Warehouse(folder / "warehouse.duckdb").check()
 
     made = once_for_all_workers(tmp_path_factory, "empty_warehouse", make)
-    return Warehouse(made / "warehouse.duckdb")
+    return made / "warehouse.duckdb"
+
+
+@pytest.fixture
+def empty_warehouse(empty_tables: Path, tmp_path: Path) -> Warehouse:
+    """A warehouse of the test's own, whose tables have no rows."""
+    return Warehouse(Path(shutil.copy(empty_tables, tmp_path / "warehouse.duckdb")))

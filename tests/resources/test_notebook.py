@@ -1,6 +1,5 @@
 """The tables of a home in a notebook: as they are, on a copy, and never changed."""
 
-import shutil
 import threading
 from pathlib import Path
 
@@ -13,9 +12,8 @@ from resources.warehouse import Warehouse, WarehouseError, arrow_schema
 
 
 @pytest.fixture
-def folder(empty_warehouse: Warehouse, tmp_path: Path) -> Path:
-    shutil.copyfile(empty_warehouse.path, tmp_path / "warehouse.duckdb")
-    return tmp_path
+def folder(empty_warehouse: Warehouse) -> Path:
+    return empty_warehouse.path.parent
 
 
 def current(name: str) -> pa.Table:

@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -98,9 +97,7 @@ def _open(path) -> None:
 def warehouse(tmp_path, request, tables_on) -> Warehouse:
     if tables_on == "lake":
         return new_lake(request.getfixturevalue("postgres"), tmp_path)
-    empty_warehouse = request.getfixturevalue("empty_warehouse")
-    shutil.copy(empty_warehouse.path, tmp_path / "warehouse.duckdb")
-    return Warehouse(tmp_path / "warehouse.duckdb")
+    return request.getfixturevalue("empty_warehouse")
 
 
 @pytest.fixture

@@ -528,7 +528,9 @@ def test_progress_is_said_item_by_item_but_not_more_often_than_bearable(gateway,
         f"dialogue.answers: {number}/4" for number in range(1, 5)
     ]
     assert "0 calls, 3 from the ledger, 1 failed" in lines[-1]
-    assert lines[-1].endswith(" tokens, $0.0000, about 0 s left")
+    assert (
+        " tokens, $0.0000, about 0 s left; the last attempt: The server answered 400: " in lines[-1]
+    )
 
 
 # The embedded default

@@ -73,7 +73,9 @@ def demo(embedder: Embedder, everything: bool = False) -> int:
         say_failed(ended.failed)
         return 1
     show_results(gateway.profile.judges)
-    print(f"\nDone in {time.monotonic() - started:.0f} s.")
+    complete = ended.made_all and not (ended.lost_shards or ended.checks)
+    how = "Done" if complete else "Ended, but not with everything (see below),"
+    print(f"\n{how} in {time.monotonic() - started:.0f} s.")
     show_reports()
     print(f"Releases: {home.releases_path()}")
     folder = home.home()
@@ -85,7 +87,7 @@ def demo(embedder: Embedder, everything: bool = False) -> int:
         say_failed("evaluate")
     for job, names in ended.checks.items():
         say_failed_checks(job, names)
-    return 0 if ended.made_all and not (ended.lost_shards or ended.checks) else 1
+    return 0 if complete else 1
 
 
 @dataclass

@@ -107,7 +107,8 @@ def main(descriptor: int) -> None:
     # Whoever asked may be gone at any time.
     with suppress(EOFError, OSError):
         embedder = Embedder(*connection.recv())
-        with suppress(EmbedderError):
+        # What stands in the way of loading meets the first question, too, whose answer says it.
+        with suppress(Exception):
             embedder.load_ahead()
         while True:
             name, texts = connection.recv()

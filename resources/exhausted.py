@@ -34,6 +34,9 @@ _OF_SQLITE = ("unable to open database file", "disk I/O error")
 """What SQLite says at more than one limit."""
 _FILES_OF_SQLITE = 8
 _LIBRARIES = ("duckdb", "_duckdb", "sqlite3", "sqlalchemy", "pyarrow")
+_AGAIN = "and run again; what was stored is kept"
+_SAID = re.compile(rf"(The disk of|A file of|This process) .*?{_AGAIN}\.")
+"""The sentence itself, in the text of an error that has it."""
 _QUOTED = re.compile(r"""["'](/[^"']+)["']""")
 
 
@@ -85,6 +88,8 @@ def _number(error: BaseException) -> int | None:
 
 def exhausted_in(text: str) -> str | None:
     """The sentence for the text of an error that is no more at hand; None where nothing ran out."""
+    if said := _SAID.search(text):
+        return said[0]
     number = _number_in(text)
     return None if number is None else _sentence(number, OSError(text))
 
@@ -111,30 +116,29 @@ def _met_by_sqlite() -> int | None:
 
 def _sentence(number: int, error: BaseException) -> str:
     reason = " ".join(str(error).split("\n(Background")[0].split()) or type(error).__name__
-    again = "and run again; what was stored is kept"
     if number in _DISK:
         path = _disk(error)
         full = "is full" if number == errno.ENOSPC else "has no more room for this user"
         return (
             f"The disk of {path} {full} ({_free(path):,} bytes free now; {reason}): make room on it "
-            f"{again}."
+            f"{_AGAIN}."
         )
     if number in _SIZE:
         most = _limit(resource.RLIMIT_FSIZE, "bytes")
         return (
             f"A file of {home.home()} would become larger than this process may write (ulimit -f: "
-            f"{most}; {reason}): raise that limit, or use a disk that takes larger files, {again}."
+            f"{most}; {reason}): raise that limit, or use a disk that takes larger files, {_AGAIN}."
         )
     if number in _FILES:
         most = _limit(resource.RLIMIT_NOFILE, "files")
         return (
             f"This process has too many files open (ulimit -n: {most}; {reason}): raise that limit "
-            f"{again}."
+            f"{_AGAIN}."
         )
     most = _limit(resource.RLIMIT_AS, "bytes")
     return (
         f"This process got no more memory (ulimit -v: {most}; {reason}): give it more, or stop what "
-        f"else uses the machine's memory, {again}."
+        f"else uses the machine's memory, {_AGAIN}."
     )
 
 

@@ -96,6 +96,11 @@ def test_a_text_of_an_error_is_read_like_the_error(loom_home: Path) -> None:
     assert exhausted_in("some other error") is None
 
 
+def test_a_text_that_has_the_sentence_is_not_put_into_another(loom_home: Path) -> None:
+    sentence = str(exhausted(full(errno.EMFILE)))
+    assert exhausted_in(f"dagster.Failure: {sentence}") == sentence
+
+
 LIMITED = """
     import resource, sys
     from pathlib import Path

@@ -31,7 +31,7 @@ from methods.errors import UserError
 from methods.ids import content_id
 from methods.json_text import from_json
 from resources.corpus.observation import Observed, observe
-from resources.home import ledger_path, review_path
+from resources.files.home import ledger_path, review_path
 from resources.llm.batches import poll_open_batches
 from resources.llm.ledger import Ledger
 from resources.llm.ledger.batch_state import BatchState

@@ -23,7 +23,7 @@ from methods.json_text import from_json
 from methods.review import KINDS, Decision, QueueItem, source_hash_of
 from methods.spreadsheet_cells import marked_rows, unmarked_rows
 from methods.validation import first_fault
-from resources.bounded import MOST_BYTES, open_file, read_member
+from resources.files.bounded import MOST_BYTES, open_file, read_member
 from resources.review.accounts import ROLES, Accounts, folded_name
 from resources.review.gold import NewGold, gold_id_of
 from resources.review.loading import Ended

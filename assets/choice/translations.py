@@ -27,7 +27,7 @@ from methods.mmbench.translating import (
 )
 from methods.validation import require_known, require_once
 from resources.llm.gateway import Gateway
-from resources.prompts import prompt
+from resources.settings.prompts import prompt
 from resources.warehouse import Warehouse
 
 

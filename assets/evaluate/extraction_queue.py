@@ -22,7 +22,7 @@ from methods.choice.read_answers import QUEUED_KIND, ReadAnswer, drawn
 from methods.evaluation.contestants import is_model
 from methods.review import queue_item
 from resources.review.store import ReviewStore
-from resources.settings import Settings
+from resources.settings.asset_settings import Settings
 from resources.warehouse import Warehouse
 
 

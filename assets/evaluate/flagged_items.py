@@ -19,7 +19,7 @@ from methods.benchmarks import Benchmarks
 from methods.choice.flagged import TEXT_ONLY, WRONG_ITEM, Filtered, Flagged, text_only, wrong_items
 from methods.evaluation.contestants import NO_IMAGES, ablation_of
 from methods.ids import canonical_json
-from resources.settings import Settings
+from resources.settings.asset_settings import Settings
 from resources.warehouse import Warehouse, Write
 
 Row = dict[str, Any]

@@ -22,8 +22,8 @@ from methods.ids import canonical_json
 from methods.release_items import items_of_release
 from methods.review import QueueItem, queue_item
 from resources.images.store import ImageStore
-from resources.releases import in_force
-from resources.reports.release_rows import rows_of_release
+from resources.publishing.release_rows import rows_of_release
+from resources.publishing.releases import in_force
 from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse
 

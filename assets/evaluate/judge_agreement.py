@@ -15,7 +15,7 @@ from assets.review import approved
 from methods.agreement.table import JudgeScore, judge_rows
 from resources.reports.agreement_plot import agreement_png
 from resources.review.store import ReviewStore
-from resources.settings import Settings
+from resources.settings.asset_settings import Settings
 from resources.warehouse import Warehouse
 
 NOBODY = "Nobody has scored an answer that the score queue holds now."

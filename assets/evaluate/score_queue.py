@@ -20,9 +20,9 @@ from methods.evaluation.rubric import rubric_in
 from methods.ids import canonical_json, content_id
 from methods.review import Decision, queue_item
 from resources.images.store import ImageStore
-from resources.prompts import prompt
 from resources.review.store import ReviewStore
-from resources.settings import Settings
+from resources.settings.asset_settings import Settings
+from resources.settings.prompts import prompt
 from resources.warehouse import Warehouse
 
 Scores = dict[str, float]

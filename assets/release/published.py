@@ -1,8 +1,8 @@
 """Importing a benchmark from its published files, as a release like any other.
 
 What belongs here: the name of such a release, its card, and how it comes into force. Files and
-pictures are read by `resources/reports/published_files.py`, a release's own folder by
-`resources/reports/release_import.py`.
+pictures are read by `resources/importing/published_files.py`, a release's own folder by
+`resources/importing/release_import.py`.
 """
 
 import hashlib
@@ -29,10 +29,10 @@ from methods.quality.rules import Limits
 from methods.quality.unchecked import Finding, counts_of, findings, in_words
 from methods.release import Edition
 from methods.release_card import BROKEN_IMAGES, HELD_OUT_SETTING, RELEASES, edition_of
-from resources.bounded import file_hash
+from resources.files.bounded import file_hash
 from resources.images.store import ImageStore
-from resources.releases import ReleaseError, in_force
-from resources.reports.published_files import PublishedFileError, read_items
+from resources.importing.published_files import PublishedFileError, read_items
+from resources.publishing.releases import ReleaseError, in_force
 from resources.warehouse import Warehouse, Write
 
 LEFT_OUT, FOUND = "left_out", "found_by_rules"

@@ -16,7 +16,7 @@ from methods.agreement.ratings import ratings_of
 from methods.agreement.table import people_rows
 from resources.reports.agreement_plot import agreement_png
 from resources.review.store import ReviewStore
-from resources.settings import Settings
+from resources.settings.asset_settings import Settings
 from resources.warehouse import Warehouse
 
 NO_DECISIONS = "Nobody has decided anything on what the queue says now."

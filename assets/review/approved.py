@@ -17,7 +17,7 @@ from methods.choice.flagged import FLAGGED, after_flagging
 from methods.ids import canonical_json, content_id
 from methods.review import POLICY_PREFIX, Decision, Policy, by_item, resolve
 from resources.review.store import ReviewStore
-from resources.settings import Settings
+from resources.settings.asset_settings import Settings
 from resources.warehouse import Warehouse, Write
 
 

@@ -11,9 +11,9 @@ from assets.review.agreement import NO_DECISIONS
 from assets.review.approved import approved
 from methods.agreement.ratings import effort_rows
 from methods.review.overview import Forecast
-from resources.ports import review_page
 from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse
+from resources.web.ports import review_page
 
 
 @table_asset("review.effort", deps=[approved], automation_condition=WHEN_READY)

@@ -23,9 +23,9 @@ from methods.quality.outcome import note_of
 from methods.review import QueueItem, queue_item
 from methods.review.kinds import Content
 from resources.images.store import ImageStore
-from resources.ports import review_page
 from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse
+from resources.web.ports import review_page
 
 Row = dict[str, Any]
 SHOWN_ITEMS = 10

@@ -2,7 +2,7 @@
 
 What belongs here: the record, the error, and what a benchmark's module for its published forms has
 (`methods/<benchmark>/published.py`). What does not: a form; files and images
-(`resources/reports/published_files.py`); the rows of a release (`methods/imported_release.py`).
+(`resources/importing/published_files.py`); the rows of a release (`methods/imported_release.py`).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

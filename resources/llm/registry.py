@@ -27,8 +27,8 @@ from methods.evaluation.judging import PANEL, RULE
 from methods.naming import nearest
 from methods.validation import first_fault
 from methods.yaml_text import from_yaml
-from resources.bounded import read_file
-from resources.home import REPO_ROOT
+from resources.files.bounded import read_file
+from resources.files.home import REPO_ROOT
 from resources.llm.model_spec import ModelSpec, RegistryError
 
 Role = Literal["writer", "summary", "question", "answer", "rewrite", "check"]

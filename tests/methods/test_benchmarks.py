@@ -16,8 +16,8 @@ from methods.evaluation.items import Item, Turn
 from methods.evaluation.judging import Observation
 from methods.evaluation.rehearsal import RehearsalError, rehearse
 from methods.published_forms import published_forms
-from resources.home import REPO_ROOT
-from resources.prompts import PromptError, check_own_prompts, prompt
+from resources.files.home import REPO_ROOT
+from resources.settings.prompts import PromptError, check_own_prompts, prompt
 
 TEMPLATE = REPO_ROOT / "docs" / "guides" / "own-benchmark"
 

@@ -13,7 +13,6 @@ from typing import Any, Literal, get_args
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from methods.agreement.ratings import PEOPLE
 from methods.evaluation.contestants import (
     ABLATIONS,
     APART,
@@ -23,7 +22,7 @@ from methods.evaluation.contestants import (
     is_model,
     model_of,
 )
-from methods.evaluation.judging import PANEL, RULE
+from methods.evaluation.judging import PANEL, PEOPLE, RULE
 from methods.naming import nearest
 from methods.validation import first_fault
 from methods.yaml_text import from_yaml

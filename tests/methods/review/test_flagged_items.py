@@ -6,7 +6,11 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.choice.flagged import (
+from methods.choice.lettered import with_hint
+from methods.evaluation.items import Item, Turn
+from methods.ids import content_id
+from methods.review import Decision, QueueItem, Resolution
+from methods.review.flagged_items import (
     after_flagging,
     as_released,
     decision_of,
@@ -15,10 +19,6 @@ from methods.choice.flagged import (
     queued,
     released_content,
 )
-from methods.choice.lettered import with_hint
-from methods.evaluation.items import Item, Turn
-from methods.ids import content_id
-from methods.review import Decision, QueueItem, Resolution
 from methods.review.process import Rules
 from methods.review.resolution import DEFAULT_RULES
 

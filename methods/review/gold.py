@@ -10,12 +10,12 @@ from collections.abc import Iterable, Sequence
 from datetime import date
 from typing import Any, NamedTuple
 
-from methods.agreement.ratings import CHOSEN, SCORE, VERDICT, values_of
 from methods.ids import drawn
 from methods.review.decisions import Decision, QueueItem
 from methods.review.kinds import KINDS
 from methods.review.overview import day_of
 from methods.review.process import Calibration, ReviewState
+from methods.review.ratings import CHOSEN, SCORE, VERDICT, values_of
 
 POINTS = 1
 """A score is right within so many points."""

@@ -4,17 +4,17 @@ from typing import Any
 
 import pytest
 
-from methods.agreement.ratings import (
+from methods.ids import content_id
+from methods.review import Decision, QueueItem
+from methods.review.agreement import JudgeScore, judge_rows, people_rows
+from methods.review.process import RuleBook
+from methods.review.ratings import (
     Rating,
     agreed_labels,
     blind_decisions,
     effort_rows,
     ratings_of,
 )
-from methods.agreement.table import JudgeScore, judge_rows, people_rows
-from methods.ids import content_id
-from methods.review import Decision, QueueItem
-from methods.review.process import RuleBook
 
 BOTH = RuleBook.model_validate({"default": {"annotators": 2}})
 ALONE = RuleBook()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from methods.choice.contents import content_of
+from methods.review.contents import content_of
 from methods.review.kinds import KINDS
 
 MADE = {

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.agreement.gold import Compared, compared, expected_of, is_due, is_hit, passed, weeks
+from methods.review.gold import Compared, compared, expected_of, is_due, is_hit, passed, weeks
 from methods.review.process import Calibration, Rules, review_state
 from tests.resources.review.review_queue import item, verdict
 from tests.review.items_of_every_kind import item_of

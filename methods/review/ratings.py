@@ -19,8 +19,6 @@ CHOSEN = {"category": "category", "extraction": "choice"}
 SCORE = "score"
 IN_CONTENT = (*CHOSEN, SCORE)
 """Kinds whose content has what is rated; of the others the verdict alone is."""
-PEOPLE = "people"
-"""The rater that stands for all people, beside a judge."""
 
 
 class Rating(NamedTuple):

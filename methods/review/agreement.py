@@ -1,73 +1,29 @@
 """Rows of agreement: of people with each other (`people_rows`), of people with a judge (`judge_rows`).
 
-What belongs here: which measure is taken of which raters. What does not: the measures.
+What belongs here: which measure is taken of which raters. What does not: the measures
+(`methods/agreement/`).
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from methods.agreement.labels import (
-    cohen_kappa,
-    cohen_kappa_of_draws,
-    fleiss_kappa,
-    krippendorff_alpha,
-    raw_agreement,
-    raw_agreement_of_draws,
+from methods.agreement.measured import N_RESAMPLES, Ratings, rated_twice
+from methods.agreement.measures import (
+    LABELS_OF_ALL,
+    LABELS_OF_PAIR,
+    SCORES_OF_ALL,
+    SCORES_OF_PAIR,
+    measured_rows,
 )
-from methods.agreement.measured import (
-    N_RESAMPLES,
-    Measure,
-    MeasureOfDraws,
-    Ratings,
-    interval,
-    rated_twice,
-)
-from methods.agreement.ratings import PEOPLE, SCORE, Rating, mean_by_item
-from methods.agreement.scores import (
-    fuzzy_accuracy,
-    kendall,
-    mean_absolute_error,
-    pearson,
-    quadratic_kappa,
-    spearman,
-    strict_accuracy,
-)
+from methods.evaluation.judging import PEOPLE
+from methods.review.ratings import SCORE, Rating, mean_by_item
 
 ALL = "all"
 JUDGE = "judge:"
 """Prefix of a judge's name, so that it is not the name of a person."""
-
-LABELS_OF_PAIR: Mapping[str, Measure] = {"raw": raw_agreement, "cohen_kappa": cohen_kappa}
-LABELS_OF_ALL: Mapping[str, Measure] = {
-    "raw": raw_agreement,
-    "fleiss_kappa": fleiss_kappa,
-    "krippendorff_nominal": partial(krippendorff_alpha, level="nominal"),
-}
-SCORES_OF_PAIR: Mapping[str, Measure] = {
-    "pearson": pearson,
-    "spearman": spearman,
-    "kendall": kendall,
-    "mae": mean_absolute_error,
-}
-TEN_POINTS: Mapping[str, Measure] = {
-    "fuzzy_accuracy": fuzzy_accuracy,
-    "strict_accuracy": strict_accuracy,
-    "quadratic_kappa": quadratic_kappa,
-}
-"""What scores from 1 to 10 have beside `SCORES_OF_PAIR`."""
-SCORES_OF_ALL: Mapping[str, Measure] = {
-    "raw": raw_agreement,
-    "krippendorff_ordinal": partial(krippendorff_alpha, level="ordinal"),
-}
-OF_DRAWS: Mapping[str, MeasureOfDraws] = {
-    "raw": raw_agreement_of_draws,
-    "cohen_kappa": cohen_kappa_of_draws,
-}
-"""Measures that are too slow to be called for each draw of the bootstrap."""
 
 
 class JudgeScore(NamedTuple):
@@ -140,42 +96,6 @@ def _by_dimension(ratings: Sequence[Rating]) -> Iterator[tuple[tuple[str, str], 
             (kind, dimension),
             [rating for rating in ratings if (rating.kind, rating.dimension) == (kind, dimension)],
         )
-
-
-def measured_rows(
-    measures: Mapping[str, Measure],
-    matrix: Ratings,
-    clusters: Sequence[str],
-    seed: int,
-    n_resamples: int = N_RESAMPLES,
-) -> list[dict[str, Any]]:
-    """Every measure of one matrix of ratings, each with its interval or the reason for no value.
-
-    Rows of measure, n_items, value, low, high, reason; `clusters` names the cluster of each item.
-    """
-    rows = []
-    for name, measure in measures.items():
-        measured = measure(matrix)
-        bounds = interval(
-            measure,
-            matrix,
-            clusters,
-            seed=seed,
-            n_resamples=n_resamples,
-            of_draws=OF_DRAWS.get(name),
-        )
-        low, high = bounds or (None, None)
-        rows.append(
-            {
-                "measure": name,
-                "n_items": len(matrix),
-                "value": measured.value,
-                "low": low,
-                "high": high,
-                "reason": measured.reason,
-            }
-        )
-    return rows
 
 
 def _pairs_with_judges(

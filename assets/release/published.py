@@ -15,14 +15,13 @@ from assets.common.tables import rows_to_arrow
 from assets.release.card import first_cards, new_card, project_version
 from assets.release.in_force import pins, write_in_force
 from assets.release.releases import NAMES, TABLES
-from methods.benchmarks import BENCHMARKS, REFUSED
+from methods.benchmarks import BENCHMARKS, REFUSED, importable, published_forms
 from methods.delimited import Quoting
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.rehearsal import RehearsalError, rehearse
 from methods.imported_release import NOBODY, imported_name, imported_release, require_name
 from methods.mmdu.composing import without_places
 from methods.naming import nearest
-from methods.published_forms import importable, published_forms
 from methods.quality.languages import SCRIPTS_OF
 from methods.quality.outcome import UNCHECKED, Dialogue, Pair
 from methods.quality.rules import Limits

@@ -61,7 +61,7 @@ def place_of(item: Item, trial: str, turn: int) -> Place:
 
 
 class PredictionForms(Protocol):
-    """The module `predictions.py` of a benchmark."""
+    """The attribute `predictions` of a benchmark: a module or an object with this function."""
 
     def places(self, items: Sequence[Item], rows: Sequence[Row]) -> list[Place | Unplaced]:
         """Which pass each row has the prediction of, or why none.

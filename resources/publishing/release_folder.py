@@ -18,9 +18,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from methods.benchmarks import published_forms
 from methods.delimited import rows_of
 from methods.evaluation.published import PublishedItem
-from methods.published_forms import published_forms
 from methods.release import Rows, exported_rows
 from methods.release_card import benchmark_of, card_of, edition_of, exported_card, readme
 from methods.release_items import items_of_release

@@ -1,18 +1,21 @@
 """Prompt files: the project's, or those in the folder `LOOM_PROMPTS`.
 
 A file in that folder replaces the project's file of the same name (`mmdu/judge.md`, for example). A
-benchmark of an installed package has its prompts in the folder `prompts` beside its module. What
-belongs here: finding, checking and reading them.
+benchmark of an installed package has its prompts in the folder `prompts` next to the module that its
+entry point names. What belongs here: finding, checking and reading them.
 """
 
 import os
+from contextlib import suppress
 from functools import cache
+from importlib.metadata import entry_points
+from importlib.util import find_spec
 from pathlib import Path
 
 from methods.errors import UserError
+from methods.evaluation.benchmark import GROUP
 from methods.naming import nearest
 from methods.prompts.template import FrontMatterError, PromptTemplate
-from methods.published_forms import home_of
 from resources.files.bounded import open_text
 from resources.files.home import REPO_ROOT
 
@@ -64,10 +67,15 @@ def _check(folder: Path) -> None:
 
 
 def _folder(method: str) -> Path:
-    """Where the prompts of a method are."""
+    """Where the prompts of a method are: the project's, or those of an installed benchmark."""
     folder = PROMPTS_ROOT / method / "prompts"
-    if not folder.is_dir() and (module := home_of(method)) is not None and module.__file__:
-        return Path(module.__file__).with_name("prompts")
+    if not folder.is_dir():
+        for point in entry_points(group=GROUP, name=method):
+            # Why a package cannot be imported is said where its benchmark is left out.
+            with suppress(ImportError):
+                spec = find_spec(point.module)
+                if spec is not None and spec.origin:
+                    return Path(spec.origin).with_name("prompts")
     return folder
 
 

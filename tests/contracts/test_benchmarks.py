@@ -28,6 +28,8 @@ SHARED = (
     "assets/evaluate",
     "assets/common",
     "methods/evaluation",
+    "resources/importing",
+    "resources/publishing",
     "resources/reports",
     "sql/evaluate",
 )

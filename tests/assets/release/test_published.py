@@ -9,8 +9,7 @@ import pytest
 from PIL import Image
 
 from dagster_project.release_texts import listed, shown
-from methods.benchmarks import BENCHMARKS
-from methods.published_forms import importable
+from methods.benchmarks import BENCHMARKS, importable
 from resources.files.home import REPO_ROOT
 from resources.images.store import ImageStore
 from resources.importing.release_import import import_release

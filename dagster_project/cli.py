@@ -249,7 +249,7 @@ def _command(action: Action) -> click.Command:
                 from resources.exports.forms import require_form
 
                 require_form(given[argument.name] or "")
-        from dagster_project.action_jobs import perform_as_run
+        from dagster_project.run import perform_as_run
 
         # A path that is left out has no default: click would make "" the folder that one is in.
         arguments = {name: "" if value is None else value for name, value in given.items()}

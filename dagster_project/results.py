@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
-from importlib import import_module
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -127,6 +126,8 @@ def export_results(release: str, kind: str, to: Path | None) -> str:
 def _write_scores(
     warehouse: Warehouse, card: Mapping[str, Any], kind: str, folder: Path
 ) -> list[Path]:
+    # `settings.yaml` is checked whole, so the settings of every asset have to be known.
+    import dagster_project.definitions  # noqa: F401
     from assets.common.settings import used
     from assets.evaluate.comparisons import ComparisonsSettings
     from assets.release.card import project_version
@@ -135,7 +136,6 @@ def _write_scores(
     from resources.publishing.result_files import read_results, write_results
 
     results = read_results(warehouse, card["release_id"])
-    import_module("dagster_project.definitions")
     with instance_to_read() as instance:
         settings = used(instance, "evaluate.comparisons", ComparisonsSettings).model_dump()
     about = {**settings, "version": project_version()}

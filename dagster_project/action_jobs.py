@@ -1,21 +1,14 @@
-"""Jobs of one op, made of the table of actions, and running one from a terminal.
+"""Jobs of one op, made of the table of actions.
 
 What belongs here: the form of op and job, and the event by which assets that follow see the change.
 """
-
-import sys
-from collections.abc import Mapping
-from importlib import import_module
-from typing import Any
 
 import dagster as dg
 
 from assets.common.dagster_internals import CODE_VERSION_TAG, DATA_VERSION_TAG
 from assets.common.tables import ROW_COUNT, plain_errors
 from dagster_project.actions import ACTIONS, RELEASES, Action, Argument
-from dagster_project.instance import open_instance
-from dagster_project.job_runs import run_job
-from dagster_project.progress import WITHOUT_FAILURES, progress_logger
+from dagster_project.progress import progress_logger
 from methods.ids import content_id
 from resources.warehouse import Warehouse
 
@@ -49,30 +42,6 @@ def job_of(action: Action) -> dg.JobDefinition:
         perform()
 
     return job
-
-
-def perform_as_run(action: Action, given: Mapping[str, Any]) -> str | None:
-    """Perform an action as a run that the UI shows: what came of it; None, and why on stderr, if it
-    failed."""
-    from dagster_project.resources import make_resources
-
-    # `settings.yaml` is checked whole, so the settings of every asset have to be known.
-    import_module("dagster_project.definitions")
-    resources = make_resources()
-    with open_instance() as instance:
-        result = run_job(
-            job_of(action),
-            instance,
-            ops={action.op: {"config": dict(given)}},
-            resources={name: resources[name] for name in action.uses},
-            console=WITHOUT_FAILURES,
-        )
-    if result.success:
-        return str(result.output_for_node(action.op))
-    failed = next(event for event in result.all_events if event.is_step_failure)
-    told = failed.step_failure_data.user_failure_data
-    print((told and told.description) or f"The run {result.run_id} failed.", file=sys.stderr)
-    return None
 
 
 def _field(argument: Argument) -> dg.Field:

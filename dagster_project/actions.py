@@ -87,7 +87,7 @@ RELEASES = "release/releases"
 
 def _pin(warehouse: "Warehouse", release: str) -> Done:
     from assets.release.in_force import pin
-    from resources.releases import release_meant
+    from resources.publishing.releases import release_meant
 
     release_id = release_meant(warehouse, release)
     name = pin(warehouse, release_id)
@@ -117,7 +117,7 @@ def _retire(warehouse: "Warehouse", name: str) -> Done:
 
 def _clean(warehouse: "Warehouse", review_store: "ReviewStore", release: str) -> Done:
     from assets.evaluate.cleaned_release import write_cleaned
-    from resources.releases import cards_of
+    from resources.publishing.releases import cards_of
 
     release_id = write_cleaned(warehouse, review_store, release)
     (card,) = cards_of(warehouse, [release_id])
@@ -136,8 +136,8 @@ def _diff(
     import dagster as dg
 
     from assets.evaluate.release_diff import compared, meant, write_page
-    from resources.home import home
-    from resources.reports.addresses import address
+    from resources.files.home import home
+    from resources.web.addresses import address
 
     comparison = compared(warehouse, benchmarks, *meant(warehouse, release, other))
     page = write_page(warehouse, image_store, profile, benchmarks, comparison)
@@ -171,10 +171,10 @@ def _import(
     from assets.release.published import FOUND, LEFT_OUT, Wanted, import_published
     from methods.release_card import BROKEN, card_of, facts, settings_of
     from methods.release_card import RELEASES as OF_RELEASES
-    from resources.home import releases_path
-    from resources.releases import cards_of
-    from resources.reports.published_files import PublishedFileError
-    from resources.reports.release_import import import_release
+    from resources.files.home import releases_path
+    from resources.importing.published_files import PublishedFileError
+    from resources.importing.release_import import import_release
+    from resources.publishing.releases import cards_of
 
     if not benchmark and Path(file).is_dir():
         if held_out:

@@ -1,4 +1,4 @@
-"""Sensors that tell people of failed runs and failed checks (`resources/alerts.py`).
+"""Sensors that tell people of failed runs and failed checks (`resources/web/alerts.py`).
 
 What belongs here: which runs are told of, and in which words. They are off where nobody is to be told.
 A message that cannot be sent is a line in the log of the tick.
@@ -10,8 +10,8 @@ from assets.common.dagster_internals import MAX_RETRIES_TAG, WILL_RETRY_TAG, Run
 from assets.common.tables import WAITS
 from dagster_project.progress import cause, failed_checks, why_step_failed
 from dagster_project.run_tags import BUILD
-from resources.alerts import are_set, send
-from resources.ports import ui_page
+from resources.web.alerts import are_set, send
+from resources.web.ports import ui_page
 
 STATUS = dg.DefaultSensorStatus.RUNNING if are_set() else dg.DefaultSensorStatus.STOPPED
 EVERY_SECONDS = 15

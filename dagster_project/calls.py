@@ -4,10 +4,10 @@ What belongs here: what is looked at before the server starts, and its end. The 
 `resources/calls_page`; the UI serves it, too (`webserver.py`).
 """
 
-from resources.home import home
-from resources.ports import HOST, require_free
-from resources.reports.addresses import CALLS
+from resources.files.home import home
 from resources.stores import require_folder
+from resources.web.addresses import CALLS
+from resources.web.ports import HOST, require_free
 
 
 def serve(port: int) -> int:

@@ -31,7 +31,7 @@ from resources.command_line import (
     ReadingCommand,
     run,
 )
-from resources.extras import extras
+from resources.settings.extras import extras
 from review.commands import review
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def demo(everything: bool) -> int:
     """Everything: build the corpus into releases, evaluate the profile's models, show leaderboards.
 
     Shards are ingested, and of what follows all that is out of date is run."""
-    from resources.embedder_process import text_embedder
+    from resources.embedding.process import text_embedder
 
     embedder = text_embedder()
     if not _warehouse().is_there():
@@ -239,7 +239,7 @@ def _command(action: Action) -> click.Command:
     """The subcommand of an action."""
 
     def perform(**given: Any) -> int:
-        from resources.releases import release_meant
+        from resources.publishing.releases import release_meant
 
         # What is wrong with a name needs no run, which takes seconds to begin.
         for argument in action.arguments:
@@ -249,7 +249,7 @@ def _command(action: Action) -> click.Command:
                 from resources.exports.forms import require_form
 
                 require_form(given[argument.name] or "")
-        from dagster_project.action_jobs import perform_as_run
+        from dagster_project.run import perform_as_run
 
         # A path that is left out has no default: click would make "" the folder that one is in.
         arguments = {name: "" if value is None else value for name, value in given.items()}
@@ -316,7 +316,7 @@ def list_forms() -> None:
 def verify_folder(folder: Path) -> None:
     """Check every file of an exported folder against its list; a name alone is also one of the home."""
     from resources.exports.folder import checked_files, told
-    from resources.home import releases_path
+    from resources.files.home import releases_path
     from resources.stores import require_home
 
     if not folder.exists() and folder.name == str(folder):
@@ -474,8 +474,8 @@ def restore(source: Path, overwrite: bool) -> None:
 @click.option("--back", is_flag=True, help="Bring what they have back to this home.")
 def move(back: bool) -> None:
     """Bring the home to what LOOM_STORES, LOOM_WAREHOUSE and LOOM_FILES name."""
-    from resources.home_moving import move
     from resources.stores import require_home
+    from resources.upkeep.moving import move
 
     if not back:
         require_home()

@@ -25,11 +25,11 @@ from methods.errors import UserError
 from methods.evaluation.contestants import model_of
 from methods.ids import canonical_json, content_id
 from methods.pairwise.comparing import COMPARE_PROMPT, COMPARE_VERSION
-from resources.embedder_process import text_embedder
+from resources.embedding.process import text_embedder
 from resources.llm.model_spec import ModelSpec
 from resources.llm.registry import Role, active_profile, load_registry
-from resources.prompts import PROMPTS_ROOT, prompt
-from resources.settings import read_sections
+from resources.settings.asset_settings import read_sections
+from resources.settings.prompts import PROMPTS_ROOT, prompt
 from resources.warehouse import declared_columns, sql_files, sql_text
 
 COMMENT = re.compile(r"--[^\n]*")

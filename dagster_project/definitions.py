@@ -30,7 +30,7 @@ from dagster_project.resources import make_resources
 from dagster_project.schedules import SCHEDULES
 from dagster_project.sensors import SENSORS, batch_sensors
 from methods.benchmarks import BENCHMARKS, Benchmarks
-from resources.extras import extras
+from resources.settings.extras import extras
 
 STAGES = (
     *(ingest, cluster, dialogue, rewrite, choice, quality),

@@ -23,9 +23,9 @@ from methods.errors import UserError
 from methods.image_sets import Kind
 from methods.markdown import code, table
 from methods.mmdu.table_1 import FIGURES, PAPER, PAPER_DIALOGUES, Built, figures_of
-from resources import home
-from resources.atomic_file import write_atomically
-from resources.home import REPO_ROOT
+from resources.files import home
+from resources.files.atomic import write_atomically
+from resources.files.home import REPO_ROOT
 from resources.images.store import ImageStore, open_images
 from resources.llm.dry_run import DryGateway, Forecast
 from resources.llm.estimate import picture_tokens, text_tokens
@@ -33,8 +33,8 @@ from resources.llm.ledger import Ledger
 from resources.llm.model_spec import ModelSpec
 from resources.llm.registry import Registry, active_profile, load_registry
 from resources.offline.process import OfflineServer
-from resources.prompts import check_own_prompts
-from resources.settings import read_sections
+from resources.settings.asset_settings import read_sections
+from resources.settings.prompts import check_own_prompts
 from resources.warehouse import Warehouse
 from resources.warehouse_of_home import warehouse_of_home
 

@@ -19,19 +19,21 @@ from assets.common.settings import SECTIONS
 from dagster_project.definitions import build_defs
 from dagster_project.job_runs import run_job
 from dagster_project.resources import corpus_folder, image_fetcher
-from resources import home, lake_file, shared_files, store_backend
+from resources import lake_file, store_backend
 from resources.corpus.corpus import DOWNLOADS, WIKIPEDIA
+from resources.files import home
+from resources.files import object_storage as shared_files
 from resources.images.index import IndexFile
 from resources.images.store import open_images
 from resources.llm.dry_run import DryGateway, Forecast
 from resources.llm.ledger import Ledger
 from resources.llm.registry import active_profile, load_registry
 from resources.offline.process import OfflineServer
-from resources.prompts import check_own_prompts
 from resources.review.file import ReviewFile
 from resources.review.rules import read_rules
 from resources.review.store import RULES_FILE
-from resources.settings import read_sections
+from resources.settings.asset_settings import read_sections
+from resources.settings.prompts import check_own_prompts
 from resources.store_backend import copy_store, database, is_there
 from resources.stores import bring_home_up_to_date
 from resources.warehouse_of_home import warehouse_of_home

@@ -1,7 +1,7 @@
 """What is done to a home as a whole: back it up, restore it, mend its ledger, clean it.
 
-What belongs here: the sentences that say what was done. What each does is `resources/home_backup.py`,
-`resources/llm/ledger/check.py`, `resources/llm/ledger/salvage.py` and `resources/home_cleaning.py`.
+What belongs here: the sentences that say what was done. What each does is `resources/upkeep/backup.py`,
+`resources/llm/ledger/check.py`, `resources/llm/ledger/salvage.py` and `resources/upkeep/cleaning.py`.
 """
 
 from datetime import datetime
@@ -9,12 +9,12 @@ from pathlib import Path
 
 from methods.errors import UserError
 from methods.naming import listed
-from resources import home
-from resources.home_backup import back_up, restore
-from resources.home_cleaning import clean, require_unused
+from resources.files import home
 from resources.llm.ledger.check import Findings, check_all
 from resources.llm.ledger.salvage import salvage
 from resources.store_backend import shown_database
+from resources.upkeep.backup import back_up, restore
+from resources.upkeep.cleaning import clean, require_unused
 
 
 def back_up_home(to: Path | None) -> str:

@@ -21,8 +21,8 @@ import yaml
 from filelock import FileLock
 
 from resources import store_backend
-from resources.atomic_file import write_atomically
-from resources.home import home
+from resources.files.atomic import write_atomically
+from resources.files.home import home
 from resources.sqlite_file import copy_sqlite
 from resources.stores import may_write, require_folder
 

@@ -29,9 +29,9 @@ from dagster_project.shards import observation
 from methods.naming import listed
 from resources.corpus.corpus import Corpus
 from resources.corpus.observation import observe
-from resources.embedder import Embedder
+from resources.embedding.embedder import Embedder
+from resources.files.waiting import Waiting
 from resources.llm.gateway import Gateway
-from resources.waiting import Waiting
 from resources.warehouse import Warehouse
 
 Job = dg.JobDefinition | UnresolvedAssetJobDefinition

@@ -8,7 +8,7 @@ from dagster_project.model_check import Finding, most_images
 from dagster_project.model_measures import room_for_prompt
 from dagster_project.models import gateway_for, measured, print_findings
 from methods.errors import UserError, printable
-from resources.atomic_file import write_atomically
+from resources.files.atomic import write_atomically
 from resources.llm.discovery import ModelServer, ServedModel, discover
 from resources.llm.registry import Registry, load_registry, registry_of, registry_path
 from resources.llm.registry_file import by_hand, entry_text, with_model

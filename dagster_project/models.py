@@ -17,7 +17,7 @@ from dagster_project.resources import make_gateway
 from methods.errors import UserError, printable
 from methods.ingest.image_check import MAX_BYTES, ImageRejected
 from methods.prompts.messages import Image, Message, Part, Text
-from resources.bounded import NotRead, read_file
+from resources.files.bounded import NotRead, read_file
 from resources.images.intake import take_in
 from resources.images.store import ImageStore
 from resources.llm.gateway import Gateway

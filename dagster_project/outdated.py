@@ -21,7 +21,7 @@ from assets.common.dagster_internals import (
 from assets.common.tables import ROW_COUNT
 from assets.common.unchanged import MAY_BE_KEPT, has_decisions_since, reads_the_same
 from dagster_project.progress import is_wrong
-from resources.home import home, ledger_path, releases_path, review_path
+from resources.files.home import home, ledger_path, releases_path, review_path
 from resources.llm.ledger import Ledger
 from resources.review.store import ReviewStore
 from resources.store_backend import is_there

@@ -10,7 +10,7 @@ from typing import Any
 from methods.markdown import code, table
 from methods.release_card import TAU, card_markdown, card_of, reviewed_by, settings_of
 from methods.release_diff_text import score
-from resources.releases import cards_of, release_meant
+from resources.publishing.releases import cards_of, release_meant
 from resources.warehouse import Warehouse
 
 

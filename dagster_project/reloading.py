@@ -13,12 +13,12 @@ import httpx
 
 from dagster_project.run_tags import LOCATION
 from methods.json_text import from_json
-from resources.extras import folders
-from resources.home import settings_path
+from resources.files.home import settings_path
 from resources.llm.registry import registry_path
-from resources.ports import HOST
-from resources.prompts import PROMPTS_ROOT
+from resources.settings.extras import folders
+from resources.settings.prompts import PROMPTS_ROOT
 from resources.warehouse import SQL_ROOT
+from resources.web.ports import HOST
 
 INTERVAL = 2.0
 """Seconds between two looks at the files."""

@@ -13,10 +13,9 @@ from assets.common.dagster_internals import PARENT_RUN_ID_TAG, ROOT_RUN_ID_TAG
 from assets.common.tables import plain_errors
 from dagster_project.run_tags import BUILD, CHAIN
 from methods.benchmarks import BENCHMARKS, Benchmarks
-from resources import home
 from resources.corpus.corpus import Corpus
-from resources.embedder_process import text_embedder
-from resources.host_pauses import HostPauses
+from resources.embedding.process import text_embedder
+from resources.files import home
 from resources.images.fetcher import ImageFetcher
 from resources.images.index import ImageIndex
 from resources.images.store import open_images
@@ -25,11 +24,12 @@ from resources.llm.ledger import Ledger
 from resources.llm.model_spec import RegistryError
 from resources.llm.registry import Registry, active_profile, load_registry
 from resources.offline.process import OfflineServer
-from resources.prompts import check_own_prompts
 from resources.ray_clustering.cluster import RayCluster
 from resources.review.store import ReviewStore
+from resources.settings.prompts import check_own_prompts
 from resources.warehouse import Warehouse
 from resources.warehouse_of_home import warehouse_of_home
+from resources.web.host_pauses import HostPauses
 
 _LOG = logging.getLogger(__name__)
 SAMPLE_CORPUS = home.REPO_ROOT / "resources" / "sample_corpus"

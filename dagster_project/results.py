@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
-from importlib import import_module
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -29,7 +28,7 @@ from methods.evaluation.statistics.power import (
     factor,
 )
 from methods.naming import listed
-from resources import home
+from resources.files import home
 from resources.llm.ledger import Ledger
 from resources.llm.usage import unread_sentence
 from resources.warehouse import Warehouse
@@ -103,10 +102,10 @@ def export_results(release: str, kind: str, to: Path | None) -> str:
 
     Raises UserError. The settings that scores were made with are those of the last run that made them.
     """
-    from resources.releases import cards_of, release_meant
-    from resources.reports.leaderboard_file import write_open_vlm
-    from resources.reports.result_files import OPEN_VLM, SUBMISSION, require_kind
-    from resources.reports.submission_files import write_submissions
+    from resources.publishing.leaderboard_file import write_open_vlm
+    from resources.publishing.releases import cards_of, release_meant
+    from resources.publishing.result_files import OPEN_VLM, SUBMISSION, require_kind
+    from resources.publishing.submission_files import write_submissions
 
     require_kind(kind)
     warehouse = warehouse_of_home()
@@ -127,15 +126,16 @@ def export_results(release: str, kind: str, to: Path | None) -> str:
 def _write_scores(
     warehouse: Warehouse, card: Mapping[str, Any], kind: str, folder: Path
 ) -> list[Path]:
+    # `settings.yaml` is checked whole, so the settings of every asset have to be known.
+    import dagster_project.definitions  # noqa: F401
     from assets.common.settings import used
     from assets.evaluate.comparisons import ComparisonsSettings
     from assets.release.card import project_version
     from dagster_project.instance import instance_to_read
     from methods.release_card import card_of
-    from resources.reports.result_files import read_results, write_results
+    from resources.publishing.result_files import read_results, write_results
 
     results = read_results(warehouse, card["release_id"])
-    import_module("dagster_project.definitions")
     with instance_to_read() as instance:
         settings = used(instance, "evaluate.comparisons", ComparisonsSettings).model_dump()
     about = {**settings, "version": project_version()}
@@ -160,8 +160,8 @@ def power_of(release: str, difference: float) -> str:
     models cannot be so far apart.
     """
     from methods.benchmarks import BENCHMARKS
-    from resources.releases import release_meant
-    from resources.reports.result_files import ResultError, read_results
+    from resources.publishing.releases import release_meant
+    from resources.publishing.result_files import ResultError, read_results
 
     if not 0 < difference < math.inf:
         raise ResultError("--difference is a number above 0: the points that two models are apart.")

@@ -1,14 +1,20 @@
-"""One of the project's jobs in this process, as the Launchpad's button runs it.
+"""One of the project's jobs in this process, as the Launchpad's button runs it, also that of an action.
 
 What belongs here: running it, and how it ends in a terminal. The job with everything is `demo.py`.
 """
 
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from dagster_project.actions import Action
 from dagster_project.dead_runs import end_dead_runs
-from dagster_project.definitions import build_defs
+from dagster_project.definitions import build_defs, defs
 from dagster_project.instance import open_instance
 from dagster_project.job_runs import run_job
 from dagster_project.progress import (
     MADE,
+    WITHOUT_FAILURES,
     console_of,
     failed_checks,
     only_failed,
@@ -46,3 +52,28 @@ def _run(job: str) -> int:
     elif not result.success:
         say_failed(job)
     return 0 if result.success and not wrong else 1
+
+
+def perform_as_run(action: Action, arguments: Mapping[str, Any]) -> str | None:
+    """Perform an action as a run that the UI shows.
+
+    Args:
+        action: The action.
+        arguments: Values of the arguments by name.
+
+    Returns:
+        The result in sentences; None if the run failed, after the reason was printed on stderr.
+    """
+    with open_instance() as instance:
+        result = run_job(
+            defs.resolve_job_def(action.job),
+            instance,
+            ops={action.op: {"config": dict(arguments)}},
+            console=WITHOUT_FAILURES,
+        )
+    if result.success:
+        return str(result.output_for_node(action.op))
+    failed = next(event for event in result.all_events if event.is_step_failure)
+    failure = failed.step_failure_data.user_failure_data
+    print((failure and failure.description) or f"The run {result.run_id} failed.", file=sys.stderr)
+    return None

@@ -15,7 +15,7 @@ from assets.common.tables import recorded_rows
 from dagster_project import jobs
 from dagster_project.resources import corpus_folder
 from methods.errors import UserError
-from resources import home
+from resources.files import home
 from resources.llm.ledger import Ledger
 from resources.llm.registry import active_profile, load_registry
 from resources.store_backend import is_there

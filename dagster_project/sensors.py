@@ -24,14 +24,14 @@ from dagster_project.jobs import ASK_MODELS, Job
 from dagster_project.resources import corpus_folder
 from dagster_project.run_tags import CHAIN, WAITED
 from dagster_project.shards import observation
-from methods.agreement.ratings import SCORE
-from methods.choice.flagged import FLAGGED
 from methods.choice.read_answers import QUEUED_KIND
 from methods.errors import UserError
 from methods.ids import content_id
 from methods.json_text import from_json
+from methods.review.flagged_items import FLAGGED
+from methods.review.ratings import SCORE
 from resources.corpus.observation import Observed, observe
-from resources.home import ledger_path, review_path
+from resources.files.home import ledger_path, review_path
 from resources.llm.batches import poll_open_batches
 from resources.llm.ledger import Ledger
 from resources.llm.ledger.batch_state import BatchState

@@ -19,10 +19,10 @@ from dagster_project.run_tags import LOCATION
 from dagster_project.supervisor import supervise
 from dagster_project.ui import prepare_instance
 from methods.errors import UserError
-from resources.atomic_file import write_atomically
-from resources.home import REPO_ROOT, home
-from resources.ports import HOST, require_free
+from resources.files.atomic import write_atomically
+from resources.files.home import REPO_ROOT, home
 from resources.stores import bring_home_up_to_date, usable_home
+from resources.web.ports import HOST, require_free
 
 CODE = "LOOM_CODE"
 """The variable with host and port of the code location, where it is a process of its own."""

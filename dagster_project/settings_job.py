@@ -1,7 +1,7 @@
 """The job `settings`: the home's `settings.yaml`, shown and edited in the Launchpad.
 
-What belongs here: the job. Reading and writing the file is `resources/settings.py`. The settings
-themselves stand beside the assets.
+What belongs here: the job. Reading and writing the file is `resources/settings/asset_settings.py`.
+The settings themselves stand next to the assets.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ from assets.common.settings import SECTIONS, config_fields
 from assets.common.tables import plain_errors
 from methods.errors import UserError
 from methods.ids import content_id
-from resources.settings import Settings, SettingsError, read_sections, write_sections
+from resources.settings.asset_settings import Settings, SettingsError, read_sections, write_sections
 
 SHOWN = "made_from"
 """Field with which the Launchpad says which state of the file its values are."""

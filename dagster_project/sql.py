@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from methods.errors import UserError
-from resources import home
+from resources.files import home
 from resources.notebook import copied
 from resources.query_check import TABLES, require_query
 from resources.warehouse_schema import later_version

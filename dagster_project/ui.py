@@ -16,9 +16,9 @@ from dagster_project.reloading import files_state, reload_when_changed
 from dagster_project.resources import corpus_folder
 from dagster_project.supervisor import supervise
 from methods.errors import UserError
-from resources.home import REPO_ROOT, home
-from resources.ports import HOST, reserve_for_ui
+from resources.files.home import REPO_ROOT, home
 from resources.stores import bring_home_up_to_date, usable_home
+from resources.web.ports import HOST, reserve_for_ui
 
 
 def serve(port: int) -> int:

@@ -14,10 +14,10 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute
 
 from resources.calls_page.pages import routes_of
-from resources.home import home
-from resources.ports import UI_VARIABLE
-from resources.reports.server import files_of
-from resources.request_guard import SAFE_METHODS, RequestGuard
+from resources.files.home import home
+from resources.publishing.server import files_of
+from resources.web.ports import UI_VARIABLE
+from resources.web.request_guard import SAFE_METHODS, RequestGuard
 
 _ONLY_POST = (
     "GET /graphql answers queries only. Send mutations by POST, as JSON: "

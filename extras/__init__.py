@@ -1,1 +1,1 @@
-"""What few homes use: a folder each, found by `resources/extras.py`; the core imports none of them."""
+"""What few homes use: a folder each, found by `resources/settings/extras.py`; the core imports none."""

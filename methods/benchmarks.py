@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 
 from methods.alignmmbench import Alignmmbench
 from methods.convbench import Convbench
-from methods.evaluation.benchmark import Benchmark, lacking
+from methods.evaluation.benchmark import GROUP, Benchmark, lacking
+from methods.evaluation.published import PublishedForms
 from methods.mmbench import Mmbench
 from methods.mmdu import Mmdu
 from methods.mmiu import Mmiu
 
 Benchmarks = Mapping[str, Benchmark]
-GROUP = "vlm_loom.benchmarks"
 _NAME = re.compile("[a-z][a-z0-9_]{0,39}")
 _OWN: Benchmarks = {
     benchmark.name: benchmark
@@ -77,3 +77,19 @@ _INSTALLED = installed(entry_points(group=GROUP))
 BENCHMARKS: Benchmarks = {**_OWN, **_INSTALLED.benchmarks}
 REFUSED: Mapping[str, str] = _INSTALLED.refused
 """Why a benchmark of an installed package is not among them, by its name."""
+
+
+def published_forms(name: str) -> PublishedForms | None:
+    """The published forms of a benchmark; None where it has none, or there is no benchmark `name`."""
+    benchmark = BENCHMARKS.get(name)
+    return None if benchmark is None else benchmark.published
+
+
+def importable() -> list[str]:
+    """Names of the benchmarks whose published files can be read."""
+    return [name for name, benchmark in BENCHMARKS.items() if benchmark.published]
+
+
+def predictable() -> list[str]:
+    """Names of the benchmarks that files of predictions can be imported for."""
+    return [name for name, benchmark in BENCHMARKS.items() if benchmark.predictions]

@@ -17,9 +17,9 @@ from click.core import ParameterSource
 from methods.delimited import QUOTING_HELP, QUOTINGS
 from methods.errors import UserError, printable
 from methods.naming import nearest
-from resources.exhausted import exhausted
-from resources.home import DEFAULT, home
-from resources.ports import HOST
+from resources.files.exhausted import exhausted
+from resources.files.home import DEFAULT, home
+from resources.web.ports import HOST
 
 NOT_DONE = 2
 FILE = click.Path(path_type=Path)

@@ -16,7 +16,7 @@ from pathlib import Path
 from threading import Lock, Timer
 from typing import TYPE_CHECKING, NamedTuple
 
-from resources.home import is_writable
+from resources.files.home import is_writable
 
 if TYPE_CHECKING:
     import duckdb

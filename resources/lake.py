@@ -22,8 +22,8 @@ from tenacity import (
 
 from methods.ids import canonical_json
 from methods.json_text import from_json
-from resources import home
 from resources.duckdb_file import quoted
+from resources.files import home
 from resources.lake_file import (
     LakeAddress,
     LakeError,

@@ -20,12 +20,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from resources import home
 from resources.duckdb_file import quoted
-from resources.shared_files import SCHEME, shared_files
-from resources.shared_files import VARIABLE as FILES
+from resources.files import home
+from resources.files.object_storage import SCHEME, shared_files
+from resources.files.object_storage import VARIABLE as FILES
+from resources.files.waiting import Waiting
 from resources.store_backend import is_address
-from resources.waiting import Waiting
 from resources.warehouse_schema import WarehouseError
 
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ from typing import NamedTuple
 from methods.errors import UserError
 from methods.ingest.image_check import ImageRejected
 from methods.mmiu.metadata import MetadataFault, Sample, read_metadata
-from resources.bounded import read_file
+from resources.files.bounded import read_file
 from resources.images.intake import take_in
 from resources.images.store import ImageStore
-from resources.reports.published_files import picture_in
+from resources.importing.published_files import picture_in
 
 ENDINGS = (".json", ".jsonl")
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from methods.naming import nearest
-from resources import home
+from resources.files import home
 from resources.lake_file import lake_address
 from resources.query_check import SEALED, TABLES, require_query
 from resources.stores import require_kept, usable_home

@@ -15,7 +15,7 @@ from typing import ClassVar, TypeVar
 from filelock import FileLock
 
 from methods.naming import listed
-from resources.home import is_writable
+from resources.files.home import is_writable
 from resources.migrations import (
     Migration,
     StoreError,

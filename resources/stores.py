@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from resources import home
-from resources.exhausted import exhausted
+from resources.files import home
+from resources.files.exhausted import exhausted
 from resources.images.index import IndexFile
 from resources.llm.ledger.check import require_sound
 from resources.llm.ledger.file import LedgerFile

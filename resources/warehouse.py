@@ -23,8 +23,8 @@ from filelock import FileLock, Timeout
 from methods.ids import content_id
 from resources.duckdb_file import OpenFile, attached, left_open, quoted
 from resources.duckdb_versions import another_version
-from resources.home import is_writable
-from resources.waiting import Waiting
+from resources.files.home import is_writable
+from resources.files.waiting import Waiting
 from resources.warehouse_reads import Reads
 from resources.warehouse_schema import (
     SQL_ROOT,

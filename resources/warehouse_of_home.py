@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from resources import home
+from resources.files import home
 from resources.lake_file import lake_address
 from resources.migrations import StoreError
 from resources.warehouse import Warehouse

@@ -17,8 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from resources.extras import folders
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 from resources.migrations import (
     BASELINE,
     Migration,
@@ -29,6 +28,7 @@ from resources.migrations import (
     missing_steps,
     require_kept,
 )
+from resources.settings.extras import folders
 
 if TYPE_CHECKING:
     import duckdb

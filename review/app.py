@@ -14,10 +14,10 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from resources.images.store import ImageStore
-from resources.ports import REVIEW_VARIABLE
-from resources.request_guard import RequestGuard
 from resources.review.accounts import Accounts
 from resources.review.store import ReviewStore
+from resources.web.ports import REVIEW_VARIABLE
+from resources.web.request_guard import RequestGuard
 from review.pages import accounts as account_pages
 from review.pages import changes, items, lead, queue, work
 from review.pages.frame import STATIC, choose_language, refuse, version

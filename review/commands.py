@@ -20,8 +20,9 @@ from methods.errors import UserError
 from methods.review import KINDS, ROUNDS, QueueItem
 from resources import command_line
 from resources.command_line import FILE, QUOTING, Choice, HomeGroup, ReadingCommand
-from resources.extras import extras
-from resources.ports import (
+from resources.review.accounts import ROLES
+from resources.settings.extras import extras
+from resources.web.ports import (
     HOST,
     REVIEW_ADDRESS,
     REVIEW_PORT,
@@ -29,7 +30,6 @@ from resources.ports import (
     addresses_in,
     require_free,
 )
-from resources.review.accounts import ROLES
 
 if TYPE_CHECKING:
     from resources.review.accounts import Accounts
@@ -417,7 +417,7 @@ def report_import(result: "ImportResult") -> int:
 
 def review_store() -> "ReviewStore":
     """The events of review."""
-    from resources.home import review_path
+    from resources.files.home import review_path
     from resources.review.store import ReviewStore
 
     return ReviewStore(review_path())
@@ -430,7 +430,7 @@ def known_reviewer(name: str) -> str:
 
 def _accounts() -> "Accounts":
     """The accounts of reviewers."""
-    from resources.home import review_path
+    from resources.files.home import review_path
     from resources.review.accounts import Accounts
 
     return Accounts(review_path())

@@ -1,7 +1,7 @@
 """Protection against cross-site request forgery: whether one of the app's own pages sent a request.
 
 What belongs here: the token that every form and script sends back. The headers in which browsers name
-the origin of a request are checked before (`resources/request_guard.py`). Both must be right, since
+the origin of a request are checked before (`resources/web/request_guard.py`). Both must be right, since
 attackers have bypassed either.
 """
 
@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.types import Message, Receive
 
-from resources.request_guard import SAFE_METHODS
+from resources.web.request_guard import SAFE_METHODS
 
 CSRF_FIELD = "csrf_token"
 CSRF_HEADER = "x-csrf-token"

@@ -16,14 +16,14 @@ from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from methods.agreement.ratings import effort_rows
 from methods.errors import UserError
 from methods.ids import content_id
 from methods.json_text import from_json
 from methods.review import KINDS, Decision, QueueItem, source_hash_of
+from methods.review.ratings import effort_rows
 from methods.spreadsheet_cells import marked_rows, unmarked_rows
 from methods.validation import first_fault
-from resources.bounded import MOST_BYTES, open_file, read_member
+from resources.files.bounded import MOST_BYTES, open_file, read_member
 from resources.review.accounts import ROLES, Accounts, folded_name
 from resources.review.gold import NewGold, gold_id_of
 from resources.review.loading import Ended
@@ -71,7 +71,7 @@ class _Comment(BaseModel):
 
 
 class _Expected(BaseModel):
-    """What an expert made of an item: `expected_of` in methods/agreement/gold.py."""
+    """What an expert made of an item: `expected_of` in methods/review/gold.py."""
 
     model_config = ConfigDict(extra="forbid")
     verdict: Literal["accept", "edit", "reject"]

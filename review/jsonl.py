@@ -12,7 +12,7 @@ from typing import Any
 
 from methods.json_text import from_json
 from methods.review import QueueItem
-from resources.bounded import open_file
+from resources.files.bounded import open_file
 from review.import_export import Record
 
 LINE_KEYS_TO_FILL = ("verdict", "edits", "reason", "note")

@@ -37,8 +37,8 @@ from starlette.requests import ClientDisconnect, HTTPConnection, Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from resources.request_guard import SAFE_METHODS
 from resources.review.accounts import ROLES, SESSION_LASTS, Account, Accounts
+from resources.web.request_guard import SAFE_METHODS
 from review.csrf import checked_body, content_type, csrf_token_of
 from review.proxy import SignInHeader
 

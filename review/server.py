@@ -9,7 +9,7 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from resources.ports import HOST
+from resources.web.ports import HOST
 from review.proxy import PEER
 
 WHOLE_WITHIN = 30.0

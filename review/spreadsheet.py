@@ -18,7 +18,7 @@ from methods.delimited import DelimitedError, Quoting, TableRow, rows_of
 from methods.errors import UserError
 from methods.review import QueueItem
 from methods.spreadsheet_cells import is_like_formula
-from resources.bounded import read_file
+from resources.files.bounded import read_file
 from review.import_export import Record
 from review.item_texts import context_texts, item_texts
 

@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 
 FOLDERS = ("assets", "dagster_project", "extras")
 TRY = """

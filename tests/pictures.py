@@ -19,9 +19,9 @@ from typing import Any
 from playwright.sync_api import Browser, Page, ViewportSize, expect, sync_playwright
 
 from methods.review import Decision, QueueItem, queue_item
-from resources.home import REPO_ROOT
-from resources.reports.addresses import address
+from resources.files.home import REPO_ROOT
 from resources.reports.figures import can_draw, font_for
+from resources.web.addresses import address
 from tests.browser import FLAGS
 from tests.e2e.running import Run, demo
 from tests.e2e.ui import PATIENCE, Ui

@@ -4,7 +4,7 @@ README is short."""
 import re
 from pathlib import Path
 
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 from tests.command_lines import fault_of, lines_in
 
 CODE = ("dagster_project", "assets", "resources", "methods", "review", "extras")

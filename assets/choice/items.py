@@ -25,7 +25,7 @@ from methods.mmbench.writing import SCHEMA, assigned, item_id, read_item
 from methods.validation import require_known, require_once
 from resources.images.store import ImageStore
 from resources.llm.gateway import Gateway
-from resources.prompts import prompt
+from resources.settings.prompts import prompt
 from resources.warehouse import Warehouse
 
 

@@ -47,7 +47,7 @@ from resources.images.store import DerivedPictures, ImageStore
 from resources.llm.gateway import Gateway
 from resources.llm.usage import Usage
 from resources.metadata_files import brought_samples
-from resources.prompts import prompt
+from resources.settings.prompts import prompt
 from resources.warehouse import Warehouse, Write
 
 NOTHING = "No question is asked for: no metadata is given, and n_derived or tasks says none."

@@ -16,7 +16,7 @@ from assets.common.automation import WHEN_READY
 from assets.common.generation import Ask, GenerationSettings, Row, ask_and_read, write_generated
 from assets.common.losses import FAILED_CALLS, in_words, worth_a_retry
 from assets.common.tables import table_asset
-from methods.choice.contents import choices_of, content_of, texts_of
+from methods.choice.contents import choices_of, texts_of
 from methods.choice.languages import LANGUAGES, Language
 from methods.ids import content_id
 from methods.mmbench.translating import (
@@ -25,9 +25,10 @@ from methods.mmbench.translating import (
     schema_of,
     translation_id,
 )
+from methods.review.contents import content_of
 from methods.validation import require_known, require_once
 from resources.llm.gateway import Gateway
-from resources.prompts import prompt
+from resources.settings.prompts import prompt
 from resources.warehouse import Warehouse
 
 

@@ -32,9 +32,9 @@ from methods.clustering.communities import (
 from methods.clustering.incremental import Communities, extend, recluster
 from methods.clustering.neighbours import Vectors
 from methods.clustering.two_passes import ASSIGNED, CommunityDetector, Detectors, Membership
-from resources.embedder import Embedder
+from resources.embedding.embedder import Embedder
 from resources.ray_clustering.cluster import RayCluster
-from resources.settings import Settings
+from resources.settings.asset_settings import Settings
 from resources.warehouse import Warehouse, Write
 
 SHOWN_OF_EACH = 5

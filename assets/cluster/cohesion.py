@@ -13,8 +13,8 @@ from assets.cluster.clusters import clusters
 from assets.cluster.embeddings import entry_vectors
 from assets.common.automation import WHEN_READY
 from assets.common.tables import report, rows_to_arrow, table_asset
-from resources.embedder import Embedder
-from resources.settings import Settings
+from resources.embedding.embedder import Embedder
+from resources.settings.asset_settings import Settings
 from resources.warehouse import Warehouse
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 """Embeddings of entries' texts, each text embedded once; and reading the vectors of entries.
 
 What belongs here: which texts are embedded, and in what portions they are stored. The view
-`cluster.entry_texts` defines the texts of an entry; `resources/embedder.py` computes vectors.
+`cluster.entry_texts` defines the texts of an entry; `resources/embedding/embedder.py` computes vectors.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from assets.common.progress import StepProgress
 from assets.common.ray_jobs import ByRowSettings, RowsOnRay, RowWork
 from assets.common.tables import report, table_asset
 from assets.ingest import entries
-from resources.embedder import STEP, Embedder, with_vectors
+from resources.embedding.embedder import STEP, Embedder, with_vectors
 from resources.ray_clustering.cluster import RayCluster
 from resources.warehouse import Warehouse
 
@@ -164,7 +164,7 @@ def _work(embedder: Embedder, gpus: float) -> RowWork:
     """Embedding as work by row: a worker without a GPU is not to look for one."""
     device = embedder.wanted_device or (None if gpus else "cpu")
     return RowWork(
-        "resources.embedder:embed_on_worker",
+        "resources.embedding.embedder:embed_on_worker",
         {"model": embedder.model, "backend": embedder.backend, "device": device},
         TEXTS_PER_BLOCK,
     )

@@ -30,9 +30,9 @@ from methods.image_sets import (
     sample_sets,
     size_weights,
 )
-from resources.embedder import Embedder
+from resources.embedding.embedder import Embedder
 from resources.images.store import ImageStore
-from resources.settings import Settings
+from resources.settings.asset_settings import Settings
 from resources.warehouse import Warehouse, Write
 
 BENCHMARK_SIZES = {

@@ -10,8 +10,8 @@ from assets.cluster.clusters import clusters
 from assets.cluster.cohesion import labelled_clusters
 from assets.common.automation import WHEN_READY
 from assets.common.tables import report, rows_to_arrow, table_asset
-from resources.embedder import Embedder
-from resources.settings import Settings
+from resources.embedding.embedder import Embedder
+from resources.settings.asset_settings import Settings
 from resources.warehouse import Warehouse
 
 ROUNDING = 1e-6

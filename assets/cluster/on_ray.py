@@ -12,7 +12,7 @@ from assets.common.ray_jobs import require, run_job
 from methods.clustering.communities import Community, threshold_communities
 from methods.clustering.neighbours import ThresholdError, Vectors
 from methods.clustering.two_passes import CommunityDetector
-from resources.home import home
+from resources.files.home import home
 from resources.ray_clustering.cluster import RayCluster
 from resources.ray_clustering.job_folder import JobFolder, JobFolderInUse, open_job_folder
 

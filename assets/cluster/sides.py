@@ -30,7 +30,7 @@ from methods.image_sets.sides import (
 )
 from methods.image_sets.sides import sides as sides_of
 from resources.images.store import ImageStore
-from resources.settings import Settings
+from resources.settings.asset_settings import Settings
 from resources.warehouse import Warehouse
 
 TABLE = "cluster.sides"

@@ -17,12 +17,12 @@ import pyarrow as pa
 from methods.errors import UserError
 from methods.markdown import code
 from methods.prompts.template import TemplateError
-from resources.exhausted import exhausted
-from resources.home import REPO_ROOT
+from resources.files.exhausted import exhausted
+from resources.files.home import REPO_ROOT
 from resources.llm.model_calls import BatchPending, WaitingForBatch
 from resources.llm.trial import PromptGivenUp
 from resources.migrations import StoreAway
-from resources.prompts import PromptError
+from resources.settings.prompts import PromptError
 from resources.stores import is_refused_home, refused_by_system
 from resources.warehouse import Warehouse, arrow_schema
 

@@ -26,7 +26,7 @@ from resources.llm.parsed_reply import ParsedReply, complete_and_parse
 from resources.llm.registry import Role
 from resources.llm.request import ChatRequest
 from resources.llm.usage import Usage
-from resources.settings import Settings
+from resources.settings.asset_settings import Settings
 from resources.warehouse import Warehouse, Write
 
 S = TypeVar("S")

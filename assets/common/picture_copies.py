@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from assets.common.ray_jobs import RowsOnRay, RowWork
 from assets.common.tables import rows_to_arrow
+from methods.batched import batched
 from methods.ids import content_id
 from methods.ingest.image_check import ImageRejected
 from methods.ingest.picture_candidates import (
@@ -26,7 +27,6 @@ from methods.ingest.picture_candidates import (
     nearest_ways,
 )
 from methods.ingest.picture_match import VERSION, Miniature
-from resources.batched import batched
 from resources.images.looking import Compared, Squares, miniature_of
 from resources.images.store import ImageStore
 from resources.warehouse import Warehouse

@@ -20,10 +20,10 @@ from pydantic import Field
 
 from methods.errors import UserError
 from methods.ids import content_id
-from resources.home import REPO_ROOT, home
+from resources.files.home import REPO_ROOT, home
 from resources.ray_clustering.cluster import RayCluster
 from resources.ray_rows.folder import RowFolder, without
-from resources.settings import Settings
+from resources.settings.asset_settings import Settings
 
 if TYPE_CHECKING:
     from dagster_ray import PipesRayJobClient

@@ -1,7 +1,7 @@
 """Settings of assets: from `settings.yaml`, and from a run's config, which overrides it for that run.
 
 What belongs here: which assets have settings, and their form in the Launchpad. The file is
-`resources/settings.py`. A value that the settings do not allow is refused when the run is launched.
+`resources/settings/asset_settings.py`. A run with a value that is not allowed is refused at its launch.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from assets.common.dagster_internals import (
     ConfigTypeKind,
     PostProcessingError,
 )
-from resources.settings import Settings, SettingsError, checked, read_sections
+from resources.settings.asset_settings import Settings, SettingsError, checked, read_sections
 
 SECTIONS: dict[str, type[Settings]] = {}
 """Table of each asset that has settings, and their class; `table_asset` adds to it."""

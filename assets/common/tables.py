@@ -24,15 +24,15 @@ from assets.common.settings import SECTIONS, choose, config_fields, last_reporte
 from assets.common.unchanged import DECIDED, kept_as_it_is, read_by
 from methods.errors import UserError
 from methods.ids import content_id
-from resources.exhausted import exhausted
-from resources.extras import tables_before
+from resources.files.exhausted import exhausted
 from resources.images.store import ImageStore
 from resources.llm.model_calls import WaitingForBatch
 from resources.llm.usage import Usage
-from resources.reports.addresses import calls_of
-from resources.settings import Settings
+from resources.settings.asset_settings import Settings
+from resources.settings.extras import tables_before
 from resources.stores import is_refused_home, refused_by_system
 from resources.warehouse import Warehouse, arrow_schema, column_descriptions, declared_columns
+from resources.web.addresses import calls_of
 
 ROWS_AT_ONCE = 2_000
 """Rows that are dicts at the same time: one takes some twenty times the memory of its row in Arrow."""

@@ -27,7 +27,7 @@ from methods.mmdu.reading import even_parts, halves, read_answers, that_fit
 from methods.prompts.parsing import numbered_schema
 from resources.llm.estimate import tokens_of_words
 from resources.llm.gateway import Gateway
-from resources.prompts import prompt
+from resources.settings.prompts import prompt
 from resources.warehouse import Warehouse
 
 

@@ -19,7 +19,7 @@ from methods.convbench.drafting import INSTRUCTION_SCHEMA, Pictured, drawn, read
 from methods.ids import content_id
 from resources.images.store import ImageStore
 from resources.llm.gateway import Gateway
-from resources.prompts import prompt
+from resources.settings.prompts import prompt
 from resources.warehouse import Warehouse
 
 TABLE = "dialogue.instructions"

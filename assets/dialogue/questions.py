@@ -32,7 +32,7 @@ from methods.mmdu.reading import ON_ONE, ON_SEVERAL, Angle, assigned, read_quest
 from methods.prompts.parsing import numbered_schema
 from methods.quality.echoes import require_own_questions, sentences_of
 from resources.llm.gateway import Gateway
-from resources.prompts import prompt
+from resources.settings.prompts import prompt
 from resources.warehouse import Warehouse
 
 QUESTION_WORDS = 31

@@ -12,7 +12,7 @@ from assets.common.generation import Ask, GenerationSettings, ask_and_read, writ
 from assets.common.tables import table_asset
 from assets.dialogue.set_rows import Row, images_of_sets
 from resources.llm.gateway import Gateway
-from resources.prompts import prompt
+from resources.settings.prompts import prompt
 from resources.warehouse import Warehouse
 
 

@@ -20,7 +20,7 @@ from methods.convbench.drafting import (
 )
 from resources.images.store import ImageStore
 from resources.llm.gateway import Gateway
-from resources.prompts import prompt
+from resources.settings.prompts import prompt
 from resources.warehouse import Warehouse
 
 TABLE = "dialogue.three_turns"

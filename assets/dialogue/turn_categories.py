@@ -13,8 +13,8 @@ from assets.common.automation import WHEN_READY
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.dialogue.three_turns import three_turns
 from methods.convbench.drafting import CAPABILITIES, categories_of
-from resources.embedder import Embedder
-from resources.settings import Settings
+from resources.embedding.embedder import Embedder
+from resources.settings.asset_settings import Settings
 from resources.warehouse import Warehouse
 
 TABLE = "dialogue.turn_categories"

@@ -31,7 +31,7 @@ from resources.images.store import ImageStore
 from resources.llm.gateway import Gateway
 from resources.llm.model_calls import ModelCalls
 from resources.llm.parsed_reply import ParsedReply, complete_and_parse
-from resources.prompts import prompt
+from resources.settings.prompts import prompt
 from resources.warehouse import Warehouse, Write
 
 TABLE, LOSSES = "dialogue.turn_references", "dialogue.failed"

@@ -35,7 +35,7 @@ from methods.evaluation.predictions import PredictionError
 from methods.naming import nearest
 from resources.llm.gateway import Gateway
 from resources.llm.model_calls import ModelCalls
-from resources.prompts import prompt
+from resources.settings.prompts import prompt
 from resources.warehouse import Warehouse
 
 WHEN_RELEASED = when_changed(not_awaited=SHARDS | dg.AssetSelection.assets(predictions.key))

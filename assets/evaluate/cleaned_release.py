@@ -8,7 +8,7 @@ from assets.evaluate.item_decisions import decisions_now
 from assets.evaluate.released import items_of
 from assets.release.published import write_imported
 from methods.release_card import edition_of
-from resources.releases import ReleaseError, cards_of, release_meant
+from resources.publishing.releases import ReleaseError, cards_of, release_meant
 from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse
 

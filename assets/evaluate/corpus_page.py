@@ -7,7 +7,7 @@ What belongs here: reading counts and samples, which SQL makes. What the page sh
 from datetime import UTC, datetime
 from pathlib import Path
 
-from resources.home import reports_path
+from resources.files.home import reports_path
 from resources.images.store import ImageStore
 from resources.reports.benchmark_report import write_report
 from resources.reports.report_corpus import Corpus, render_corpus

@@ -25,7 +25,7 @@ from methods.evaluation.judging import RULE
 from methods.evaluation.metrics import Scored
 from methods.markdown import code, table
 from resources.review.store import ReviewStore
-from resources.settings import Settings
+from resources.settings.asset_settings import Settings
 from resources.warehouse import Warehouse
 
 SHOWN = (("read", "rule"), ("read", "compat_rule"), ("read", "extractor"), ("none", "strict"))

@@ -16,13 +16,13 @@ from assets.evaluate.answers import answers
 from assets.evaluate.read_answers import NO_CHOICES, answered_choices, readings_on
 from assets.evaluate.released import Row
 from assets.review import queue_row
-from methods.agreement.ratings import CHOSEN, agreed_labels, ratings_of
 from methods.benchmarks import Benchmarks
 from methods.choice.read_answers import QUEUED_KIND, ReadAnswer, drawn
 from methods.evaluation.contestants import is_model
 from methods.review import queue_item
+from methods.review.ratings import CHOSEN, agreed_labels, ratings_of
 from resources.review.store import ReviewStore
-from resources.settings import Settings
+from resources.settings.asset_settings import Settings
 from resources.warehouse import Warehouse
 
 

@@ -1,7 +1,7 @@
 """Items that filters flag: right without the picture, or wrong by every model (MMBench, 3.2).
 
 What belongs here: the two tables, and which models the filters ask. The filters are
-`methods/choice/flagged.py`; people decide on what they flag by `item_queue.py`.
+`methods/choice/filters.py`; people decide on what they flag by `item_queue.py`.
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,10 +16,10 @@ from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.observations import observations
 from assets.evaluate.right_items import RightItems, right_items
 from methods.benchmarks import Benchmarks
-from methods.choice.flagged import TEXT_ONLY, WRONG_ITEM, Filtered, Flagged, text_only, wrong_items
+from methods.choice.filters import TEXT_ONLY, WRONG_ITEM, Filtered, Flagged, text_only, wrong_items
 from methods.evaluation.contestants import NO_IMAGES, ablation_of
 from methods.ids import canonical_json
-from resources.settings import Settings
+from resources.settings.asset_settings import Settings
 from resources.warehouse import Warehouse, Write
 
 Row = dict[str, Any]

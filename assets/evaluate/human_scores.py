@@ -1,7 +1,7 @@
 """Scores that people gave elsewhere: imported from a file, judges are compared with them.
 
 What belongs here: the tables `evaluate.human_scores` and `evaluate.human_score_files`, and taking a
-file into them. Opening files is `resources/reports/human_score_file.py`, what a record scores is
+file into them. Opening files is `resources/importing/human_score_file.py`, what a record scores is
 `methods/evaluation/human_scores.py`.
 """
 
@@ -24,9 +24,9 @@ from methods.evaluation.human_scores import (
 )
 from methods.evaluation.judge_quality import AnswerKey
 from methods.release_card import benchmark_of
-from resources.bounded import file_hash
-from resources.releases import cards_of, release_meant
-from resources.reports.human_score_file import read_rows
+from resources.files.bounded import file_hash
+from resources.importing.human_score_file import read_rows
+from resources.publishing.releases import cards_of, release_meant
 from resources.warehouse import Warehouse, Write
 
 TABLE, FILES = "evaluate.human_scores", "evaluate.human_score_files"

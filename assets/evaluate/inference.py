@@ -26,7 +26,7 @@ from methods.evaluation.judging import RULE
 from resources.llm.model_calls import ModelCalls
 from resources.llm.parsed_reply import complete_and_parse
 from resources.llm.request import LENGTH_KINDS, ChatRequest
-from resources.prompts import prompt
+from resources.settings.prompts import prompt
 
 PARAMS = {"temperature": 0.0, "max_tokens": 2048}
 """Sampling of models under evaluation and of judges: as repeatable as the provider allows."""

@@ -15,9 +15,9 @@ from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.item_queue import flagged_in_queue, flags_in_force, item_queue
 from assets.evaluate.released import items_of
 from assets.review import approved
-from methods.choice.flagged import FLAGGED, decision_of, people_said, queued, released_content
 from methods.ids import canonical_json
 from methods.review import by_item
+from methods.review.flagged_items import FLAGGED, decision_of, people_said, queued, released_content
 from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse
 

@@ -16,14 +16,14 @@ from assets.evaluate.flagged_items import flagged_items
 from assets.evaluate.item_report_data import flags_of
 from assets.evaluate.item_statistics import item_statistics
 from assets.review import queue_row
-from methods.choice.flagged import FLAGGED, REVIEWED, evidence, queued, released_content
 from methods.choice.languages import SOURCE_LANGUAGE
 from methods.ids import canonical_json
 from methods.release_items import items_of_release
 from methods.review import QueueItem, queue_item
+from methods.review.flagged_items import FLAGGED, REVIEWED, evidence, queued, released_content
 from resources.images.store import ImageStore
-from resources.releases import in_force
-from resources.reports.release_rows import rows_of_release
+from resources.publishing.release_rows import rows_of_release
+from resources.publishing.releases import in_force
 from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse
 

@@ -6,9 +6,9 @@ What belongs here: reading and joining them. What the page shows is `resources/r
 from collections.abc import Sequence
 from typing import Any
 
-from methods.choice.flagged import REVIEWED, released_content
 from methods.evaluation.items import Item
 from methods.json_text import from_json
+from methods.review.flagged_items import REVIEWED, released_content
 from resources.reports.report_input import Items
 from resources.warehouse import Warehouse
 

@@ -15,7 +15,7 @@ from methods.evaluation.judging import AskJudge, Judgment, Place, own_judgment, 
 from resources.llm.model_calls import ModelCalls, all_of
 from resources.llm.parsed_reply import ParsedReply, complete_and_parse
 from resources.llm.request import ChatRequest
-from resources.prompts import prompt
+from resources.settings.prompts import prompt
 
 JudgeImages = Literal["shown", "all", "none"]
 """Which images of a dialogue the judge is sent: those shown so far, all of them as MMDU's released

@@ -12,10 +12,10 @@ from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.judgments import judgments
 from assets.evaluate.score_queue import score_queue, scores_by_people
 from assets.review import approved
-from methods.agreement.table import JudgeScore, judge_rows
+from methods.review.agreement import JudgeScore, judge_rows
 from resources.reports.agreement_plot import agreement_png
 from resources.review.store import ReviewStore
-from resources.settings import Settings
+from resources.settings.asset_settings import Settings
 from resources.warehouse import Warehouse
 
 NOBODY = "Nobody has scored an answer that the score queue holds now."

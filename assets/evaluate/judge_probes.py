@@ -74,7 +74,7 @@ from methods.pairwise.comparing import first_place_share, requests
 from methods.words import is_chinese
 from resources.llm.gateway import Gateway
 from resources.llm.model_calls import ModelCalls
-from resources.settings import Settings
+from resources.settings.asset_settings import Settings
 from resources.warehouse import Warehouse, Write
 
 TABLE, ASKED = "evaluate.judge_probes", "evaluate.probe_judgments"

@@ -19,8 +19,7 @@ from assets.evaluate.observations import observations
 from assets.evaluate.observed import ScoringSettings, Slice, answer_lengths, slices
 from assets.evaluate.score_queue import score_queue, scores_by_people
 from assets.review import approved
-from methods.agreement.ratings import mean_by_item
-from methods.agreement.table import SCORES_OF_PAIR, TEN_POINTS
+from methods.agreement.measures import SCORES_OF_PAIR, TEN_POINTS
 from methods.benchmarks import Benchmarks
 from methods.evaluation.contestants import is_model
 from methods.evaluation.judge_quality import (
@@ -37,6 +36,7 @@ from methods.evaluation.judge_quality import (
 from methods.evaluation.judging import RULE
 from methods.evaluation.metrics import Scored
 from methods.markdown import code, table
+from methods.review.ratings import mean_by_item
 from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse
 

@@ -20,6 +20,7 @@ from assets.evaluate.answers import answers
 from assets.evaluate.judgments import judgments
 from assets.evaluate.released import items_in_batches
 from assets.evaluate.transcripts import transcripts_of
+from methods.batched import batched
 from methods.benchmarks import Benchmarks
 from methods.errors import UserError
 from methods.evaluation.asking import Transcript, with_policy
@@ -28,8 +29,7 @@ from methods.evaluation.contestants import is_file
 from methods.evaluation.items import Item
 from methods.evaluation.judging import NO_PICTURE, RULE, Judgment, Place, replay
 from methods.evaluation.without_pictures import lacks_picture
-from resources.batched import batched
-from resources.releases import in_force
+from resources.publishing.releases import in_force
 from resources.warehouse import Warehouse
 
 Row = dict[str, Any]

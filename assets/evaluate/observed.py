@@ -17,6 +17,7 @@ from pydantic import Field
 
 from assets.common.apart import Apart
 from assets.evaluate.released import OF_ITEMS, items_in_batches
+from methods.batched import batched
 from methods.benchmarks import Benchmarks
 from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.judge_quality import AnswerKey
@@ -32,8 +33,7 @@ from methods.evaluation.metrics.observations import (
 from methods.evaluation.metrics.units import turn_numbers
 from methods.evaluation.slices import labels_by_turn
 from methods.words import n_words
-from resources.batched import batched
-from resources.settings import Settings
+from resources.settings.asset_settings import Settings
 from resources.warehouse import Warehouse
 
 if TYPE_CHECKING:

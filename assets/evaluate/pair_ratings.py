@@ -19,7 +19,7 @@ from methods.markdown import code, table
 from methods.pairwise.comparing import FLOOR, Compared
 from methods.pairwise.style import FEATURES
 from methods.pairwise.summary import rating_rows
-from resources.settings import Settings
+from resources.settings.asset_settings import Settings
 from resources.warehouse import Warehouse, Write
 
 TABLE, BIASES = "evaluate.pair_ratings", "evaluate.pair_biases"

@@ -37,7 +37,7 @@ from methods.pairwise.comparing import (
 )
 from methods.pairwise.design import Design, against, ask_adaptively, ask_all, every_pair
 from resources.llm.gateway import Gateway
-from resources.prompts import prompt
+from resources.settings.prompts import prompt
 from resources.warehouse import Warehouse, Write
 
 TABLE, DESIGNS = "evaluate.pairs", "evaluate.pair_designs"

@@ -1,8 +1,8 @@
 """Predictions that were made elsewhere: imported from a file, they take part like any model.
 
 What belongs here: the tables `evaluate.predictions` and `evaluate.prediction_files`, and taking a file
-into them and out again. Opening files is `resources/reports/prediction_file.py`, which pass a record is
-of `methods/evaluation/predictions.py`; how they answer is `contestants.py`.
+into them and out again. Opening files is `resources/importing/prediction_file.py`, which pass a record
+is of `methods/evaluation/predictions.py`; how they answer is `contestants.py`.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from assets.common.tables import rows_to_arrow, table_spec
 from assets.evaluate.released import items_of
 from assets.release import releases
-from methods.benchmarks import BENCHMARKS
+from methods.benchmarks import BENCHMARKS, predictable
 from methods.delimited import Quoting
 from methods.evaluation.contestants import FILE
 from methods.evaluation.predictions import (
@@ -24,11 +24,10 @@ from methods.evaluation.predictions import (
 )
 from methods.exports.conversations import TRIAL, NamedPlaces
 from methods.json_text import is_unicode
-from methods.published_forms import predictable, prediction_forms
 from methods.release_card import benchmark_of
-from resources.bounded import file_hash
-from resources.releases import cards_of, release_meant
-from resources.reports.prediction_file import read_rows
+from resources.files.bounded import file_hash
+from resources.importing.prediction_file import read_rows
+from resources.publishing.releases import cards_of, release_meant
 from resources.warehouse import Warehouse, Write
 
 TABLE, FILES = "evaluate.predictions", "evaluate.prediction_files"
@@ -95,8 +94,8 @@ def import_predictions(
     name = named(model)
     release_id = release_meant(warehouse, release)
     (card,) = cards_of(warehouse, [release_id])
-    benchmark = benchmark_of(card) or ""
-    forms = prediction_forms(benchmark)
+    benchmark = BENCHMARKS.get(benchmark_of(card) or "")
+    forms = None if benchmark is None else benchmark.predictions
     rows = read_rows(file, quoting)
     if forms is None and not any(row.cells.get(TRIAL) for row in rows):
         raise PredictionError(
@@ -106,7 +105,7 @@ def import_predictions(
         )
     items = items_of(warehouse, release_id)
     try:
-        brought = predictions_of(NamedPlaces(BENCHMARKS.get(benchmark), forms), items, rows)
+        brought = predictions_of(NamedPlaces(benchmark, forms), items, rows)
     except PredictionError as error:
         raise PredictionError(f"{file} cannot be imported for {release_id}: {error}") from None
     before = _files(warehouse).get((release_id, name))

@@ -17,13 +17,13 @@ from methods.evaluation.common_items import common_scores
 from methods.release_card import benchmark_of, card_of
 from methods.release_diff import Contents, Difference, difference
 from methods.release_diff_text import OnCommon, Repeated, difference_markdown
-from resources.home import relative_to_home
+from resources.files.home import relative_to_home
 from resources.images.store import ImageStore
 from resources.llm.registry import Profile
-from resources.releases import ReleaseError, cards_of, release_meant
+from resources.publishing.release_rows import rows_of_release
+from resources.publishing.releases import ReleaseError, cards_of, release_meant
 from resources.reports.benchmark_report import write_report
 from resources.reports.diff_page import page_of, render_diff
-from resources.reports.release_rows import rows_of_release
 from resources.warehouse import Warehouse
 
 Turn = tuple[str, str, str, str, str, int]

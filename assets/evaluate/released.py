@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 
 import dagster as dg
 
+from methods.batched import batched
 from methods.benchmarks import Benchmarks
 from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.items import Item
 from methods.naming import nearest
 from methods.release import RELEASE_TABLES
 from methods.release_items import items_of_release
-from resources.batched import batched
-from resources.reports.release_rows import rows_of_release
+from resources.publishing.release_rows import rows_of_release
 from resources.warehouse import Warehouse
 
 Row = dict[str, Any]

@@ -26,7 +26,7 @@ from methods.release_items import items_of_release
 from methods.release_statistics import distributions, shares
 from resources.llm.estimate import text_tokens
 from resources.llm.registry import Profile
-from resources.reports.release_rows import rows_of_release
+from resources.publishing.release_rows import rows_of_release
 from resources.reports.report_extras import extra_sections
 from resources.reports.report_input import Benchmark as BenchmarkShown
 from resources.reports.report_input import Board, Report

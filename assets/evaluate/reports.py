@@ -28,15 +28,15 @@ from assets.evaluate.report_data import board_data, report_data
 from assets.evaluate.smallest_subsets import smallest_subsets
 from assets.evaluate.wording_effects import wording_effects
 from methods.benchmarks import Benchmarks
-from resources.home import relative_to_home, reports_path
+from resources.files.home import relative_to_home, reports_path
 from resources.images.store import ImageStore
 from resources.llm.registry import Profile, load_registry
-from resources.reports.addresses import address
 from resources.reports.benchmark_report import render_report, write_report
 from resources.reports.diff_page import diff_pages
 from resources.reports.report_index import Line, line_of, render_index, state_of
-from resources.reports.site_state import keep_state, since_last
+from resources.site.state import keep_state, since_last
 from resources.warehouse import Warehouse
+from resources.web.addresses import address
 
 INDEX, STATE = "index.html", "index.json"
 

@@ -16,7 +16,7 @@ from assets.common.losses import in_words, reasons, too_many, worth_a_retry
 from assets.common.tables import ArrowRows, report, rows_to_arrow
 from assets.evaluate.released import Released, Row
 from resources.llm.usage import Usage
-from resources.settings import Settings
+from resources.settings.asset_settings import Settings
 from resources.warehouse import Warehouse, Write
 
 

@@ -12,17 +12,17 @@ from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.judgments import judgments
 from assets.evaluate.released import Row
 from assets.review import queue_row
-from methods.agreement.ratings import SCORE, Rating, blind_on_current, ratings_of, values_of
 from methods.benchmarks import Benchmarks
 from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.contestants import APART
 from methods.evaluation.rubric import rubric_in
 from methods.ids import canonical_json, content_id
 from methods.review import Decision, queue_item
+from methods.review.ratings import SCORE, Rating, blind_on_current, ratings_of, values_of
 from resources.images.store import ImageStore
-from resources.prompts import prompt
 from resources.review.store import ReviewStore
-from resources.settings import Settings
+from resources.settings.asset_settings import Settings
+from resources.settings.prompts import prompt
 from resources.warehouse import Warehouse
 
 Scores = dict[str, float]

@@ -24,7 +24,7 @@ from methods.evaluation.contestants import is_model
 from resources.llm.gateway import Gateway
 from resources.llm.model_calls import ModelCalls
 from resources.llm.parsed_reply import ParsedReply, complete_and_parse
-from resources.settings import Settings
+from resources.settings.asset_settings import Settings
 from resources.warehouse import Warehouse, Write
 
 TABLE = "evaluate.second_readings"

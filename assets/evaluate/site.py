@@ -12,11 +12,10 @@ from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.reports import reports
 from assets.evaluate.site_data import SiteData
 from methods.benchmarks import Benchmarks
-from resources.home import relative_to_home
+from resources.files.home import relative_to_home
+from resources.files.object_storage import shared_files
 from resources.images.store import ImageStore
 from resources.llm.registry import Profile
-from resources.reports.addresses import address
-from resources.shared_files import shared_files
 from resources.site.pictures import Pictures
 from resources.site.sample_browser import (
     is_written,
@@ -27,6 +26,7 @@ from resources.site.sample_browser import (
     write_program,
 )
 from resources.warehouse import Warehouse
+from resources.web.addresses import address
 
 
 @table_asset(

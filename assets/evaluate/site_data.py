@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from assets.common.tables import rows_by
 from assets.evaluate.observed import Slice, slices_of
 from assets.evaluate.released import item_ids
+from methods.batched import batched
 from methods.benchmarks import Benchmarks
 from methods.errors import UserError
 from methods.evaluation.contestants import is_model
@@ -29,8 +30,7 @@ from methods.prompts.messages import IMAGE_HERE
 from methods.release import held_out
 from methods.release_card import card_of, edition_of
 from methods.results.tables import natural
-from resources.batched import batched
-from resources.prompts import prompt
+from resources.settings.prompts import prompt
 from resources.site.pictures import Pictures, Shown
 from resources.site.sample_browser import Contents, Entry
 from resources.warehouse import Warehouse

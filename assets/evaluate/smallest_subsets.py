@@ -17,7 +17,7 @@ from assets.evaluate.right_items import RightItems, right_items
 from methods.benchmarks import Benchmarks
 from methods.evaluation.outcomes import right_matrix
 from methods.evaluation.subsets import smallest_subset
-from resources.settings import Settings
+from resources.settings.asset_settings import Settings
 from resources.warehouse import Warehouse
 
 Row = dict[str, Any]

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from assets.evaluate.released import item_ids, items_named, language_of
+from methods.batched import batched
 from methods.evaluation.asking import Answer, ContextPolicy, Transcript, policy_of
 from methods.evaluation.items import Item
-from resources.batched import batched
 from resources.warehouse import Warehouse
 
 Row = dict[str, Any]

@@ -19,9 +19,9 @@ from assets.ingest.pages import pages
 from assets.ingest.wit_rows import wit_rows
 from methods.ids import content_id
 from methods.ingest.wit import COLUMNS, SEEN, WitRow, caption
+from resources.files.rows import RowsFile, first_rows, portions, staging_folder
 from resources.images.store import ImageStore
-from resources.rows_file import RowsFile, first_rows, portions, staging_folder
-from resources.settings import Settings
+from resources.settings.asset_settings import Settings
 from resources.warehouse import Parquet, Warehouse, Write, arrow_schema
 
 ENTRIES_AT_ONCE = 2_000

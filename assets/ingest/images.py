@@ -21,6 +21,7 @@ from assets.common.previews import preview
 from assets.common.ray_jobs import ByRowSettings, RowsOnRay, RowWork
 from assets.common.tables import FRESH_EVERY_WEEK, report, table_asset
 from assets.ingest.pages import pages
+from methods.batched import batched
 from methods.ingest.image_check import EXTENSION_OF, ImageRejected, wrong_type
 from methods.ingest.image_filters import UNWANTED
 from methods.ingest.image_quality import ImageFacts
@@ -28,16 +29,15 @@ from methods.ingest.mirror_names import file_name, shared_names
 from methods.licences.reading import Stated, licence_of
 from methods.naming import listed
 from methods.wikimedia import thumbnail_url
-from resources.batched import batched
 from resources.corpus.corpus import Corpus
 from resources.corpus.enrichment import Enricher
 from resources.corpus.shard import Shard
+from resources.files.rows import RowsFile, first_rows, n_rows, portions, staging_folder
 from resources.images.fetcher import ImageFetcher
 from resources.images.index import ImageIndex
 from resources.images.intake import ImageIntake, ImageResult, WantedImage
 from resources.images.store import ImageStore
 from resources.ray_clustering.cluster import RayCluster
-from resources.rows_file import RowsFile, first_rows, n_rows, portions, staging_folder
 from resources.warehouse import Parquet, Warehouse, Write, arrow_schema
 
 IMAGES_AT_ONCE = 20_000

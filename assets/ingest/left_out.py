@@ -12,7 +12,7 @@ from typing import Any
 import dagster as dg
 
 from assets.common.losses import in_words, reasons
-from resources.rows_file import RowsFile
+from resources.files.rows import RowsFile
 from resources.warehouse import Parquet, Write, arrow_schema
 
 

@@ -21,7 +21,7 @@ from methods.ingest.wit import SEEN
 from resources.corpus.corpus import Corpus
 from resources.corpus.enrichment import Enricher
 from resources.corpus.settings import CorpusSettings
-from resources.rows_file import RowsFile, first_rows, n_rows, portions, staging_folder
+from resources.files.rows import RowsFile, first_rows, n_rows, portions, staging_folder
 from resources.warehouse import Parquet, Warehouse, Write, arrow_schema
 
 PAGES_AT_ONCE = 10_000

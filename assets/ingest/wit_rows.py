@@ -25,8 +25,8 @@ from resources.corpus.corpus import Corpus
 from resources.corpus.settings import CorpusError
 from resources.corpus.shard import Shard
 from resources.corpus.wikipedia_shard import NO_IMAGES
-from resources.rows_file import staging_folder
-from resources.settings import Settings
+from resources.files.rows import staging_folder
+from resources.settings.asset_settings import Settings
 from resources.warehouse import Warehouse, Write
 
 REJECTED = (

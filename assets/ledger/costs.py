@@ -10,10 +10,10 @@ from assets.common.automation import WHEN_READY
 from assets.common.tables import report, table_asset
 from assets.evaluate.corpus_page import write_corpus
 from assets.ledger.calls import calls, table_preview
-from resources.home import relative_to_home
+from resources.files.home import relative_to_home
 from resources.images.store import ImageStore
-from resources.reports.addresses import address
 from resources.warehouse import Warehouse
+from resources.web.addresses import address
 
 
 @table_asset("ledger.costs", deps=[calls], automation_condition=WHEN_READY)

@@ -25,7 +25,7 @@ from methods.quality.reading import (
 )
 from resources.llm.gateway import Gateway
 from resources.llm.usage import Usage
-from resources.prompts import prompt
+from resources.settings.prompts import prompt
 
 TABLE = "quality.checks"
 UNSEEN_PROMPT = "quality/unseen"

@@ -1,7 +1,7 @@
 """Exports: releases as folders for people and other tools.
 
 What belongs here: which releases are written in which forms. Writing a release's own folder is
-`resources/reports/release_folder.py`, other forms are `resources/exports/`.
+`resources/publishing/release_folder.py`, other forms are `resources/exports/`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,15 +26,15 @@ from resources.exports.folder import MANIFEST, Checked, listed_files, write_fold
 from resources.exports.forms import Form, form_named
 from resources.exports.push import require_publishable
 from resources.exports.source import CannotHoldError, ExportError, OnProgress, Source
-from resources.home import relative_to_home, releases_path
+from resources.files.home import relative_to_home, releases_path
+from resources.files.object_storage import shared_files
 from resources.images.store import FETCH_ANEW, ImageNotStored, ImageStore
-from resources.releases import cards_of, release_meant
-from resources.reports.addresses import address
-from resources.reports.release_folder import ExportedFile, write_release
-from resources.reports.release_rows import rows_of_release
-from resources.settings import Settings
-from resources.shared_files import shared_files
+from resources.publishing.release_folder import ExportedFile, write_release
+from resources.publishing.release_rows import rows_of_release
+from resources.publishing.releases import cards_of, release_meant
+from resources.settings.asset_settings import Settings
 from resources.warehouse import Warehouse
+from resources.web.addresses import address
 
 
 class ExportsSettings(Settings):

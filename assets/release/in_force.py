@@ -12,8 +12,8 @@ from assets.common.settings import SECTIONS
 from assets.common.tables import rows_to_arrow
 from methods.ids import content_id
 from methods.licences.terms import Term
-from resources.releases import ReleaseError, cards_of, in_force
-from resources.settings import Settings, read_sections, write_sections
+from resources.publishing.releases import ReleaseError, cards_of, in_force
+from resources.settings.asset_settings import Settings, read_sections, write_sections
 from resources.warehouse import Warehouse, Write
 
 TABLE = "release.releases"

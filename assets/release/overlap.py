@@ -17,7 +17,7 @@ from methods.quality.outcome import SHARED
 from methods.release import ReviewPolicy, frozen
 from methods.release_card import card_of, settings_of
 from resources.images.store import ImageStore
-from resources.releases import ReleaseError
+from resources.publishing.releases import ReleaseError
 from resources.warehouse import Warehouse
 
 Cards = Mapping[str, Mapping[str, Any]]

@@ -1,8 +1,8 @@
 """Importing a benchmark from its published files, as a release like any other.
 
 What belongs here: the name of such a release, its card, and how it comes into force. Files and
-pictures are read by `resources/reports/published_files.py`, a release's own folder by
-`resources/reports/release_import.py`.
+pictures are read by `resources/importing/published_files.py`, a release's own folder by
+`resources/importing/release_import.py`.
 """
 
 import hashlib
@@ -15,24 +15,23 @@ from assets.common.tables import rows_to_arrow
 from assets.release.card import first_cards, new_card, project_version
 from assets.release.in_force import pins, write_in_force
 from assets.release.releases import NAMES, TABLES
-from methods.benchmarks import BENCHMARKS, REFUSED
+from methods.benchmarks import BENCHMARKS, REFUSED, importable, published_forms
 from methods.delimited import Quoting
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.rehearsal import RehearsalError, rehearse
 from methods.imported_release import NOBODY, imported_name, imported_release, require_name
 from methods.mmdu.composing import without_places
 from methods.naming import nearest
-from methods.published_forms import importable, published_forms
 from methods.quality.languages import SCRIPTS_OF
 from methods.quality.outcome import UNCHECKED, Dialogue, Pair
 from methods.quality.rules import Limits
 from methods.quality.unchecked import Finding, counts_of, findings, in_words
 from methods.release import Edition
 from methods.release_card import BROKEN_IMAGES, HELD_OUT_SETTING, RELEASES, edition_of
-from resources.bounded import file_hash
+from resources.files.bounded import file_hash
 from resources.images.store import ImageStore
-from resources.releases import ReleaseError, in_force
-from resources.reports.published_files import PublishedFileError, read_items
+from resources.importing.published_files import PublishedFileError, read_items
+from resources.publishing.releases import ReleaseError, in_force
 from resources.warehouse import Warehouse, Write
 
 LEFT_OUT, FOUND = "left_out", "found_by_rules"

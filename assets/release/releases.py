@@ -55,7 +55,7 @@ from methods.release import RELEASE_TABLES, ReviewPolicy
 from methods.release_card import card_markdown, card_of
 from resources.images.store import ImageStore
 from resources.llm.ledger import Ledger
-from resources.releases import ReleaseError, in_force
+from resources.publishing.releases import ReleaseError, in_force
 from resources.warehouse import Warehouse, Write
 
 Row = dict[str, Any]

@@ -12,11 +12,11 @@ from assets.common.automation import WHEN_READY
 from assets.common.previews import picture
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.review.approved import approved
-from methods.agreement.ratings import ratings_of
-from methods.agreement.table import people_rows
+from methods.review.agreement import people_rows
+from methods.review.ratings import ratings_of
 from resources.reports.agreement_plot import agreement_png
 from resources.review.store import ReviewStore
-from resources.settings import Settings
+from resources.settings.asset_settings import Settings
 from resources.warehouse import Warehouse
 
 NO_DECISIONS = "Nobody has decided anything on what the queue says now."

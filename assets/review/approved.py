@@ -13,11 +13,11 @@ from pydantic import Field
 from assets.common.automation import when_changed
 from assets.common.tables import report, rows_to_arrow, table_asset, table_spec
 from assets.review.queue import queue, queued
-from methods.choice.flagged import FLAGGED, after_flagging
 from methods.ids import canonical_json, content_id
 from methods.review import POLICY_PREFIX, Decision, Policy, by_item, resolve
+from methods.review.flagged_items import FLAGGED, after_flagging
 from resources.review.store import ReviewStore
-from resources.settings import Settings
+from resources.settings.asset_settings import Settings
 from resources.warehouse import Warehouse, Write
 
 

@@ -1,6 +1,6 @@
 """What review took people: decisions, time, reasons to reject.
 
-What belongs here: which decisions are counted. The counts are `methods/agreement/ratings.py`.
+What belongs here: which decisions are counted. The counts are `methods/review/ratings.py`.
 """
 
 import dagster as dg
@@ -9,11 +9,11 @@ from assets.common.automation import WHEN_READY
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.review.agreement import NO_DECISIONS
 from assets.review.approved import approved
-from methods.agreement.ratings import effort_rows
 from methods.review.overview import Forecast
-from resources.ports import review_page
+from methods.review.ratings import effort_rows
 from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse
+from resources.web.ports import review_page
 
 
 @table_asset("review.effort", deps=[approved], automation_condition=WHEN_READY)

@@ -17,15 +17,15 @@ from assets.dialogue import dialogues, turn_categories, turn_references
 from assets.quality import checks
 from assets.rewrite import contexts, rewrites, seed_rewrites
 from methods.alignmmbench.tasks import CATEGORIES
-from methods.choice.contents import content_of
 from methods.ids import canonical_json, content_id
 from methods.quality.outcome import note_of
 from methods.review import QueueItem, queue_item
+from methods.review.contents import content_of
 from methods.review.kinds import Content
 from resources.images.store import ImageStore
-from resources.ports import review_page
 from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse
+from resources.web.ports import review_page
 
 Row = dict[str, Any]
 SHOWN_ITEMS = 10

@@ -23,10 +23,10 @@ from methods.alignmmbench.candidates import NO_KEYWORD, Pictured, Removed
 from methods.alignmmbench.candidates import candidates as candidates_of
 from methods.alignmmbench.tasks import KEYWORDS
 from methods.validation import require_known
+from resources.embedding.picture_encoder import PictureEncoder
+from resources.files.rows import known_images
 from resources.images.store import ImageStore
-from resources.picture_encoder import PictureEncoder
-from resources.rows_file import known_images
-from resources.settings import Settings
+from resources.settings.asset_settings import Settings
 from resources.warehouse import Warehouse, Write
 
 TABLE, LOSSES = "rewrite.candidates", "rewrite.failed"

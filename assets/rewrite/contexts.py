@@ -24,7 +24,7 @@ from methods.alignmmbench.drafting import (
 )
 from resources.images.store import ImageStore
 from resources.llm.gateway import Gateway
-from resources.prompts import prompt
+from resources.settings.prompts import prompt
 from resources.warehouse import Warehouse
 
 

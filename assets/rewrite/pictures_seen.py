@@ -12,9 +12,9 @@ import dagster as dg
 from assets.common.progress import StepProgress
 from assets.common.tables import rows_to_arrow
 from methods.alignmmbench.tasks import Seen, cosines, phrase, seen_keywords
-from resources.batched import batched
+from methods.batched import batched
+from resources.embedding.picture_encoder import PictureEncoder
 from resources.images.store import ImageStore
-from resources.picture_encoder import PictureEncoder
 from resources.warehouse import Warehouse
 
 TABLE = "rewrite.picture_vectors"

@@ -14,7 +14,7 @@ from assets.dialogue.set_rows import Row
 from methods.ids import content_id
 from methods.rewriting import parse_rewrites
 from resources.llm.gateway import Gateway
-from resources.prompts import prompt
+from resources.settings.prompts import prompt
 from resources.warehouse import Warehouse
 
 

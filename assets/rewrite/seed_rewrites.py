@@ -23,9 +23,9 @@ from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.rewrite.seeds import seeds
 from methods.ids import content_id
 from methods.rewriting.checks import SURPLUS, Band, kept_by_meaning, read_rewrites
-from resources.embedder import Embedder
+from resources.embedding.embedder import Embedder
 from resources.llm.gateway import Gateway
-from resources.prompts import prompt
+from resources.settings.prompts import prompt
 from resources.warehouse import Warehouse, Write
 
 TABLE, LOSSES = "rewrite.seed_rewrites", "rewrite.failed"

@@ -4,7 +4,7 @@
 The table of the pairs is declared in the core, which reads their sides (docs/decisions/0057).
 """
 
-from resources.extras import Extra
+from resources.settings.extras import Extra
 
 EXTRA = Extra(
     definitions="extras.critic.definitions",

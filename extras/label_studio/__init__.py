@@ -5,7 +5,7 @@ annotation as a record. `client.py`: the server's API. `files.py`: tasks and ann
 Records are imported by `review/import_export.py`.
 """
 
-from resources.extras import Extra
+from resources.settings.extras import Extra
 
 EXTRA = Extra(
     commands="extras.label_studio.commands",

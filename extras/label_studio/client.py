@@ -11,7 +11,7 @@ import httpx
 
 from methods.errors import UserError
 from methods.json_text import from_json
-from resources.bounded import limit_body
+from resources.files.bounded import limit_body
 
 TIMEOUT = 120.0
 """Seconds: the server stores imported pictures in its database before it answers."""

@@ -14,7 +14,7 @@ from extras.label_studio.tasks import task_of
 from methods.errors import UserError
 from methods.json_text import from_json
 from methods.review import QueueItem
-from resources.bounded import read_file
+from resources.files.bounded import read_file
 from resources.images.store import ImageStore
 from review.import_export import Record
 

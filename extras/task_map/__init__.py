@@ -4,7 +4,7 @@
 commands, and of scores, for the asset `evaluate/task_map` and its section of the report.
 """
 
-from resources.extras import Extra
+from resources.settings.extras import Extra
 
 EXTRA = Extra(
     definitions="extras.task_map.definitions",

@@ -18,9 +18,9 @@ from extras.task_map.resources.page import render_task_map, task_map_csv
 from extras.task_map.resources.products import read_products
 from methods.delimited import Quoting
 from methods.errors import UserError
-from resources import home
-from resources.atomic_file import write_atomically
-from resources.releases import release_meant
+from resources.files import home
+from resources.files.atomic import write_atomically
+from resources.publishing.releases import release_meant
 from resources.warehouse_of_home import warehouse_of_home
 
 PAGE = "task-map.html"

@@ -8,6 +8,8 @@ from collections.abc import Generator, Sequence
 from typing import Any
 
 from methods.agreement.scores import FUZZY
+from methods.alignmmbench import predictions as prediction_forms
+from methods.alignmmbench import published as published_forms
 from methods.alignmmbench.tasks import CATEGORY, CHINESE_NAMES, TASK
 from methods.evaluation.asking import PLAIN, Asking, ContextPolicy, Limits, Transcript
 from methods.evaluation.dialogue import ask_dialogue
@@ -18,6 +20,8 @@ from methods.evaluation.judging import AskJudge, Judging, Place
 from methods.evaluation.metrics import BY_LABEL, Metric
 from methods.evaluation.metrics.group_spread import GroupSpread, ShareOverBand
 from methods.evaluation.metrics.mean import Mean
+from methods.evaluation.predictions import PredictionForms
+from methods.evaluation.published import PublishedForms
 from methods.evaluation.rating import RATING, RATING_SCHEMA, read_rating
 from methods.evaluation.without_pictures import ask_without_pictures
 from methods.words import is_chinese
@@ -48,6 +52,8 @@ class Alignmmbench:
     judge_prompts: Sequence[str] = (JUDGE_CHINESE_PROMPT, JUDGE_ENGLISH_PROMPT)
     dimensions: Sequence[str] = (RATING,)
     abilities: Sequence[str] = (CATEGORY, TASK)
+    published: PublishedForms | None = published_forms
+    predictions: PredictionForms | None = prediction_forms
     score_range = (LOWEST, HIGHEST)
     metrics: Sequence[Metric] = (
         *(

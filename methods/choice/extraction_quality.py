@@ -21,7 +21,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from methods.agreement.table import LABELS_OF_PAIR, measured_rows
+from methods.agreement.measures import LABELS_OF_PAIR, measured_rows
 from methods.choice.lettered import LETTERS, NO_CHOICE
 from methods.choice.passes import RIGHT, RIGHT_COMPAT
 from methods.choice.read_answers import STRATA, Place, ReadAnswer

@@ -4,7 +4,7 @@ A community is a centre and the vectors within tau of it; communities are chosen
 not overlap (the communities of sentence-transformers' `community_detection`, here in the order of
 choice). What belongs here: choosing communities in a neighbour graph, and density clusters, the
 alternative for captions. What does not: finding neighbours (`neighbours.py`), embedding texts
-(`resources/embedder.py`), sampling image sets (`methods/image_sets/`).
+(`resources/embedding/embedder.py`), sampling image sets (`methods/image_sets/`).
 """
 
 from collections.abc import Sequence

@@ -8,6 +8,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from methods.convbench import published as published_forms
 from methods.convbench.comparing import (
     COMPARE_CONVERSATION_PROMPT,
     COMPARE_TURN_PROMPT,
@@ -27,6 +28,8 @@ from methods.evaluation.dialogue import ask_dialogue
 from methods.evaluation.items import Item
 from methods.evaluation.judging import Judging
 from methods.evaluation.metrics import Metric
+from methods.evaluation.predictions import PredictionForms
+from methods.evaluation.published import PublishedForms
 from methods.evaluation.without_pictures import ask_without_pictures
 from methods.prompts.messages import IMAGE_HERE
 
@@ -53,6 +56,8 @@ class Convbench:
     dimensions: Sequence[str] = DIMENSIONS
     score_range = (0, 1)
     abilities: Sequence[str] = ()
+    published: PublishedForms | None = published_forms
+    predictions: PredictionForms | None = None
 
     def __init__(
         self,

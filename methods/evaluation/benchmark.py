@@ -13,6 +13,11 @@ from methods.evaluation.asking import Asking, ContextPolicy, Limits, Transcript
 from methods.evaluation.items import Item
 from methods.evaluation.judging import Judging
 from methods.evaluation.metrics import Metric
+from methods.evaluation.predictions import PredictionForms
+from methods.evaluation.published import PublishedForms
+
+GROUP = "vlm_loom.benchmarks"
+"""The group of entry points by which packages name their benchmarks."""
 
 
 class Benchmark(Protocol):
@@ -41,6 +46,11 @@ class Benchmark(Protocol):
     abilities: Sequence[str] = ()
     """The labels of what an item is about, from the coarsest to the finest: a report shows the finest
     ones as a map, and the level above them side by side. Empty where items have none."""
+
+    published: PublishedForms | None = None
+    """Reads and writes the files that it is published in; None where they cannot be imported."""
+    predictions: PredictionForms | None = None
+    """Matches the rows of a file of predictions with its items; None where they cannot be imported."""
 
     def ask(self, item: Item, limits: Limits) -> Generator[Asking, Any, None]:
         """Yields what to ask; is sent what came (`asking.py`)."""

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from methods.agreement.measured import Measure
-from methods.agreement.ratings import PEOPLE
+from methods.agreement.measures import SCORES_OF_PAIR, TEN_POINTS
 from methods.agreement.scores import HIGHEST, LOWEST
-from methods.agreement.table import SCORES_OF_PAIR, TEN_POINTS
 from methods.evaluation.findings import Finding, estimated
+from methods.evaluation.judging import PEOPLE
 from methods.evaluation.metrics import Scored
 from methods.evaluation.scoring import ALL
 from methods.evaluation.slices import subsets

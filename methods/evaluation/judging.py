@@ -20,6 +20,8 @@ RULE = "rule"
 """The judge of what is scored without asking a model."""
 PANEL = "panel"
 """All judges of a release as one."""
+PEOPLE = "people"
+"""All people who score, as one rater next to a judge."""
 
 ObservationStatus = Literal[
     "judged",

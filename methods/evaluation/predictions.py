@@ -2,7 +2,7 @@
 
 What belongs here: finding the answer of each pass in the rows of a file, and counting every row that
 is none. What a row is called by is the benchmark's (`methods/<benchmark>/predictions.py`); opening
-files is `resources/reports/prediction_file.py`.
+files is `resources/importing/prediction_file.py`.
 """
 
 from collections import Counter
@@ -61,7 +61,7 @@ def place_of(item: Item, trial: str, turn: int) -> Place:
 
 
 class PredictionForms(Protocol):
-    """The module `predictions.py` of a benchmark."""
+    """The attribute `predictions` of a benchmark: a module or an object with this function."""
 
     def places(self, items: Sequence[Item], rows: Sequence[Row]) -> list[Place | Unplaced]:
         """Which pass each row has the prediction of, or why none.

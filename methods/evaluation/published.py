@@ -1,8 +1,8 @@
 """Benchmarks as they are published: the record that files of any form are read into and written from.
 
-What belongs here: the record, the error, and what a benchmark's module for its published forms has
-(`methods/<benchmark>/published.py`). What does not: a form; files and images
-(`resources/reports/published_files.py`); the rows of a release (`methods/imported_release.py`).
+What belongs here: the record, the error, and the functions that a benchmark has for its published
+forms (`methods/<benchmark>/published.py`). What does not: a form; files and images
+(`resources/importing/published_files.py`); the rows of a release (`methods/imported_release.py`).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -61,10 +61,12 @@ class PublishedError(Exception):
 
 
 class PublishedForms(Protocol):
-    """The module `published.py` of a benchmark."""
+    """The attribute `published` of a benchmark: a module or an object with these functions."""
 
-    PUBLISHED_FILES: Mapping[str, str]
-    """Name of each file that `write_published` makes, and what is in it, in words."""
+    @property
+    def PUBLISHED_FILES(self) -> Mapping[str, str]:
+        """Name of each file that `write_published` makes, and what is in it, in words."""
+        ...
 
     def read_published(self, name: str, lines: Iterable[str]) -> Iterator[PublishedItem]:
         """Items of the file `name`, whose text comes line by line with its line ends as they are.

@@ -23,7 +23,11 @@ from methods.evaluation.judging import Judging
 from methods.evaluation.metrics import Metric
 from methods.evaluation.metrics.all_right import AllRight, AllRightOrRefused
 from methods.evaluation.metrics.composite import difference
+from methods.evaluation.predictions import PredictionForms
+from methods.evaluation.published import PublishedForms
 from methods.evaluation.slices import CHOICES
+from methods.mmbench import predictions as prediction_forms
+from methods.mmbench import published as published_forms
 from methods.mmbench.taxonomy import L1, L2, L3
 from methods.mmbench.wording import worded, wording_of
 
@@ -55,6 +59,8 @@ class Mmbench:
     dimensions: Sequence[str] = OBSERVED
     score_range = (0, 1)
     abilities: Sequence[str] = (L1, L2, L3)
+    published: PublishedForms | None = published_forms
+    predictions: PredictionForms | None = prediction_forms
     metrics: Sequence[Metric] = (
         CIRCULAR,
         VANILLA,

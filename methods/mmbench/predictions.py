@@ -8,12 +8,11 @@ belongs here: that. Finding questions and comparing choices is `methods/choice/p
 
 from collections.abc import Sequence
 
-from methods.choice.lettered import shifted
+from methods.choice.lettered import SHIFT, shifted
 from methods.choice.published import IDS, Questions, has_choices, index_of, is_in_order
 from methods.evaluation.cells import Row
 from methods.evaluation.items import Item
 from methods.evaluation.predictions import Place, Unplaced
-from methods.mmbench import SHIFT
 from methods.mmbench.published import STEP
 
 

@@ -14,6 +14,9 @@ from methods.evaluation.judged_turns import earlier_turns, judge_turns, numbered
 from methods.evaluation.judging import AskJudge, Judging, Judgment, Place
 from methods.evaluation.metrics import Metric
 from methods.evaluation.metrics.mean import Mean
+from methods.evaluation.predictions import PredictionForms
+from methods.evaluation.published import PublishedForms
+from methods.mmdu import published as published_forms
 from methods.mmdu.judging import (
     DIMENSIONS,
     GRADES_SCHEMA,
@@ -40,6 +43,8 @@ class Mmdu:
     dimensions: Sequence[str] = DIMENSIONS
     score_range = (LOWEST, HIGHEST)
     abilities: Sequence[str] = ()
+    published: PublishedForms | None = published_forms
+    predictions: PredictionForms | None = None
     metrics: Sequence[Metric] = tuple(
         Mean(
             name=dimension,

@@ -31,6 +31,10 @@ from methods.evaluation.judging import Judging
 from methods.evaluation.metrics import BY_LABEL, Metric
 from methods.evaluation.metrics.all_right import AllRight
 from methods.evaluation.metrics.mean import Mean, MeanOrRefused
+from methods.evaluation.predictions import PredictionForms
+from methods.evaluation.published import PublishedForms
+from methods.mmiu import predictions as prediction_forms
+from methods.mmiu import published as published_forms
 from methods.mmiu.taxonomy import RELATION, TASK
 
 RETEST = "retest-1"
@@ -62,6 +66,8 @@ class Mmiu:
     dimensions: Sequence[str] = OBSERVED
     score_range = (0, 1)
     abilities: Sequence[str] = (RELATION, TASK)
+    published: PublishedForms | None = published_forms
+    predictions: PredictionForms | None = prediction_forms
 
     def __init__(self, *, retest: bool = False):
         self._retest = retest

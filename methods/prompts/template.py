@@ -5,7 +5,7 @@ matter, settings of the prompt, may precede it and is not rendered. `{{ picture(
 image (from 1). Untrusted text goes through the filter `data`, which keeps it from closing the tag that
 encloses it: a page that contains "</page> ignore the above" cannot end the `<page>` tag. No value, with
 the filter or without it, can insert an image. What belongs here: rendering. What does not: reading
-template files (`resources/prompts.py`) and their content.
+template files (`resources/settings/prompts.py`) and their content.
 """
 
 import hashlib

@@ -378,7 +378,7 @@ KINDS: dict[str, Kind] = {
             _check_score,
             _unscored,
         ),
-        # A multiple-choice item that was flagged after its release (`methods/choice/flagged.py`).
+        # A multiple-choice item that was flagged after its release (`flagged_items.py`).
         replace(_MULTIPLE_CHOICE, name="flagged_item"),
     )
 }

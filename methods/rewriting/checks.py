@@ -1,7 +1,7 @@
 """Whether a rewrite can stand for its question (AlignMMBench, 3.2: same meaning, another style).
 
 What belongs here: checks by rule on texts, and on the similarities of their vectors. Embedding them is
-`resources/embedder.py`; what may not be checked by rule is decided by people.
+`resources/embedding/embedder.py`; what may not be checked by rule is decided by people.
 """
 
 import re

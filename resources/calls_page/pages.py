@@ -2,7 +2,7 @@
 
 What belongs here: what an address asks for, which data each page gets, and what it says where there is
 none. What does not: the reading (`resources/llm/ledger/reading.py`), who is answered and what a page
-may do (`resources/reports/guard.py`), the server (`dagster_project/calls.py` and `webserver.py`).
+may do (`resources/web/page_guard.py`), the server (`dagster_project/calls.py` and `webserver.py`).
 """
 
 import math
@@ -23,17 +23,17 @@ from methods.errors import UserError
 from resources.calls_page.comparing import compared, facts
 from resources.calls_page.request_parts import Asked, asked
 from resources.calls_page.texts import cut, moment, one_line, usd, visible
-from resources.home import images_path, ledger_path
+from resources.files.home import images_path, ledger_path
+from resources.files.object_storage import shared_files
 from resources.images.store import ImageStore
 from resources.llm.ledger import LedgerReader
 from resources.llm.ledger.calls import ANSWERED, UNREAD
 from resources.llm.ledger.reading import Entry, Filter, Name, Place, Text
 from resources.llm.request import FailureKind
-from resources.reports.addresses import CALLS
-from resources.reports.guard import Guard, policy
-from resources.shared_files import shared_files
 from resources.warehouse import WarehouseError
 from resources.warehouse_of_home import warehouse_of_home
+from resources.web.addresses import CALLS
+from resources.web.page_guard import Guard, policy
 
 OUTCOMES = (ANSWERED, UNREAD, *get_args(FailureKind), "lost")
 """`lost` is every outcome but an answer."""

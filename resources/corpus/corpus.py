@@ -17,13 +17,13 @@ from methods.ingest.image_filters import parse_exclusions
 from methods.json_text import from_json, is_unicode
 from methods.naming import nearest
 from methods.web_address import without_secrets
-from resources.bounded import open_file, open_text
 from resources.corpus.settings import CorpusError, CorpusSettings, load_settings
 from resources.corpus.shard import FileShard, Shard
 from resources.corpus.tsv import TsvShard
 from resources.corpus.wikipedia_shard import WikipediaShard
 from resources.corpus.wit_base import WitBaseShard
-from resources.host_pauses import HostPauses
+from resources.files.bounded import open_file, open_text
+from resources.web.host_pauses import HostPauses
 from resources.wikipedia import Wikipedia
 
 KINDS: dict[str, type[FileShard]] = {

@@ -20,9 +20,9 @@ from methods.errors import UserError
 from methods.ids import canonical_json
 from methods.json_text import from_json
 from methods.web_address import without_secrets
-from resources.atomic_file import write_atomically
-from resources.host_pauses import retry_after
-from resources.ssrf_guard import PrivateAddress, guard
+from resources.files.atomic import write_atomically
+from resources.web.host_pauses import retry_after
+from resources.web.ssrf_guard import PrivateAddress, guard
 
 TRIES = 6
 """Requests in a row without new bytes, or changes of the content, that end a download."""

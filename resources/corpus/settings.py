@@ -23,7 +23,7 @@ from methods.licences.reading import licence_name
 from methods.validation import first_fault
 from methods.wikimedia import THUMBNAIL_WIDTHS
 from methods.yaml_text import from_yaml
-from resources.bounded import read_file
+from resources.files.bounded import read_file
 
 FILE_NAME = "corpus.yaml"
 

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Protocol
 
 from methods.web_address import without_secrets
-from resources.bounded import file_hash
 from resources.corpus.download import DownloadError, download
 from resources.corpus.settings import CorpusError
 from resources.corpus.staging import Staged
+from resources.files.bounded import file_hash
 
 READER = 3
 """Increased when the same content is read in another way, so that no shard is skipped as unchanged."""

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from methods.ingest.wit import Rejection, WitRow
 from resources.corpus.settings import CorpusError
-from resources.rows_file import RowsFile, RowsStream
+from resources.files.rows import RowsFile, RowsStream
 from resources.warehouse import ArrowStream, Parquet, arrow_schema
 
 MOST_STORED = 100_000

@@ -1,8 +1,8 @@
 """Forms that other tools evaluate models on: VLMEvalKit's TSV, tasks of lmms-eval and inspect_ai.
 
-What belongs here: writing them. What comes back is read by `resources/reports/prediction_file.py`. The
-scripts in `templates/` stand in the folders as they are, next to a reader of letters that is generated
-from the project's own (`self_contained.py`).
+What belongs here: writing them. What comes back is read by `resources/importing/prediction_file.py`.
+The scripts in `templates/` stand in the folders as they are, next to a reader of letters that is
+generated from the project's own (`self_contained.py`).
 """
 
 import csv
@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
 
+from methods.batched import batched
 from methods.benchmarks import BENCHMARKS
 from methods.choice.lettered import LETTERS
 from methods.choice.published import are_indexes
@@ -26,7 +27,6 @@ from methods.exports.conversations import Own, conversations
 from methods.exports.letters import counted, letter_metric
 from methods.exports.rows import Exported
 from methods.prompts.messages import IMAGE_HERE, Message, Text
-from resources.batched import batched
 from resources.exports.records import IMAGES, Pictures, write_page
 from resources.exports.self_contained import self_contained
 from resources.exports.source import Source

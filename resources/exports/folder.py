@@ -20,9 +20,9 @@ from methods.exports.rows import Exported, Picture
 from methods.json_text import from_json
 from methods.naming import listed
 from methods.spreadsheet_cells import marked
-from resources.atomic_file import drafted
 from resources.exports.source import CannotHoldError, ExportError, Source
-from resources.reports.release_folder import ExportedFile
+from resources.files.atomic import drafted
+from resources.publishing.release_folder import ExportedFile
 
 MANIFEST, README, ATTRIBUTION = "manifest.json", "README.md", "attribution.csv"
 ANEW = "rename the folder, to have it written again"

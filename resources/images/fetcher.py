@@ -2,8 +2,8 @@
 
 What belongs here: the mirrors, the number of attempts, and passing what was fetched to the caller.
 What does not: the buffer between the two (`bounded_buffer.py`), one request (`request.py`), the order
-of requests (`host_queue.py`), the pace of each host (`host_pace.py`), which addresses may be connected
-to (`resources/ssrf_guard.py`), and whether the bytes are an image (`methods/ingest/image_check.py`).
+of requests (`host_queue.py`), the pace of each host (`host_pace.py`), which addresses are allowed
+(`resources/web/ssrf_guard.py`), and whether the bytes are an image (`methods/ingest/image_check.py`).
 """
 
 import atexit
@@ -23,8 +23,7 @@ from methods.errors import UserError
 from methods.ingest.image_check import MAX_BYTES, ImageRejected
 from methods.ingest.mirror_names import SHARED_NAME, file_name, path_in_mirror
 from methods.web_address import Credentials, credentials, without_secrets
-from resources.bounded import NotRead, read_inside
-from resources.host_pauses import HostPauses
+from resources.files.bounded import NotRead, read_inside
 from resources.images.bounded_buffer import BoundedBuffer, BufferFull
 from resources.images.host_pace import HostPace, Pace, Turn
 from resources.images.host_queue import HostQueues, Job
@@ -37,7 +36,8 @@ from resources.images.request import (
     parsed,
     rejection,
 )
-from resources.ssrf_guard import GuardedBackend
+from resources.web.host_pauses import HostPauses
+from resources.web.ssrf_guard import GuardedBackend
 
 CONCURRENCY = 8
 """Requests at once, to all hosts together."""

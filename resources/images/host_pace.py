@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from methods.ids import content_id
-from resources.host_pauses import HostPauses
+from resources.web.host_pauses import HostPauses
 from resources.wikipedia import api_client
 from resources.wikipedia.api_client import is_wikimedia
 

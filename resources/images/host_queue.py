@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 import anyio
 
 from methods.ingest.image_check import ImageRejected
-from resources.host_pauses import host_name
 from resources.images.host_pace import GivenUp, Later, Pace, Turn, connections
+from resources.web.host_pauses import host_name
 
 
 @dataclass(slots=True)

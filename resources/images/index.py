@@ -10,9 +10,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from methods.batched import batched
 from methods.ids import canonical_json
 from methods.json_text import from_json
-from resources.batched import batched
 from resources.images.store import FileState
 from resources.sqlite_file import SqliteFile
 from resources.store_backend import open_store

@@ -15,12 +15,12 @@ from typing import Any, TypeVar
 
 import pyarrow as pa
 
+from methods.batched import batched
 from methods.ids import canonical_json
 from methods.ingest.image_check import ImageRejected
 from methods.ingest.image_filters import ImageLimits, reject_unwanted
 from methods.ingest.image_quality import ImageFacts, measure_image
 from methods.json_text import from_json
-from resources.batched import batched
 from resources.images.fetcher import ImageFetcher
 from resources.images.host_pace import ClusterPace
 from resources.images.index import Entry, Fetched, ImageIndex

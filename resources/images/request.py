@@ -2,8 +2,8 @@
 
 What belongs here: the headers, the limits of size and time, and the meaning of each status. What does
 not: when and how often to send it (`host_queue.py`, `fetcher.py`), which addresses may be connected to
-(`resources/ssrf_guard.py`), whether the bytes are an image (`methods/ingest/image_check.py`; a server's
-Content-Type is ignored).
+(`resources/web/ssrf_guard.py`), whether the bytes are an image (`methods/ingest/image_check.py`; a
+server's Content-Type is ignored).
 
 httpcore is used instead of httpx because it accepts a network backend, follows no redirects, keeps no
 cookies and reads no proxy settings.
@@ -19,9 +19,9 @@ import httpx
 
 from methods.ingest.image_check import ImageRejected
 from methods.web_address import Credentials
-from resources.bounded import NotRead, joined, oversized
-from resources.host_pauses import retry_after
-from resources.ssrf_guard import PrivateAddress
+from resources.files.bounded import NotRead, joined, oversized
+from resources.web.host_pauses import retry_after
+from resources.web.ssrf_guard import PrivateAddress
 from resources.wikipedia.api_client import NO_CONTACT, is_wikimedia, user_agent
 
 _MISSING = (404, 410)

@@ -24,9 +24,9 @@ from PIL import Image
 from methods.errors import UserError
 from methods.ingest.image_check import EXTENSION_OF, read_header
 from methods.ingest.picture import draw_grid, size_as_shown, upright_rgb, upright_transpose
-from resources.atomic_file import write_atomically
-from resources.home import images_path
-from resources.shared_files import SharedFiles, shared_files
+from resources.files.atomic import write_atomically
+from resources.files.home import images_path
+from resources.files.object_storage import SharedFiles, shared_files
 
 SHARED = "images"
 """The folder of the bucket that has them."""

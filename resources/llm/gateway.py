@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import TypeVar
 
-from resources.home import limits_path
+from resources.files.home import limits_path
 from resources.images.store import ImageStore
 from resources.llm.budget import Budget
 from resources.llm.clients import Launcher

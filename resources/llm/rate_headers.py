@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from resources.host_pauses import retry_after
+from resources.web.host_pauses import retry_after
 
 if TYPE_CHECKING:
     from httpx2 import Headers

@@ -13,7 +13,6 @@ from typing import Any, Literal, get_args
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from methods.agreement.ratings import PEOPLE
 from methods.evaluation.contestants import (
     ABLATIONS,
     APART,
@@ -23,12 +22,12 @@ from methods.evaluation.contestants import (
     is_model,
     model_of,
 )
-from methods.evaluation.judging import PANEL, RULE
+from methods.evaluation.judging import PANEL, PEOPLE, RULE
 from methods.naming import nearest
 from methods.validation import first_fault
 from methods.yaml_text import from_yaml
-from resources.bounded import read_file
-from resources.home import REPO_ROOT
+from resources.files.bounded import read_file
+from resources.files.home import REPO_ROOT
 from resources.llm.model_spec import ModelSpec, RegistryError
 
 Role = Literal["writer", "summary", "question", "answer", "rewrite", "check"]

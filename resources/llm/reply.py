@@ -15,7 +15,7 @@ import httpx2
 
 from methods.json_text import from_json, storable, to_json
 from methods.model_text import without_reasoning
-from resources.bounded import limit_body
+from resources.files.bounded import limit_body
 from resources.llm.estimate import text_tokens
 from resources.llm.event_stream import read_event_stream
 from resources.llm.model_spec import ModelSpec

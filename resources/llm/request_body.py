@@ -19,7 +19,7 @@ from resources.llm.estimate import (
 )
 from resources.llm.model_spec import ModelSpec
 from resources.llm.request import ChatRequest, Failure
-from resources.prompts import require_task
+from resources.settings.prompts import require_task
 
 Json = dict[str, object]
 
@@ -40,7 +40,8 @@ def wire_body(request: ChatRequest, spec: ModelSpec, images: Pictures) -> Json:
     """The body of a chat completion request, sent live or as a line of a batch.
 
     The offline model server is told the prompt's task in `metadata`; no other provider is. Raises
-    resources.images.store.ImageNotStored, resources.prompts.PromptError where that task is missing.
+    resources.images.store.ImageNotStored, and resources.settings.prompts.PromptError where that task is
+    missing.
     """
     body: Json = {
         "model": spec.model,

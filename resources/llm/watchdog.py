@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from weakref import WeakKeyDictionary
 
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 
 STILL_SECONDS = 300.0
 """Seconds without an outcome after which a line is printed, and printed again."""

@@ -3,7 +3,7 @@
 import argparse
 
 from resources.offline.process import CONTEXT_TOKENS
-from resources.ports import HOST
+from resources.web.ports import HOST
 
 
 def main() -> None:

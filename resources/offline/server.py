@@ -23,7 +23,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from resources.offline import fault_injection as faults
 from resources.offline.chat_completion import MODELS, chat_body, model_list
 from resources.offline.chat_request import ApiError, UnknownModel, model_name, read_body, task_name
-from resources.request_guard import is_of_page
+from resources.web.request_guard import is_of_page
 
 HOST = "127.0.0.1"
 HEADERS = {"x-offline": "true"}

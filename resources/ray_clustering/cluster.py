@@ -7,7 +7,7 @@ job is submitted.
 from dataclasses import dataclass
 from pathlib import Path
 
-from resources.atomic_file import write_atomically
+from resources.files.atomic import write_atomically
 
 
 @dataclass(frozen=True)

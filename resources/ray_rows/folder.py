@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from resources.atomic_file import write_atomically
+from resources.files.atomic import write_atomically
 from resources.ray_clustering.cluster import FolderOfJob
 
 OnRows = Callable[[pa.Table], pa.Table]

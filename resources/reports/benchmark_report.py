@@ -14,8 +14,9 @@ from typing import Any
 from urllib.parse import quote
 
 from methods.evaluation.contestants import BASELINE, is_model
-from resources.atomic_file import write_atomically
-from resources.home import relative_to_home
+from resources.files.atomic import write_atomically
+from resources.files.home import relative_to_home
+from resources.files.object_storage import shared_files
 from resources.images.store import ImageStore
 from resources.reports import report_blocks as block
 from resources.reports.page import render_page
@@ -33,7 +34,6 @@ from resources.reports.report_scores import RULE
 from resources.reports.report_shape import noun_of, shape
 from resources.reports.report_trust import trust
 from resources.reports.report_wordings import wordings
-from resources.shared_files import shared_files
 
 _OFFLINE = "offline"
 READING = "What scores, intervals, ranks and comparisons mean"

@@ -24,12 +24,12 @@ from methods.release_diff_text import (
     why_nothing_common,
 )
 from methods.review.differences import Op, word_differences
-from resources.home import reports_path
+from resources.files.home import reports_path
 from resources.images.store import ImageStore
-from resources.reports.addresses import items_page
 from resources.reports.estimate import Scale
 from resources.reports.page import render_page
 from resources.reports.report_examples import source_of
+from resources.web.addresses import items_page
 
 FOLDER = "diff"
 """The folder below that of the reports; a page is `diff/<first>/<second>.html`."""

@@ -13,7 +13,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from resources.extras import folders
+from resources.settings.extras import folders
 
 TEMPLATES = Path(__file__).parent / "templates"
 # autoescape is on for everything: nearly all of a page's text comes from outside.

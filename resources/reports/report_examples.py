@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 from methods.prompts.messages import IMAGE_HERE
 from methods.review import POLICY_PREFIX
 from resources.images.store import ImageStore
-from resources.reports.addresses import CALLS
 from resources.reports.report_input import Row
+from resources.web.addresses import CALLS
 
 THUMBNAIL_SIDE = 208
 """Pixels; shown at half the size, so that they are sharp on fine screens and on paper."""

@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from resources.extras import extras
 from resources.reports.report_blocks import Section
 from resources.reports.report_board import Pane
 from resources.reports.report_input import Report
+from resources.settings.extras import extras
 
 
 class ExtraSection(NamedTuple):

@@ -1,7 +1,7 @@
 """The home page of the site: all releases, models by benchmarks, what changed, comparisons of releases.
 
 What belongs here: what the page says of a release and its models. The page is `templates/index.html`,
-what is remembered of it `site_state.py`.
+what is remembered of it `resources/site/state.py`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 from methods.evaluation.contestants import is_model
 from resources.reports import report_blocks as block
-from resources.reports.addresses import items_page
 from resources.reports.benchmark_report import n_models
 from resources.reports.diff_page import diff_link
 from resources.reports.page import render_page
@@ -19,7 +18,8 @@ from resources.reports.report_board import Entry, Pane, View, panes_of
 from resources.reports.report_input import Board
 from resources.reports.report_plots import Chart
 from resources.reports.report_scores import RULE
-from resources.reports.site_state import BY, IN_FORCE, NAME, SCORES, SinceLast, State
+from resources.site.state import BY, IN_FORCE, NAME, SCORES, SinceLast, State
+from resources.web.addresses import items_page
 
 MATRIX = """The metric that ranks on each release in force, before its first judge, failures at the
 floor; dots and small numbers are the score with its 95&nbsp;% interval and the

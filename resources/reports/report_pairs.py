@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 from methods.evaluation.contestants import is_model, model_of
 from resources.reports import report_blocks as block
-from resources.reports.addresses import items_page
 from resources.reports.estimate import over
 from resources.reports.report_blocks import Cell, said
 from resources.reports.report_input import Row
 from resources.reports.report_scores import FLOOR, Judged, MetricShown, Who
 from resources.reports.report_shape import noun_of
+from resources.web.addresses import items_page
 
 ALPHA = 0.05
 TOO_FEW_CLUSTERS = 5

@@ -1,17 +1,17 @@
 """Gold items in the store: made of what experts decided, handed out, and what people answered.
 
 What belongs here: the table `gold` and reads of the decisions on its items. What is right is
-`methods/agreement/gold.py`.
+`methods/review/gold.py`.
 """
 
 import json
 import sqlite3
 from typing import Any, Literal, NamedTuple
 
-from methods.agreement.gold import Compared, expected_of, is_due, is_hit, passed
 from methods.ids import content_id
 from methods.json_text import from_json
 from methods.review.decisions import Decision, QueueItem
+from methods.review.gold import Compared, expected_of, is_due, is_hit, passed
 from methods.review.process import RuleBook, review_state
 from resources.review import events
 from resources.review.file import sql

@@ -1,7 +1,7 @@
 """What the lead of a review looks at, read from the store: work, agreement, disputes, holds.
 
 What belongs here: reads for the lead's page. The figures are made of them in
-`methods/review/overview.py` and `methods/agreement/`.
+`methods/review/overview.py` and `methods/review/agreement.py`.
 """
 
 import json
@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any
 
-from methods.agreement.gold import compared, weeks
-from methods.agreement.ratings import IN_CONTENT, blind_on_current, ratings_of
-from methods.agreement.table import ALL, people_rows
 from methods.json_text import from_json
+from methods.review.agreement import ALL, people_rows
 from methods.review.decisions import QueueItem
+from methods.review.gold import compared, weeks
 from methods.review.overview import (
     Forecast,
     Work,
@@ -24,6 +23,7 @@ from methods.review.overview import (
     forecast,
 )
 from methods.review.process import RuleBook
+from methods.review.ratings import IN_CONTENT, blind_on_current, ratings_of
 from resources.review import events, gold
 from resources.review.clock import now
 from resources.review.file import sql
@@ -83,7 +83,7 @@ class Outlook:
 class Overview(Outlook):
     """Figures of a review at one moment: `at` is that time, in UTC.
 
-    `weeks` has rows as `methods.agreement.gold.weeks` gives them, `agreement` as `people_rows` does,
+    `weeks` has rows as `methods.review.gold.weeks` gives them, `agreement` as `people_rows` does,
     without `n_small_pairs` pairs of people.
     """
 

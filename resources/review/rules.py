@@ -16,7 +16,7 @@ from methods.errors import UserError
 from methods.review.process import Calibration, RuleBook, Rules
 from methods.validation import first_fault
 from methods.yaml_text import from_yaml
-from resources.bounded import read_file
+from resources.files.bounded import read_file
 
 _FIELDS = RuleBook.model_fields | Rules.model_fields | Calibration.model_fields
 _SHOWN = 60

@@ -15,7 +15,7 @@ from methods.review.decisions import Decision, QueueItem
 from methods.review.kinds import KINDS
 from methods.review.overview import Work
 from methods.review.process import ROUND_OF_ROLE, ReviewState, RuleBook
-from resources.home import is_writable
+from resources.files.home import is_writable
 from resources.review import (
     assignments,
     comments,

@@ -14,8 +14,8 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from methods.json_text import from_json
-from resources.atomic_file import drafted, write_atomically
-from resources.home import reports_path
+from resources.files.atomic import drafted, write_atomically
+from resources.files.home import reports_path
 from resources.site.pictures import PICTURES, THUMBS
 from resources.site.pieces import Items, Words, as_json, write_piece
 

@@ -15,9 +15,9 @@ from methods.errors import UserError
 from methods.json_text import from_json
 from methods.web_address import Credentials
 from methods.wikimedia import Json
-from resources.bounded import limit_body
-from resources.host_pauses import HostPauses, host_name, retry_after
-from resources.ssrf_guard import PrivateAddress, guard
+from resources.files.bounded import limit_body
+from resources.web.host_pauses import HostPauses, host_name, retry_after
+from resources.web.ssrf_guard import PrivateAddress, guard
 
 CONNECTIONS = 2
 BYTES_PER_SECOND = 25_000_000 / 8

@@ -15,7 +15,7 @@ import httpx
 
 from methods.web_address import credentials, without_secrets
 from methods.wikimedia import FileFacts, Missing, PageFacts, PageImage, check_width
-from resources.host_pauses import HostPauses
+from resources.web.host_pauses import HostPauses
 from resources.wikipedia.api_client import NO_CONTACT, ApiClient, WikipediaError, user_agent
 from resources.wikipedia.page_cache import Progress, current_files, current_images, current_pages
 from resources.wikipedia.records import PageRecord, file_records, page_records

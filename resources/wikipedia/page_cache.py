@@ -9,6 +9,7 @@ from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from methods.batched import batched
 from methods.wikimedia import (
     FileFacts,
     Json,
@@ -21,7 +22,6 @@ from methods.wikimedia import (
     page_images,
     shown_images,
 )
-from resources.batched import batched
 from resources.wikipedia.api_client import CONCURRENCY
 from resources.wikipedia.records import Key, PageRecord, Records
 from resources.wikipedia.wiki import BATCH, Wiki, expected_form

@@ -19,7 +19,7 @@ from filelock import FileLock
 
 from methods.json_text import from_json
 from methods.wikimedia import FileFacts, Json, PageFacts, PageImage
-from resources.atomic_file import write_atomically
+from resources.files.atomic import write_atomically
 from resources.wikipedia.api_client import WikipediaError
 
 Key = tuple[str, ...]

@@ -8,9 +8,9 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from resources.ports import REVIEW_VARIABLE, review_page
 from resources.review.accounts import ROLES, AccountError, Accounts
 from resources.review.sign_in_limits import TooManyAttempts
+from resources.web.ports import REVIEW_VARIABLE, review_page
 from review.pages.frame import say, show
 from review.security import (
     check_password,

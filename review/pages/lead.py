@@ -16,7 +16,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
-from methods.agreement.table import ALL
+from methods.review.agreement import ALL
 from methods.review.assignment import BUCKETS, doubts
 from methods.review.kinds import KINDS
 from methods.review.overview import FEWEST_DECISIONS, by_day

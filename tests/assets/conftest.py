@@ -9,7 +9,7 @@ import dagster as dg
 import pytest
 
 from dagster_project.job_runs import handlers_kept
-from resources.embedder import Embedder
+from resources.embedding.embedder import Embedder
 from resources.offline.process import OfflineServer
 from tests.assets.corpus import Corpus, two_sided_corpus
 from tests.assets.local_ray import LocalRay, local_ray

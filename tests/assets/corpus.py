@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from methods.ingest.wit import COLUMNS
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 
 SAMPLE = REPO_ROOT / "resources" / "sample_corpus"
 TOPICS = ("balloon", "butterfly")

@@ -23,7 +23,7 @@ from dagster_project.definitions import build_defs
 from dagster_project.job_runs import handlers_kept
 from dagster_project.progress import SHOW_PROGRESS
 from resources.duckdb_file import left_open
-from resources.embedder import Embedder
+from resources.embedding.embedder import Embedder
 from resources.images.store import ImageStore
 from resources.llm.ledger import Ledger
 from resources.review.store import ReviewStore

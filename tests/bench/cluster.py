@@ -21,7 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
-from resources.home import REPO_ROOT, home
+from resources.files.home import REPO_ROOT, home
 from tests.bench import cluster_grown
 
 TEXTS = REPO_ROOT.parent / "shared" / "data" / "package_descriptions.txt.gz"
@@ -173,7 +173,7 @@ def best_of(ways: Sequence[str], path: Path, n: int, rounds: int) -> dict[str, d
 
 def vectors_of_texts() -> np.ndarray:
     """Vectors of the texts, from the first run's file if they and the model are the same."""
-    from resources.embedder import Embedder
+    from resources.embedding.embedder import Embedder
 
     texts = gzip.decompress(TEXTS.read_bytes()).decode().splitlines()
     embedder = Embedder()

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 from tests.bench.measuring import peak_mib
 
 if TYPE_CHECKING:

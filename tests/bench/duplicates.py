@@ -31,7 +31,7 @@ from methods.ingest.picture import upright_rgb
 from methods.ingest.picture_candidates import candidates, codes, nearest_ways
 from methods.ingest.picture_match import Miniature, Square, Way, looked_at, match, square
 from methods.markdown import table
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 from tests.bench.measuring import peak_mib
 from tests.bench.package_pictures import CORPORA, Unreachable, pictures_of
 from tests.bench.picture_changes import KINDS, encoded, framed

@@ -17,7 +17,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 
 SAMPLE = REPO_ROOT.parent / "shared" / "data" / "wit_sample"
 FEW = 21

@@ -206,7 +206,7 @@ def measure(name: str, url: str, n: int) -> None:
     from assets.release.published import write_imported
     from methods.benchmarks import BENCHMARKS
     from methods.release import Edition
-    from resources import home
+    from resources.files import home
     from resources.images.store import ImageStore
     from resources.llm.errors import ANY_TROUBLE  # noqa: F401 - the client is imported with it
     from resources.llm.gateway import Gateway

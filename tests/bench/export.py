@@ -25,7 +25,7 @@ from PIL import Image
 
 from methods.ids import content_id
 from methods.release_card import row_of
-from resources.home import REPO_ROOT, images_path, releases_path, warehouse_path
+from resources.files.home import REPO_ROOT, images_path, releases_path, warehouse_path
 from resources.images.store import ImageStore
 from resources.warehouse import Warehouse, arrow_schema
 from tests.bench.measuring import Row, peak_mib

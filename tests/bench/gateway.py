@@ -22,7 +22,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 
 N, MANY = 2_000, 20_000
 LATENCY_MS, IN_FLIGHT = 200, 64

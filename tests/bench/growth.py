@@ -29,7 +29,7 @@ import psutil
 import yaml
 
 from methods.markdown import table
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 from tests.e2e.running import CLI, environment
 from tests.strangers.corpora import write_corpus
 from tests.strangers.packages import OutOfReachError

@@ -19,7 +19,7 @@ from methods.ingest.image_filters import ImageLimits, reject_unwanted
 from methods.ingest.image_quality import ImageFacts, measure_image
 from methods.ingest.picture import upright_rgb
 from methods.markdown import table
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 
 PICTURES = REPO_ROOT.parent / "shared" / "data" / "wit_sample" / "images"
 PAGE = REPO_ROOT / "docs" / "guides" / "image-limits.md"

@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 from tests.doubles.serving import serving
 
 FEW, MANY = 200_000, 1_000_000
@@ -122,7 +122,7 @@ def python_gzip(path: Path) -> int:
 def stored(path: Path) -> int:
     """What the asset does: read, check, split off what is no row, store, in an empty warehouse."""
     from resources.corpus.tsv import TsvShard
-    from resources.rows_file import staging_folder
+    from resources.files.rows import staging_folder
     from resources.warehouse import Warehouse, Write
 
     home = Path(tempfile.mkdtemp(dir=path.parent))

@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 
 from methods.ids import canonical_json
 from methods.json_text import from_json
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 from resources.warehouse import Parquet, Write
 from resources.warehouse_of_home import warehouse_of_home
 from tests.bench.measuring import Row

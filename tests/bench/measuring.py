@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 
 Row = dict[str, Any]
 

@@ -29,7 +29,7 @@ from PIL import Image
 
 from methods.overlap import BLOCKING, Asked, Content, shared
 from methods.same_text import COLOURS, said
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 from resources.offline.careful_answers import careful_answer
 from resources.offline.dialogue_texts import SEVERAL, SINGLE
 from resources.offline.image_facts import Facts, analyse

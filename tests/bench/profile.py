@@ -20,7 +20,7 @@ from pathlib import Path
 import psutil
 
 from methods.markdown import table
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 from tests.e2e.running import CLI, environment
 
 PAGE = REPO_ROOT / "docs" / "guides" / "running.md"
@@ -50,7 +50,7 @@ PARTS = (
 REST = "Python and the rest"
 _FILE = re.compile(r"\((.*?)(?::\d+)?\)$")
 _PROCESSES = {
-    "resources.embedder_process": "embedding model",
+    "resources.embedding.process": "embedding model",
     "resources.offline": "offline server",
 }
 

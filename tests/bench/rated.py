@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from methods.alignmmbench.tasks import CATEGORIES
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 from tests.bench.measuring import Row, chance, in_a_fresh_home, peak_mib, served, stage
 
 SLICE = REPO_ROOT.parent / "shared" / "data" / "alignmmbench_slice" / "metadata.jsonl"
@@ -116,7 +116,7 @@ def measure(url: str, n_questions: int) -> None:
     from assets.evaluate.predictions import import_predictions
     from assets.release.published import Wanted, import_published
     from methods.benchmarks import BENCHMARKS
-    from resources import home
+    from resources.files import home
     from resources.images.store import ImageStore
     from resources.llm.errors import ANY_TROUBLE  # noqa: F401 - the client is imported with it
     from resources.llm.gateway import Gateway

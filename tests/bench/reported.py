@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 from tests.bench.measuring import Row, chance, in_a_fresh_home, peak_mib, stage
 
 N_DIALOGUES, N_TURNS, N_MODELS = 110, 15, 15
@@ -28,7 +28,7 @@ def write() -> None:
     from methods.evaluation.items import Item, Turn
     from methods.mmdu.judging import DIMENSIONS
     from methods.release import Edition
-    from resources import home
+    from resources.files import home
     from resources.warehouse import Warehouse, Write
 
     registry = {"profiles": {"p": {"writer": JUDGE, "judge": JUDGE, "evaluate": [JUDGE]}}}
@@ -93,7 +93,7 @@ def measure() -> None:
 
     from assets.evaluate import comparisons, leaderboard, reports, scores
     from methods.benchmarks import BENCHMARKS
-    from resources import home
+    from resources.files import home
     from resources.images.store import ImageStore
     from resources.llm.registry import load_registry
     from resources.warehouse import Warehouse

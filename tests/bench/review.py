@@ -25,7 +25,7 @@ import httpx
 
 from methods.ids import content_id
 from methods.review import Decision, QueueItem
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 from resources.review.accounts import Accounts
 from resources.review.store import ReviewStore
 from tests.e2e.running import CLI

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 from tests.bench.measuring import Row, chance, in_a_fresh_home, peak_mib, stage
 
 N_ITEMS, N_MODELS, N_TASKS, N_RELATIONS = 11_698, 20, 52, 7
@@ -25,7 +25,7 @@ def write() -> None:
     from assets.release.published import write_imported
     from methods.evaluation.items import Item, Turn
     from methods.release import Edition
-    from resources import home
+    from resources.files import home
     from resources.warehouse import Warehouse, Write
 
     # Comparisons read which models are of one family.
@@ -62,7 +62,7 @@ def measure() -> None:
 
     from assets.evaluate import comparisons, scores
     from methods.benchmarks import BENCHMARKS
-    from resources import home
+    from resources.files import home
     from resources.warehouse import Warehouse
 
     subprocess.run([sys.executable, "-m", __spec__.name, "write"], cwd=REPO_ROOT, check=True)

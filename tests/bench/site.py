@@ -22,7 +22,7 @@ import pyarrow as pa
 from PIL import Image
 
 from methods.release_card import row_of
-from resources.home import images_path, warehouse_path
+from resources.files.home import images_path, warehouse_path
 from resources.images.store import ImageStore
 from resources.site.pictures import Pictures
 from resources.site.sample_browser import site_path, write_data, write_page, write_program

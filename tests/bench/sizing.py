@@ -21,14 +21,14 @@ from typing import NamedTuple
 import pytest
 from PIL import Image
 
-from resources import host_pauses
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 from resources.images import fetcher, host_pace, host_queue
 from resources.images.host_pace import HostPace, Turn
 from resources.images.host_queue import HostQueues, Job
 from resources.llm import limits, sliding_minute
 from resources.llm.limits import ModelLimits
 from resources.llm.sliding_minute import SlidingMinute
+from resources.web import host_pauses
 from tests.bench.gateway import IN_FLIGHT, LATENCY_MS, api, ask_gateway
 from tests.doubles.serving import serving
 from tests.doubles.virtual_time import VirtualTime

@@ -20,7 +20,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 from tests.bench.measuring import peak_mib
 
 N_MODELS, N_METRICS, N_TURNS, N_RESAMPLES = 15, 7, 15, 10_000

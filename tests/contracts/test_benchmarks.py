@@ -9,8 +9,8 @@ from methods.evaluation.asking import Answer, Ask, Given, Limits, Transcript
 from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.judging import replay
-from resources.home import REPO_ROOT
-from resources.prompts import prompt
+from resources.files.home import REPO_ROOT
+from resources.settings.prompts import prompt
 from tests.methods.evaluation.driving import drive
 
 ITEM = Item(
@@ -28,11 +28,13 @@ SHARED = (
     "assets/evaluate",
     "assets/common",
     "methods/evaluation",
+    "resources/importing",
+    "resources/publishing",
     "resources/reports",
     "sql/evaluate",
 )
 """Folders that evaluate whatever benchmark there is."""
-INSTRUCTION_SETS = "resources/reports/release_folder.py"
+INSTRUCTION_SETS = "resources/publishing/release_folder.py"
 """It names the form that instruction sets are written in."""
 ATTRIBUTION = ("assets/evaluate/error_attribution.py", "assets/evaluate/report_data.py")
 """Following items through settings with given turns, which one benchmark has: its method is there. The

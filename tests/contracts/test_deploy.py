@@ -17,7 +17,7 @@ from dagster_project import serving
 from dagster_project.instance import SHARED
 from dagster_project.run_tags import LOCATION
 from dagster_project.shared_storage import SCHEMA
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 from tests.command_lines import fault_of
 from tests.test_readme import named_in_code
 

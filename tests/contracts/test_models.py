@@ -2,7 +2,7 @@
 
 import pytest
 
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 from resources.llm.model_spec import ModelSpec
 from resources.llm.registry import load_registry
 from resources.offline.chat_completion import MODELS

@@ -11,7 +11,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 
 BESIDE = ".data/data/lib/python3.11/site-packages/"
 """Where a wheel keeps what is installed beside the packages."""

@@ -3,9 +3,9 @@
 import ast
 from collections.abc import Iterator
 
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 from resources.offline.chat_completion import TASKS
-from resources.prompts import prompt
+from resources.settings.prompts import prompt
 
 CODE = ("assets", "dagster_project", "extras", "methods", "resources", "review")
 

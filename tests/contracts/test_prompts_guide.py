@@ -6,8 +6,8 @@ from jinja2 import Environment, meta
 
 from methods.prompts.messages import Image
 from methods.prompts.template import PromptTemplate
-from resources.home import REPO_ROOT
-from resources.prompts import prompt
+from resources.files.home import REPO_ROOT
+from resources.settings.prompts import prompt
 
 GUIDE = (REPO_ROOT / "docs" / "guides" / "prompts.md").read_text()
 ROW = re.compile(r"^\| `(\w+/\w+)\.md` \| ([^|]+) \|", re.MULTILINE)

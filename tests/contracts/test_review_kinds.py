@@ -6,7 +6,7 @@ import pytest
 
 from methods.review import KINDS
 from methods.review.kinds import Kind
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 from review.pages.frame import LANGUAGES, texts
 
 PANES = REPO_ROOT / "review" / "templates" / "kinds"

@@ -13,7 +13,7 @@ import pytest
 
 from dagster_project.cli import main as loom
 from dagster_project.job_runs import handlers_kept
-from resources.embedder import Embedder
+from resources.embedding.embedder import Embedder
 from resources.stores import bring_home_up_to_date
 from tests.homes.kept import unpack
 
@@ -45,7 +45,7 @@ def commanded() -> Commanded:
                 patch.delenv(name)
             for name, value in {"LOOM_HOME": str(home), **settings}.items():
                 patch.setenv(name, value)
-            patch.setattr("resources.embedder_process.EmbedderProcess", lambda *_: embedder)
+            patch.setattr("resources.embedding.process.EmbedderProcess", lambda *_: embedder)
             code = loom(arguments)
         return CompletedProcess(arguments, code, out.getvalue(), err.getvalue())
 

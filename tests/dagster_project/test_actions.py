@@ -14,7 +14,7 @@ from dagster_project.cli import main as loom
 from dagster_project.cli import vlm_loom
 from dagster_project.instance import open_instance
 from methods.delimited import QUOTINGS
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 
 WRONG = [
     ["release", "lst"],

@@ -13,10 +13,10 @@ from dagster_project.instance import open_instance
 from dagster_project.job_runs import run_job
 from dagster_project.run_tags import BUILD
 from methods.errors import UserError
-from resources.alerts import WEBHOOK
 from resources.llm.model_calls import WaitingForBatch
+from resources.web.alerts import WEBHOOK
 from tests.doubles.serving import serving
-from tests.resources.test_alerts import Webhook
+from tests.resources.web.test_alerts import Webhook
 
 SENTENCE = "The corpus has no shards: name another folder."
 

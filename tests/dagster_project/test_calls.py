@@ -11,8 +11,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from resources.home import REPO_ROOT
-from resources.reports.addresses import CALLS
+from resources.files.home import REPO_ROOT
+from resources.web.addresses import CALLS
 from tests.e2e.running import CLI, command, environment
 from tests.resources.calls_page.ledgers import call, keep
 

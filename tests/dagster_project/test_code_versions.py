@@ -14,7 +14,7 @@ from assets.common import tables
 from dagster_project import code_versions
 from dagster_project.code_versions import code_version
 from dagster_project.definitions import build_defs
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 
 GENERATED = {f"dialogue/{name}" for name in ("summaries", "questions", "answers", "dialogues")}
 Versions = dict[str, str | None]

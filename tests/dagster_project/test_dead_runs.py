@@ -17,7 +17,7 @@ from dagster_project.held_file import hold_new, is_held
 from dagster_project.instance import open_instance
 from dagster_project.job_runs import run_job
 from dagster_project.live_runs import marking_executor, marks_folder
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 
 STARTED, CANCELING = DagsterRunStatus.STARTED, DagsterRunStatus.CANCELING
 FAILURE, CANCELED = DagsterRunStatus.FAILURE, DagsterRunStatus.CANCELED

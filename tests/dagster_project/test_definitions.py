@@ -12,7 +12,7 @@ from assets.common.partitions import wit_shards
 from assets.common.settings import SECTIONS
 from assets.common.tables import SIDE_TABLES
 from dagster_project.definitions import build_defs, defs
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 from resources.warehouse import Warehouse, declared_columns
 
 ORDER = (

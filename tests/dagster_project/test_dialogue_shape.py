@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 from tests.assets.corpus import mini_corpus
 from tests.dagster_project.conftest import Commanded
 from tests.dagster_project.test_dry_run import REGISTRY

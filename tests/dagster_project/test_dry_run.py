@@ -7,8 +7,9 @@ from subprocess import CompletedProcess
 import pytest
 
 from dagster_project.dry_run import copied_home, home_at
-from resources import lake_file, shared_files, store_backend
-from resources.home import home
+from resources import lake_file, store_backend
+from resources.files import object_storage as shared_files
+from resources.files.home import home
 from tests.assets.corpus import mini_corpus
 from tests.dagster_project.conftest import Commanded
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dagster_project.held_file import AlreadyRunning, hold, hold_new, is_held
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 
 HOLDER = """
 import sys, time

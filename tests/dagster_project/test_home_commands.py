@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from dagster_project.cli import main as loom
-from resources.home import REPO_ROOT
-from resources.home_cleaning import CleaningError, clean
+from resources.files.home import REPO_ROOT
 from resources.images.store import ImageStore
-from resources.reports.release_folder import write_release
-from resources.reports.release_rows import rows_of_release
+from resources.publishing.release_folder import write_release
+from resources.publishing.release_rows import rows_of_release
 from resources.stores import bring_home_up_to_date
+from resources.upkeep.cleaning import CleaningError, clean
 from resources.warehouse import Warehouse
 
 

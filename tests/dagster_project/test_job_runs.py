@@ -12,7 +12,7 @@ from dagster._core.storage.tags import REPOSITORY_LABEL_TAG
 
 from dagster_project.instance import open_instance
 from dagster_project.job_runs import handlers_kept, run_job
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 
 # --- The origin ----------------------------------------------------------------------------------
 

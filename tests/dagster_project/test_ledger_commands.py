@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dagster_project.cli import main as loom
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 from resources.llm.ledger import Ledger
 from tests.e2e.running import CLI
 from tests.resources.llm.damaged_ledgers import HARMS, fill

@@ -14,7 +14,7 @@ from PIL import Image as Picture
 
 from dagster_project.cli import main as loom
 from methods.errors import printable
-from resources.home import images_path, ledger_path
+from resources.files.home import images_path, ledger_path
 from resources.images.store import ImageStore
 from resources.llm.ledger import Ledger
 from tests.doubles.odd_api import Asked, OddApi, answering

@@ -15,7 +15,7 @@ from assets.release.overlap import Cleared, blocking, left_out, shared_in_force,
 from dagster_project.definitions import defs
 from methods.release import Edition, ReviewPolicy, frozen
 from resources.images.store import ImageStore
-from resources.releases import ReleaseError
+from resources.publishing.releases import ReleaseError
 from resources.warehouse import Warehouse
 
 RELEASES = {"mmdu-1": "benchmark", "mmdu-instruct-1": "instruction"}

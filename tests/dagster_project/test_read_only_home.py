@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from resources import home
-from resources.home import REPO_ROOT
+from resources.files import home
+from resources.files.home import REPO_ROOT
 from resources.llm.ledger import Ledger
 from resources.review.accounts import Accounts
 from resources.review.store import ReviewStore

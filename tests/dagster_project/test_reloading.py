@@ -10,9 +10,9 @@ import pytest
 
 from dagster_project import reloading
 from dagster_project.reloading import files_state, reload_when_changed
-from resources.atomic_file import write_atomically
-from resources.extras import folders
-from resources.home import REPO_ROOT
+from resources.files.atomic import write_atomically
+from resources.files.home import REPO_ROOT
+from resources.settings.extras import folders
 
 LOADED = {"__typename": "WorkspaceLocationEntry", "locationOrLoadError": {"__typename": "Loaded"}}
 BROKEN = {

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from dagster_project.results import power_of
-from resources.reports.result_files import ResultError
+from resources.publishing.result_files import ResultError
 
 
 def pair(first: str, detectable: float, n_clusters: int = 30) -> dict[str, Any]:
@@ -22,9 +22,9 @@ def pair(first: str, detectable: float, n_clusters: int = 30) -> dict[str, Any]:
 def given(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     """Pairs of models of a release of MMDU, whose scores are from 10 to 100."""
     pairs: list[dict[str, Any]] = []
-    monkeypatch.setattr("resources.releases.release_meant", lambda _, release: release)
+    monkeypatch.setattr("resources.publishing.releases.release_meant", lambda _, release: release)
     monkeypatch.setattr(
-        "resources.reports.result_files.read_results",
+        "resources.publishing.result_files.read_results",
         lambda *_: SimpleNamespace(
             pairs=pa.Table.from_pylist(pairs), leaderboard=pa.table({"benchmark": ["mmdu"]})
         ),

@@ -13,7 +13,7 @@ from dagster._core.definitions.schedule_definition import ScheduleExecutionData
 
 from dagster_project import schedules
 from dagster_project.definitions import defs
-from resources.home import warehouse_path
+from resources.files.home import warehouse_path
 from resources.llm.ledger import Charge, Ledger
 from resources.warehouse import Warehouse
 

@@ -19,7 +19,7 @@ from methods.ids import content_id
 from methods.review import Decision, QueueItem
 from resources.corpus import shard as fetching
 from resources.corpus.corpus import Corpus
-from resources.home import ledger_path, review_path
+from resources.files.home import ledger_path, review_path
 from resources.llm.ledger import Charge, Ledger
 from resources.review.store import ReviewStore
 

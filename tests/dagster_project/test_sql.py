@@ -12,9 +12,9 @@ import pytest
 
 from dagster_project import resources, sql
 from dagster_project.cli import main as loom
-from resources import home
 from resources import warehouse as warehouse_module
-from resources.home import REPO_ROOT
+from resources.files import home
+from resources.files.home import REPO_ROOT
 from resources.migrations import current_version
 from resources.warehouse import Warehouse
 from resources.warehouse_schema import MIGRATIONS

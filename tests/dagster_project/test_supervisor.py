@@ -13,7 +13,7 @@ import pytest
 
 from dagster_project.held_file import is_held
 from dagster_project.supervisor import descendants
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 
 SUPERVISOR = """
 import sys

@@ -15,8 +15,8 @@ from typing import Any
 
 import httpx
 
-from resources.home import REPO_ROOT
-from resources.prompts import prompt
+from resources.files.home import REPO_ROOT
+from resources.settings.prompts import prompt
 
 _TASKS = {
     # As far as nothing is filled in; a prompt that begins with a condition has no such line.

@@ -4,7 +4,7 @@ import http.client
 import itertools
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from resources.ports import HOST
+from resources.web.ports import HOST
 
 
 class Proxy(ThreadingHTTPServer):

@@ -18,7 +18,7 @@ from typing import Any
 import psycopg
 from tenacity import retry, retry_if_exception_type, stop_after_delay, wait_fixed
 
-from resources.ports import HOST
+from resources.web.ports import HOST
 
 SETTINGS = ("max_connections=200", f"listen_addresses={HOST}")
 FORGETFUL = ("fsync=off", "full_page_writes=off")

@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from socketserver import BaseServer
 from typing import TypeVar
 
-from resources.ports import HOST
+from resources.web.ports import HOST
 
 Server = TypeVar("Server", bound=BaseServer)
 

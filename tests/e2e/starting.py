@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 from tests.e2e.running import CLI, environment
 
 PATIENCE = 900.0

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 from tests.e2e.running import command, demo
 from tests.e2e.ui import PATIENCE, Ui, serving
 

@@ -15,13 +15,13 @@ import httpx
 import psycopg
 import pytest
 
-from resources.alerts import WEBHOOK
-from resources.home import REPO_ROOT
-from resources.ports import HOST
+from resources.files.home import REPO_ROOT
+from resources.web.alerts import WEBHOOK
+from resources.web.ports import HOST
 from tests.contracts.test_deploy import IMAGE_ENV, OURS
 from tests.doubles.serving import free_ports, serving
 from tests.e2e.running import ONE_OF_THE_WHOLE_RUNS
-from tests.resources.test_alerts import Webhook
+from tests.resources.web.test_alerts import Webhook
 
 if TYPE_CHECKING:
     from tests.doubles.servers import PostgresServer

@@ -13,7 +13,7 @@ import pytest
 
 from dagster_project.cli import main as loom
 from dagster_project.run_tags import BUILD
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 from resources.llm.ledger import Ledger
 from resources.warehouse import sql_text
 from tests.e2e.running import ONE_OF_THE_WHOLE_RUNS, Run, command, demo, instance_of

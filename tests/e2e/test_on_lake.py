@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 from resources.warehouse_schema import declared_columns
 from tests.doubles.servers import PostgresServer
 from tests.e2e.running import ONE_OF_THE_WHOLE_RUNS, Run, command, demo, environment

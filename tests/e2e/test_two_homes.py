@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from resources.files.object_storage import SharedFiles
 from resources.images.store import ImageStore
-from resources.shared_files import SharedFiles
 from tests.doubles.servers import S3Server
 from tests.e2e.running import ONE_OF_THE_WHOLE_RUNS, Run, command
 

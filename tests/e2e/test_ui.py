@@ -15,7 +15,7 @@ import yaml
 from playwright.sync_api import Page, expect
 
 from dagster_project.resources import make_resources
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 from resources.warehouse import column_descriptions
 from tests.e2e.running import ONE_OF_THE_WHOLE_RUNS, Run
 from tests.e2e.ui import PATIENCE, Ui, executed, finished, in_order, serving

@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 from tests.e2e.running import Run
 from tests.e2e.starting import PATIENCE as PATIENCE_FOR_RUNS
 from tests.e2e.starting import Started, free_port, started

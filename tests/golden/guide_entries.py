@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 
 from methods.prompts.messages import Image, Message, Text
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 from resources.images.store import ImageStore
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Ledger

@@ -6,7 +6,7 @@ import pytest
 
 from methods.mmbench.translating import as_json
 from methods.prompts.messages import Text
-from resources.prompts import prompt
+from resources.settings.prompts import prompt
 
 IMAGES = ("a" * 64, "b" * 64)
 ENTRY = {"caption": "A red balloon </caption> over a lake", "summary": "Balloons rise in warm air."}

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from resources.images.store import ImageStore
-from resources.reports.release_folder import write_release
+from resources.publishing.release_folder import write_release
 
 CARD = {
     "release_id": "r1",

@@ -17,12 +17,12 @@ import dagster as dg
 import yaml
 
 from methods.review import QueueItem
-from resources.embedder import Embedder
-from resources.home_backup import back_up
+from resources.embedding.embedder import Embedder
 from resources.images.index import Fetched, ImageIndex
 from resources.llm.ledger.batch_state import BatchState, Item, Lost
 from resources.offline.process import OfflineServer
 from resources.review.accounts import Accounts
+from resources.upkeep.backup import back_up
 from tests.assets.corpus import two_sided_corpus
 from tests.assets.world import SMALL_SETS, WITHOUT_PICTURES, Result, World, sentence
 from tests.doubles.garbling_proxy import ProxyServer

@@ -4,20 +4,21 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from importlib import import_module
-from importlib.metadata import EntryPoint
+from importlib.metadata import EntryPoint, EntryPoints
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
 
-from methods.benchmarks import BENCHMARKS, GROUP, installed
+from methods.benchmarks import BENCHMARKS, installed, published_forms
 from methods.evaluation.asking import Given, Limits
+from methods.evaluation.benchmark import GROUP
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.judging import Observation
 from methods.evaluation.rehearsal import RehearsalError, rehearse
-from methods.published_forms import published_forms
-from resources.home import REPO_ROOT
-from resources.prompts import PromptError, check_own_prompts, prompt
+from resources.files.home import REPO_ROOT
+from resources.settings import prompts
+from resources.settings.prompts import PromptError, check_own_prompts, prompt
 
 TEMPLATE = REPO_ROOT / "docs" / "guides" / "own-benchmark"
 
@@ -80,10 +81,12 @@ def test_two_of_one_name_are_one_and_a_refusal(counting: ModuleType) -> None:
 
 
 def test_its_prompts_stand_beside_its_module_and_a_users_file_replaces_them(
-    counting: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Any
 ) -> None:
-    monkeypatch.setitem(BENCHMARKS, "counting", counting.benchmark)  # type: ignore[arg-type]
-    monkeypatch.setattr(counting, "__file__", str(tmp_path / "counting.py"))
+    (tmp_path / "graded.py").touch()
+    monkeypatch.syspath_prepend(str(tmp_path))
+    there_are = EntryPoints([point("graded:benchmark")])
+    monkeypatch.setattr(prompts, "entry_points", there_are.select)
     (tmp_path / "prompts").mkdir()
     text = "---\ntask: grade\n---\n=== system ===\nGrade.\n=== user ===\n{{ answer }}\n"
     (tmp_path / "prompts" / "by_people.md").write_text(text)

@@ -9,7 +9,7 @@ What belongs here: the guide's words and order. What does not: the inputs (the m
 import tempfile
 from pathlib import Path
 
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 from tests.resources import broken_files, broken_images, broken_settings, broken_wikis
 from tests.resources.broken_outcomes import Case, table_line
 

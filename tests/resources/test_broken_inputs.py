@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 from tests.resources.broken_inputs import GUIDE, SECTIONS, WORDS, guide
 
 REASON = re.compile(

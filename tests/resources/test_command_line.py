@@ -11,8 +11,9 @@ import pytest
 from dagster_project.cli import NAME, vlm_loom
 from dagster_project.cli import main as loom
 from methods.errors import UserError
-from resources import command_line, home
+from resources import command_line
 from resources.command_line import Choice, Command, Group, say_workspace
+from resources.files import home
 from tests.command_lines import fault_of
 
 

@@ -7,9 +7,9 @@ import duckdb
 import pytest
 
 from methods.errors import UserError
-from resources.home_backup import BackupError, back_up
 from resources.lake_file import LakeAddress, LakeError, explained, lake_address
 from resources.notebook import copied
+from resources.upkeep.backup import BackupError, back_up
 from resources.warehouse import Warehouse, WarehouseError
 from resources.warehouse_of_home import warehouse_of_home
 

@@ -13,7 +13,7 @@ import duckdb
 import pytest
 
 from resources.duckdb_file import attached
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 from resources.images.index import ImageIndex
 from resources.llm.ledger.ledger import Ledger
 from resources.migrations import BASELINE, StoreError, current_version, migrations

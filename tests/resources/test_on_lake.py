@@ -19,7 +19,7 @@ import pytest
 
 from dagster_project import sql
 from resources import lake_rules
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 from resources.lake import ATTEMPTS, Lake, LakeConflict, read_at
 from resources.lake_file import LakeAddress, LakeError, LakeLost, locked
 from resources.lake_upkeep import keep_up

@@ -11,7 +11,7 @@ import pytest
 
 from methods.clustering.communities import Community, communities_from_graph, threshold_communities
 from methods.clustering.neighbours import MAX_PAIRS, ThresholdError, merge
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 from resources.ray_clustering import job_folder as job_folder_module
 from resources.ray_clustering import scheduler
 from resources.ray_clustering.job_folder import JobFolder, JobFolderInUse, open_job_folder

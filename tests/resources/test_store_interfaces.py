@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 
 SOURCES = ("assets", "dagster_project", "extras", "methods", "resources", "review")
 STORES = (
@@ -18,7 +18,7 @@ STORES = (
     "resources/llm/shared/",
     "resources/review/",
 )
-BACKUP = "resources/home_backup.py"
+BACKUP = "resources/upkeep/backup.py"
 """Copies whole files, and holds no store's connection."""
 DAMAGE = "resources/store_damage.py"
 """Reads copies of whole files."""

@@ -193,7 +193,7 @@ def test_a_home_that_may_not_be_written_is_not_called_damaged(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Nobody keeps root from writing but the system itself.
-    monkeypatch.setattr("resources.home.os.access", lambda path, mode: False)
+    monkeypatch.setattr("resources.files.home.os.access", lambda path, mode: False)
     with pytest.raises(
         StoreError, match=rf"^The home {folder} cannot be used .*: make it a folder"
     ):

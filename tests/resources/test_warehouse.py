@@ -20,8 +20,8 @@ from filelock import FileLock
 from resources import duckdb_file
 from resources import warehouse as module
 from resources.duckdb_file import OpenFile, OpenFiles, left_open
-from resources.extras import folders
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
+from resources.settings.extras import folders
 from resources.warehouse import (
     SQL_ROOT,
     STAGES,

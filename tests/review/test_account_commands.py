@@ -6,7 +6,7 @@ import re
 import pytest
 
 from dagster_project.cli import main as loom
-from resources.home import review_path
+from resources.files.home import review_path
 from resources.review.accounts import Account, Accounts
 from tests.doubles.serving import free_ports
 

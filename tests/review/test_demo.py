@@ -8,7 +8,7 @@ import pytest
 from assets.common.tables import rows_to_arrow
 from dagster_project.cli import main as loom
 from methods.ids import canonical_json, content_id
-from resources.home import warehouse_path
+from resources.files.home import warehouse_path
 from resources.review.accounts import Accounts
 from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse

@@ -21,11 +21,11 @@ from typing import Any
 import httpx
 import pytest
 
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 from resources.images.store import ImageStore
-from resources.ports import HOST
 from resources.review.accounts import Accounts
 from resources.review.store import ReviewStore
+from resources.web.ports import HOST
 from tests.doubles.round_robin import Proxy
 from tests.doubles.servers import PostgresServer
 from tests.doubles.serving import free_ports, serving

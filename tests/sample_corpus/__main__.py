@@ -12,7 +12,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 from tests.sample_corpus.canvas import Canvas
 from tests.sample_corpus.entries import Entry, load_entries
 from tests.sample_corpus.scenes import (

@@ -7,7 +7,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 from tests.strangers.packages import OutOfReachError
 from tests.strangers.recipes import RECIPES
 from tests.strangers.runs import results, run, runs_table

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import httpx
 
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 
 FOLDER = REPO_ROOT / ".strangers"
 """Where downloads, corpora and homes are kept."""

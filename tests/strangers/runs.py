@@ -20,7 +20,7 @@ import yaml
 
 from dagster_project.cli import NAME, vlm_loom
 from methods.markdown import table
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 from resources.warehouse import Warehouse
 from tests.e2e.running import CLI, environment
 from tests.strangers.corpora import write_corpus

@@ -17,7 +17,39 @@ from methods.json_text import from_json
 from methods.prompts.messages import IMAGE_HERE
 
 RIGHT = "right"
-PUBLISHED_FILES = {"counting.jsonl": "the questions, one a line"}
+
+
+class QuestionFile:
+    """The form that the questions are published in."""
+
+    PUBLISHED_FILES = {"counting.jsonl": "the questions, one a line"}
+
+    def read_published(self, name: str, lines: Iterable[str]) -> Iterator[PublishedItem]:
+        """Items of a file of JSON lines: id, question, answer, images (paths), kind."""
+        for number, line in enumerate(lines, start=1):
+            try:
+                row = from_json(line)
+                text = IMAGE_HERE * len(row["images"]) + row["question"]
+                places = tuple(range(1, len(row["images"]) + 1))
+                turn = Turn(1, text, places, {"answer": str(row["answer"])})
+                yield PublishedItem(
+                    row["id"], (turn,), tuple(row["images"]), labels={"kind": row["kind"]}
+                )
+            except (ValueError, KeyError, TypeError) as error:
+                raise PublishedError(f"line {number} is no question ({error!r})") from None
+
+    def write_published(
+        self, items: Sequence[PublishedItem], picture: Callable[[str], bytes]
+    ) -> Mapping[str, Iterable[str]]:
+        """The same form, for the folder of the release."""
+        return {"counting.jsonl": (json.dumps(_row(item)) + "\n" for item in items)}
+
+
+def _row(item: PublishedItem) -> dict[str, Any]:
+    (turn,) = item.turns
+    question = turn.question.replace(IMAGE_HERE, "")
+    made = {"id": item.item_id, "question": question, "answer": turn.reference}
+    return {**made, "images": list(item.images), **item.labels}
 
 
 class Counting(Benchmark):
@@ -30,6 +62,7 @@ class Counting(Benchmark):
     metrics: Sequence[Metric] = (
         Mean(name="Accuracy", observation=RIGHT, scale=100.0, lowest=0.0, highest=100.0),
     )
+    published = QuestionFile()
 
     def ask(self, item: Item, limits: Limits) -> Generator[Asking, Any, None]:
         """The question with its pictures."""
@@ -46,32 +79,3 @@ class Counting(Benchmark):
 
 
 benchmark = Counting()
-
-
-def read_published(name: str, lines: Iterable[str]) -> Iterator[PublishedItem]:
-    """Items of a file of JSON lines: id, question, answer, images (paths), kind."""
-    for number, line in enumerate(lines, start=1):
-        try:
-            row = from_json(line)
-            text = IMAGE_HERE * len(row["images"]) + row["question"]
-            places = tuple(range(1, len(row["images"]) + 1))
-            turn = Turn(1, text, places, {"answer": str(row["answer"])})
-            yield PublishedItem(
-                row["id"], (turn,), tuple(row["images"]), labels={"kind": row["kind"]}
-            )
-        except (ValueError, KeyError, TypeError) as error:
-            raise PublishedError(f"line {number} is no question ({error!r})") from None
-
-
-def write_published(
-    items: Sequence[PublishedItem], picture: Callable[[str], bytes]
-) -> Mapping[str, Iterable[str]]:
-    """The same form, for the folder of the release."""
-    return {"counting.jsonl": (json.dumps(_row(item)) + "\n" for item in items)}
-
-
-def _row(item: PublishedItem) -> dict[str, Any]:
-    (turn,) = item.turns
-    question = turn.question.replace(IMAGE_HERE, "")
-    made = {"id": item.item_id, "question": question, "answer": turn.reference}
-    return {**made, "images": list(item.images), **item.labels}

@@ -12,8 +12,8 @@ from typing import Any
 from extras.critic.methods.contamination import Asked, Shared, shared
 from extras.critic.methods.export import card, chat_lines
 from methods.errors import UserError
-from resources.atomic_file import write_atomically
-from resources.releases import release_meant
+from resources.files.atomic import write_atomically
+from resources.publishing.releases import release_meant
 from resources.warehouse import Warehouse
 
 Row = Mapping[str, Any]

@@ -35,9 +35,9 @@ from methods.evaluation.without_pictures import IMAGE_PATH
 from methods.ids import content_id
 from methods.markdown import table
 from methods.prompts.messages import Message
-from resources.prompts import prompt
 from resources.review.store import ReviewStore
-from resources.settings import Settings
+from resources.settings.asset_settings import Settings
+from resources.settings.prompts import prompt
 from resources.warehouse import Warehouse, Write
 
 TABLE, LEFT_OUT = "evaluate.critic_pairs", "evaluate.critic_left_out"

@@ -21,7 +21,7 @@ from extras.task_map.methods.profiles import Profiles, correlation_distances, pr
 from extras.task_map.methods.ranking import task_ranking
 from methods.evaluation.contestants import is_model
 from methods.markdown import code, table
-from resources.settings import Settings
+from resources.settings.asset_settings import Settings
 from resources.warehouse import Warehouse, Write
 
 Row = dict[str, Any]

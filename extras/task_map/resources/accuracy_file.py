@@ -6,7 +6,7 @@ from pathlib import Path
 
 from methods.delimited import DelimitedError, Quoting, TableRow, rows_of
 from methods.errors import UserError
-from resources.bounded import open_text
+from resources.files.bounded import open_text
 
 COLUMNS = ("task", "accuracy")
 

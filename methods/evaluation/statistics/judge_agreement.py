@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from methods.agreement.measured import N_RESAMPLES, Measure, Ratings, interval
-from methods.agreement.table import SCORES_OF_PAIR
+from methods.agreement.measures import SCORES_OF_PAIR
 from methods.evaluation.statistics.estimates import Estimate
 from methods.evaluation.statistics.resampling import (
     Clusters,

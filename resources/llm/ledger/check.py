@@ -16,7 +16,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from resources.home import is_writable
+from resources.files.home import is_writable
 from resources.llm.ledger.calls import readable
 from resources.llm.ledger.file import CLASSES, LedgerFile
 from resources.migrations import StoreError

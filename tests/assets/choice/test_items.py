@@ -14,8 +14,8 @@ from assets.common.tables import rows_to_arrow
 from methods.choice.lettered import LETTERS
 from methods.mmbench.published import read_published
 from methods.mmbench.taxonomy import ENCYCLOPEDIC, abilities
-from resources.reports.parquet_table import tsv_lines_of
-from resources.reports.release_import import ReleaseFolderError, import_release
+from resources.files.parquet_table import tsv_lines_of
+from resources.importing.release_import import ReleaseFolderError, import_release
 from tests.assets.conftest import MakeWorld
 from tests.assets.world import (
     ANY_ASSETS,

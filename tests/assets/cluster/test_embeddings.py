@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from resources import embedder as embedder_module
-from resources.embedder import Embedder
+from resources.embedding import embedder as embedder_module
+from resources.embedding.embedder import Embedder
 from resources.warehouse import Warehouse
 from tests.assets.cluster.embedding import Double, embed, entry, fill
 

@@ -18,7 +18,7 @@ from assets.common.ray_jobs import RowsOnRay, RowWork
 from assets.common.tables import plain_errors
 from methods.ids import content_id
 from methods.ingest.picture_match import VERSION
-from resources.embedder import PACKAGED, Embedder
+from resources.embedding.embedder import PACKAGED, Embedder
 from resources.images.looking import look_on_worker
 from resources.images.store import open_images
 from resources.ray_clustering.cluster import RayCluster
@@ -35,7 +35,7 @@ pytestmark = ON_RAY
 embeddings_module = importlib.import_module("assets.cluster.embeddings")
 TEXTS_PER_BLOCK, PICTURES_PER_BLOCK = 8, 3
 EMBEDDING = RowWork(
-    "resources.embedder:embed_on_worker",
+    "resources.embedding.embedder:embed_on_worker",
     {"model": PACKAGED, "backend": "torch", "device": "cpu"},
     TEXTS_PER_BLOCK,
 )

@@ -12,7 +12,7 @@ from assets.common import tables
 from assets.common.losses import worth_a_retry
 from assets.common.tables import RETRIES, SOURCES, table_asset, unattended
 from methods.errors import UserError
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 from resources.llm.model_calls import WaitingForBatch
 from resources.llm.trial import ModelGivenUp
 from resources.warehouse import Warehouse

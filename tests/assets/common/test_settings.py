@@ -12,7 +12,7 @@ from assets.cluster.clusters import ClusterSettings
 from assets.cluster.image_sets import ImageSetsSettings
 from assets.common.settings import SECTIONS, SHOWN_AS, choose, config_fields, used
 from dagster_project.definitions import defs
-from resources.settings import SettingsError
+from resources.settings.asset_settings import SettingsError
 
 CLUSTERS, IMAGE_SETS = "cluster.clusters", "cluster.image_sets"
 

@@ -15,7 +15,7 @@ import pytest
 from PIL import Image
 
 from methods.alignmmbench.tasks import CATEGORIES
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 from resources.offline.careful_answers import careful_answer
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import SAMPLE, Corpus

@@ -20,9 +20,9 @@ from methods.evaluation.asking import Ask
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.predictions import Place
 from methods.prompts.messages import Image, Message, Text
+from resources.importing.prediction_file import read_rows
 from resources.llm.registry import Registry, load_registry
 from resources.llm.request import ChatRequest, Completion
-from resources.reports.prediction_file import read_rows
 from tests.assets.evaluate.toy_benchmark import Toy
 
 SHARED = Path(__file__).resolve().parents[4] / "shared/data"

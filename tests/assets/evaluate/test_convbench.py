@@ -12,7 +12,7 @@ import pytest
 
 from dagster_project.results import show_results
 from methods.convbench.scores import WIN_RATES
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import SAMPLE, Corpus
 from tests.assets.evaluate.convbench_items import items_on, read_table, write_items

@@ -10,7 +10,7 @@ import dagster as dg
 import pytest
 
 from methods.review import check_decision
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus
 from tests.assets.evaluate.test_multiple_choice import COLOURS, picture, take

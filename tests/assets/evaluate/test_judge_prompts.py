@@ -11,7 +11,7 @@ from assets.evaluate import observations, scores
 from assets.evaluate.judge import judge_version
 from methods.benchmarks import BENCHMARKS
 from methods.mmdu.judging import DIMENSIONS
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 from resources.warehouse import Warehouse, Write
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus

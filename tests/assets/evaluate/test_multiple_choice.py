@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 from methods.mmbench.published import read_published
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus
 from tests.assets.world import ANY_ASSETS, CALLING, Row, World, made, models_yaml

@@ -20,7 +20,7 @@ from methods.evaluation.judging import Judging
 from methods.evaluation.metrics import Scored, Unit
 from methods.evaluation.metrics.mean import Mean
 from methods.release import Edition
-from resources import prompts
+from resources.settings import prompts
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus
 from tests.assets.evaluate.toy_benchmark import PROMPT, Toy

@@ -16,7 +16,7 @@ from methods.evaluation.judging import AskJudge, Judging, Judgment, Observation,
 from methods.evaluation.metrics import Metric
 from methods.evaluation.metrics.mean import Mean
 from methods.mmdu import Mmdu
-from resources import prompts
+from resources.settings import prompts
 from resources.warehouse import Warehouse, Write
 
 PROMPTS = ("two/turn", "two/whole")

@@ -10,6 +10,8 @@ from methods.evaluation.metrics import Metric
 from methods.evaluation.metrics.all_right import AllRight
 from methods.evaluation.metrics.group_spread import GroupSpread
 from methods.evaluation.metrics.mean import Mean
+from methods.evaluation.predictions import PredictionForms
+from methods.evaluation.published import PublishedForms
 from methods.prompts.messages import Message, interleave
 from methods.prompts.parsing import ParseError
 
@@ -34,6 +36,8 @@ class Toy:
     context_policies: Sequence[ContextPolicy] = ()
     extractor_prompts: Sequence[str] = ("toy/extract",)
     judge_prompts: Sequence[str] = ()
+    published: PublishedForms | None = None
+    predictions: PredictionForms | None = None
     judge_version = "right@1"
     dimensions: Sequence[str] = (RIGHT,)
     score_range = (0, 1)

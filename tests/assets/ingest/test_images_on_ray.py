@@ -15,7 +15,7 @@ import pytest
 
 from assets.common import ray_jobs
 from dagster_project import resources
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 from resources.images.fetcher import ImageFetcher
 from resources.images.host_pace import HOST_CONNECTIONS
 from resources.images.index import ImageIndex

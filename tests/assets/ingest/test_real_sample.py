@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import pytest
 
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus, WitLine, file_name
 from tests.assets.ingesting import rejected, table, write_settings

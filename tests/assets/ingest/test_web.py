@@ -21,7 +21,7 @@ import pytest
 
 from dagster_project import resources
 from methods.ingest.image_filters import ImageLimits
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 from resources.images.fetcher import ImageFetcher
 from resources.images.index import ImageIndex
 from resources.images.intake import RECORDED_AT_ONCE, ImageIntake, WantedImage

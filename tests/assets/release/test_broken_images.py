@@ -10,8 +10,8 @@ from PIL import Image
 from assets.release.published import Wanted, import_published
 from methods.release_card import card_of, facts
 from resources.images.store import ImageStore
-from resources.releases import cards_of
-from resources.reports.published_files import PublishedFileError
+from resources.importing.published_files import PublishedFileError
+from resources.publishing.releases import cards_of
 from resources.warehouse import Warehouse
 
 

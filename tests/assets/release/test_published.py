@@ -9,11 +9,10 @@ import pytest
 from PIL import Image
 
 from dagster_project.release_texts import listed, shown
-from methods.benchmarks import BENCHMARKS
-from methods.published_forms import importable
-from resources.home import REPO_ROOT
+from methods.benchmarks import BENCHMARKS, importable
+from resources.files.home import REPO_ROOT
 from resources.images.store import ImageStore
-from resources.reports.release_import import import_release
+from resources.importing.release_import import import_release
 from resources.warehouse import Warehouse
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus

@@ -12,7 +12,7 @@ from assets.review.agreement import agreement
 from assets.review.effort import effort
 from methods.ids import canonical_json, content_id
 from methods.review import Decision, queue_item
-from resources.home import review_path
+from resources.files.home import review_path
 from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse
 

@@ -11,7 +11,7 @@ import yaml
 from huggingface_hub import constants
 
 from extras.critic.methods.export import card, chat_lines
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 
 pytestmark = pytest.mark.slow
 

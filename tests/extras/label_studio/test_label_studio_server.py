@@ -6,7 +6,7 @@ import pytest
 from dagster_project.cli import main as loom
 from extras.label_studio import client, commands
 from extras.label_studio.client import LabelStudio, LabelStudioError
-from resources.home import review_path
+from resources.files.home import review_path
 from resources.images.store import ImageStore
 from resources.review.accounts import Accounts
 from tests.extras.label_studio.label_studio_results import annotated

@@ -7,7 +7,7 @@ import pytest
 
 from assets.common.tables import rows_to_arrow
 from dagster_project.cli import main as loom
-from resources.home import reports_path, warehouse_path
+from resources.files.home import reports_path, warehouse_path
 from resources.warehouse import Warehouse
 from tests.extras.task_map.resources.weights import factors, save_adapter
 from tests.resources.reports.report_rows import Page

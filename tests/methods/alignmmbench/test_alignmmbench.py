@@ -14,7 +14,7 @@ from methods.evaluation.metrics import Scored
 from methods.evaluation.rating import RATING
 from methods.evaluation.scoring import mean
 from methods.prompts.messages import Image, Message, Text
-from resources.prompts import prompt
+from resources.settings.prompts import prompt
 from tests.methods.evaluation.driving import drive
 from tests.methods.evaluation.metrics.numbers import number
 

@@ -11,7 +11,7 @@ from methods.alignmmbench.published import read_published, write_published
 from methods.alignmmbench.tasks import CATEGORIES
 from methods.evaluation.items import Turn
 from methods.evaluation.published import PublishedError
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 
 SLICE = REPO_ROOT.parent / "shared" / "data" / "alignmmbench_slice" / "metadata.jsonl"
 ROW = {

@@ -4,7 +4,7 @@ import pytest
 
 from methods.choice.passes import EXTRACT_PROMPT, extract_data, letter_reader
 from methods.prompts.parsing import ParseError
-from resources.prompts import prompt
+from resources.settings.prompts import prompt
 
 
 def test_the_prompt_has_question_choices_and_answer_and_nothing_of_the_key() -> None:

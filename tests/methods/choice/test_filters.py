@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.choice.flagged import Filtered, Flagged, text_only, wrong_items
+from methods.choice.filters import Filtered, Flagged, text_only, wrong_items
 
 BLIND = ("no-images:a", "no-images:b", "no-images:c")
 TWO_OF_THREE = {

@@ -13,7 +13,7 @@ from methods.evaluation.judging import AskJudge, Judging, Observation, Place
 from methods.evaluation.metrics import Scored
 from methods.evaluation.scoring import score_rows
 from methods.prompts.messages import Image
-from resources.prompts import prompt
+from resources.settings.prompts import prompt
 from tests.methods.evaluation.driving import drive
 
 ITEM = Item(

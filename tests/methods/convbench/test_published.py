@@ -14,7 +14,7 @@ from methods.convbench.published import FILE_NAME, read_published, read_tables, 
 from methods.evaluation.items import Item
 from methods.evaluation.published import PublishedError, PublishedItem, Table
 from resources.images.store import ImageStore
-from resources.reports.published_files import PublishedFileError, read_items
+from resources.importing.published_files import PublishedFileError, read_items
 
 HEADER = [
     "ID",

@@ -6,7 +6,7 @@ import pytest
 
 from methods.evaluation.rubric import rubric_in
 from methods.mmdu.judging import DIMENSIONS
-from resources.prompts import prompt
+from resources.settings.prompts import prompt
 
 
 def test_every_dimension_of_mmdu_has_its_five_bands() -> None:

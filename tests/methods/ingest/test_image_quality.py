@@ -18,7 +18,7 @@ from PIL import Image, ImageFilter
 from methods.ingest.image_check import ImageRejected, check
 from methods.ingest.image_quality import WORKING_SIDE, ImageFacts, laplacian_variance, measure_image
 from methods.ingest.picture import upright_rgb
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 
 IMAGES = REPO_ROOT / "resources" / "sample_corpus" / "images"
 CORPUS = [path for path in sorted(IMAGES.iterdir()) if "truncated" not in path.name]

@@ -15,7 +15,7 @@ from methods.prompts.messages import Message
 from methods.prompts.parsing import ParseError
 from methods.prompts.placeholders import is_placeholder
 from methods.quality.reading import read_lists, read_marks, read_reread
-from resources.prompts import PROMPTS_ROOT, prompt
+from resources.settings.prompts import PROMPTS_ROOT, prompt
 from tests.golden.test_prompts import DATA
 
 REPLIES = Path(__file__).resolve().parents[4] / "shared/data/real_replies/judge.jsonl"

@@ -11,7 +11,7 @@ from methods.quality.echoes import (
     sentences_of,
 )
 from resources.offline.dialogue_texts import SEVERAL, SINGLE
-from resources.prompts import prompt
+from resources.settings.prompts import prompt
 
 ANGLES = [angle.says for angle in (*ON_ONE, *ON_SEVERAL)]
 TOLD = [*sentences_of(prompt("mmdu/questions").text), *ANGLES]

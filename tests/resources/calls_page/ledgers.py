@@ -15,7 +15,7 @@ from starlette.applications import Starlette
 from resources.calls_page.pages import routes_of
 from resources.llm.ledger import Call, Charge, Ledger
 from resources.llm.request import request_key
-from resources.reports.server import files_of
+from resources.publishing.server import files_of
 
 SOME = {
     "provider": "openai",

@@ -9,7 +9,7 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 
 from resources.images.store import ImageStore
-from resources.reports.addresses import CALLS, calls_of
+from resources.web.addresses import CALLS, calls_of
 from tests.resources.calls_page.ledgers import call, charge, keep, request_of, serving
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]

@@ -12,7 +12,7 @@ import pytest
 from resources.llm.ledger import Ledger, reading
 from resources.llm.ledger.file import LedgerFile
 from resources.llm.ledger.reading import LedgerReader
-from resources.reports.addresses import CALLS, calls_of
+from resources.web.addresses import CALLS, calls_of
 from tests.resources.calls_page.ledgers import (
     ask,
     at,

@@ -12,8 +12,8 @@ import pytest
 from PIL import Image
 
 from resources.images.store import ImageStore
-from resources.reports.addresses import CALLS
 from resources.warehouse import Warehouse, declared_columns, sql_text
+from resources.web.addresses import CALLS
 from tests.resources.calls_page.ledgers import (
     ask,
     call,

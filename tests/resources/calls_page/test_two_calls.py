@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from methods.review.differences import word_differences
-from resources.reports.addresses import CALLS
+from resources.web.addresses import CALLS
 from tests.resources.calls_page.ledgers import ask, call, charge, keep, page, request_of, serving
 
 

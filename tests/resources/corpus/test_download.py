@@ -9,11 +9,11 @@ from pathlib import Path
 import httpcore
 import pytest
 
-from resources import ssrf_guard
 from resources.corpus import download as module
 from resources.corpus.download import DownloadError, download
+from resources.web import ssrf_guard
 from tests.resources.corpus.storage_double import serving_storage
-from tests.resources.private_hosts import PRIVATE
+from tests.resources.web.private_hosts import PRIVATE
 
 DATA = random.Random(0).randbytes(3_000_000)
 OTHER = random.Random(1).randbytes(2_500_000)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from resources.corpus.download import download
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 from tests.resources.corpus.storage_double import serving_storage
 
 FETCH = """

@@ -9,13 +9,13 @@ from contextlib import closing
 import pytest
 
 from methods.ingest.image_check import ImageRejected
-from resources import ssrf_guard as guarded_network
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 from resources.images import fetcher as image_source
 from resources.images import host_pace as fetch_schedule
 from resources.images.bounded_buffer import BoundedBuffer
 from resources.images.fetcher import CONCURRENCY, ImageFetcher
 from resources.images.host_pace import HOST_CONNECTIONS
+from resources.web import ssrf_guard as guarded_network
 from tests.resources.images.upload_double import (
     PICTURE,
     busy,

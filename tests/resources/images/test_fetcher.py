@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from methods.ingest.image_check import ImageRejected
-from resources import ssrf_guard as guarded_network
 from resources.images.fetcher import Fetched, ImageFetcher, ImageSourceError
+from resources.web import ssrf_guard as guarded_network
 from tests.resources.images.upload_double import (
     PICTURE,
     busy,

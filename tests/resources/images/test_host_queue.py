@@ -4,11 +4,11 @@ import anyio
 import pytest
 
 from methods.ingest.image_check import ImageRejected
-from resources import host_pauses
-from resources.host_pauses import HostPauses
 from resources.images import host_pace, host_queue
 from resources.images.host_pace import BUSY_SECONDS, HostPace, Turn
 from resources.images.host_queue import HostQueues, Job
+from resources.web import host_pauses
+from resources.web.host_pauses import HostPauses
 from resources.wikipedia import api_client
 from tests.doubles.virtual_time import VirtualTime
 

@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 from resources.images.index import Entry, Fetched, ImageIndex
 from resources.images.store import FileState
 from tests.plugins.backends import OnSameStores

@@ -24,7 +24,7 @@ from pathlib import Path
 import pytest
 
 from methods.prompts.messages import Message
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 from resources.images.store import ImageStore
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Call, Ledger

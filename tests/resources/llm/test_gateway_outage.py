@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 from resources.llm.ledger import Ledger
 from tests.doubles.openai_api import answer_to
 from tests.doubles.servers import PostgresServer, postgres_binaries, running_postgres

@@ -18,7 +18,7 @@ import pytest
 from filelock import FileLock
 
 from methods.prompts.messages import Image, Message, Text
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 from resources.llm.ledger import Call, Ledger
 from resources.llm.ledger import writer as ledger_writer
 from resources.llm.ledger.calls import pack, unpack

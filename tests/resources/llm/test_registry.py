@@ -2,7 +2,7 @@
 
 import pytest
 
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 from resources.llm.model_spec import ModelSpec, Price, RegistryError
 from resources.llm.registry import active_profile, load_registry, registry_path
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 from resources.llm.registry import RegistryError, registry_of
 from resources.llm.registry_file import with_model
 

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 from resources.llm import request_locks as module
 from resources.llm.request_locks import RequestLocks
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 from resources.llm import limits, sliding_minute
 from resources.llm.circuit_breaker import CircuitBreaker
 from resources.llm.limits import ModelLimits

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 from resources.llm.ledger import Call, Ledger
 from tests.doubles.openai_api import answer_to
 from tests.resources.llm.entries import charges_of

@@ -12,7 +12,7 @@ from resources.images.store import ImageNotStored, ImageStore
 from resources.llm.model_spec import ModelSpec
 from resources.llm.request import ChatRequest
 from resources.llm.request_body import encoded_body, wire_body
-from resources.prompts import PromptError
+from resources.settings.prompts import PromptError
 
 SCHEMA = {"type": "object", "properties": {"Q1": {"type": "string"}}}
 

@@ -24,7 +24,7 @@ from resources.offline.agreement import KNOWN
 from resources.offline.chat_completion import answer
 from resources.offline.chat_request import read_chat
 from resources.offline.dialogue_texts import SEVERAL, SINGLE
-from resources.prompts import prompt
+from resources.settings.prompts import prompt
 from tests.methods.quality.planted import Found
 from tests.resources.offline.offline_drawings import DRAWN, draw, picture_part, text_part
 

@@ -6,7 +6,7 @@ What belongs here: the tables and their places in the page. The faults are plant
 `tests/methods/quality/planted.py` and `checked_pairs.py`; `held_out.py` has texts of its own.
 """
 
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 from tests.methods.quality import held_out, planted, written
 from tests.methods.quality.planted import Found
 from tests.resources.offline import checked_pairs

@@ -24,7 +24,7 @@ from resources.offline.choice_questions import (
     worded,
 )
 from resources.offline.fault_injection import UNTRANSLATED
-from resources.prompts import prompt
+from resources.settings.prompts import prompt
 from tests.resources.offline.offline_drawings import (
     DRAWN,
     chat_messages,

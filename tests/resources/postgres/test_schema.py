@@ -13,7 +13,7 @@ import psycopg
 import pytest
 
 from resources import store_backend
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 from resources.llm.ledger import Ledger
 from resources.llm.ledger.file import LedgerFile
 from resources.llm.request_locks import open_locks

@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from methods.agreement.gold import is_due
 from methods.review.decisions import StaleDecision
+from methods.review.gold import is_due
 from tests.resources.review.review_queue import kept, queue, verdict, with_rules, work
 
 

@@ -8,7 +8,7 @@ import textwrap
 import time
 from collections import Counter
 
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 from resources.review.store import ReviewStore
 from tests.resources.review.review_queue import kept, queue, with_rules
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from methods.agreement.ratings import ratings_of
-from methods.agreement.table import people_rows
+from methods.review.agreement import people_rows
+from methods.review.ratings import ratings_of
 from resources.review import lead
 from tests.resources.review.review_queue import queue, rewritten, with_rules, work
 from tests.resources.review.test_locks import Time

@@ -11,7 +11,7 @@ import pytest
 
 from methods.wikimedia import PageFacts
 from resources.wikipedia import Wikipedia, WikipediaError, api_client
-from tests.resources.private_hosts import PRIVATE
+from tests.resources.web.private_hosts import PRIVATE
 from tests.resources.wikipedia import mediawiki_faults as faults
 from tests.resources.wikipedia.mediawiki_double import MediaWiki, Page
 

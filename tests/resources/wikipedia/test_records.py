@@ -15,7 +15,7 @@ import pytest
 from PIL import Image
 
 from methods.wikimedia import Missing
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 from resources.wikipedia import Wikipedia, WikipediaError, api_client
 from tests.resources.wikipedia import mediawiki_faults as faults
 from tests.resources.wikipedia.mediawiki_double import File, MediaWiki, Page, Use

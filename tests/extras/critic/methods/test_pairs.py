@@ -23,7 +23,7 @@ from methods.evaluation.rating import read_rating
 from methods.mmdu import Mmdu, read_judgment
 from methods.mmdu.judging import DIMENSIONS, OVERALL
 from methods.prompts.messages import Message
-from resources.prompts import prompt
+from resources.settings.prompts import prompt
 
 CONTESTANTS = ("offline-careful", "file:org/Some-VLM-7B", "a")
 

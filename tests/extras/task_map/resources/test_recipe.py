@@ -12,7 +12,7 @@ from PIL import Image
 from extras.task_map.methods.vectors import cosine_distances
 from extras.task_map.resources.accuracy_file import read_accuracies
 from extras.task_map.resources.products import read_products
-from resources.home import REPO_ROOT
+from resources.files.home import REPO_ROOT
 
 pytestmark = pytest.mark.slow
 

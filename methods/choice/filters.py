@@ -1,0 +1,87 @@
+"""Filters that flag multiple-choice items by the results of models (MMBench, 3.2).
+
+What belongs here: which items a filter flags. Items are also flagged by
+`methods/evaluation/statistics/item_analysis.py`; what people decide on flagged items is
+`methods/review/flagged_items.py`.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from methods.evaluation.outcomes import Outcomes
+
+TEXT_ONLY, WRONG_ITEM = "text_only", "wrong_item"
+
+
+@dataclass(frozen=True)
+class Flagged:
+    """An item with the models that are right, wrong, and not known to be either."""
+
+    item_id: str
+    right: tuple[str, ...]
+    wrong: tuple[str, ...]
+    unknown: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Filtered:
+    """What a filter found in a release.
+
+    `n_undecided` items have too few known results. `why`: why it could flag nothing; None where it
+    could.
+    """
+
+    models: tuple[str, ...]
+    n_items: int
+    flagged: tuple[Flagged, ...]
+    n_undecided: int
+    why: str | None
+
+
+def text_only(
+    outcomes: Outcomes, models: Sequence[str], items: Sequence[str], least: int
+) -> Filtered:
+    """Items that more than half of `models`, asked without the pictures, have right.
+
+    Of the models whose result is known, of which an item needs at least `least`.
+    """
+    return _filtered(
+        outcomes, models, items, least, lambda votes: len(votes.right) > len(votes.wrong)
+    )
+
+
+def wrong_items(
+    outcomes: Outcomes, models: Sequence[str], items: Sequence[str], least: int
+) -> Filtered:
+    """Items that none of `models` has right; `least` as for `text_only`."""
+    return _filtered(outcomes, models, items, least, lambda votes: not votes.right)
+
+
+def _filtered(
+    outcomes: Outcomes,
+    models: Sequence[str],
+    items: Sequence[str],
+    least: int,
+    is_flagged: Callable[[Flagged], bool],
+) -> Filtered:
+    named = tuple(dict.fromkeys(models))
+    with_results = [model for model in named if model in outcomes]
+    if len(with_results) < least:
+        why = (
+            f"Nothing is flagged: {len(with_results)} of the {len(named)} models of the set have "
+            f"results on this release, and {least} are needed."
+        )
+        return Filtered(named, len(items), (), len(items), why)
+    votes = [_votes(outcomes, named, item) for item in items]
+    decided = [
+        item_votes for item_votes in votes if len(item_votes.right) + len(item_votes.wrong) >= least
+    ]
+    flagged = tuple(item_votes for item_votes in decided if is_flagged(item_votes))
+    return Filtered(named, len(items), flagged, len(votes) - len(decided), None)
+
+
+def _votes(outcomes: Outcomes, models: Sequence[str], item: str) -> Flagged:
+    models_by_outcome: dict[bool | None, list[str]] = {True: [], False: [], None: []}
+    for model in models:
+        models_by_outcome[outcomes.get(model, {}).get(item)].append(model)
+    return Flagged(item, *(tuple(models_by_outcome[outcome]) for outcome in (True, False, None)))

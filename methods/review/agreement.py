@@ -1,0 +1,142 @@
+"""Rows of agreement: of people with each other (`people_rows`), of people with a judge (`judge_rows`).
+
+What belongs here: which measure is taken of which raters. What does not: the measures
+(`methods/agreement/`).
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from methods.agreement.measured import N_RESAMPLES, Ratings, rated_twice
+from methods.agreement.measures import (
+    LABELS_OF_ALL,
+    LABELS_OF_PAIR,
+    SCORES_OF_ALL,
+    SCORES_OF_PAIR,
+    measured_rows,
+)
+from methods.evaluation.judging import PEOPLE
+from methods.review.ratings import SCORE, Rating, mean_by_item
+
+ALL = "all"
+JUDGE = "judge:"
+"""Prefix of a judge's name, so that it is not the name of a person."""
+
+
+class JudgeScore(NamedTuple):
+    """The score that a judge gave an item on one dimension."""
+
+    item_id: str
+    judge: str
+    dimension: str
+    score: float
+
+
+def people_rows(
+    ratings: Sequence[Rating], *, seed: int, n_resamples: int = N_RESAMPLES
+) -> list[dict[str, Any]]:
+    """Agreement of people with each other, for each kind and dimension that was rated.
+
+    Rows of kind, dimension, raters, measure, n_items, value, low, high, reason. `raters` is `all`, or
+    `a|b` for two people who have rated at least one item both. `n_items` counts the items that two or
+    more of them rated; `reason` says why there is no value.
+    """
+    rows = []
+    for (kind, dimension), given in _by_dimension(ratings):
+        people = sorted({rating.rater for rating in given})
+        of_pair, of_all = (
+            (SCORES_OF_PAIR, SCORES_OF_ALL) if kind == SCORE else (LABELS_OF_PAIR, LABELS_OF_ALL)
+        )
+        comparisons = [(ALL, people, of_all)]
+        comparisons += [
+            (f"{_escaped(a)}|{_escaped(b)}", [a, b], of_pair) for a, b in combinations(people, 2)
+        ]
+        for name, raters, measures in comparisons:
+            matrix, clusters = _matrix(given, raters)
+            if len(matrix) or name == ALL:
+                measured = measured_rows(measures, matrix, clusters, seed, n_resamples)
+                key = {"kind": kind, "dimension": dimension, "raters": name}
+                rows += [{**key, **values} for values in measured]
+    return rows
+
+
+def judge_rows(
+    ratings: Sequence[Rating],
+    judge_scores: Iterable[JudgeScore],
+    *,
+    seed: int,
+    n_resamples: int = N_RESAMPLES,
+) -> list[dict[str, Any]]:
+    """Agreement of the mean of people's scores with each judge, for each dimension.
+
+    Rows as `people_rows` gives them, where `raters` is `people|judge:name`. Only items that people and
+    the judge have scored count; a judge without such an item has no row.
+    """
+    judge_scores = list(judge_scores)
+    rows = []
+    for (kind, dimension), given in _by_dimension(ratings):
+        if kind != SCORE:
+            continue
+        of_dimension = [score for score in judge_scores if score.dimension == dimension]
+        for judge, both in _pairs_with_judges(given, of_dimension).items():
+            matrix, clusters = _matrix(both, [PEOPLE, judge])
+            measured = measured_rows(SCORES_OF_PAIR, matrix, clusters, seed, n_resamples)
+            key = {"kind": kind, "dimension": dimension, "raters": f"{PEOPLE}|{judge}"}
+            rows += [{**key, **values} for values in measured]
+    return rows
+
+
+def _by_dimension(ratings: Sequence[Rating]) -> Iterator[tuple[tuple[str, str], list[Rating]]]:
+    """The ratings of each kind and dimension, in the order of their names."""
+    for kind, dimension in sorted({(rating.kind, rating.dimension) for rating in ratings}):
+        yield (
+            (kind, dimension),
+            [rating for rating in ratings if (rating.kind, rating.dimension) == (kind, dimension)],
+        )
+
+
+def _pairs_with_judges(
+    given: Sequence[Rating], judge_scores: Sequence[JudgeScore]
+) -> dict[str, list[Rating]]:
+    """For each judge: the mean of people's scores and the judge's, of the items both have scored."""
+    means, first = mean_by_item(given), {rating.item_id: rating for rating in given}
+    pairs: dict[str, list[Rating]] = {}
+    for score in judge_scores:
+        if score.item_id in means:
+            item, name = first[score.item_id], f"{JUDGE}{score.judge}"
+            pairs.setdefault(name, []).extend(
+                [
+                    item._replace(rater=PEOPLE, value=means[score.item_id]),
+                    item._replace(rater=name, value=score.score),
+                ]
+            )
+    return dict(sorted(pairs.items()))
+
+
+def _matrix(ratings: Sequence[Rating], raters: Sequence[str]) -> tuple[Ratings, list[str]]:
+    """Ratings of the items that two or more of `raters` rated, and the cluster of each.
+
+    Labels become numbers in alphabetical order: measures of labels only ask whether two are equal.
+    """
+    column = {rater: number for number, rater in enumerate(raters)}
+    chosen = [rating for rating in ratings if rating.rater in column]
+    item_ids = sorted({rating.item_id for rating in chosen})
+    row = {item_id: number for number, item_id in enumerate(item_ids)}
+    labels = sorted({rating.value for rating in chosen if isinstance(rating.value, str)})
+    code = {label: float(number) for number, label in enumerate(labels)}
+    matrix = np.full((len(item_ids), len(raters)), np.nan)
+    clusters = dict.fromkeys(item_ids, "")
+    for rating in chosen:
+        value = code[rating.value] if isinstance(rating.value, str) else rating.value
+        matrix[row[rating.item_id], column[rating.rater]] = value
+        clusters[rating.item_id] = rating.cluster
+    twice = (~np.isnan(matrix)).sum(axis=1) >= 2
+    return rated_twice(matrix), [clusters[item_ids[i]] for i in np.flatnonzero(twice)]
+
+
+def _escaped(name: str) -> str:
+    """A name with its bars escaped, so that different pairs have different texts."""
+    return name.replace("\\", "\\\\").replace("|", "\\|")

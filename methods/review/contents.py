@@ -1,0 +1,38 @@
+"""The contents that generated items are reviewed with.
+
+What belongs here: making the content of an item's kind of what was generated, as the tables have it.
+What a content is, and what people may change in it, is `kinds.py`.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from methods.choice.contents import texts_of
+from methods.choice.languages import SOURCE_LANGUAGE
+from methods.choice.lettered import LETTERS
+from methods.review.kinds import KINDS, Content
+
+Made = Mapping[str, Any]
+
+
+def content_of(made: Made) -> Content:
+    """The content of a generated item; `made` has its `kind` and all that the kind's keys are made of.
+
+    Of multiple choice `choices` are a list in order of letter; a translation has them and `question`
+    and `hint` of the item, and the same of its own in `target`.
+    """
+    kind = made["kind"]
+    if kind == "multiple_choice":
+        choices = dict(zip(LETTERS, made["choices"], strict=False))
+        return {
+            **{key: made[key] for key in KINDS[kind].keys if key != "choices"},
+            "choices": choices,
+        }
+    if kind == "translation":
+        return {
+            "source_language": SOURCE_LANGUAGE,
+            "target_language": made["target_language"],
+            "source": texts_of(made["question"], made["hint"], made["choices"]),
+            "target": texts_of(**made["target"]),
+        }
+    return {key: made[key] for key in KINDS[kind].keys}

@@ -1,0 +1,217 @@
+"""Multiple-choice items that were flagged after their release, and what people decide on them.
+
+An item is flagged as it was released, and decided on under an id of its own, made of its id and that
+exact content: a decision on one content says nothing of another. What belongs here: that content and
+id, the sentences that people read, and what decisions do to an approval. Items are flagged by
+`methods/choice/filters.py` and `methods/evaluation/statistics/item_analysis.py`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from methods.choice.lettered import LETTERS, SHIFT, key_of, question_and_hint, with_hint
+from methods.evaluation.items import Item
+from methods.ids import content_id
+from methods.review.decisions import POLICY_PREFIX, Decision, QueueItem
+from methods.review.process import Rules
+from methods.review.resolution import Policy, Resolution, resolve
+
+FLAGGED = "flagged_item"
+"""The kind of these items in the review queue."""
+HINT, CONTEXT = "Hint", "Context"
+"""What stands before a hint in the text of a turn: MMBench's, and MMIU's."""
+CATEGORIES = ("category", "task")
+"""Labels that say what an item asks for; the first one that it has."""
+UNCATEGORIZED = "none"
+REVIEWED = ("text_only", "wrong_item", "negative_discrimination")
+"""What people look at. An item that everyone has right is no mistake; one that everyone has wrong is
+`wrong_item`."""
+SHOWN_MODELS, SHOWN_CHARACTERS = 12, 90
+
+Row = Mapping[str, Any]
+
+
+# --- What is decided on ----------------------------------------------------------------------------
+
+
+def released_content(item: Item) -> dict[str, Any] | None:
+    """What people decide on; None of an item without choices or a key."""
+    key = key_of(item)
+    if not item.choices or key is None:
+        return None
+    question, hint = _apart(item.turns[0].question, len(item.image_ids))
+    category = next((item.labels[name] for name in CATEGORIES if item.labels.get(name)), "")
+    return {
+        "image_ids": list(item.image_ids),
+        "question": question,
+        "hint": hint or None,
+        "choices": dict(zip(LETTERS, item.choices, strict=False)),
+        "answer": key,
+        "category": category or UNCATEGORIZED,
+    }
+
+
+def as_released(content: Row) -> dict[str, Any]:
+    """An approved content of the kind `multiple_choice` as it is after its release."""
+    n_images = len(content["image_ids"])
+    text = with_hint(content["question"], content["hint"] or "", HINT, n_images)
+    question, hint = _apart(text, n_images)
+    return {**content, "question": question, "hint": hint or None}
+
+
+def _apart(text: str, n_images: int) -> tuple[str, str]:
+    """The question and the hint of a turn's text, whichever of the names stands before the hint."""
+    candidates = [question_and_hint(text, name, n_images) for name in (HINT, CONTEXT)]
+    return next((candidate for candidate in candidates if candidate[1]), candidates[0])
+
+
+def queued(item_id: str, content: Row) -> QueueItem:
+    """The item of the review queue for an item and its content as released."""
+    return QueueItem(
+        item_id=content_id(FLAGGED, item_id, content),
+        kind=FLAGGED,
+        content=dict(content),
+        content_hash=content_id(content),
+        image_ids=list(content["image_ids"]),
+    )
+
+
+# --- What people read ------------------------------------------------------------------------------
+
+
+def evidence(flags: Sequence[Row]) -> list[str]:
+    """The sentences that say why an item is flagged, and what each model answered.
+
+    A flag is a row of `flag`, with `right_models`, `wrong_models`, `unknown_models` and `answers` of a
+    filter, or `n_models` and `discrimination` of item analysis.
+    """
+    lines: list[str] = []
+    for flag in flags:
+        if flag["flag"] == "text_only":
+            asked = len(flag["right_models"]) + len(flag["wrong_models"])
+            lines.append(
+                f"Text-only: {len(flag['right_models'])} of {asked} models have it right without the "
+                f"picture{_named(flag)}."
+            )
+        elif flag["flag"] == "wrong_item":
+            lines.append(f"Wrong item: none of {len(flag['wrong_models'])} models has it right.")
+        else:
+            lines.append(
+                f"Negative discrimination, {flag['discrimination']:.2f} over {flag['n_models']} "
+                "models: those that are better on the other items are more often wrong here."
+            )
+        answers = flag["answers"] or []
+        lines += [_answered(answer) for answer in answers[:SHOWN_MODELS]]
+        if len(answers) > SHOWN_MODELS:
+            lines.append(f"{len(answers) - SHOWN_MODELS} more models answered.")
+    trials = {
+        reply["trial"]
+        for flag in flags
+        for model_answers in flag["answers"] or []
+        for reply in model_answers["answers"]
+    }
+    if any(trial.startswith(SHIFT) for trial in trials - {f"{SHIFT}0"}):
+        lines.append(f"Letters are those of each pass: in {SHIFT}1 the second choice is A.")
+    return list(dict.fromkeys(lines))
+
+
+def _named(of: Row) -> str:
+    groups = [
+        (name, of[f"{group}_models"])
+        for name, group in (("right", "right"), ("wrong", "wrong"), ("not known", "unknown"))
+    ]
+    named = "; ".join(f"{name}: {', '.join(models)}" for name, models in groups if models)
+    return f" ({named})" if named else ""
+
+
+def _answered(of: Row) -> str:
+    passes = [
+        f"{reply['trial']}: {_short(reply['answer'])}"
+        + (f" (read as {reply['reading']})" if reply["reading"] else "")
+        for reply in of["answers"]
+    ]
+    return f"{of['model']}, {of['outcome']}. {'; '.join(passes) or 'No answer is there.'}"
+
+
+def _short(answer: str | None) -> str:
+    if answer is None:
+        return "no answer"
+    text = " ".join(answer.split())
+    return f"“{text if len(text) <= SHOWN_CHARACTERS else text[: SHOWN_CHARACTERS - 1] + '…'}”"
+
+
+# --- What follows from decisions -------------------------------------------------------------------
+
+
+def people_said(
+    item: QueueItem, decisions: Sequence[Decision], demanded: bool, rules: Rules
+) -> Resolution | None:
+    """What people decided on a flagged item; None where nothing is decided.
+
+    Where the release demands people's decisions of the item (`demanded`), the rules say when one is
+    made; else one person's is enough, as for the item's approval.
+    """
+    resolved = resolve(item, decisions, Policy("all" if demanded else "none"), rules)
+    reviewers = tuple(name for name in resolved.reviewers if not name.startswith(POLICY_PREFIX))
+    if not reviewers or resolved.status == "pending":
+        return None
+    return replace(resolved, reviewers=reviewers)
+
+
+def decision_of(item: QueueItem, said: Resolution | None) -> str:
+    """`keep`, `edit` or `reject`; `pending` where nothing is decided."""
+    if said is None:
+        return "pending"
+    if said.status == "rejected":
+        return "reject"
+    return "keep" if said.content_hash == item["content_hash"] else "edit"
+
+
+def after_flagging(
+    approved: Resolution, decided: Mapping[str, Sequence[Decision]], rules: Rules
+) -> tuple[Resolution, list[Decision]]:
+    """An approval of a multiple-choice item after what people decided on it when it was flagged.
+
+    A rejection takes it back, an edit is a further revision, which may be flagged and decided on again.
+    `decided` has the decisions by the id of the queue. The second value are the decisions that were
+    read, as decisions on the approved item itself. What was approved under other people's eyes stays
+    approved until those who look at it again have decided.
+    """
+    read: list[Decision] = []
+    seen: set[str] = set()
+    while approved.status == "approved":
+        item = queued(approved.item_id, as_released(approved.content))
+        if item["item_id"] in seen or not (decisions := decided.get(item["item_id"], ())):
+            break
+        seen.add(item["item_id"])
+        read += [
+            replace(
+                decision,
+                item_id=approved.item_id,
+                content_hash=approved.content_hash
+                if decision.content_hash == item["content_hash"]
+                else decision.content_hash,
+            )
+            for decision in decisions
+        ]
+        by_people = people_said(item, decisions, approved.demanded, rules)
+        if by_people is None:
+            break
+        reviewers = tuple(dict.fromkeys((*approved.reviewers, *by_people.reviewers)))
+        if by_people.status == "rejected":
+            approved = replace(
+                approved, status="rejected", reason=by_people.reason, reviewers=reviewers
+            )
+        elif decision_of(item, by_people) == "keep":
+            approved = replace(approved, reviewers=reviewers)
+            break
+        else:
+            approved = replace(
+                approved,
+                content=by_people.content,
+                content_hash=by_people.content_hash,
+                revision=approved.revision + by_people.revision,
+                reviewers=reviewers,
+            )
+    return approved, read

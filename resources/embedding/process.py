@@ -1,0 +1,124 @@
+"""The embedding model in a process of its own, which loads it while other work goes on.
+
+sentence-transformers takes some seconds to import, on one core: a build starts this process before it
+ingests, and has the model when it comes to the texts. What belongs here: the process, both ends of it.
+What it computes is `embedder.py`.
+"""
+
+import os
+import subprocess
+import sys
+import weakref
+from collections.abc import Sequence
+from contextlib import suppress
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
+from typing import TYPE_CHECKING, Any
+
+from resources.embedding.embedder import PACKAGED, TORCH, Embedder, EmbedderError
+from resources.files import home
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class EmbedderProcess(Embedder):
+    """An Embedder whose model is loaded and run by another process.
+
+    That process starts with the first question, or with `load_ahead`, and ends with this object or
+    with this process, whatever becomes of it.
+    """
+
+    _pipe: Connection | None = None
+    _process: "subprocess.Popen[bytes]"
+
+    def load_ahead(self) -> None:
+        """Begin to load the model, and return at once. What goes wrong is raised by `encode`."""
+        if self._pipe is None:
+            self._start()
+
+    @property
+    def device(self) -> str:
+        """The device that the model runs on."""
+        return self._ask("device")
+
+    def encode(self, texts: Sequence[str]) -> "NDArray[np.float32]":
+        """As `Embedder.encode`. Raises EmbedderError, also if the process has ended."""
+        return self._ask("encode", list(texts))
+
+    def are_truncated(self, texts: Sequence[str]) -> list[bool]:
+        """As `Embedder.are_truncated`. Raises EmbedderError, also if the process has ended."""
+        return self._ask("are_truncated", list(texts))
+
+    def _ask(self, name: str, *texts: Sequence[str]) -> Any:
+        connection = self._pipe or self._start()
+        try:
+            connection.send((name, texts))
+            answer = connection.recv()
+        except (EOFError, OSError) as error:
+            self._pipe = None
+            raise EmbedderError(
+                f"The process of the embedding model '{self.name}' has ended (exit code "
+                f"{self._process.wait()}; -9 often means that memory ran out): run the step again."
+            ) from error
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    def _start(self) -> Connection:
+        here, there = Pipe()
+        # Not by multiprocessing, which would import this process's main module there, too. A session of
+        # its own: an interrupt from the terminal is for the run, which then closes the connection.
+        paths = [str(home.REPO_ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", __name__, str(there.fileno())],
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+            pass_fds=[there.fileno()],
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        there.close()
+        self._pipe = here
+        weakref.finalize(self, _end, self._process, here)
+        here.send((self.model, self.backend, self.wanted_device))
+        return here
+
+
+def text_embedder() -> EmbedderProcess:
+    """The model `LOOM_EMBEDDER`, or the packaged one, by `LOOM_EMBEDDER_BACKEND`, or torch, on
+    `LOOM_EMBEDDER_DEVICE`, or what is there."""
+    return EmbedderProcess(
+        os.environ.get("LOOM_EMBEDDER") or PACKAGED,
+        os.environ.get("LOOM_EMBEDDER_BACKEND") or TORCH,
+        os.environ.get("LOOM_EMBEDDER_DEVICE") or None,
+    )
+
+
+def _end(process: "subprocess.Popen[bytes]", connection: Connection) -> None:
+    connection.close()
+    process.kill()
+    process.wait()
+
+
+def main(descriptor: int) -> None:
+    """Load the model, then answer one question after the other until the other end is closed."""
+    connection = Connection(descriptor)
+    # Whoever asked may be gone at any time.
+    with suppress(EOFError, OSError):
+        embedder = Embedder(*connection.recv())
+        # What stands in the way of loading meets the first question, too, whose answer says it.
+        with suppress(Exception):
+            embedder.load_ahead()
+        while True:
+            name, texts = connection.recv()
+            try:
+                asked = getattr(embedder, name)
+                answer = asked(*texts) if texts else asked
+            except Exception as error:
+                answer = error
+            connection.send(answer)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

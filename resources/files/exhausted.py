@@ -1,0 +1,162 @@
+"""A disk, memory or a limit of the system that ran out: one sentence for whatever library says so.
+
+Such an error may stand deep in a chain of errors. The sentence names the disk and what to do;
+`assets/common/tables.py` shows it for steps and `resources/command_line.py` for commands.
+"""
+
+import errno
+import os
+import re
+import resource
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+from resources.files import home
+from resources.migrations import StoreError
+
+_DISK = (errno.ENOSPC, errno.EDQUOT)
+_SIZE = (errno.EFBIG,)
+_FILES = (errno.EMFILE, errno.ENFILE)
+_MEMORY = (errno.ENOMEM,)
+_NUMBERS = (*_DISK, *_SIZE, *_FILES, *_MEMORY)
+_IN_WORDS = {os.strerror(number): number for number in _NUMBERS} | {
+    "database or disk is full": errno.ENOSPC,
+    "Out of Memory Error": errno.ENOMEM,
+    "out of memory": errno.ENOMEM,
+    "can't start new thread": errno.ENOMEM,
+    "failed to map segment": errno.ENOMEM,
+}
+"""How libraries say it that keep the number of the error to themselves."""
+_OF_SQLITE = ("unable to open database file", "disk I/O error")
+"""What SQLite says at more than one limit."""
+_FILES_OF_SQLITE = 8
+_LIBRARIES = ("duckdb", "_duckdb", "sqlite3", "sqlalchemy", "pyarrow")
+_AGAIN = "and run again; what was stored is kept"
+_SAID = re.compile(rf"(The disk of|A file of|This process) .*?{_AGAIN}\.")
+"""The sentence itself, in the text of an error that has it."""
+_QUOTED = re.compile(r"""["'](/[^"']+)["']""")
+
+
+class Exhausted(StoreError):
+    """A disk is full, or a limit of the system was reached."""
+
+
+def exhausted(error: BaseException) -> Exhausted | None:
+    """The sentence for an error that, or whose cause, says that something ran out.
+
+    Args:
+        error: Any error; its causes and the errors of a group are looked at.
+
+    Returns:
+        The error to show instead; None where nothing ran out.
+    """
+    for each in _chain(error, set()):
+        if isinstance(each, Exhausted):
+            return each
+        number = _number(each)
+        if number is not None:
+            return Exhausted(_sentence(number, each))
+    return None
+
+
+def _chain(error: BaseException, seen: set[int]) -> Iterator[BaseException]:
+    """An error, those in it if it is a group, and what it was raised from."""
+    if id(error) in seen:
+        return
+    seen.add(id(error))
+    yield error
+    inner = error.exceptions if isinstance(error, BaseExceptionGroup) else ()
+    for each in (*inner, error.__cause__, error.__context__):
+        if each is not None:
+            yield from _chain(each, seen)
+
+
+def _number(error: BaseException) -> int | None:
+    """The number of the system's error; None where nothing ran out."""
+    if isinstance(error, OSError):
+        return error.errno if error.errno in _NUMBERS else None
+    if isinstance(error, MemoryError):
+        return errno.ENOMEM
+    of_library = type(error).__module__.partition(".")[0] in _LIBRARIES
+    if of_library or isinstance(error, RuntimeError | ImportError):
+        return _number_in(str(error))
+    return None
+
+
+def exhausted_in(text: str) -> str | None:
+    """The sentence for the text of an error that is no more at hand; None where nothing ran out."""
+    if said := _SAID.search(text):
+        return said[0]
+    number = _number_in(text)
+    return None if number is None else _sentence(number, OSError(text))
+
+
+def _number_in(text: str) -> int | None:
+    for words, number in _IN_WORDS.items():
+        if words in text:
+            return number
+    return _met_by_sqlite() if any(words in text for words in _OF_SQLITE) else None
+
+
+def _met_by_sqlite() -> int | None:
+    """Which limit SQLite met, which says only that it cannot open or write: found by a try."""
+    with ExitStack() as opened:
+        try:
+            for _ in range(_FILES_OF_SQLITE):
+                opened.callback(os.close, os.open(os.devnull, os.O_RDONLY))
+        except OSError as error:
+            return error.errno if error.errno in _FILES else None
+    if resource.getrlimit(resource.RLIMIT_FSIZE)[0] != resource.RLIM_INFINITY:
+        return errno.EFBIG
+    return errno.ENOSPC if _free(home.home()) < 2**16 else None
+
+
+def _sentence(number: int, error: BaseException) -> str:
+    reason = " ".join(str(error).split("\n(Background")[0].split()) or type(error).__name__
+    if number in _DISK:
+        path = _disk(error)
+        full = "is full" if number == errno.ENOSPC else "has no more room for this user"
+        return (
+            f"The disk of {path} {full} ({_free(path):,} bytes free now; {reason}): make room on it "
+            f"{_AGAIN}."
+        )
+    if number in _SIZE:
+        most = _limit(resource.RLIMIT_FSIZE, "bytes")
+        return (
+            f"A file of {home.home()} would become larger than this process may write (ulimit -f: "
+            f"{most}; {reason}): raise that limit, or use a disk that takes larger files, {_AGAIN}."
+        )
+    if number in _FILES:
+        most = _limit(resource.RLIMIT_NOFILE, "files")
+        return (
+            f"This process has too many files open (ulimit -n: {most}; {reason}): raise that limit "
+            f"{_AGAIN}."
+        )
+    most = _limit(resource.RLIMIT_AS, "bytes")
+    return (
+        f"This process got no more memory (ulimit -v: {most}; {reason}): give it more, or stop what "
+        f"else uses the machine's memory, {_AGAIN}."
+    )
+
+
+def _limit(kind: int, unit: str) -> str:
+    soft = resource.getrlimit(kind)[0]
+    return "unlimited" if soft == resource.RLIM_INFINITY else f"{soft:,} {unit}"
+
+
+def _disk(error: BaseException) -> Path:
+    """The file or folder that the error names; of those that the project writes, the fullest disk."""
+    named = getattr(error, "filename", None) or next(iter(_QUOTED.findall(str(error))), None)
+    if isinstance(named, str) and Path(named).is_absolute():
+        return Path(named)
+    folders = [home.home(), Path(os.environ.get("DAGSTER_HOME") or home.home())]
+    return min((*folders, Path(tempfile.gettempdir())), key=_free)
+
+
+def _free(path: Path) -> int:
+    """Bytes that are free on the disk of a path, which may not be there."""
+    there = next(folder for folder in (path, *path.absolute().parents) if folder.exists())
+    return shutil.disk_usage(there).free

@@ -1,0 +1,194 @@
+"""Files that machines share: images, releases, reports and the site, in an S3 bucket or a folder.
+
+What belongs here: the bucket's objects, single ones and whole folders. What the home keeps of them is a
+copy: whoever finds none fetches it. Without `LOOM_FILES` all of it is in the home alone.
+"""
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from methods.errors import UserError
+from methods.json_text import from_json
+from resources.files.atomic import write_atomically
+
+if TYPE_CHECKING:
+    from obstore.store import ObjectStore
+
+VARIABLE = "LOOM_FILES"
+SCHEME = "s3://"
+_BUCKET = re.compile(r"[A-Za-z0-9._-]+")
+ENDPOINT = "AWS_ENDPOINT_URL"
+AT_ONCE = 16
+"""Requests of one folder that are under way together."""
+LISTING = ".files.json"
+"""The object that lists a folder's files with their SHA-256: it is written after them."""
+
+
+class SharedFilesError(UserError):
+    """The bucket cannot be used as it is set; the message says what to do."""
+
+
+class SharedFiles:
+    """Objects below `s3://bucket/prefix`, or files of a folder; any number of processes may use them.
+
+    Keys of S3, regions and other endpoints come from the usual AWS_* variables.
+    """
+
+    def __init__(self, address: str):
+        self.address = address.rstrip("/")
+
+    @property
+    def _store(self) -> "ObjectStore":
+        return _opened(self.address, os.getpid())
+
+    def get(self, key: str) -> bytes | None:
+        """The bytes of an object; None where there is none. Raises SharedFilesError."""
+        import obstore
+
+        with self._explained(key):
+            try:
+                return bytes(obstore.get(self._store, key).bytes())
+            except FileNotFoundError:
+                return None
+
+    def put(self, key: str, data: bytes | Path) -> None:
+        """Store bytes, or a file's, which are durable on return. Raises SharedFilesError."""
+        import obstore
+
+        with self._explained(key):
+            obstore.put(self._store, key, data)
+
+    def publish(self, name: str, folder: Path, *, adding: bool = False) -> int:
+        """Put the files of a folder below `name`, with their listing; returns how many were sent.
+
+        Files whose bytes are there already are not sent again. Those of the listing that the folder no
+        longer has are removed, after the listing is written, so that what it names is there. With
+        `adding` all that is there stays as it is. Files whose name begins with a dot are nobody else's.
+        Raises SharedFilesError.
+        """
+        import obstore
+
+        before = self.listing(name)
+        paths = (path.relative_to(folder) for path in sorted(folder.rglob("*")) if path.is_file())
+        mine = {
+            path.as_posix(): _sha256(folder / path)
+            for path in paths
+            if not any(part.startswith(".") for part in path.parts)
+        }
+        if adding:
+            mine |= before
+        changed = [path for path, digest in mine.items() if before.get(path) != digest]
+        gone = [f"{name}/{path}" for path in before if path not in mine]
+        with ThreadPoolExecutor(AT_ONCE) as threads:
+            list(threads.map(lambda path: self.put(f"{name}/{path}", folder / path), changed))
+        if changed or gone:
+            self.put(f"{name}/{LISTING}", json.dumps(mine).encode())
+        if gone:
+            with self._explained(name):
+                obstore.delete(self._store, gone)
+        return len(changed)
+
+    def keys(self, name: str) -> list[str]:
+        """The objects below `name`, without it, in order. Raises SharedFilesError."""
+        import obstore
+
+        with self._explained(name):
+            return sorted(
+                each["path"].removeprefix(f"{name}/")
+                for some in obstore.list(self._store, f"{name}/")
+                for each in some
+            )
+
+    def listing(self, name: str) -> dict[str, str]:
+        """The files below `name` that were published, with their SHA-256."""
+        data = self.get(f"{name}/{LISTING}")
+        return {} if data is None else dict(from_json(data))
+
+    def fetch(self, name: str, folder: Path) -> int:
+        """Make a folder what was published as `name`; returns how many files were fetched.
+
+        Files of the folder that were not published stay. An object that has other bytes than the
+        listing says, since who sends it has not ended or was killed, is left out. Raises
+        SharedFilesError.
+        """
+        here = folder.resolve()
+
+        def one(path: str, digest: str) -> bool:
+            target = folder / path
+            if not target.resolve().is_relative_to(here):
+                raise SharedFilesError(
+                    f"{self.address}/{name} lists {path}, which is outside of it: somebody else wrote "
+                    f"there, so set {VARIABLE} to a place of your own."
+                )
+            if target.is_file() and _sha256(target) == digest:
+                return False
+            data = self.get(f"{name}/{path}")
+            if data is None or hashlib.sha256(data).hexdigest() != digest:
+                return False
+            write_atomically(target, data)
+            return True
+
+        with ThreadPoolExecutor(AT_ONCE) as threads:
+            return sum(threads.map(lambda each: one(*each), self.listing(name).items()))
+
+    @contextmanager
+    def _explained(self, key: str) -> Iterator[None]:
+        from obstore.exceptions import BaseError, GenericError
+
+        try:
+            yield
+        except (BaseError, OSError) as error:
+            reason = str(error).partition("\n")[0][:200]
+            raise SharedFilesError(
+                f"{self.address}/{key} cannot be used ({reason}): check {VARIABLE}, the AWS_* "
+                "variables and that the bucket's server answers, and run it again.",
+                # Of a server that does not answer; what is refused or not there has a class of its own.
+                passing=isinstance(error, GenericError),
+            ) from error
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@cache
+def _opened(address: str, _process: int) -> "ObjectStore":
+    """One client a process: a forked child must not go on with its parent's connections."""
+    from obstore.store import LocalStore, S3Store
+
+    if address.startswith(SCHEME):
+        return S3Store.from_url(address)
+    return LocalStore(address, mkdir=True)
+
+
+def shared_files() -> SharedFiles | None:
+    """What `LOOM_FILES` names, a bucket or a folder; None where it is not set.
+
+    Raises SharedFilesError.
+    """
+    address = os.environ.get(VARIABLE, "").strip()
+    if not address:
+        return None
+    bucket = address.removeprefix(SCHEME).partition("/")[0]
+    on_s3 = address.startswith(SCHEME) and _BUCKET.fullmatch(bucket)
+    if not on_s3 and not Path(address).is_absolute():
+        raise SharedFilesError(
+            f"{VARIABLE} is '{address}': set it to s3://bucket/prefix or to the whole path of a folder "
+            "that all machines have, or unset it."
+        )
+    endpoint = os.environ.get(ENDPOINT)
+    if on_s3 and endpoint and not endpoint.startswith(("http://", "https://")):
+        raise SharedFilesError(
+            f"{ENDPOINT} is '{endpoint}': set it to the address of the bucket's server with its "
+            "scheme, as in http://s3:9000, or unset it for Amazon's."
+        )
+    return SharedFiles(address)

@@ -1,0 +1,148 @@
+"""Tables of published files as Parquet: read as the lines of a TSV, written from them.
+
+What belongs here: the container. What a column means is the benchmark's, which reads and writes the
+same table as a TSV (`methods/<benchmark>/published.py`).
+"""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from methods.delimited import rows_of
+from methods.evaluation.cells import ImageCells, image_cells, text_of
+from methods.evaluation.published import PublishedError
+from methods.evaluation.published_tables import IMAGES, tsv_line
+from resources.files.bounded import open_file
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+ENDING = ".parquet"
+INDEX = "index"
+"""The column of numbers; all others are texts."""
+ROWS = 64
+"""Rows that are read at once: each may have images of some megabytes."""
+MOST_ROWS = 2_000_000
+"""A file of kilobytes may have millions of equal rows."""
+READ_BYTES = 1_000_000
+"""Bytes of each column that are read at once."""
+GROUP_CHARACTERS = 32_000_000
+"""Characters of a row group that is written; it has one row more than fit."""
+
+
+def tsv_lines_of(file: Path) -> Iterator[str]:
+    """The table in `file` as a TSV, line by line; in memory are the pages that the next rows stand in.
+
+    An image may be base64, bytes, or a struct of bytes and path, as Hugging Face's data sets have it,
+    and several a list of these. Nulls are empty cells; so is the text "nan" beside structs: such data
+    sets were written as texts by pandas, which makes it of what is missing. Raises PublishedError for a
+    file that is no Parquet, or is cut off or damaged at any place.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with open_file(file) as data:
+        try:
+            # Neither ahead nor a whole row group at once, of which a file may have no more than one.
+            table = pq.ParquetFile(data, pre_buffer=False, buffer_size=READ_BYTES)
+            if table.metadata.num_rows > MOST_ROWS:
+                raise PublishedError(f"it has more than {MOST_ROWS:,} records")
+            names = table.schema_arrow.names
+            image, image_path = IMAGES
+            # Where an image is a struct it may be no more than a path.
+            added = [image_path] if image in names and image_path not in names else []
+            yield tsv_line([*names, *added])
+            missing = {"nan"} if _has_structs(table.schema_arrow, image) else set()
+            number = 0
+            for batch in table.iter_batches(batch_size=ROWS):
+                for values in _rows(batch):
+                    number += 1
+                    cells = _cells(f"record {number}", [*names, *added], values)
+                    yield tsv_line(["" if cell in missing else cell for cell in cells])
+        except (pa.ArrowException, OSError, EOFError) as error:
+            if isinstance(error, OSError) and error.strerror:
+                raise
+            raise PublishedError(
+                "it is no Parquet file, or one that is cut off or damaged"
+            ) from None
+
+
+def _has_structs(schema: "pa.Schema", name: str) -> bool:
+    """Whether the column of this name is of structs, or of lists of them."""
+    import pyarrow as pa
+
+    if name not in schema.names:
+        return False
+    kind = schema.types[schema.names.index(name)]
+    several = pa.types.is_list(kind) or pa.types.is_large_list(kind)
+    return pa.types.is_struct(kind.value_type if several else kind)
+
+
+def _rows(batch: "pa.RecordBatch") -> Iterator[tuple[object, ...]]:
+    columns = [column.to_pylist() for column in batch.columns]
+    yield from zip(*columns, strict=True)
+
+
+def _cells(where: str, names: list[str], values: tuple[object, ...]) -> list[str]:
+    """The cells of a row; the path of an image goes to the column of paths if that is empty."""
+    image, image_path = IMAGES
+    pictures = ImageCells()
+    cells = []
+    for name, value in zip(names, values, strict=False):
+        if name == image:
+            pictures = image_cells(where, value)
+            cells.append(pictures.image)
+        else:
+            cells.append(text_of(value))
+    cells += [""] * (len(names) - len(cells))
+    if pictures.image_path:
+        place = names.index(image_path)
+        cells[place] = cells[place] or pictures.image_path
+    return cells
+
+
+def write_table(lines: Iterable[str], file: Path) -> None:
+    """Write the table of a TSV, line by line, whose `index` is a number; an empty cell is null.
+
+    The file has nothing but the cells: no statistics, and no metadata of a tool.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rows = (row.cells for row in rows_of(lines, "\t", "csv"))
+    names = next(rows)
+    schema = pa.schema([(name, pa.int64() if name == INDEX else pa.string()) for name in names])
+    with pq.ParquetWriter(
+        file,
+        schema,
+        compression="zstd",
+        use_dictionary=False,
+        write_statistics=False,
+        store_schema=False,
+    ) as writer:
+        for group in _groups(rows):
+            columns = [
+                [_value(name, cell) for cell in column]
+                for name, column in zip(names, zip(*group, strict=True), strict=True)
+            ]
+            writer.write_table(pa.table(columns, schema=schema))
+
+
+def _groups(rows: Iterable[list[str]]) -> Iterator[list[list[str]]]:
+    """The rows in groups that are held in memory."""
+    group: list[list[str]] = []
+    size = 0
+    for row in rows:
+        group.append(row)
+        size += sum(map(len, row))
+        if size > GROUP_CHARACTERS:
+            yield group
+            group, size = [], 0
+    if group:
+        yield group
+
+
+def _value(name: str, cell: str) -> str | int | None:
+    if not cell:
+        return None
+    return int(cell) if name == INDEX else cell

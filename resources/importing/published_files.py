@@ -1,0 +1,236 @@
+"""Reading published files of a benchmark: its items, with their pictures in the image store.
+
+What belongs here: opening the file, finding the pictures that it names, and the sentence for what is
+wrong. What a record says is read by the benchmark (`methods/<benchmark>/published.py`).
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+
+from methods.delimited import Quoting
+from methods.errors import UserError
+from methods.evaluation.items import Item
+from methods.evaluation.published import (
+    BrokenImage,
+    PublishedError,
+    PublishedForms,
+    PublishedItem,
+    Table,
+    TableForms,
+)
+from methods.evaluation.published_tables import decoded, is_data_url, requoted
+from methods.ingest.image_check import MAX_BYTES, ImageRejected
+from resources.files.bounded import NotRead, open_text, read_inside
+from resources.files.parquet_table import ENDING, tsv_lines_of
+from resources.images.intake import take_in
+from resources.images.store import ImageStore
+from resources.importing.record_file import DELIMITERS, TABLE_ENDINGS, read_tables
+
+_DRIVE = re.compile(r"[A-Za-z]:/")
+"""What an absolute path of Windows begins with."""
+MOST_NAMED = 20
+"""Images that cannot be used, in an error."""
+
+
+class PublishedFileError(UserError):
+    """A published file cannot be imported; the message names the record or the picture."""
+
+
+def nobody(said: str) -> None:
+    """Listens to nothing."""
+
+
+def read_items(
+    forms: PublishedForms,
+    file: Path,
+    pictures: Path | None,
+    store: ImageStore,
+    say: Callable[[str], None] = nobody,
+    quoting: Quoting = "checked",
+    skipped: Counter[str] | None = None,
+) -> list[Item]:
+    """The items of `file`, their pictures put into `store`; raises PublishedFileError.
+
+    Paths that the file names are looked up in the folder `pictures`, by default the file's own. They
+    never lead out of it: a leading slash is that folder (the authors' file names /mmdu_pics/...), and
+    the folder's own name may stand first. Pictures of records before a wrong one stay in the store.
+    `say` is told in a clause what of the file is left out. Of a benchmark that is published as tables
+    `file` may be a folder of such files. `quoting` is how the quotes of a CSV or TSV are read.
+    An item with an image that cannot be used is left out and counted in `skipped` by its reason;
+    without `skipped` all such images are named in the error.
+    """
+    folder = (pictures or (file if file.is_dir() else file.parent)).resolve()
+    if pictures is not None and not folder.is_dir():
+        raise PublishedFileError(f"{pictures} is no folder of pictures: give one with --images.")
+    known: dict[str, str | ImageRejected] = {}
+    items: list[Item] = []
+    broken: list[_Broken] = []
+    n_absent = 0
+    try:
+        for record in list(_read(forms, file, say, quoting)):
+            try:
+                item = _stored(record, folder, store, known)
+            except _Broken as error:
+                broken.append(error)
+            else:
+                items.append(item)
+                n_absent += bool(record.images) and not item.image_ids
+    except PublishedError as error:
+        raise PublishedFileError(f"{file} cannot be imported: {error}.") from None
+    if broken and (skipped is None or not items):
+        to_do = "Correct them, or leave their items out with --skip-broken"
+        if skipped is not None:
+            to_do = "No item would be left: correct them"
+        raise PublishedFileError(f"{file} cannot be imported: {_in_words(broken)}. {to_do}.")
+    if skipped is not None:
+        skipped.update(error.reason for error in broken)
+    if n_absent:
+        say(f"pictures of {n_absent} of {len(items)} items are not in {folder}")
+    return items
+
+
+class _Broken(Exception):
+    """An image of a record cannot be used."""
+
+    def __init__(self, place: str, rejected: ImageRejected) -> None:
+        super().__init__()
+        self.place = place
+        self.reason, self.detail = rejected.reason, rejected.detail.rstrip(".")
+
+
+def _in_words(broken: Sequence[_Broken]) -> str:
+    """All images that cannot be used, in a clause; of many the first ones and their number."""
+    if len(broken) == 1:
+        (error,) = broken
+        return f"{error.place} cannot be used: {error.detail}"
+    named = "; ".join(f"{error.place}: {error.detail}" for error in broken[:MOST_NAMED])
+    more = f"; and {len(broken) - MOST_NAMED:,} more" if len(broken) > MOST_NAMED else ""
+    return f"images of {len(broken):,} records cannot be used: {named}{more}"
+
+
+def _read(
+    forms: PublishedForms, file: Path, say: Callable[[str], None], quoting: Quoting
+) -> Iterator[PublishedItem]:
+    try:
+        if isinstance(forms, TableForms):
+            yield from forms.read_tables(_tables(file, quoting), say)
+            return
+        if file.suffix.lower() == ENDING:
+            yield from forms.read_published(file.name, tsv_lines_of(file))
+            return
+        # Ends of lines are part of texts; a mark of the byte order is not.
+        with open_text(file, "utf-8-sig", newline="") as lines:
+            delimiter = DELIMITERS.get(file.suffix.lower())
+            # A benchmark reads quotes by the rules of CSV; where they mean something else, they are put
+            # into lines that it reads as they are meant.
+            as_meant = (
+                lines
+                if delimiter is None or quoting == "checked"
+                else requoted(lines, delimiter, quoting)
+            )
+            yield from forms.read_published(file.name, as_meant)
+    except UnicodeDecodeError as error:
+        raise PublishedError(f"it is not UTF-8 ({error.reason})") from None
+    except OSError as error:
+        raise PublishedError(f"it cannot be read ({error.strerror})") from None
+
+
+def _tables(file: Path, quoting: Quoting) -> list[Table]:
+    """The tables of a file, or of every such file of a folder in order of name."""
+    if not file.is_dir():
+        return read_tables(file, quoting)
+    files = [path for path in sorted(file.iterdir()) if path.suffix.lower() in TABLE_ENDINGS]
+    if not files:
+        raise PublishedError(f"it is a folder without a file of {', '.join(TABLE_ENDINGS)}")
+    return [table for path in files for table in read_tables(path, quoting)]
+
+
+def _stored(
+    item: PublishedItem, folder: Path, store: ImageStore, known: dict[str, str | ImageRejected]
+) -> Item:
+    """The item with its images in the store; `known` has the images by path. Raises _Broken."""
+    image_ids = []
+    for position, image in enumerate(item.images, start=1):
+        is_path = (
+            isinstance(image, str) and not isinstance(image, BrokenImage) and not is_data_url(image)
+        )
+        try:
+            if is_path and isinstance(image, str):
+                image_ids.append(_by_path(image, folder, store, known))
+            else:
+                image_ids.append(_taken_in(image, store))
+        except ImageRejected as rejected:
+            if item.images_may_be_absent and rejected.reason == "missing":
+                return _without_images(item)
+            named = f" ({ascii(image[:200])})" if is_path else ""
+            place = f"image {position}{named} of record {ascii(item.item_id[:80])}"
+            raise _Broken(place, rejected) from None
+    return Item(
+        item.item_id, item.turns, tuple(image_ids), item.choices, item.group_id, item.labels
+    )
+
+
+def _by_path(
+    path: str, folder: Path, store: ImageStore, known: dict[str, str | ImageRejected]
+) -> str:
+    """The id of the image under a path. Raises ImageRejected."""
+    if path not in known:
+        try:
+            known[path] = take_in(picture_in(folder, path), store).image_id
+        except ImageRejected as rejected:
+            known[path] = rejected
+    found = known[path]
+    if isinstance(found, ImageRejected):
+        raise found
+    return found
+
+
+def _taken_in(image: str | bytes, store: ImageStore) -> str:
+    """The id of an image that stands in its record. Raises ImageRejected."""
+    if isinstance(image, str) and not isinstance(image, BrokenImage):
+        image = decoded(image)
+    if isinstance(image, BrokenImage):
+        raise ImageRejected(image.reason, str(image))
+    return take_in(image, store).image_id
+
+
+def _without_images(item: PublishedItem) -> Item:
+    """The item with the places of its images and no image in them."""
+    turns = tuple(replace(turn, image_positions=()) for turn in item.turns)
+    return Item(item.item_id, turns, (), item.choices, item.group_id, item.labels)
+
+
+def picture_in(folder: Path, name: str) -> bytes:
+    """The bytes of a picture in `folder` under an untrusted name. Raises ImageRejected.
+
+    A name that leads out of it, or is absolute and no file's in there, is refused (`outside`) whether
+    or not pictures may be absent.
+    """
+    outside = ImageRejected(
+        "outside", f"its path is absolute or leads out of {folder}, where no file is called so"
+    )
+    named = PurePosixPath(name)
+    parts = [part for part in named.parts if part != "/"]
+    if ".." in parts or "\0" in name or "\\" in name:
+        raise outside
+    places = [folder.joinpath(*parts)]
+    if parts[:1] == [folder.name]:
+        places.append(folder.joinpath(*parts[1:]))
+    for place in places:
+        try:
+            path = place.resolve(strict=True)
+        except (OSError, RuntimeError):
+            continue
+        if not path.is_relative_to(folder):
+            raise outside
+        if not path.is_dir():
+            try:
+                return read_inside(folder, path, MAX_BYTES)
+            except NotRead as not_read:
+                raise ImageRejected(not_read.reason, not_read.detail) from None
+    if named.is_absolute() or _DRIVE.match(name):
+        raise outside
+    raise ImageRejected("missing", f"there is no such file in {folder}")

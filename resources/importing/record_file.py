@@ -1,0 +1,233 @@
+"""Reading files of records: spreadsheets, tables and JSON that anybody may have made.
+
+What belongs here: opening the file, and its records as texts. A formula is the text that it is
+written as, and nothing is computed. What the records are of is that of the module that asks:
+`prediction_file.py`, `human_score_file.py`.
+"""
+
+import io
+import zipfile
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+from methods.delimited import DelimitedError, Quoting, rows_of
+from methods.evaluation.cells import Row, text_of
+from methods.evaluation.published import PublishedError, Table
+from methods.evaluation.published_tables import json_records
+from methods.json_text import from_json, storable
+from methods.naming import listed
+from methods.spreadsheet_cells import unmarked_rows
+from resources.files.bounded import open_file, read
+from resources.files.xlsx_text import open_workbook, unescaped
+
+MOST_UNPACKED = 1_000_000_000
+"""Bytes of the sheets of a spreadsheet, unpacked."""
+MOST_LINE = 100_000_000
+"""Bytes of a line of JSON, which may have images."""
+MOST_ROWS = 2_000_000
+"""Of any file: a spreadsheet has no more, and one that says so is never read to its end."""
+SMALL, MOST_TIMES = 100_000_000, 100
+"""Bytes that any spreadsheet may unpack to, and times its size that a larger one may."""
+MOST_PART = 20_000_000
+"""Bytes of a part of a spreadsheet that is no sheet, unpacked."""
+MOST_CELLS = 20_000_000
+"""Of a sheet: one cell in the last column makes a row of 16,384."""
+_STREAMED = ("xl/worksheets/", "xl/sharedStrings", "xl/media/")
+DELIMITERS = {".tsv": "\t", ".csv": ","}
+"""Of each ending of a text file."""
+TABLE_ENDINGS = (".xlsx", *DELIMITERS)
+_ENDINGS = (*TABLE_ENDINGS, ".jsonl", ".json")
+
+
+def read_records(
+    file: Path,
+    kept: Collection[str],
+    plain: Collection[str],
+    meant: Callable[[Mapping[str, Any]], Sequence[Mapping[str, Any]]] = lambda record: [record],
+    quoting: Quoting = "checked",
+) -> list[Row]:
+    """The records of `file` with the columns `kept`, of which `plain` have no lists.
+
+    `meant` makes of a record those that it stands for; `quoting` is how the quotes of a CSV or TSV are
+    read. Half characters (lone surrogates) are replaced: nothing can store them. Raises PublishedError,
+    which says why the file cannot be read.
+    """
+    ending = file.suffix.lower()
+    try:
+        with open_file(file) as data:
+            columns: dict[str, None] = {}
+            rows = []
+            for where, cells in _records(ending, data, quoting):
+                columns |= dict.fromkeys(cells)
+                rows += [
+                    Row(where, _texts(where, each, kept, plain))
+                    for each in (meant(cells) if cells else ())
+                ]
+    except UnicodeDecodeError as error:
+        raise PublishedError(f"it is not UTF-8 ({error.reason})") from None
+    except OSError as error:
+        raise PublishedError(f"it cannot be read ({error.strerror or error})") from None
+    if not rows:
+        raise PublishedError("it has no records")
+    if not any(row.cells for row in rows):
+        raise PublishedError(
+            f"it has none of the columns that are read ({listed(sorted(plain))} and others), but "
+            f"{listed([repr(name[:60]) for name in columns])}. Correct the header row; a CSV has "
+            "commas, and a spreadsheet its records on the first sheet"
+        )
+    return rows
+
+
+def read_tables(file: Path, quoting: Quoting = "checked") -> list[Table]:
+    """Every table of `file`: each sheet of a spreadsheet, by its name, or the one of a CSV or TSV.
+
+    `quoting` is how the quotes of a CSV or TSV are read.
+
+    Raises PublishedError, which says why the file cannot be read.
+    """
+    ending = file.suffix.lower()
+    try:
+        with open_file(file) as data:
+            if ending == ".xlsx":
+                return [Table(name, _cells(rows)) for name, rows in _sheets(data)]
+            if ending in DELIMITERS:
+                rows = _delimited(data, DELIMITERS[ending], quoting)
+                return [Table(file.stem, _cells(rows))]
+    except UnicodeDecodeError as error:
+        raise PublishedError(f"it is not UTF-8 ({error.reason})") from None
+    except OSError as error:
+        raise PublishedError(f"it cannot be read ({error.strerror or error})") from None
+    raise PublishedError(f"its name ends in none of {', '.join(TABLE_ENDINGS)}")
+
+
+def _cells(rows: Iterator[list[Any]]) -> list[list[str]]:
+    records = []
+    for number, row in enumerate(rows, start=1):
+        if number > MOST_ROWS:
+            raise PublishedError(f"it has more than {MOST_ROWS:,} records")
+        records.append([storable(text_of(cell)) for cell in row])
+    return list(unmarked_rows(records))
+
+
+def _records(
+    ending: str, data: IO[bytes], quoting: Quoting
+) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    match ending:
+        case ".xlsx":
+            return _of_table(next(rows for _, rows in _sheets(data)))
+        case ".tsv" | ".csv":
+            return _of_table(_delimited(data, DELIMITERS[ending], quoting))
+        case ".jsonl":
+            return _of_lines(data)
+        case ".json":
+            return _of_json(json_records(read(data, MOST_UNPACKED).decode("utf-8-sig")))
+    raise PublishedError(f"its name ends in none of {', '.join(_ENDINGS)}")
+
+
+def _texts(
+    where: str, cells: Mapping[str, Any], kept: Collection[str], plain: Collection[str]
+) -> dict[str, str]:
+    texts = {}
+    for name, value in cells.items():
+        if name not in kept:
+            continue
+        if name in plain and isinstance(value, list | dict):
+            raise PublishedError(f"{where}: its {name} is no text")
+        texts[name] = storable(text_of(value))
+    return texts
+
+
+# --- Tables ----------------------------------------------------------------------------------------
+
+
+def _of_table(rows: Iterator[list[Any]]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The rows below the header, each with as many cells; what a row lacks at its end is empty."""
+    header = [text_of(cell).strip() for cell in next(rows, [])]
+    named = [name for name in header if name]
+    if len(set(named)) < len(named):
+        raise PublishedError("two of its columns have the same name")
+    for number, row in enumerate(rows, start=1):
+        if number > MOST_ROWS:
+            raise PublishedError(f"it has more than {MOST_ROWS:,} records")
+        if len(row) > len(header) and any(text_of(cell) for cell in row[len(header) :]):
+            raise PublishedError(f"record {number} has more cells than there are columns")
+        if any(text_of(cell) for cell in row):
+            cells = [*row, *[""] * (len(header) - len(row))]
+            yield f"record {number}", dict(zip(header, cells, strict=False))
+
+
+def _delimited(data: IO[bytes], delimiter: str, quoting: Quoting) -> Iterator[list[Any]]:
+    text = io.TextIOWrapper(data, encoding="utf-8-sig", newline="")
+    try:
+        for row in rows_of(text, delimiter, quoting):
+            yield row.cells
+    except DelimitedError as error:
+        raise PublishedError(str(error)) from None
+
+
+def _sheets(data: IO[bytes]) -> Iterator[tuple[str, Iterator[list[Any]]]]:
+    """The cells of each sheet; a formula is its text, as pandas writes an answer with a `=`."""
+    try:
+        with zipfile.ZipFile(data) as archive:
+            n_packed = sum(part.compress_size for part in archive.infolist())
+            most = min(MOST_UNPACKED, max(SMALL, MOST_TIMES * n_packed))
+            if sum(part.file_size for part in archive.infolist()) > most:
+                raise PublishedError(f"it is more than {most:,} bytes when unpacked")
+            for part in archive.infolist():
+                # Sheets and texts are read piece by piece, all other parts at once.
+                if not part.filename.startswith(_STREAMED) and part.file_size > MOST_PART:
+                    raise PublishedError(
+                        f"its part {ascii(part.filename[:200])} is more than {MOST_PART:,} bytes"
+                    )
+        book = open_workbook(data)
+        for sheet in book.worksheets:
+            # A sheet may say that it is larger, or smaller, than it is.
+            sheet.reset_dimensions()
+            yield sheet.title, _rows_of(sheet)
+    except PublishedError:
+        raise
+    except Exception:
+        # Whatever openpyxl meets in a file that anybody made: of a zip, of XML, of a sheet.
+        raise PublishedError("it is no .xlsx, or a damaged one") from None
+
+
+def _rows_of(sheet: Any) -> Iterator[list[Any]]:
+    n_cells = 0
+    try:
+        for row in sheet.iter_rows(values_only=True):
+            n_cells += len(row)
+            if n_cells > MOST_CELLS:
+                raise PublishedError(f"it has more than {MOST_CELLS:,} cells")
+            yield [unescaped(getattr(cell, "text", cell)) for cell in row]
+    except PublishedError:
+        raise
+    except Exception:
+        raise PublishedError("it is no .xlsx, or a damaged one") from None
+
+
+# --- JSON ------------------------------------------------------------------------------------------
+
+
+def _of_lines(data: IO[bytes]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    for number, line in enumerate(iter(lambda: data.readline(MOST_LINE + 1), b""), start=1):
+        if len(line) > MOST_LINE:
+            raise PublishedError(f"line {number} is longer than {MOST_LINE:,} bytes")
+        text = line.decode("utf-8-sig" if number == 1 else "utf-8").strip()
+        if text:
+            try:
+                record = from_json(text)
+            except ValueError:
+                raise PublishedError(f"line {number} is not valid JSON") from None
+            yield _mapping(f"record {number}", record)
+
+
+def _of_json(records: list[Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    for number, record in enumerate(records, start=1):
+        yield _mapping(f"record {number}", record)
+
+
+def _mapping(where: str, record: Any) -> tuple[str, Mapping[str, Any]]:
+    if not isinstance(record, dict):
+        raise PublishedError(f"{where} is not a mapping")
+    return where, record

@@ -1,0 +1,177 @@
+"""Reading a release's folder back into the tables, so that a release outlives the home it was made in.
+
+What belongs here: whether a folder is what was written, and which rows it becomes. Writing folders is
+`resources/publishing/release_folder.py`.
+"""
+
+import shutil
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from methods.errors import UserError
+from methods.ingest.image_check import MAX_BYTES
+from methods.json_text import from_json
+from methods.release import RELEASE_NAME, RELEASE_TABLES, ReviewPolicy, held_out, id_of_release
+from methods.release_card import edition_of, row_of
+from resources.files.atomic import write_atomically
+from resources.files.bounded import file_hash, read_file, read_inside
+from resources.images.store import ImageStore
+from resources.publishing.release_folder import TABLES, exported_files
+from resources.warehouse import Warehouse, Write, arrow_schema
+
+
+class ReleaseFolderError(UserError):
+    """A folder is not a release as it was written; the message says what to do."""
+
+
+def import_release(folder: Path, root: Path, warehouse: Warehouse, store: ImageStore) -> str:
+    """Put the release in `folder` into the tables, the images and the releases under `root`; its id.
+
+    It is in force if no other release of its name is. Doing it twice is doing it once; a file of the
+    release that was changed under `root` is as it was written again. Raises ReleaseFolderError, and
+    changes nothing, when the folder is not as it was written.
+    """
+    import pyarrow as pa
+
+    tables = _read(folder)
+    (card,) = tables["releases"]
+    if held_out(edition_of(card)):
+        raise ReleaseFolderError(
+            f"{folder} is a split whose answers stayed in the home that it is from, so it cannot be "
+            "that release anywhere else: import its published file instead (--benchmark)."
+        )
+    rows = {name: tables[name] for name in RELEASE_TABLES}
+    images = _require_unchanged(folder, tables["files"], card, rows)
+    release_id: str = card["release_id"]
+    where = {"release_id": release_id}
+    try:
+        made: dict[str, list[dict[str, Any]]] = {
+            "releases": [row_of(card)],
+            **{name: [{**where, **row} for row in rows[name]] for name in RELEASE_TABLES},
+        }
+        writes = [_write(name, table, where) for name, table in made.items()]
+    except (pa.ArrowException, ValueError):
+        raise _changed(folder, TABLES) from None
+    # What the tables name comes before them.
+    for name in images:
+        store.put(read_inside(folder, folder / name, MAX_BYTES))
+    names = [*tables["files"], TABLES]
+    _copy(folder, root / release_id, [*names, *images])
+    paths = {f"{release_id}/{name}" for name in names}
+    files = [file for file in exported_files(root / release_id) if file.path in paths]
+    writes.append(_write("exports", [{**where, **file._asdict()} for file in files], where))
+    in_force = {row["name"] for row in warehouse.read("release/current").to_pylist()}
+    if card["name"] not in in_force:
+        current = {"name": card["name"], **where}
+        writes.append(_write("current", [current], {"name": card["name"]}))
+    warehouse.replace_all(writes)
+    return release_id
+
+
+def _write(name: str, rows: list[dict[str, Any]], where: dict[str, str]) -> Write:
+    import pyarrow as pa
+
+    table = f"release.{name}"
+    return Write(table, pa.Table.from_pylist(rows, schema=arrow_schema(table)), where)
+
+
+def _copy(folder: Path, target: Path, names: Sequence[str]) -> None:
+    """Copy the files, all or none; where `target` is there, those that it lacks or has otherwise."""
+    if target.exists():
+        for name in names:
+            if _sha256(target / name) != _sha256(folder / name):
+                write_atomically(target / name, (folder / name).read_bytes())
+        return
+    target.parent.mkdir(parents=True, exist_ok=True)
+    draft = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
+    try:
+        (draft / "images").mkdir()
+        for name in names:
+            shutil.copyfile(folder / name, draft / name)
+        draft.chmod(0o755)
+        draft.replace(target)
+    except BaseException:
+        shutil.rmtree(draft)
+        raise
+
+
+def _read(folder: Path) -> dict[str, Any]:
+    if not (folder / "card.json").is_file():
+        raise ReleaseFolderError(
+            f"{folder} is no release: give a folder under releases/ that has a card.json."
+        )
+    try:
+        tables: Any = from_json(read_file(folder / TABLES), most=None)
+    except (OSError, ValueError):
+        raise _changed(folder, TABLES) from None
+    if not _has_form(tables):
+        raise _changed(folder, TABLES)
+    by_table: dict[str, Any] = tables
+    return by_table
+
+
+def _has_form(tables: Any) -> bool:
+    """Whether it is what `write_release` writes: names of files, one card, lists of rows."""
+    lists = ("releases", *RELEASE_TABLES)
+    return (
+        isinstance(tables, dict)
+        and set(tables) == {"files", *lists}
+        and isinstance(tables["files"], dict)
+        # They are copied under their names: none may lead out of the folder.
+        and all(Path(name).name == name not in ("", "..") for name in tables["files"])
+        # The hash of what is no file is None.
+        and all(isinstance(sha256, str) for sha256 in tables["files"].values())
+        and all(isinstance(tables[name], list) for name in lists)
+        and all(isinstance(row, dict) for name in lists for row in tables[name])
+        and len(tables["releases"]) == 1
+    )
+
+
+def _require_unchanged(
+    folder: Path, files: dict[str, str], card: dict[str, Any], rows: dict[str, Any]
+) -> list[str]:
+    """Names of the images. Raises ReleaseFolderError unless all is as it was written.
+
+    The id has to be that of the rows, each file and image that they name as its hash says. What else is
+    in the folder, an operating system's `.DS_Store`, is no part of the release.
+    """
+    try:
+        reviewed = ReviewPolicy(card["review_policy"], card["review_share"])
+        release_id = id_of_release(card["name"], reviewed, rows, edition_of(card))
+        image_ids = {image["image_id"] for image in rows["images"]}
+    except (KeyError, TypeError, ValueError):
+        raise _changed(folder, TABLES) from None
+    # The id names a folder.
+    if card.get("release_id") != release_id or not RELEASE_NAME.fullmatch(card["name"]):
+        raise _changed(folder, TABLES)
+    for name, sha256 in files.items():
+        if _sha256(folder / name) != sha256:
+            raise _changed(folder, name)
+    try:
+        unchanged = from_json(read_file(folder / "card.json")) == card
+    except ValueError:
+        unchanged = False
+    if not unchanged:
+        raise _changed(folder, TABLES)
+    paths = {path.stem: path for path in sorted((folder / "images").glob("*"))}
+    for image_id in sorted(image_ids):
+        if image_id not in paths or _sha256(paths[image_id]) != image_id:
+            raise _changed(folder, f"images/{image_id}")
+    return [f"images/{paths[image_id].name}" for image_id in sorted(image_ids)]
+
+
+def _sha256(path: Path) -> str | None:
+    """The hash of a file, None where there is none."""
+    try:
+        return file_hash(path)
+    except OSError:
+        return None
+
+
+def _changed(folder: Path, name: str) -> ReleaseFolderError:
+    return ReleaseFolderError(
+        f"{folder} is not as it was written, as {name} is missing or was changed: import a copy of the "
+        "folder that nobody has changed."
+    )

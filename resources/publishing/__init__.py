@@ -1,0 +1,1 @@
+"""Publishing: releases as folders, results as files for papers and leaderboards, the server of both."""

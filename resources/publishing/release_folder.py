@@ -1,0 +1,196 @@
+"""Releases as folders of files.
+
+`releases/<release id>/` holds the items in the forms that their benchmark is published in, the images
+that they name, who made each image, the card as JSON and as a page (`README.md`), and the rows of the
+release's tables, from which the other files are made.
+What belongs here: writing such a folder once. A release is frozen: a file that exists is not replaced.
+Reading one is `resources/importing/release_import.py`; the forms of a card are
+`methods/release_card.py`.
+"""
+
+import csv
+import hashlib
+import io
+import json
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from methods.benchmarks import published_forms
+from methods.delimited import rows_of
+from methods.evaluation.published import PublishedItem
+from methods.release import Rows, exported_rows
+from methods.release_card import benchmark_of, card_of, edition_of, exported_card, readme
+from methods.release_items import items_of_release
+from methods.spreadsheet_cells import has_marks, marked, marked_rows
+from resources.files.parquet_table import ENDING, write_table
+from resources.images.store import ImageStore
+
+TABLES = "tables.json"
+README = "README.md"
+MMDU, DIALOGUES = "mmdu", "dialogues.json"
+"""The form that instruction sets have, and its file."""
+
+ORIGIN = ("title", "page_url", "attribution", "licence", "licence_url", "artist")
+"""Columns of `release.images` on the source and the licence of an image."""
+
+
+class ExportedFile(NamedTuple):
+    """A file of a release, its path relative to the folder of all releases."""
+
+    path: str
+    sha256: str
+    n_bytes: int
+
+
+def image_name(store: ImageStore, image_id: str) -> str:
+    """Path of an image inside a release's folder."""
+    return f"images/{store.path(image_id).name}"
+
+
+def write_release(
+    root: Path,
+    card: Mapping[str, Any],
+    rows: Rows,
+    store: ImageStore,
+    *,
+    mark_formulas: bool = True,
+) -> list[ExportedFile]:
+    """Write the folder, whole or not at all, and list its files (images apart).
+
+    `card` is the row of `release.releases`, `rows` are those of `RELEASE_TABLES` in order, without the
+    release's id. References that are held out are in no file. `mark_formulas` says whether cells of
+    tables that a spreadsheet would compute are marked. A folder that an earlier version wrote gets the
+    page, the rows and the published forms that it lacks; nothing else in it is touched.
+    """
+    card = exported_card(card_of(card))
+    rows = exported_rows(rows, edition_of(card))
+    folder = root / card["release_id"]
+    made = [README, TABLES, *_published_files(card)]
+    lacks = [name for name in made if not (folder / name).exists()]
+    if lacks:
+        root.mkdir(parents=True, exist_ok=True)
+        draft = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=root))
+        try:
+            _write_texts(draft, card, rows, store, mark_formulas)
+            if folder.exists():
+                for name in lacks:
+                    (draft / name).replace(folder / name)
+            else:
+                _make_folder(draft, rows, store, folder)
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)
+    return exported_files(folder)
+
+
+def _make_folder(draft: Path, rows: Rows, store: ImageStore, folder: Path) -> None:
+    """Make `draft`, which has the texts, the folder, with its images."""
+    (draft / "images").mkdir()
+    for image_id in {image["image_id"] for image in rows["images"]}:
+        shutil.copyfile(store.path(image_id), draft / image_name(store, image_id))
+    draft.chmod(0o755)
+    try:
+        draft.replace(folder)
+    except OSError:
+        # Another run may have been quicker with the same content.
+        if not folder.exists():
+            raise
+
+
+def exported_files(folder: Path) -> list[ExportedFile]:
+    """The files of a release in its folder, images apart."""
+    return [
+        ExportedFile(
+            f"{folder.name}/{path.name}",
+            hashlib.sha256(path.read_bytes()).hexdigest(),
+            path.stat().st_size,
+        )
+        for path in sorted(folder.iterdir())
+        if path.is_file()
+    ]
+
+
+def _write_texts(
+    draft: Path, card: Mapping[str, Any], rows: Rows, store: ImageStore, mark_formulas: bool
+) -> None:
+    """Write every file of a release into `draft`, but for the images."""
+    published = _published(card, rows, store)
+    texts: dict[str, Iterable[str]] = {
+        **published,
+        "card.json": [json.dumps(card, indent=1, ensure_ascii=False)],
+        "attribution.csv": [_attribution(rows["images"], store)],
+        README: [readme(card, _published_files(card))],
+    }
+    files = {}
+    for name, pieces in texts.items():
+        if name.endswith(ENDING):
+            write_table(pieces, draft / name)
+        else:
+            # Piece by piece: a file with images inside may be large.
+            with (draft / name).open("wb") as file:
+                file.writelines(piece.encode() for piece in pieces)
+        if mark_formulas and name in published and name.endswith((".tsv", ".csv")):
+            _mark(draft / name)
+        with (draft / name).open("rb") as file:
+            files[name] = hashlib.file_digest(file, "sha256").hexdigest()
+    tables = {"files": files, "releases": [card], **rows}
+    (draft / TABLES).write_text(json.dumps(tables, indent=1, ensure_ascii=False))
+
+
+def _published_files(card: Mapping[str, Any]) -> Mapping[str, str]:
+    """The files of a release's published forms, and what is in them."""
+    benchmark = benchmark_of(card)
+    forms = published_forms(benchmark or MMDU)
+    files = forms.PUBLISHED_FILES if forms else {}
+    return files if benchmark else {DIALOGUES: files[DIALOGUES]}
+
+
+def _published(card: Mapping[str, Any], rows: Rows, store: ImageStore) -> dict[str, Iterable[str]]:
+    """The texts of a release's published forms; an instruction set has MMDU's JSON alone."""
+    forms = published_forms(benchmark_of(card) or MMDU)
+    if forms is None:
+        return {}
+    ids: dict[str, str] = {}
+    items = []
+    for item in items_of_release(rows):
+        names = [image_name(store, image_id) for image_id in item.image_ids]
+        ids.update(zip(names, item.image_ids, strict=True))
+        published = PublishedItem(
+            item.item_id, item.turns, tuple(names), item.choices, item.group_id, item.labels
+        )
+        items.append(published)
+    texts = forms.write_published(items, lambda name: store.read(ids[name]))
+    return {name: texts[name] for name in _published_files(card)}
+
+
+def _attribution(images: Sequence[Mapping[str, Any]], store: ImageStore) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["image", *ORIGIN])
+    rows = {
+        (image_name(store, image["image_id"]), *(marked(image[column] or "") for column in ORIGIN))
+        for image in images
+    }
+    writer.writerows(sorted(rows))
+    return text.getvalue()
+
+
+def _mark(file: Path) -> None:
+    """Mark the cells of a published table that a spreadsheet would compute; without any it stays."""
+    form: dict[str, Any] = {"lineterminator": "\n"}
+    if file.suffix == ".tsv":
+        form |= {"delimiter": "\t", "quoting": csv.QUOTE_ALL}
+
+    def rows() -> Iterator[list[str]]:
+        with file.open(newline="", encoding="utf-8") as lines:
+            for row in rows_of(lines, form.get("delimiter", ","), "csv"):
+                yield row.cells
+
+    if not has_marks(rows()):
+        return
+    draft = file.with_name(f".{file.name}")
+    with draft.open("w", newline="", encoding="utf-8") as lines:
+        csv.writer(lines, **form).writerows(marked_rows(rows()))
+    draft.replace(file)

@@ -1,0 +1,271 @@
+"""Results of a release as files: tables for programs, for papers, and pictures.
+
+What belongs here: reading the rows and writing the files. What a table for a paper has in it is
+`methods/results/`; answers as a benchmark's own evaluation takes them are `submission_files.py`.
+"""
+
+import csv
+import io
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from methods.benchmarks import BENCHMARKS
+from methods.errors import UserError
+from methods.json_text import to_json
+from methods.naming import nearest
+from methods.release_card import Card
+from methods.results.shapes import planes, radars
+from methods.results.tables import COUNTS_BELOW, Board, boards, counts, tables
+from methods.results.texts import all_in_words, latex, markdown
+from methods.spreadsheet_cells import marked
+from resources.files.atomic import write_atomically
+from resources.reports import figures
+from resources.reports.print_figures import plane_figures, radar_figures
+from resources.warehouse import Warehouse
+
+METHODS = "methods.txt"
+SUBMISSION = "submission"
+"""The kind of files that have answers, and no scores."""
+OPEN_VLM = "openvlm"
+"""The kind of file that has the numbers of another board (`leaderboard_file.py`)."""
+MOST_NAME = 40
+QUERIES = {
+    "leaderboard": "evaluate/board_of",
+    "pairs": "evaluate/board_pairs_of",
+    "slices": "evaluate/board_slices_of",
+    "metrics": "evaluate/board_metrics_of",
+}
+
+
+class ResultError(UserError):
+    """Results cannot be written as asked; the message says what to do."""
+
+
+class Results(NamedTuple):
+    """The scores of one release: a table for each of `QUERIES`."""
+
+    leaderboard: pa.Table
+    pairs: pa.Table
+    slices: pa.Table
+    metrics: pa.Table
+
+    def boards(self) -> list[Board]:
+        """What each judge, under each version, says."""
+        return boards(*(table.to_pylist() for table in self))
+
+
+def read_results(warehouse: Warehouse, release_id: str) -> Results:
+    """The scores of a release. Raises ResultError where it has none."""
+    where = {"release_id": release_id}
+    found = Results(*(warehouse.read(query, where) for query in QUERIES.values()))
+    if not found.leaderboard.num_rows:
+        if warehouse.select(
+            "release.releases", "release_id", release_id=release_id, kind="instruction"
+        ).num_rows:
+            raise ResultError(
+                f"{release_id} is an instruction set: models are trained on these, not evaluated, so "
+                "it has no scores."
+            )
+        raise ResultError(f"{release_id} has no scores yet: run vlm-loom run evaluate.")
+    return found
+
+
+def require_kind(kind: str) -> None:
+    """Raise ResultError unless results are written as this."""
+    known = (*KINDS, OPEN_VLM, SUBMISSION)
+    if kind not in known:
+        if not kind:
+            raise ResultError(f"Say what results are written as: --as {', '.join(known)}.")
+        raise ResultError(f"Results are not written as {kind!r}; {nearest(kind, known)}.")
+
+
+def write_results(
+    results: Results,
+    kind: str,
+    folder: Path,
+    card: Mapping[str, Any],
+    settings: Mapping[str, Any],
+) -> list[Path]:
+    """Write the files of a kind, and how the scores were made in words; earlier ones are replaced.
+
+    Raises ResultError where the folder cannot be made or written into.
+    """
+    words = all_in_words(results.leaderboard.to_pylist(), results.pairs.to_pylist(), card, settings)
+    files = {**dict(KINDS[kind](results, {**card, **settings})), METHODS: words.encode()}
+    return write_files(folder, files.items())
+
+
+def write_files(folder: Path, files: Iterable[tuple[str, bytes]]) -> list[Path]:
+    """Write files into a folder; their paths. Raises ResultError where that cannot be."""
+    written = []
+    try:
+        for name, data in files:
+            write_atomically(folder / name, data)
+            written.append(folder / name)
+    except OSError as error:
+        raise ResultError(
+            f"Results cannot be written into {folder} ({error.strerror}): give another folder with "
+            "--to."
+        ) from error
+    return written
+
+
+# --- For programs --------------------------------------------------------------------------------
+
+
+def _csv(results: Results, _: Card) -> Iterator[tuple[str, bytes]]:
+    for name, table in zip(QUERIES, results, strict=True):
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(table.column_names)
+        for row in table.to_pylist():
+            writer.writerow(
+                [marked(cell) if isinstance(cell, str) else cell for cell in row.values()]
+            )
+        yield f"{name}.csv", text.getvalue().encode()
+
+
+def _parquet(results: Results, _: Card) -> Iterator[tuple[str, bytes]]:
+    import pyarrow.parquet as pq
+
+    for name, table in zip(QUERIES, results, strict=True):
+        data = io.BytesIO()
+        pq.write_table(table, data)
+        yield f"{name}.parquet", data.getvalue()
+
+
+def _json(results: Results, _: Card) -> Iterator[tuple[str, bytes]]:
+    named = {name: table.to_pylist() for name, table in zip(QUERIES, results, strict=True)}
+    yield "results.json", (to_json(named, indent=1) + "\n").encode()
+
+
+# --- For papers ----------------------------------------------------------------------------------
+
+
+def _latex(results: Results, _: Card) -> Iterator[tuple[str, bytes]]:
+    for number, board in enumerate(results.boards(), start=1):
+        for table in tables(board, number):
+            yield f"{table.name}.tex", latex(table).encode()
+
+
+def _markdown(results: Results, _: Card) -> Iterator[tuple[str, bytes]]:
+    texts = [
+        markdown(table)
+        for number, board in enumerate(results.boards(), start=1)
+        for table in tables(board, number)
+    ]
+    yield "results.md", "\n".join(texts).encode()
+
+
+def _pictures(
+    ending: str, drawn: Callable[[Any], bytes]
+) -> Callable[[Results, Card], Iterator[tuple[str, bytes]]]:
+    def write(results: Results, _: Card) -> Iterator[tuple[str, bytes]]:
+        for number, board in enumerate(results.boards(), start=1):
+            suffix = "" if number == 1 else f"-{number}"
+            yield f"leaderboard{suffix}.{ending}", drawn(_board_figure(board))
+            if board.pairs:
+                yield f"pairs{suffix}.{ending}", drawn(_pairs_figure(board))
+            for name, figure in _print_figures(board):
+                yield f"{name}{suffix}.{ending}", drawn(figure)
+
+    return write
+
+
+KINDS: Mapping[str, Callable[[Results, Card], Iterator[tuple[str, bytes]]]] = {
+    "csv": _csv,
+    "parquet": _parquet,
+    "json": _json,
+    "latex": _latex,
+    "markdown": _markdown,
+    "svg": _pictures("svg", figures.svg),
+    "png": _pictures("png", figures.png),
+}
+"""What scores are written as; each gives the names of files and what is in them, of the scores and of
+what the release's card and the settings say."""
+
+
+def _print_figures(board: Board) -> Iterator[tuple[str, Any]]:
+    """Radars and quadrants, in the widths that papers have."""
+    benchmark = BENCHMARKS.get(board.models[0]["benchmark"] or "")
+    for radar in radars(board, benchmark):
+        yield from radar_figures(radar)
+    for plane in planes(board, benchmark):
+        yield from plane_figures(plane)
+
+
+def _board_figure(board: Board) -> Any:
+    """Scores with their intervals, best first."""
+    rows = [row for row in board.models if row["value"] is not None]
+    figure = figures.new_figure(7, 1.2 + 0.32 * max(len(rows), 1))
+    axes = figure.subplots()
+    places = range(len(rows))
+    values = [row["value"] for row in rows]
+    bounds = [
+        [0.0 if row["ci_low"] is None else row["value"] - row["ci_low"] for row in rows],
+        [0.0 if row["ci_high"] is None else row["ci_high"] - row["value"] for row in rows],
+    ]
+    axes.errorbar(
+        values,
+        places,
+        xerr=bounds,
+        fmt="o",
+        markersize=4.5,
+        linewidth=1.3,
+        color=figures.PALETTE[0],
+    )
+    _name(axes.set_yticks, places, [row["model"] for row in rows])
+    axes.set_ylim(len(rows) - 0.5, -0.5)
+    first = board.models[0]
+    figures.set_title(axes, f"{first['metric']} ({first['aggregation']})")
+    axes.set_xlabel(f"score, with 95 % interval over {board.n_clusters} clusters")
+    figures.style_axes(axes, "x")
+    return figure
+
+
+def _pairs_figure(board: Board) -> Any:
+    """Differences of every two models, row less column; a dot where p after Holm is low."""
+    compared = {(row["first"], row["second"]): row for row in board.pairs}
+    models = [
+        row["model"] for row in board.models if any(row["model"] in pair for pair in compared)
+    ]
+    size = 1.6 + 0.42 * len(models)
+    figure = figures.new_figure(size + 1.6, size)
+    axes = figure.subplots()
+    values = [[_difference(compared, one, other) for other in models] for one in models]
+    most = max((abs(value) for row in values for value in row if not math.isnan(value)), default=1)
+    image = axes.imshow(values, cmap="RdBu", vmin=-most or -1, vmax=most or 1)
+    for pair, row in compared.items():
+        if counts(row):
+            here, there = models.index(pair[0]), models.index(pair[1])
+            axes.plot([there, here], [here, there], "o", color=figures.INK, markersize=3)
+    _name(axes.set_yticks, range(len(models)), models)
+    _name(axes.set_xticks, range(len(models)), models, rotation=90)
+    figure.colorbar(image, label="row less column")
+    figures.set_title(axes, f"Differences; a dot: p after Holm < {COUNTS_BELOW}")
+    return figure
+
+
+def _difference(
+    compared: Mapping[tuple[str, str], Mapping[str, Any]], one: str, other: str
+) -> float:
+    row, sign = compared.get((one, other)), 1.0
+    if row is None:
+        row, sign = compared.get((other, one)), -1.0
+    known = row is not None and row["difference"] is not None
+    return sign * row["difference"] if row is not None and known else math.nan
+
+
+def _name(
+    ticks: Callable[..., Any], places: Sequence[int], names: Sequence[str], **form: Any
+) -> None:
+    """Names at places of an axis, in a font that can draw them."""
+    from matplotlib.font_manager import FontProperties
+
+    font = figures.font_for(names)
+    shown = [figures.drawable(font, figures.cut(name, MOST_NAME)) for name in names]
+    ticks(list(places), shown, fontproperties=FontProperties(fname=font, size=figures.TEXT), **form)

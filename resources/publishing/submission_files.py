@@ -1,0 +1,146 @@
+"""Answers on a release as files that a benchmark's own evaluation takes, a model each.
+
+What belongs here: reading the answers, and spreadsheets that hold any text. What is in a file is
+`methods/results/submissions.py`.
+"""
+
+import io
+import re
+import zipfile
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from methods.evaluation.contestants import is_model
+from methods.release_card import benchmark_of, card_of, edition_of
+from methods.release_items import items_of_release
+from methods.results.submissions import (
+    FORMS,
+    Answers,
+    Sheet,
+    Told,
+    dataset_name,
+    file_names,
+    submission,
+)
+from resources.files.xlsx_text import escaped
+from resources.publishing.release_rows import rows_of_release
+from resources.publishing.result_files import ResultError, write_files
+from resources.warehouse import Warehouse
+
+MOST_CHARACTERS = 32_767
+"""Of a cell of a spreadsheet. Of a longer text the end is kept, where answers name their letter."""
+_EPOCH = (1980, 1, 1, 0, 0, 0)
+_TIMES = re.compile(rb"(<dcterms:(?:created|modified)[^>]*>)[^<]*")
+
+
+def write_submissions(
+    warehouse: Warehouse, row: Mapping[str, Any], folder: Path
+) -> tuple[list[Path], list[str]]:
+    """Write the answers of every model on the release of a row of `release.releases`.
+
+    Returns the files, and sentences on what they lack, each with its model. Raises ResultError where
+    there are no answers, where the benchmark has no form, or where nothing can be written.
+    """
+    card = card_of(row)
+    release_id: str = card["release_id"]
+    if benchmark_of(card) not in FORMS:
+        raise ResultError(
+            f"{release_id} is not of a benchmark whose own evaluation takes files: {', '.join(FORMS)} "
+            "are."
+        )
+    models = warehouse.read("evaluate/answering_models_of", {"release_id": release_id})
+    named = file_names(filter(is_model, models["model"].to_pylist()))
+    if not named:
+        raise ResultError(f"{release_id} has no answers yet: run vlm-loom run evaluate.")
+    items = items_of_release(rows_of_release(warehouse, release_id))
+    written: list[Path] = []
+    notes: dict[str, list[str]] = {}
+    for model, name in named.items():
+        answers = _answers(warehouse, release_id, model)
+        made = submission(Told(items, edition_of(card), name, dataset_name(card), answers))
+        if made is None:
+            continue
+        lost: Counter[str] = Counter()
+        files = (
+            (path, _xlsx(content, lost) if isinstance(content, Sheet) else content.encode())
+            for path, content in made.files.items()
+        )
+        written += write_files(folder, files)
+        for note in (*made.notes, *_losses(lost)):
+            notes.setdefault(note, []).append(model)
+    said = [
+        note if len(of) == len(named) else f"{', '.join(of)}: {note}" for note, of in notes.items()
+    ]
+    return written, said
+
+
+def _answers(warehouse: Warehouse, release_id: str, model: str) -> Answers:
+    """What a model said itself, by place."""
+    rows = warehouse.select(
+        "evaluate.answers",
+        *("item_id", "trial", "turn", "status", "answer"),
+        release_id=release_id,
+        model=model,
+    ).to_pylist()
+    return {
+        (row["item_id"], row["trial"], row["turn"]): row["answer"]
+        for row in rows
+        if row["status"] != "given"
+    }
+
+
+def _xlsx(sheet: Sheet, lost: Counter[str]) -> bytes:
+    """The table as a spreadsheet, the same bytes each time; `lost` counts what cells could not hold."""
+    from openpyxl import Workbook
+    from openpyxl.cell import WriteOnlyCell
+    from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
+
+    book = Workbook(write_only=True)
+    page = book.create_sheet()
+
+    def cell(value: str | int) -> Any:
+        if not isinstance(value, str):
+            return value
+        if not value:
+            return None
+        text, n_unheld = ILLEGAL_CHARACTERS_RE.subn("\ufffd", value)
+        lost["characters"] += n_unheld
+        lost["cells"] += len(text) > MOST_CHARACTERS
+        written = WriteOnlyCell(page, escaped(text[-MOST_CHARACTERS:]))
+        # Else a text that begins with = is a formula, and one like #N/A an error.
+        written.data_type = "s"
+        return written
+
+    page.append(list(sheet.header))
+    for row in sheet.rows:
+        page.append([cell(value) for value in row])
+    data = io.BytesIO()
+    book.save(data)
+    return _without_times(data)
+
+
+def _without_times(data: io.BytesIO) -> bytes:
+    """A spreadsheet without the time at which it was written."""
+    out = io.BytesIO()
+    with (
+        zipfile.ZipFile(data) as archive,
+        zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as copy,
+    ):
+        for name in archive.namelist():
+            content = archive.read(name)
+            if name == "docProps/core.xml":
+                content = _TIMES.sub(rb"\g<1>1980-01-01T00:00:00Z", content)
+            copy.writestr(zipfile.ZipInfo(name, _EPOCH), content, zipfile.ZIP_DEFLATED)
+    return out.getvalue()
+
+
+def _losses(lost: Counter[str]) -> Iterator[str]:
+    if lost["characters"]:
+        yield (
+            f"{lost['characters']} control characters, which no spreadsheet holds, are written as "
+            "\ufffd."
+        )
+    if lost["cells"]:
+        yield f"{lost['cells']} texts are cut to their last {MOST_CHARACTERS:,} characters, as Excel's."

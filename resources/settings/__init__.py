@@ -1,0 +1,1 @@
+"""Settings: those of assets in `settings.yaml`, prompt files, installed extras."""

@@ -1,0 +1,174 @@
+"""`settings.yaml` of the home: the settings of assets that differ from their defaults.
+
+What belongs here: the base class of an asset's settings, and reading, checking and writing the file.
+Which settings an asset has stands beside the asset.
+
+The file has a key for each stage, in it one for each asset, in it the settings:
+
+    cluster:
+      clusters: {tau: 0.6}
+"""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar, TypeVar, get_args
+
+import yaml
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+
+from methods.errors import UserError
+from methods.naming import nearest
+from methods.yaml_text import from_yaml
+from resources.files.atomic import write_atomically
+from resources.files.bounded import read_file
+from resources.files.home import settings_path
+
+Sections = Mapping[str, "type[Settings]"]
+"""Table of an asset (`stage.name`) to the class of its settings."""
+
+SCHEMA_NAME = "settings.schema.json"
+_HEADER = f"""\
+# yaml-language-server: $schema={SCHEMA_NAME}
+# Settings of this home; what is not here has its default. Every run reads this file when a step starts.
+"""
+
+
+S = TypeVar("S", bound="Settings")
+
+
+class SettingsError(UserError):
+    """A setting cannot be used; the message names it."""
+
+
+class Settings(BaseModel):
+    """Settings of one asset: every field has a default, its limits and a description."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    RUN_ONLY: ClassVar[frozenset[str]] = frozenset()
+    """Fields that ask for something once: a run's config may give them, the file may not."""
+
+    RETIRED: ClassVar[frozenset[str]] = frozenset()
+    """Fields of earlier versions: a home's file may have them, and they do nothing."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_retired(cls, values: Any) -> Any:
+        if not isinstance(values, dict):
+            return values
+        return {name: value for name, value in values.items() if name not in cls.RETIRED}
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _true_is_no_number(cls, value: Any, field: ValidationInfo) -> Any:
+        kind = cls.model_fields[str(field.field_name)].annotation
+        if isinstance(value, bool) and bool not in (kind, *get_args(kind)):
+            raise ValueError("it is no yes-or-no setting")
+        return value
+
+
+def checked(table: str, of: type[S], values: Mapping[str, Any]) -> S:
+    """The settings of `table` with `values` over the defaults. Raises SettingsError."""
+    try:
+        return of.model_validate(values)
+    except ValidationError as error:
+        raise SettingsError(_sentence(table, of, error)) from None
+
+
+def read_sections(sections: Sections) -> dict[str, dict[str, Any]]:
+    """What the file gives each table, checked; empty for a table without any. Raises SettingsError."""
+    path = settings_path()
+    try:
+        text = read_file(path).decode()
+    except FileNotFoundError:
+        text = ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{path} cannot be read: {error}.") from None
+    try:
+        content = from_yaml(text)
+    except yaml.YAMLError as error:
+        problem = " ".join(str(error).split())
+        raise SettingsError(f"{path} is not YAML: {problem}.") from None
+    try:
+        by_table = _by_table(content)
+        _check(sections, by_table)
+    except SettingsError as error:
+        raise SettingsError(f"{path}: {error}") from None
+    return {table: by_table.get(table, {}) for table in sections}
+
+
+def write_sections(sections: Sections, values: Mapping[str, Mapping[str, Any]]) -> Path:
+    """Make `values` the file's content, and write its schema beside it. Raises SettingsError."""
+    _check(sections, values)
+    nested: dict[str, dict[str, Any]] = {}
+    for table, given in values.items():
+        stage, name = table.split(".")
+        if given:
+            nested.setdefault(stage, {})[name] = dict(given)
+    path = settings_path()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    body = yaml.safe_dump(nested, sort_keys=False, allow_unicode=True) if nested else ""
+    write_atomically(
+        path.with_name(SCHEMA_NAME), json.dumps(json_schema(sections), indent=1).encode()
+    )
+    write_atomically(path, (_HEADER + body).encode())
+    return path
+
+
+def _check(sections: Sections, values: Mapping[str, Mapping[str, Any]]) -> None:
+    """Raise SettingsError unless the file may have these values."""
+    for table, given in values.items():
+        if table not in sections:
+            raise SettingsError(f"there are no settings of {table}; {nearest(table, sections)}.")
+        once = sections[table].RUN_ONLY & given.keys()
+        if once:
+            raise SettingsError(f"{table}.{min(once)} is for one run: give it in the Launchpad.")
+        checked(table, sections[table], given)
+
+
+def json_schema(sections: Sections) -> dict[str, Any]:
+    """The JSON schema of the file, for editors."""
+    stages: dict[str, dict[str, Any]] = {}
+    for table, settings in sections.items():
+        stage, name = table.split(".")
+        stages.setdefault(stage, {})[name] = settings.model_json_schema()
+    return _closed({stage: _closed(assets) for stage, assets in stages.items()})
+
+
+def _closed(properties: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "additionalProperties": False}
+
+
+def _by_table(content: object) -> dict[str, dict[str, Any]]:
+    if content is None:
+        return {}
+    by_table: dict[str, dict[str, Any]] = {}
+    if not isinstance(content, dict):
+        raise SettingsError("it is not a mapping of stages.")
+    for stage, assets in content.items():
+        if not isinstance(assets or {}, dict):
+            raise SettingsError(f"{stage} is not a mapping of assets.")
+        # A key with nothing below it, or with comments alone, is None.
+        for name, values in (assets or {}).items():
+            if not isinstance(values or {}, dict):
+                raise SettingsError(f"{stage}.{name} is not a mapping of settings.")
+            by_table[f"{stage}.{name}"] = values or {}
+    return by_table
+
+
+def _sentence(table: str, of: type[Settings], error: ValidationError) -> str:
+    """The first thing that is wrong, in one sentence."""
+    first = error.errors(include_url=False)[0]
+    named = ".".join([table, *map(str, first["loc"])])
+    if first["type"] == "extra_forbidden":
+        return f"there is no setting {named}; {nearest(str(first['loc'][-1]), of.model_fields)}."
+    problem = first["msg"].removeprefix("Input ").removeprefix("Value error, ")
+    return f"{named} is {first['input']!r}, but {problem[0].lower()}{problem[1:].rstrip('.')}."

@@ -1,0 +1,51 @@
+"""The extras: packages in `extras/` that add to the core, which goes on without them.
+
+What belongs here: what an extra may add, and finding those that there are. Its folders `sql/` and
+`templates/` have the form of the core's; modules are named, and imported when they are wanted.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+
+from resources.files.home import REPO_ROOT
+
+ROOT = REPO_ROOT / "extras"
+
+
+@dataclass(frozen=True)
+class Extra:
+    """What one package adds: names of modules, none where it adds nothing of the kind.
+
+    - `definitions`: `ASSETS` and `CHECKS`
+    - `read_by`: tables of the core's assets -> the tables of the extra's that they are made after
+    - `report_section`: `SECTION` (`resources/reports/report_extras.py`)
+    - `commands`: `COMMANDS`, groups of `vlm-loom` -> their further commands
+    - `review_formats`: formats of review in files -> their modules, with `write_items(items, kind,
+      round, out, images)`, which gives a sentence, and `read_records(path)`
+    """
+
+    definitions: str | None = None
+    read_by: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    report_section: str | None = None
+    commands: str | None = None
+    review_formats: Mapping[str, str] = field(default_factory=dict)
+
+
+@cache
+def extras() -> tuple[Extra, ...]:
+    """Every extra, by the names of their folders: the `EXTRA` of each."""
+    names = sorted(path.parent.name for path in ROOT.glob("*/__init__.py"))
+    return tuple(import_module(f"{ROOT.name}.{name}").EXTRA for name in names)
+
+
+def tables_before(table: str) -> list[str]:
+    """The tables of extras that the asset of a table is made after."""
+    return [name for extra in extras() for name in extra.read_by.get(table, ())]
+
+
+def folders(name: str) -> list[Path]:
+    """The folders of this name that extras have."""
+    return sorted(ROOT.glob(f"*/{name}"))

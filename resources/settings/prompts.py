@@ -1,0 +1,118 @@
+"""Prompt files: the project's, or those in the folder `LOOM_PROMPTS`.
+
+A file in that folder replaces the project's file of the same name (`mmdu/judge.md`, for example). A
+benchmark of an installed package has its prompts in the folder `prompts` next to the module that its
+entry point names. What belongs here: finding, checking and reading them.
+"""
+
+import os
+from contextlib import suppress
+from functools import cache
+from importlib.metadata import entry_points
+from importlib.util import find_spec
+from pathlib import Path
+
+from methods.errors import UserError
+from methods.evaluation.benchmark import GROUP
+from methods.naming import nearest
+from methods.prompts.template import FrontMatterError, PromptTemplate
+from resources.files.bounded import open_text
+from resources.files.home import REPO_ROOT
+
+PROMPTS_ROOT = REPO_ROOT / "methods"
+
+
+class PromptError(UserError):
+    """A prompt file, or the folder `LOOM_PROMPTS`, is missing or wrong; the message says which."""
+
+
+def prompt(name: str) -> PromptTemplate:
+    """The prompt `<method>/<task>`, for example `mmdu/judge`. Raises PromptError, TemplateError."""
+    return _load(name, _own_folder())
+
+
+def check_own_prompts() -> None:
+    """Raise PromptError if `LOOM_PROMPTS` is set and is not a folder whose prompts replace others."""
+    if (folder := _own_folder()) is not None:
+        _check(Path(folder))
+
+
+def _own_folder() -> str | None:
+    return os.environ.get("LOOM_PROMPTS") or None
+
+
+def _check(folder: Path) -> None:
+    """Raise PromptError unless the path is absolute, a folder, and has only namesakes of prompts."""
+    if not folder.is_absolute():
+        raise PromptError(
+            f"LOOM_PROMPTS is the relative path '{folder}': give the folder's absolute path."
+        )
+    if not folder.is_dir():
+        raise PromptError(
+            f"LOOM_PROMPTS is '{folder}', but there is no such folder: make it or unset LOOM_PROMPTS."
+        )
+    replacements = sorted(folder.glob("*/*.md"))
+    methods = {path.parent.name for path in PROMPTS_ROOT.glob("*/prompts")}
+    methods |= {path.parent.name for path in replacements}
+    known = sorted(f"{name}/{path.name}" for name in methods for path in _folder(name).glob("*.md"))
+    for path in replacements:
+        name = f"{path.parent.name}/{path.name}"
+        # Hidden files are those of editors and file systems.
+        if name in known or name.startswith(".") or path.name.startswith("."):
+            continue
+        raise PromptError(
+            f"The file {path} replaces no prompt, since none is called {name}; {nearest(name, known)}: "
+            "rename it."
+        )
+
+
+def _folder(method: str) -> Path:
+    """Where the prompts of a method are: the project's, or those of an installed benchmark."""
+    folder = PROMPTS_ROOT / method / "prompts"
+    if not folder.is_dir():
+        for point in entry_points(group=GROUP, name=method):
+            # Why a package cannot be imported is said where its benchmark is left out.
+            with suppress(ImportError):
+                spec = find_spec(point.module)
+                if spec is not None and spec.origin:
+                    return Path(spec.origin).with_name("prompts")
+    return folder
+
+
+@cache
+def _load(name: str, override: str | None) -> PromptTemplate:
+    if override is not None:
+        _check(Path(override))
+    method, task = name.split("/")
+    own = _folder(method) / f"{task}.md"
+    candidates = [own] if override is None else [Path(override) / method / f"{task}.md", own]
+    path = next((path for path in candidates if path.is_file()), None)
+    if path is None:
+        raise PromptError(
+            f"There is no prompt file {candidates[0]}; restore it or unset LOOM_PROMPTS."
+        )
+    try:
+        with open_text(path) as file:
+            source = file.read()
+    except (OSError, UnicodeDecodeError) as error:
+        raise PromptError(f"The prompt {path} cannot be read: {error}.") from None
+    try:
+        template = PromptTemplate(name, source)
+    except FrontMatterError as error:
+        raise PromptError(f"The front matter of the prompt {path} {error}.") from None
+    if "\n=== user ===\n" not in f"\n{template.text}":
+        raise PromptError(f"The prompt {path} has no line '=== user ===' between its two parts.")
+    template.check()
+    return template
+
+
+def require_task(task: str, prompt_version: str) -> str:
+    """`task`, which the offline model server must be told. Raises PromptError where it is empty."""
+    if not task:
+        raise PromptError(
+            f"The prompt {prompt_version} names no task, which the offline model server needs: begin "
+            "its file with the lines '---', 'task: <answers, caption, compare, context, distractors, "
+            "extract, grade, ground, instruction, item, judge, marks, questions, rate, reference, "
+            "reread, rewrite, seed, summary, translate, turns or unseen>' and '---'."
+        )
+    return task

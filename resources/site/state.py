@@ -1,0 +1,133 @@
+"""What changed since the site was made the last time.
+
+What belongs here: what is remembered of the home page, in a file beside it, and how two states of it
+differ. What is shown of it is `report_index.py`.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from methods.json_text import from_json, to_json
+from resources.files.atomic import write_atomically
+
+State = Mapping[str, Mapping[str, Any]]
+"""Release -> its `name`, whether it is `in_force`, `by`: who scored by which metric, and `scores`:
+model -> the score as it is shown."""
+NAME, IN_FORCE, BY, SCORES = "name", "in_force", "by", "scores"
+
+
+class ScoreChange(NamedTuple):
+    """A model's score on a release before and after; None where it had none."""
+
+    release: str
+    model: str
+    before: str | None
+    after: str | None
+
+
+class Changes(NamedTuple):
+    """What differs between two states: ids of releases, and scores."""
+
+    new: list[str]
+    gone: list[str]
+    back: list[str]
+    scored_otherwise: list[str]
+    scores: list[ScoreChange]
+
+    def __bool__(self) -> bool:
+        return any(self[:])
+
+
+class SinceLast(NamedTuple):
+    """What changed, and when the page was made to which it is compared."""
+
+    made: str
+    changes: Changes
+
+
+def difference(before: State, after: State) -> Changes:
+    """What differs from one state to the next.
+
+    `gone` are releases that were in force and are not, `back` those that are again. Where another
+    judge, version of a prompt or metric ranks, scores are not compared: the release is
+    `scored_otherwise`.
+    """
+    both = [name for name in after if name in before]
+    otherwise = [
+        name
+        for name in both
+        if before[name][SCORES] and after[name][SCORES] and before[name][BY] != after[name][BY]
+    ]
+    return Changes(
+        [name for name in after if name not in before],
+        [
+            name
+            for name, was in before.items()
+            if was[IN_FORCE] and not after.get(name, {}).get(IN_FORCE, False)
+        ],
+        [name for name in both if after[name][IN_FORCE] and not before[name][IN_FORCE]],
+        otherwise,
+        [
+            ScoreChange(name, model, was, now)
+            for name in both
+            if name not in otherwise
+            for model, was, now in _scores(before[name][SCORES], after[name][SCORES])
+            if was != now
+        ],
+    )
+
+
+def _scores(
+    before: Mapping[str, str], after: Mapping[str, str]
+) -> list[tuple[str, str | None, str | None]]:
+    models = [*after, *(model for model in before if model not in after)]
+    return [(model, before.get(model), after.get(model)) for model in models]
+
+
+def since_last(path: Path, state: State) -> SinceLast | None:
+    """What changed to `state` from what the file says; where nothing did, what changed the last time.
+
+    None the first time, and where the file cannot be read.
+    """
+    last = _read(path)
+    if last is None:
+        return None
+    changes = difference(last["state"], state)
+    if changes:
+        return SinceLast(last["made"], changes)
+    since = last["since"]
+    return SinceLast(since["made"], _changes(since["changes"])) if since else None
+
+
+def keep_state(path: Path, state: State, since: SinceLast | None, made: str) -> None:
+    """Remember the state of a page that was made, and what it says has changed.
+
+    Where the state is the one that was kept, the time stays the one when it came about.
+    """
+    last = _read(path)
+    if last is not None and last["state"] == state:
+        return
+    kept = {
+        "made": made,
+        "state": state,
+        "since": {"made": since.made, "changes": since.changes._asdict()} if since else None,
+    }
+    write_atomically(path, to_json(kept, indent=1).encode())
+
+
+def _read(path: Path) -> dict[str, Any] | None:
+    try:
+        last = from_json(path.read_bytes(), most=None)
+        since = last["since"]
+        if since:
+            _changes(since["changes"])
+        difference(last["state"], {})
+        return {"made": str(last["made"]), "state": last["state"], "since": since}
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        return None
+
+
+def _changes(of: Mapping[str, Sequence[Any]]) -> Changes:
+    new, gone, back, otherwise = (list(of[name]) for name in Changes._fields[:-1])
+    return Changes(new, gone, back, otherwise, [ScoreChange(*change) for change in of["scores"]])

@@ -1,0 +1,1 @@
+"""Upkeep of a home: backups, removing what can be built again, moving to shared stores and back."""

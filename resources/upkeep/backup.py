@@ -1,0 +1,384 @@
+"""A home copied while it is in use, and put back.
+
+What belongs here: which files a backup has, in which order they are copied, and that a backup is there
+whole or not at all. How a store's file is copied at one moment is the store's.
+
+What refers to something is copied before it: Dagster's events refer to tables, tables to calls,
+decisions, images and releases. All of these only grow, so what is copied later has all of that.
+"""
+
+import hashlib
+import os
+import re
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path, PurePosixPath
+from time import sleep
+from typing import Annotated, NamedTuple
+
+from filelock import FileLock
+from pydantic import AfterValidator, BaseModel, Field
+
+from methods.errors import UserError
+from resources.files import home
+from resources.files.atomic import drafted
+from resources.files.bounded import read_file
+from resources.lake_file import lake_address
+from resources.sqlite_connection import is_damaged
+from resources.sqlite_file import copy_sqlite
+from resources.store_damage import (
+    duckdb_damage,
+    duckdb_log_damage,
+    sqlite_damage,
+    sqlite_log_damage,
+)
+from resources.stores import require_kept
+from resources.upkeep.cleaning import BESIDE, REMADE, require_unused
+from resources.warehouse import Warehouse
+
+MANIFEST = "backup.json"
+FETCHED = tuple(name for name in REMADE if name != home.reports_path().name)
+"""Folders that are not in a backup; reports are small, and what people have looked at."""
+ORDER = (
+    "dagster",
+    "warehouse.duckdb",
+    "review.sqlite",
+    "image_index.sqlite",
+    "ledger.sqlite",
+    "images",
+)
+"""What refers to what comes after it; what is not named refers to nothing and comes last."""
+_SQLITE = b"SQLite format 3\x00"
+_MADE_IN = 20
+"""Tenths of a second after which a database of Dagster that is empty is not about to be made."""
+_WAREHOUSE = Path(home.warehouse_path().name)
+_IMAGE_ID = re.compile(r"[0-9a-f]{64}")
+
+
+def _inside(name: str) -> str:
+    if PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts or "\0" in name:
+        raise ValueError("outside the backup")
+    return name
+
+
+class BackedUpFile(BaseModel):
+    """What a file of a backup is known by."""
+
+    n_bytes: int
+    sha256: str
+
+
+class Manifest(BaseModel):
+    """What is in a backup: its files by their names relative to it."""
+
+    made_at: datetime
+    files: dict[Annotated[str, AfterValidator(_inside)], BackedUpFile] = Field(min_length=1)
+
+
+class BackupError(UserError):
+    """A home cannot be backed up or restored; the message says what to do."""
+
+
+class DamagedFile(Exception):
+    """A file that is to be copied is damaged; the message says how."""
+
+
+class BackedUp(NamedTuple):
+    """Number of files in a backup, and names left out: no regular files, or links out of the home."""
+
+    n_files: int
+    left_out: list[str]
+
+
+def back_up(source: Path, target: Path) -> BackedUp:
+    """Copy the home `source` to the new folder `target`, while others use it, and check the copy.
+
+    Until it is whole, it has another name and lacks the list of its files. Every value of every table
+    and the bytes of every image are read.
+
+    Raises:
+        BackupError: Something cannot be copied, or is damaged: then there is no new folder.
+    """
+    if lake := lake_address():
+        raise BackupError(
+            f"The tables are on {lake.name}: back up its database (pg_dump) and then the files in "
+            f"{lake.files} with tools of their own."
+        )
+    if not source.is_dir() or not any(source.iterdir()):
+        raise BackupError(f"There is nothing to back up in {source}: set LOOM_HOME to your home.")
+    if target.is_relative_to(source):
+        raise BackupError(
+            f"{target} is inside the home {source}: give a folder outside (TO=folder)."
+        )
+    failed = f"{source} was not backed up to {target}"
+    with _in_one_sentence(failed), drafted(target, "backing-up") as draft:
+        _require_absent(target)
+        files: dict[str, BackedUpFile] = {}
+        left_out: list[str] = []
+        for path in _files(source, left_out):
+            try:
+                files[path.as_posix()] = _copy(source, draft, path)
+            except FileNotFoundError:
+                if (source / path).exists():
+                    raise
+            except DamagedFile as damage:
+                raise BackupError(
+                    f"{source / path} is damaged ({damage}): nothing was backed up, and earlier "
+                    f"backups are as they were. {_advice(path)}"
+                ) from damage
+        manifest = Manifest(made_at=datetime.now(UTC), files=files)
+        (draft / MANIFEST).write_text(manifest.model_dump_json())
+        # A name that is there after a power cut must not stand for files that are not.
+        os.sync()
+    return BackedUp(len(files), left_out)
+
+
+def restore(backup: Path, target: Path, *, overwrite: bool = False) -> Path | None:
+    """Make `target` the home that was backed up; with `overwrite` the earlier home is kept beside it.
+
+    Returns where the earlier home is, None where there was none. Raises BackupError, HomeInUse if
+    processes work on the earlier home, and StoreError for a backup from before the baseline.
+    """
+    failed = f"{target} was not restored from {backup}"
+    with _in_one_sentence(failed):
+        files = _manifest(backup).files
+        if target.is_mount():
+            raise BackupError(
+                f"{target} is a volume of its own, which nothing can take the place of: set LOOM_HOME "
+                f"to a new folder, restore, and copy what is in that folder into {target}, emptied."
+            )
+        with drafted(target, "restoring") as draft:
+            occupied = target.exists() and any(target.iterdir())
+            if occupied and not overwrite:
+                raise BackupError(
+                    f"{target} has a home already: say --overwrite to put it aside, or set "
+                    "LOOM_HOME to a folder that is not there."
+                )
+            if occupied:
+                require_unused(target)
+            for name, file in files.items():
+                _put_back(backup, draft, Path(name), file.sha256)
+            for name in files:
+                if damage := _damage(draft / name, Path(name)):
+                    raise BackupError(
+                        f"{backup / name} is damaged ({damage}), and nothing was restored: take "
+                        "another backup."
+                    )
+            require_kept(backup)
+            os.sync()
+            earlier = None
+            if occupied:
+                earlier = target.with_name(
+                    f"{target.name}.before-{datetime.now(UTC):%Y%m%d-%H%M%S}"
+                )
+                _require_absent(earlier)
+                target.rename(earlier)
+    return earlier
+
+
+@contextmanager
+def _in_one_sentence(failed: str) -> Iterator[None]:
+    """Say what could not be read or written as every error of this module is said."""
+    import duckdb
+
+    try:
+        yield
+    except (OSError, sqlite3.Error, duckdb.Error) as error:
+        reason = str(error).splitlines()[0]
+        raise BackupError(f"{failed} ({reason}): put this right and run it again.") from error
+
+
+def _manifest(backup: Path) -> Manifest:
+    """The backup's list of files, all of which are there in their size. Raises BackupError."""
+    try:
+        manifest = Manifest.model_validate_json(read_file(backup / MANIFEST))
+    except (FileNotFoundError, NotADirectoryError):
+        raise BackupError(
+            f"{backup} is no whole backup, as it has no {MANIFEST}: give a folder that "
+            "`vlm-loom home backup` made."
+        ) from None
+    except ValueError:
+        raise BackupError(
+            f"{backup / MANIFEST} does not list the files of a backup: take another backup."
+        ) from None
+    for name, file in manifest.files.items():
+        path = backup / name
+        linked = path.resolve() != backup.resolve() / name
+        if linked or not path.is_file() or path.stat().st_size != file.n_bytes:
+            raise BackupError(
+                f"{backup} is not as it was made, as {name} is missing, a link or of another size: "
+                "take another backup."
+            )
+    return manifest
+
+
+def _require_absent(folder: Path) -> None:
+    if folder.exists():
+        raise BackupError(f"{folder} is there already: give a folder that is not.")
+
+
+def _files(source: Path, left_out: list[str]) -> Iterator[Path]:
+    """What a backup of the home has, relative to it, in the order in which it is copied.
+
+    Each folder is listed when its turn comes: what was added while others were copied is in it. What
+    stands at the top of the home may be a link to another disk.
+    """
+    rest = sorted(entry.name for entry in source.iterdir() if entry.name not in (*ORDER, *FETCHED))
+    for name in (*ORDER, *rest):
+        path = source / name
+        if path.is_dir():
+            files = []
+            for file in path.rglob("*"):
+                place = file.relative_to(source)
+                if not _belongs(place) or (file.is_dir() and not file.is_symlink()):
+                    continue
+                if file.is_file() and file.resolve().is_relative_to(path.resolve()):
+                    files.append(place)
+                elif file.is_symlink() or file.exists():
+                    left_out.append(place.as_posix())
+            yield from sorted(files, key=_place)
+        elif path.is_file() and _belongs(Path(name)):
+            yield Path(name)
+
+
+def _belongs(path: Path) -> bool:
+    hidden = any(part.startswith(".") for part in path.parts)
+    return not hidden and not path.name.endswith(BESIDE)
+
+
+def _place(path: Path) -> tuple[int, bool, str]:
+    """Dagster's index of runs comes before the file of each run."""
+    return len(path.parts), path.name != "index.db", path.as_posix()
+
+
+def _copy(source: Path, target: Path, path: Path) -> BackedUpFile:
+    """Copy one file as it is at one moment. Raises DamagedFile."""
+    here, there = source / path, target / path
+    there.parent.mkdir(parents=True, exist_ok=True)
+    if path == _WAREHOUSE:
+        _copy_warehouse(here, there)
+    elif home.images_path().name in path.parts[:-1]:
+        _link(here, there)
+    elif _is_sqlite(here, path):
+        _copy_sqlite(here, there)
+    else:
+        shutil.copyfile(here, there)
+    _require_whole(_damage(there, path))
+    sha256 = _sha256(there)
+    is_image = home.images_path().name in path.parts[:-1] and _IMAGE_ID.fullmatch(path.stem)
+    if is_image and sha256 != path.stem:
+        raise DamagedFile("its bytes have another hash than its name")
+    return BackedUpFile(n_bytes=there.stat().st_size, sha256=sha256)
+
+
+def _damage(copy: Path, path: Path) -> str | None:
+    """What is wrong with the copy of a store, which stands at `path` in the home."""
+    if path == _WAREHOUSE:
+        return duckdb_damage(copy)
+    try:
+        return sqlite_damage(copy) if _is_sqlite(copy, path) else None
+    except DamagedFile as damage:
+        return str(damage)
+
+
+def _advice(path: Path) -> str:
+    if path.name == home.ledger_path().name:
+        return "vlm-loom home salvage-ledger makes a new one of what can be read."
+    if home.images_path().name in path.parts[:-1]:
+        return "Put a sound copy in its place, or move it out of the home."
+    return (
+        "Restore a backup (vlm-loom home restore), or move it out of the home to go on without it."
+    )
+
+
+def _put_back(backup: Path, target: Path, path: Path, sha256: str) -> None:
+    """Copy one file of a backup, which nobody writes. Raises BackupError if it has changed."""
+    here, there = backup / path, target / path
+    there.parent.mkdir(parents=True, exist_ok=True)
+    if home.images_path().name in path.parts[:-1]:
+        _link(here, there)
+    else:
+        shutil.copyfile(here, there)
+    if _sha256(there) != sha256:
+        raise BackupError(f"{here} has not the bytes that were backed up: take another backup.")
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _copy_warehouse(here: Path, there: Path) -> None:
+    import duckdb
+
+    if not here.stat().st_size:
+        raise DamagedFile("it is empty")
+    try:
+        if _can_change(here):
+            with FileLock(f"{here}.lock"):
+                _require_whole(duckdb_log_damage(here, there.parent))
+            Warehouse(here).copy_to(there)
+            return
+        # Where the lock's file cannot be written, DuckDB's own lock keeps writers away.
+        with duckdb.connect(str(here), read_only=True):
+            _require_whole(duckdb_log_damage(here, there.parent))
+            for end in (".wal", ""):
+                with suppress(FileNotFoundError):
+                    shutil.copyfile(f"{here}{end}", f"{there}{end}")
+        # Opening takes in what stands in the log.
+        duckdb.connect(str(there)).close()
+    except duckdb.Error as error:
+        if "No space left" in str(error):
+            raise
+        raise DamagedFile(str(error).splitlines()[0]) from error
+
+
+def _copy_sqlite(here: Path, there: Path) -> None:
+    _require_whole(sqlite_log_damage(here))
+    try:
+        copy_sqlite(here, there)
+    except sqlite3.DatabaseError as error:
+        if is_damaged(error):
+            raise DamagedFile(str(error)) from error
+        # SQLite wants to write beside a file in WAL mode; without a log the file is all there is.
+        if _can_change(here) or any(Path(f"{here}{end}").exists() for end in ("-wal", "-journal")):
+            raise
+        shutil.copyfile(here, there)
+
+
+def _require_whole(damage: str | None) -> None:
+    if damage:
+        raise DamagedFile(damage)
+
+
+def _can_change(path: Path) -> bool:
+    return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
+
+
+def _link(here: Path, there: Path) -> None:
+    """A second name for a file that never changes; a copy where the file system has no such thing."""
+    try:
+        os.link(here, there)
+    except OSError:
+        shutil.copyfile(here, there)
+
+
+def _is_sqlite(file: Path, path: Path) -> bool:
+    """Whether the file at `path` in the home is to be a SQLite file; raises DamagedFile if it is none.
+
+    Dagster's have their ending only, and are empty for a moment when a run makes them.
+    """
+    for _ in range(_MADE_IN):
+        with file.open("rb") as opened:
+            head = opened.read(len(_SQLITE))
+        if head == _SQLITE:
+            return True
+        if (path.parts[0], path.suffix) not in ((path.name, ".sqlite"), ("dagster", ".db")):
+            return False
+        if head:
+            break
+        sleep(0.1)
+    raise DamagedFile("it is no SQLite file" if head else "it is empty")

@@ -1,0 +1,115 @@
+"""Removing from a home what can be made again.
+
+What belongs here: which parts of a home those are, and which processes work on a home. Ledger, review
+store, warehouse, images, releases and Dagster's history cannot be made again: they are removed only
+with everything else.
+"""
+
+import os
+import shutil
+import textwrap
+from contextlib import suppress
+from pathlib import Path
+
+from methods.errors import UserError
+from resources.corpus.corpus import DOWNLOADS, WIKIPEDIA
+from resources.files import home
+
+
+class HomeInUse(UserError):
+    """Processes have files of the home open; the message names one to stop."""
+
+
+def require_unused(folder: Path) -> None:
+    """Raises HomeInUse if another process has a file of the home open."""
+    users = _processes(folder.resolve())
+    if users:
+        more = f" and {len(users) - 1} more" if users[1:] else ""
+        raise HomeInUse(
+            f"{folder} is in use. Stop what runs on it (process {users[0]}: "
+            f"{_command(users[0])}{more})."
+        )
+
+
+def _processes(folder: Path) -> list[int]:
+    """Processes with open files under the folder, this one not; other users' are seen by root only."""
+    everyone = sorted(int(entry.name) for entry in Path("/proc").glob("[0-9]*"))
+    return [pid for pid in everyone if pid != os.getpid() and _has_open(pid, folder)]
+
+
+def _has_open(process: int, folder: Path) -> bool:
+    # It may end, or close a file, while it is looked at.
+    with suppress(OSError):
+        for link in Path(f"/proc/{process}/fd").iterdir():
+            with suppress(OSError):
+                if link.readlink().is_relative_to(folder):
+                    return True
+    return False
+
+
+def _command(process: int) -> str:
+    try:
+        program, *arguments = Path(f"/proc/{process}/cmdline").read_text().split("\0")
+    except (OSError, UnicodeDecodeError):
+        return "unknown"
+    text = " ".join([Path(program).name, *arguments])
+    return textwrap.shorten(text, 80, placeholder=" ...")
+
+
+REMADE = (home.reports_path().name, home.staging_path().name, DOWNLOADS, WIKIPEDIA, "ray")
+"""Reports are drawn again, shards and pages fetched again; steps that run now need the rest."""
+MARKS = (
+    home.warehouse_path().name,
+    home.ledger_path().name,
+    home.review_path().name,
+    "dagster",
+)
+"""A folder with one of these is a home."""
+BESIDE = (".lock", ".checked", ".salvaging", ".flights", "-wal", "-shm", "-journal", ".wal", ".tmp")
+"""Endings of files that processes keep beside those they work on."""
+
+
+class CleaningError(UserError):
+    """A folder is not to be cleaned; the message says what to do."""
+
+
+def clean(folder: Path, *, everything: bool = False) -> tuple[list[str], list[str]]:
+    """Remove from the home what can be made again, or everything; (what was removed, what was kept).
+
+    Raises CleaningError if the folder is no home, HomeInUse if all of a home in use is to go.
+    """
+    # What marks a home goes last, so that one whose cleaning was killed is a home.
+    there = sorted(
+        (entry.name for entry in folder.iterdir()) if folder.is_dir() else [],
+        key=lambda name: (name in MARKS, name),
+    )
+    if not there:
+        return [], []
+    _require_home(folder, there)
+    if everything:
+        require_unused(folder)
+    removed = [name for name in there if everything or name in REMADE]
+    for name in removed:
+        path = folder / name
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+    return _named(removed), _named([name for name in there if name not in removed])
+
+
+def _require_home(folder: Path, names: list[str]) -> None:
+    own = Path(os.environ.get("HOME", "/")).resolve()
+    if any(path.is_relative_to(folder.resolve()) for path in (home.REPO_ROOT, own)):
+        raise CleaningError(
+            f"{folder} is not cleaned, as the project or your own files are in it: set LOOM_HOME to "
+            "a folder of its own."
+        )
+    if not set(MARKS) & set(names):
+        raise CleaningError(
+            f"{folder} is no home, as it has none of {', '.join(MARKS)}: set LOOM_HOME to your home."
+        )
+
+
+def _named(names: list[str]) -> list[str]:
+    return sorted(name for name in names if not name.endswith(BESIDE))

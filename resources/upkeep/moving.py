@@ -1,0 +1,180 @@
+"""Bringing a home to what several machines share, and back: stores, tables, pictures, releases, pages.
+
+What belongs here: what is brought, and in which order. Rows of stores are `store_backend.py`'s, tables
+`lake.py`'s, files `resources/files/object_storage.py`'s. The home keeps what it has.
+"""
+
+import shutil
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from methods.errors import UserError
+from resources import lake_file, store_backend
+from resources.files import home
+from resources.files import object_storage as shared_files
+from resources.files.atomic import write_atomically
+from resources.images.store import SHARED, ImageNotStored, open_images
+from resources.lake import Lake
+from resources.migrations import StoreError
+from resources.site.sample_browser import site_path
+from resources.stores import SQLITE
+from resources.upkeep.cleaning import require_unused
+from resources.warehouse import Warehouse
+
+ON_THE_WAY = "tables-on-the-way"
+"""The folder of the home with its tables as Parquet files, while a lake is filled with them."""
+
+
+class MovingError(UserError):
+    """The home is not brought over; the message says what to do."""
+
+
+def move(*, back: bool, say: Callable[[str], None]) -> None:
+    """Bring the home to the places that the environment names, or what they have back to the home.
+
+    What was brought before is compared and not brought again. Raises MovingError, StoreError and
+    SharedFilesError.
+    """
+    files, database = shared_files.shared_files(), store_backend.shown_database()
+    lake = lake_file.lake_address()
+    if files is None and database is None and lake is None:
+        raise MovingError(
+            f"Nothing says where the home is to be brought: set {store_backend.VARIABLE}, "
+            f"{lake_file.VARIABLE} or {shared_files.VARIABLE}, as docs/guides/shared-stores.md has it."
+        )
+    require_unused(home.home())
+    if back:
+        home.home().mkdir(parents=True, exist_ok=True)
+    if lake is not None:
+        for line in _tables_back(lake) if back else _tables(lake):
+            say(line)
+    if database is not None:
+        for line in _stores_back() if back else _stores(database):
+            say(line)
+    if files is not None:
+        for line in _files_back(files) if back else _files(files):
+            say(line)
+
+
+def _tables(address: lake_file.LakeAddress) -> Iterator[str]:
+    path, folder = home.warehouse_path(), home.home() / ON_THE_WAY
+    if not path.exists():
+        return
+    yield f"{path.name}: its rows are brought to {address.name} and compared, a minute or more"
+    # A run that was killed may have left it.
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    try:
+        Warehouse(path).write_parquet(folder)
+        n_rows = Lake(address).fill(folder)
+    finally:
+        shutil.rmtree(folder)
+    yield f"{path.name} to {address.name}: {n_rows:,} rows, each compared"
+
+
+def _tables_back(address: lake_file.LakeAddress) -> Iterator[str]:
+    path = home.warehouse_path()
+    if path.exists():
+        raise MovingError(
+            f"{path} is there, and nothing is written over it: set LOOM_HOME to a new folder, to bring "
+            "the lake back there."
+        )
+    draft = path.with_name(f"{path.name}.back")
+    draft.unlink(missing_ok=True)
+    Lake(address).copy_to(draft)
+    draft.rename(path)
+    yield f"{path.name}: brought back"
+
+
+def _stores(database: str) -> Iterator[str]:
+    for name, kind in SQLITE.items():
+        path = home.home() / name
+        if path.exists():
+            n_rows = store_backend.fill_store(kind, path)
+            done = (
+                "was brought there before" if n_rows is None else f"{n_rows:,} rows, each compared"
+            )
+            yield f"{name} to {database}: {done}"
+
+
+def _stores_back() -> Iterator[str]:
+    paths = {home.home() / name: kind for name, kind in SQLITE.items()}
+    there = [path for path in paths if path.exists()]
+    if there:
+        raise StoreError(
+            f"{there[0]} is there, and nothing is written over it: set LOOM_HOME to a new folder, to "
+            "bring the database back there."
+        )
+    for path, kind in paths.items():
+        draft = path.with_name(f"{path.name}.back")
+        draft.unlink(missing_ok=True)
+        store_backend.copy_store(kind, path, draft)
+        draft.rename(path)
+        yield f"{path.name}: brought back"
+
+
+def _files(files: shared_files.SharedFiles) -> Iterator[str]:
+    images = open_images()
+    there = set(files.keys(SHARED))
+    mine = [path for path in sorted(images.root.glob("*/*")) if not path.name.startswith(".")]
+    missing = [path for path in mine if _key(path) not in there]
+
+    def send(path: Path) -> bool:
+        try:
+            files.put(f"{SHARED}/{_key(path)}", images.path(path.stem))
+        except ImageNotStored:
+            return False
+        return True
+
+    with ThreadPoolExecutor(shared_files.AT_ONCE) as threads:
+        n_sent = sum(threads.map(send, missing))
+    lost = f"; {len(missing) - n_sent:,} damaged ones are left out" if n_sent < len(missing) else ""
+    yield f"images: {len(mine):,}, {n_sent:,} of them sent to {files.address}{lost}"
+    for name, folder in _folders():
+        # What others have written there since is newer than what the home has.
+        yield f"{name}: {files.publish(name, folder, adding=True):,} files sent"
+    reports = home.relative_to_home(home.reports_path())
+    there = set(files.keys(reports))
+    pages = [
+        path
+        for path in sorted(home.reports_path().rglob("*"))
+        if _is_page(path) and path.relative_to(home.reports_path()).as_posix() not in there
+    ]
+    for path in pages:
+        files.put(home.relative_to_home(path), path)
+    yield f"reports: {len(pages):,} pages sent"
+
+
+def _files_back(files: shared_files.SharedFiles) -> Iterator[str]:
+    images = open_images()
+    keys = files.keys(SHARED)
+    with ThreadPoolExecutor(shared_files.AT_ONCE) as threads:
+        n_whole = sum(threads.map(images.has, (Path(key).stem for key in keys)))
+    yield f"images: {n_whole:,} of {len(keys):,} are here"
+    for name, folder in _folders():
+        yield f"{name}: {files.fetch(name, folder):,} files fetched"
+    reports = home.relative_to_home(home.reports_path())
+    n_pages = 0
+    for key in files.keys(reports):
+        page = home.reports_path() / key
+        data = None if page.is_relative_to(site_path()) else files.get(f"{reports}/{key}")
+        if data is not None:
+            write_atomically(page, data)
+            n_pages += 1
+    yield f"reports: {n_pages:,} pages fetched"
+
+
+def _folders() -> list[tuple[str, Path]]:
+    """Folders that are brought as a whole, by their names in the bucket, as their assets do."""
+    folders = home.releases_path(), site_path()
+    return [(home.relative_to_home(folder), folder) for folder in folders]
+
+
+def _is_page(path: Path) -> bool:
+    of_site = path.is_relative_to(site_path())
+    return path.is_file() and not of_site and not path.name.startswith(".")
+
+
+def _key(path: Path) -> str:
+    return f"{path.parent.name}/{path.name}"

@@ -1,0 +1,1 @@
+"""The web: which requests the project's servers answer and its clients may send, links, alerts."""

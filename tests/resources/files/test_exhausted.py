@@ -1,0 +1,137 @@
+"""What ran out, a disk or a limit, is one sentence, whichever library says it and however deep."""
+
+import errno
+import os
+import sqlite3
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import duckdb
+import pytest
+import sqlalchemy
+
+from dagster_project.storage import RunEnded
+from methods.errors import UserError
+from resources.files.exhausted import exhausted, exhausted_in
+from resources.files.home import REPO_ROOT
+
+
+def full(number: int = errno.ENOSPC, path: str | None = None) -> OSError:
+    return OSError(number, os.strerror(number), path)
+
+
+def caused(error: BaseException, cause: BaseException) -> BaseException:
+    error.__cause__ = cause
+    return error
+
+
+def sqlite_full() -> sqlite3.Error:
+    with sqlite3.connect(":memory:") as connection:
+        connection.execute("PRAGMA max_page_count = 1")
+        with pytest.raises(sqlite3.OperationalError) as caught:
+            connection.execute("CREATE TABLE a AS SELECT zeroblob(100000)")
+    return caught.value
+
+
+DISK = "The disk of "
+ERRORS = {
+    "the system": (full(path="/proc/x"), "The disk of /proc/x is full ("),
+    "a quota": (full(errno.EDQUOT, "/proc/x"), "The disk of /proc/x has no more room"),
+    "sqlite": (sqlite_full(), DISK),
+    "duckdb": (
+        duckdb.IOException('IO Error: Could not write file "/proc/y": No space left on device'),
+        "The disk of /proc/y is full (",
+    ),
+    "sqlalchemy": (sqlalchemy.exc.OperationalError("INSERT", None, sqlite_full()), DISK),
+    "a cause": (caused(ValueError("no"), full()), DISK),
+    "a sentence": (caused(UserError("The ledger cannot be used."), full()), DISK),
+    "a group": (ExceptionGroup("several", [ValueError("no"), full()]), DISK),
+    "no exception": (caused(RunEnded(), full()), DISK),
+    "file size": (full(errno.EFBIG), "A file of "),
+    "files": (full(errno.EMFILE), "This process has too many files open ("),
+    "files of duckdb": (
+        duckdb.IOException("IO Error: Cannot open file: Too many open files"),
+        "This process has too many files open (",
+    ),
+    "memory": (MemoryError(), "This process got no more memory ("),
+    "memory of duckdb": (
+        duckdb.OutOfMemoryException("Out of Memory Error: no"),
+        "This process got",
+    ),
+    "threads": (RuntimeError("can't start new thread"), "This process got no more memory ("),
+}
+
+
+@pytest.mark.parametrize("name", ERRORS)
+@pytest.mark.usefixtures("loom_home")
+def test_what_ran_out_is_one_sentence_that_says_what_to_do(name: str) -> None:
+    error, begins = ERRORS[name]
+    message = exhausted(error)
+    assert message is not None
+    sentence = str(message)
+    assert sentence.startswith(begins) and "\n" not in sentence
+    assert sentence.endswith("and run again; what was stored is kept.")
+    if begins.startswith(DISK):
+        assert " bytes free now; " in sentence and "make room on it" in sentence
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        FileNotFoundError(2, "No such file"),
+        sqlite3.IntegrityError("UNIQUE constraint failed"),
+        UserError("A model's server says: No space left on device."),
+        ValueError("No space left on device"),
+        duckdb.CatalogException("Catalog Error: no such table"),
+    ],
+)
+def test_other_errors_are_left_as_they_are(error: Exception) -> None:
+    assert exhausted(error) is None
+
+
+def test_a_text_of_an_error_is_read_like_the_error(loom_home: Path) -> None:
+    assert exhausted_in("_duckdb.Error: No space left on device").startswith("The disk of ")
+    assert exhausted_in("some other error") is None
+
+
+def test_a_text_that_has_the_sentence_is_not_put_into_another(loom_home: Path) -> None:
+    sentence = str(exhausted(full(errno.EMFILE)))
+    assert exhausted_in(f"dagster.Failure: {sentence}") == sentence
+
+
+LIMITED = """
+    import resource, sys
+    from pathlib import Path
+    from dagster_project.cli import main
+    kind, most = getattr(resource, sys.argv[1]), int(sys.argv[2])
+    resource.setrlimit(kind, (most, most))
+    sys.exit(main(["run", "build"]))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("limit", "most", "sentence"),
+    [
+        ("RLIMIT_FSIZE", 200_000, "may write (ulimit -f: 200,000 bytes; "),
+        ("RLIMIT_FSIZE", 2_000_000, "may write (ulimit -f: 2,000,000 bytes; "),
+        ("RLIMIT_NOFILE", 30, "has too many files open (ulimit -n: 30 files; "),
+    ],
+)
+def test_a_command_that_meets_a_limit_says_it_without_a_traceback(
+    limit: str, most: int, sentence: str, tmp_path: Path
+) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(LIMITED), limit, str(most)],
+        cwd=REPO_ROOT,
+        env={**os.environ, "LOOM_HOME": str(tmp_path / "home"), "LOOM_STORES": ""},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode
+    assert sentence in done.stdout + done.stderr
+    assert "Traceback" not in done.stdout + done.stderr

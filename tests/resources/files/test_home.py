@@ -1,0 +1,62 @@
+"""Everything that is written at run time stands under one folder, and LOOM_HOME moves it."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from resources.files import home
+
+NAMES = {
+    home.warehouse_path: "warehouse.duckdb",
+    home.ledger_path: "ledger.sqlite",
+    home.review_path: "review.sqlite",
+    home.images_path: "images",
+    home.releases_path: "releases",
+    home.reports_path: "reports",
+}
+
+
+@pytest.mark.parametrize("unset", [None, ""])
+def test_the_folder_is_data_in_the_project_by_default(monkeypatch, unset):
+    monkeypatch.delenv("LOOM_HOME", raising=False)
+    if unset is not None:
+        monkeypatch.setenv("LOOM_HOME", unset)
+
+    assert home.home() == home.REPO_ROOT / "data"
+    assert (home.REPO_ROOT / "pyproject.toml").is_file()
+
+
+def test_an_installation_that_is_no_checkout_writes_where_it_is_started(tmp_path):
+    packages, work = tmp_path / "site-packages" / "resources", tmp_path / "work"
+    packages.mkdir(parents=True)
+    work.mkdir()
+    copy = packages / "home.py"
+    copy.write_text(Path(home.__file__).read_text())
+    shown = subprocess.run(
+        [sys.executable, "-c", "import home; print(home.home())"],
+        env={"PYTHONPATH": str(packages)},
+        cwd=work,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+
+    assert shown.stdout.strip() == str(work / "data")
+
+
+@pytest.mark.parametrize(("path", "name"), NAMES.items(), ids=NAMES.values())
+def test_everything_moves_with_loom_home(monkeypatch, tmp_path, path, name):
+    monkeypatch.setenv("LOOM_HOME", str(tmp_path))
+
+    assert path() == tmp_path / name
+    assert not path().exists(), "naming a place does not make it"
+
+
+def test_a_relative_home_does_not_move_when_the_working_folder_does(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("LOOM_HOME", "here")
+
+    assert home.home() == tmp_path / "here"
+    assert Path(home.home()).is_absolute()

@@ -1,0 +1,254 @@
+"""Images, releases and the site where machines share them: the home has copies of them."""
+
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PIL import Image
+from starlette.testclient import TestClient
+
+from resources.files.object_storage import LISTING, SharedFiles, SharedFilesError, shared_files
+from resources.images.store import ImageDamaged, ImageNotStored, ImageStore
+from resources.publishing.server import files_of
+from tests.doubles.servers import S3Server
+
+
+@pytest.fixture(params=["bucket", "folder"])
+def shared(
+    request: pytest.FixtureRequest, loom_home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> SharedFiles:
+    address = str(tmp_path / "mounted" / "folder")
+    if request.param == "bucket":
+        s3: S3Server = request.getfixturevalue("s3")
+        for name, value in s3.environment.items():
+            monkeypatch.setenv(name, value)
+        address = f"s3://{s3.bucket()}/some/where/"
+    monkeypatch.setenv("LOOM_FILES", address)
+    found = shared_files()
+    assert found is not None
+    return found
+
+
+def picture(colour: str) -> bytes:
+    data = io.BytesIO()
+    Image.new("RGB", (60, 40), colour).save(data, "PNG")
+    return data.getvalue()
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+Machine = Callable[[str], ImageStore]
+
+
+@pytest.fixture
+def machine(shared: SharedFiles, tmp_path: Path) -> Machine:
+    return lambda name: ImageStore(tmp_path / name / "images", shared)
+
+
+# --- Settings ----------------------------------------------------------------------------------------
+
+
+def test_without_a_setting_nothing_is_shared(loom_home: Path) -> None:
+    assert shared_files() is None
+
+
+@pytest.mark.parametrize(
+    "address", ["bucket", "https://bucket", "s3://", "s3:///", "./folder", "s3://My Bucket"]
+)
+def test_an_address_of_another_form_is_refused(
+    loom_home: Path, monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:
+    monkeypatch.setenv("LOOM_FILES", address)
+    with pytest.raises(SharedFilesError, match=f"LOOM_FILES is '{address}': set it to s3://"):
+        shared_files()
+
+
+def test_a_server_without_a_scheme_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LOOM_FILES", "s3://bucket")
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "s3:9000")
+    with pytest.raises(
+        SharedFilesError, match="AWS_ENDPOINT_URL is 's3:9000': set it to the address"
+    ):
+        shared_files()
+
+
+def test_a_bucket_that_is_not_there_is_said_in_a_sentence(
+    s3: S3Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in s3.environment.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(
+        SharedFilesError, match=r"s3://nowhere/images/a cannot be used .*LOOM_FILES"
+    ):
+        SharedFiles("s3://nowhere").put("images/a", b"")
+
+
+def test_a_server_that_does_not_answer_is_said_without_the_key(
+    s3: S3Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in s3.environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "very-secret")
+    with pytest.raises(SharedFilesError, match="cannot be used") as raised:
+        SharedFiles("s3://another").get("a")
+    assert "very-secret" not in str(raised.value)
+
+
+# --- Images ------------------------------------------------------------------------------------------
+
+
+def test_an_image_of_one_machine_is_read_on_another(machine: Machine) -> None:
+    red = picture("red")
+    one, another = machine("one"), machine("another")
+    stored = one.put(red)
+    assert another.read(stored.image_id) == red
+    # It is kept there.
+    assert another.path(stored.image_id).read_bytes() == red
+    assert another.relative_path(stored.image_id) == stored.path
+    assert another.has(stored.image_id)
+
+
+def test_an_image_is_in_the_bucket_before_it_is_in_the_home(
+    machine: Machine, shared: SharedFiles, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object) -> None:
+        raise SharedFilesError("The bucket is away.")
+
+    one = machine("one")
+    with monkeypatch.context() as patched:
+        patched.setattr(SharedFiles, "put", fails)
+        with pytest.raises(SharedFilesError):
+            one.put(picture("red"))
+    assert not one.root.exists()
+    stored = one.put(picture("red"))
+    assert shared.get(f"images/{stored.path}") == picture("red")
+
+
+def test_a_damaged_copy_is_fetched_again(machine: Machine) -> None:
+    one = machine("one")
+    image_id = one.put(picture("red")).image_id
+    path = one.path(image_id)
+    path.write_bytes(b"cut")
+    assert one.read(image_id) == picture("red")
+    path.write_bytes(b"cut")
+    assert one.path(image_id).read_bytes() == picture("red")
+
+
+def test_an_image_with_other_bytes_in_the_bucket_is_not_taken(
+    machine: Machine, shared: SharedFiles
+) -> None:
+    stored = machine("one").put(picture("red"))
+    shared.put(f"images/{stored.path}", picture("blue"))
+    with pytest.raises(ImageNotStored):
+        machine("another").read(stored.image_id)
+    one = machine("one")
+    one.path(stored.image_id).write_bytes(b"cut")
+    with pytest.raises(ImageDamaged):
+        one.read(stored.image_id)
+    # Stored anew it is whole in both.
+    one.put(picture("red"))
+    assert machine("another").read(stored.image_id) == picture("red")
+
+
+@pytest.mark.parametrize("image_id", ["0" * 64, "../secret", ""])
+def test_an_image_that_nobody_has_is_not_there(machine: Machine, image_id: str) -> None:
+    assert not machine("one").has(image_id)
+
+
+# --- Folders -----------------------------------------------------------------------------------------
+
+
+def test_a_folder_is_sent_once_and_is_the_same_on_another_machine(
+    shared: SharedFiles, tmp_path: Path
+) -> None:
+    here, there = tmp_path / "here", tmp_path / "there"
+    (here / "a").mkdir(parents=True)
+    (here / "index.html").write_text("<p>one")
+    (here / "a" / "b.json").write_text("{}")
+    (here / ".draft").write_text("not yet")
+    assert shared.publish("site", here) == 2
+    assert shared.publish("site", here) == 0
+    assert shared.fetch("site", there) == 2
+    assert files(there) == {"index.html": b"<p>one", "a/b.json": b"{}"}
+    (here / "index.html").write_text("<p>two")
+    (here / "a" / "b.json").unlink()
+    (there / "own.txt").write_text("of this machine")
+    assert shared.publish("site", here) == 1
+    assert shared.fetch("site", there) == 1
+    assert (there / "index.html").read_text() == "<p>two"
+    assert shared.get("site/a/b.json") is None
+    # What was not published stays where it is.
+    assert (there / "own.txt").exists()
+    assert shared.fetch("site", there) == 0
+
+
+def test_a_folder_that_was_never_published_is_empty(shared: SharedFiles, tmp_path: Path) -> None:
+    assert shared.fetch("releases", tmp_path / "releases") == 0
+    assert not (tmp_path / "releases").exists()
+
+
+def test_who_is_killed_while_sending_leaves_the_listing_of_before(
+    shared: SharedFiles, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, there = tmp_path / "here", tmp_path / "there"
+    here.mkdir()
+    for name in "abc":
+        (here / name).write_text(name)
+    shared.publish("site", here)
+    for name in "abc":
+        (here / name).write_text(name * 2)
+    put = SharedFiles.put
+
+    def killed(self: SharedFiles, key: str, data: bytes | Path) -> None:
+        if key.endswith(LISTING):
+            raise KeyboardInterrupt
+        put(self, key, data)
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(SharedFiles, "put", killed)
+        shared.publish("site", here)
+    # What has other bytes than the listing of before says is not taken.
+    assert shared.fetch("site", there) == 0
+    assert shared.publish("site", here) == 3
+    assert shared.fetch("site", there) == 3
+
+
+def test_a_listing_that_leads_out_of_the_folder_is_refused(
+    shared: SharedFiles, tmp_path: Path
+) -> None:
+    shared.put(f"site/{LISTING}", json.dumps({"../outside": "0" * 64}).encode())
+    with pytest.raises(SharedFilesError, match="outside of it"):
+        shared.fetch("site", tmp_path / "site")
+    assert not (tmp_path / "outside").exists()
+
+
+# --- Reading in a browser ----------------------------------------------------------------------------
+
+
+def test_the_ui_shows_what_the_bucket_has(shared: SharedFiles, loom_home: Path) -> None:
+    shared.put("reports/index.html", b"<p>all reports")
+    shared.put("reports/items/static/list.js", b"// code")
+    shared.put(f"releases/{LISTING}", b"{}")
+    client = TestClient(files_of(loom_home), base_url="http://127.0.0.1", client=("127.0.0.1", 1))
+    page = client.get("/loom/reports/")
+    assert (page.status_code, page.text) == (200, "<p>all reports")
+    assert page.headers["content-type"] == "text/html; charset=utf-8"
+    assert "content-security-policy" in page.headers
+    script = client.get("/loom/reports/items/static/list.js")
+    assert script.headers["content-type"].startswith("text/javascript")
+    for path in (
+        "reports/none.html",
+        "reports/../ledger.sqlite",
+        f"releases/{LISTING}",
+        "images/a",
+    ):
+        assert client.get(f"/loom/{path}").status_code == 404

@@ -1,0 +1,255 @@
+"""Published tables as Parquet: round trips, the forms that others write, and broken files."""
+
+import base64
+import csv
+import io
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from PIL import Image
+
+from methods.evaluation.published import PublishedError, PublishedItem
+from methods.evaluation.published_tables import tsv_line
+from methods.mmbench import published as mmbench
+from methods.mmdu import published as mmdu
+from methods.mmiu import published as mmiu
+from resources.files import parquet_table
+from resources.files.parquet_table import tsv_lines_of, write_table
+from resources.images.store import ImageStore
+from resources.importing.published_files import PublishedFileError, read_items
+from tests.methods.mmbench.test_published import bytes_of
+from tests.methods.mmbench.test_published import items as mmbench_items
+from tests.methods.mmiu.test_published import items as mmiu_items
+
+IN_ONE_FOLDER = settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+
+
+def picture(colour: str, form: str = "PNG") -> bytes:
+    buffer = io.BytesIO()
+    Image.new("RGB", (20, 10), colour).save(buffer, form)
+    return buffer.getvalue()
+
+
+RED, BLUE = picture("red"), picture("blue", "JPEG")
+ROW: dict[str, Any] = {"index": 7, "question": "Which?", "A": "None", "B": "NA", "answer": "B"}
+
+
+def back(lines: list[str], folder: Path) -> list[str]:
+    """The lines of a TSV after a way through Parquet."""
+    file = folder / "table.parquet"
+    write_table(lines, file)
+    return list(tsv_lines_of(file))
+
+
+def read(folder: Path, table: pa.Table, forms: Any = mmbench) -> list[Any]:
+    file = folder / "dev.parquet"
+    pq.write_table(table, file)
+    return read_items(forms, file, None, ImageStore(folder / "images"))
+
+
+def refused(folder: Path, file: Path) -> str:
+    with pytest.raises(PublishedFileError) as caught:
+        read_items(mmbench, file, None, ImageStore(folder / "images"))
+    said = str(caught.value)
+    assert said.startswith(f"{file} cannot be imported: ") and said.count("\n") == 0
+    return said.removeprefix(f"{file} cannot be imported: ")
+
+
+# --- Round trips -----------------------------------------------------------------------------------
+
+
+@IN_ONE_FOLDER
+@given(st.lists(mmbench_items(), min_size=1, max_size=3, unique_by=lambda each: each.item_id))
+def test_rows_of_mmbench_are_the_same_byte_by_byte(
+    tmp_path: Path, released: list[PublishedItem]
+) -> None:
+    for circular in (False, True):
+        lines = list(mmbench.tsv_lines(released, bytes_of, circular=circular))
+        expected = [with_column(line, number) for number, line in enumerate(lines)]
+        assert back(lines, tmp_path) == expected
+
+
+@IN_ONE_FOLDER
+@given(st.lists(mmiu_items(), min_size=1, max_size=3, unique_by=lambda each: each.item_id))
+def test_rows_of_mmiu_are_the_same_byte_by_byte(
+    tmp_path: Path, released: list[PublishedItem]
+) -> None:
+    lines = list(mmiu.tsv_lines(released, bytes_of))
+    expected = [with_column(line, number) for number, line in enumerate(lines)]
+    assert back(lines, tmp_path) == expected
+
+
+def with_column(line: str, number: int) -> str:
+    """What is read has a column of paths beside that of images: empty here."""
+    (cells,) = csv.reader([line], delimiter="\t")
+    return tsv_line([*cells, "" if number else "image_path"])
+
+
+def test_what_is_exported_is_imported_as_the_same_items(tmp_path: Path) -> None:
+    store = ImageStore(tmp_path / "images")
+    (tmp_path / "red.png").write_bytes(RED)
+    file = tmp_path / "dev.tsv"
+    file.write_text(
+        f"index\tquestion\tA\tB\tanswer\timage\n7\tWhich?\tNone\tNA\tB\t{in_text(RED)}\n"
+    )
+    before = read_items(mmbench, file, None, store)
+    named = [
+        PublishedItem(each.item_id, each.turns, (RED,), each.choices, labels=each.labels)
+        for each in before
+    ]
+    for name, lines in mmbench.write_published(named, bytes_of).items():
+        if name.endswith(".parquet"):
+            write_table(lines, tmp_path / name)
+            assert read_items(mmbench, tmp_path / name, None, store) == before
+
+
+def in_text(image: bytes) -> str:
+    return base64.b64encode(image).decode()
+
+
+# --- Forms that others write -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("index", [7, 7.0, "7"])
+@pytest.mark.parametrize(
+    "image", [in_text(RED), RED, {"bytes": RED, "path": None}, {"bytes": RED, "path": "x.png"}]
+)
+def test_an_index_is_a_number_or_a_text_and_an_image_a_text_bytes_or_a_struct(
+    index: object, image: object, tmp_path: Path
+) -> None:
+    row = {**ROW, "index": index, "C": None, "hint": None, "image": image}
+    (item,) = read(tmp_path, pa.Table.from_pylist([row]))
+    assert (item.item_id, item.choices) == ("7", ("None", "NA"))
+    assert item.turns[0].references == {"key": "B"}
+    assert ImageStore(tmp_path / "images").read(item.image_ids[0]) == RED
+
+
+def test_nan_is_missing_beside_structs_and_a_text_elsewhere(tmp_path: Path) -> None:
+    row = {**ROW, "A": "None", "B": "NA", "C": "nan", "hint": "nan"}
+    (item,) = read(tmp_path, pa.Table.from_pylist([{**row, "image": {"bytes": RED, "path": None}}]))
+    assert (item.choices, item.turns[0].question) == (("None", "NA"), "<ImageHere>\nWhich?")
+    (item,) = read(tmp_path, pa.Table.from_pylist([{**row, "image": in_text(RED)}]))
+    assert item.choices == ("None", "NA", "nan")
+
+
+def test_an_image_may_be_a_path_in_a_struct(tmp_path: Path) -> None:
+    (tmp_path / "red.png").write_bytes(RED)
+    row = {**ROW, "image": {"bytes": None, "path": "red.png"}}
+    (item,) = read(tmp_path, pa.Table.from_pylist([row]))
+    assert ImageStore(tmp_path / "images").read(item.image_ids[0]) == RED
+
+
+@pytest.mark.parametrize(
+    "images",
+    [[in_text(RED), in_text(BLUE)], [RED, BLUE], [{"bytes": RED}, {"bytes": BLUE}]],
+)
+def test_several_images_are_a_list(images: list[object], tmp_path: Path) -> None:
+    row = {**ROW, "task": "mevis", "context": "See.", "image": images}
+    (item,) = read(tmp_path, pa.Table.from_pylist([row]), mmiu)
+    store = ImageStore(tmp_path / "images")
+    assert [store.read(each) for each in item.image_ids] == [RED, BLUE]
+    assert item.choices == ("None", "NA") and item.labels["task"] == "mevis"
+
+
+def test_a_dialogue_of_mmdu_has_lists_of_texts(tmp_path: Path) -> None:
+    row = {"index": 1, "question": ["<ImageHere>Which?"], "answer": ["Red."], "image": [RED]}
+    (item,) = read(tmp_path, pa.Table.from_pylist([row]), mmdu)
+    assert (item.item_id, item.turns[0].references) == ("1", {"answer": "Red."})
+
+
+def test_a_circular_file_is_one_question(tmp_path: Path) -> None:
+    later = {**ROW, "index": 1_000_007, "A": "NA", "B": "None", "answer": "A"}
+    rows = [{**ROW, "image": in_text(RED)}, {**later, "image": "7"}]
+    (item,) = read(tmp_path, pa.Table.from_pylist(rows))
+    assert item.choices == ("None", "NA")
+
+
+def test_rows_come_a_few_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parquet_table, "ROWS", 2)
+    monkeypatch.setattr(parquet_table, "GROUP_CHARACTERS", 10)
+    lines = [tsv_line(["index", "question"]), *(tsv_line([str(n), "x" * 9]) for n in range(7))]
+    file = tmp_path / "t.parquet"
+    write_table(iter(lines), file)
+    # The second row is one more than fits.
+    assert pq.read_metadata(file).num_row_groups == 4
+    taken = tsv_lines_of(file)
+    assert [next(taken) for _ in range(3)] == lines[:3]
+    # What comes later is not looked at before it is asked for.
+    assert list(taken) == lines[3:]
+
+
+# --- What a file has beside its cells, and broken ones ---------------------------------------------
+
+
+def test_a_file_has_neither_statistics_nor_metadata(tmp_path: Path) -> None:
+    file = tmp_path / "t.parquet"
+    write_table([tsv_line(["index", "answer"]), tsv_line(["1", "B"])], file)
+    whole = pq.read_metadata(file)
+    assert whole.metadata is None
+    assert not any(whole.row_group(0).column(n).is_stats_set for n in range(2))
+    assert pq.read_schema(file).field("index").type == pa.int64()
+
+
+DAMAGED = "it is no Parquet file, or one that is cut off or damaged."
+
+
+@pytest.mark.parametrize("kept", [0, 3, 4, 50, -1, -9])
+def test_a_file_that_is_cut_off_is_one_sentence(kept: int, tmp_path: Path) -> None:
+    pq.write_table(pa.Table.from_pylist([{**ROW, "image": in_text(RED)}]), tmp_path / "a.parquet")
+    whole = (tmp_path / "a.parquet").read_bytes()
+    file = tmp_path / "cut.parquet"
+    file.write_bytes(whole[:kept])
+    assert refused(tmp_path, file) == DAMAGED
+
+
+def test_a_file_whose_rows_are_damaged_is_one_sentence(tmp_path: Path) -> None:
+    """The footer is whole, the pages are not: it is noticed only when rows are read."""
+    file = tmp_path / "a.parquet"
+    pq.write_table(pa.Table.from_pylist([{**ROW, "image": in_text(RED)}]), file, compression="zstd")
+    whole = bytearray(file.read_bytes())
+    whole[4:200] = b"\xff" * 196
+    file.write_bytes(whole)
+    assert refused(tmp_path, file) == DAMAGED
+
+
+def test_a_file_of_something_else_and_one_that_is_not_there_are_one_sentence(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "a.parquet"
+    assert refused(tmp_path, file) == "it cannot be read (No such file or directory)."
+    file.write_text("index\tquestion\n")
+    assert refused(tmp_path, file) == DAMAGED
+
+
+def test_a_table_without_its_columns_or_rows_is_one_sentence(tmp_path: Path) -> None:
+    file = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"index": [1], "image": ["x"]}), file)
+    assert refused(tmp_path, file) == "it has no column question."
+    pq.write_table(pa.Table.from_pylist([{**ROW, "image": "x"}]).slice(0, 0), file)
+    assert refused(tmp_path, file) == "it has no records."
+    pq.write_table(pa.table([["1"], ["2"]], names=["index", "index"]), file)
+    assert refused(tmp_path, file) == "it has no column question."
+
+
+def test_texts_that_are_no_unicode_are_one_sentence(tmp_path: Path) -> None:
+    file = tmp_path / "a.parquet"
+    row = {**ROW, "question": b"\xff\xfe", "image": in_text(RED)}
+    pq.write_table(pa.Table.from_pylist([row]), file)
+    assert refused(tmp_path, file).startswith("it is not UTF-8 (")
+
+
+def test_a_file_of_kilobytes_with_millions_of_rows_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parquet_table, "MOST_ROWS", 1_000)
+    table = pa.table({"index": pa.array(["1"] * 1_001).dictionary_encode()})
+    pq.write_table(table, tmp_path / "a.parquet")
+    with pytest.raises(PublishedError, match="more than 1,000 records"):
+        list(tsv_lines_of(tmp_path / "a.parquet"))

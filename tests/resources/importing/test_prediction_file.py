@@ -1,0 +1,237 @@
+"""Files of predictions, form by form, and what nobody should have to read."""
+
+import io
+import json
+import os
+import zipfile
+from pathlib import Path
+
+import openpyxl
+import pandas as pd
+import pytest
+
+from methods.evaluation.cells import Row
+from methods.evaluation.predictions import PredictionError
+from resources.importing import record_file
+from resources.importing.prediction_file import read_rows
+
+RECORDS = [
+    {"index": 7, "prediction": "B"},
+    {"index": 1_000_007, "prediction": 'The answer is "A",\n\tof course.'},
+    {"index": 8, "prediction": None},
+]
+ROWS = [
+    Row("record 1", {"index": "7", "prediction": "B"}),
+    Row("record 2", {"index": "1000007", "prediction": 'The answer is "A",\n\tof course.'}),
+    Row("record 3", {"index": "8", "prediction": ""}),
+]
+
+
+def written(folder: Path, ending: str) -> Path:
+    """The records as a user's tools write them."""
+    file = folder / f"preds{ending}"
+    table = pd.DataFrame(RECORDS)
+    match ending:
+        case ".xlsx":
+            table.to_excel(file, index=False)
+        case ".tsv":
+            table.to_csv(file, sep="\t", index=False)
+        case ".csv":
+            table.to_csv(file, index=False, encoding="utf-8-sig")
+        case ".jsonl":
+            file.write_text("\n".join(map(json.dumps, RECORDS)) + "\n\n")
+        case ".json":
+            file.write_text(json.dumps(RECORDS))
+    return file
+
+
+def sheet(file: Path, *rows: list[object]) -> Path:
+    book = openpyxl.Workbook()
+    for row in rows:
+        book.active.append(row)
+    book.save(file)
+    return file
+
+
+def refused(file: Path) -> str:
+    with pytest.raises(PredictionError) as caught:
+        read_rows(file)
+    said = str(caught.value)
+    assert said.startswith(f"{file} cannot be imported: ") and said.count("\n") == 0
+    return said.removeprefix(f"{file} cannot be imported: ")
+
+
+@pytest.mark.parametrize("ending", [".xlsx", ".tsv", ".csv", ".jsonl", ".json"])
+def test_every_form_has_the_same_records(ending: str, tmp_path: Path) -> None:
+    assert read_rows(written(tmp_path, ending)) == ROWS
+
+
+def test_of_all_columns_of_the_data_set_those_that_say_something_are_kept(tmp_path: Path) -> None:
+    file = sheet(
+        tmp_path / "all.xlsx",
+        ["index", "question", "A", "B", "C", "answer", "category", "g_index", "prediction"],
+        [1_000_007, "Which?", "None", 2, None, "A", "style", 7.0, "A"],
+    )
+    assert read_rows(file) == [
+        Row(
+            "record 1",
+            {
+                **{"index": "1000007", "A": "None", "B": "2", "C": "", "g_index": "7"},
+                "prediction": "A",
+            },
+        )
+    ]
+
+
+def test_records_of_mmiu_have_their_task_and_options(tmp_path: Path) -> None:
+    file = tmp_path / "r.json"
+    record = {"task": "mevis", "options": "A: x\nB: y", "output": "A", "pred": "B", "n": [1]}
+    file.write_text(json.dumps([record]))
+    (row,) = read_rows(file)
+    assert row.cells == {"task": "mevis", "options": "A: x\nB: y", "output": "A", "pred": "B"}
+
+
+# --- Untrusted texts -------------------------------------------------------------------------------
+
+
+def test_a_formula_is_the_text_that_it_is_written_as(tmp_path: Path) -> None:
+    """pandas writes an answer that begins with = as a formula; nothing is computed."""
+    file = tmp_path / "f.xlsx"
+    texts = ["=1+1", '=HYPERLINK("http://example.org","B")', "+B", "@SUM(A1)"]
+    pd.DataFrame({"index": range(4), "prediction": texts}).to_excel(file, index=False)
+    assert [row.cells["prediction"] for row in read_rows(file)] == texts
+
+
+def test_half_characters_and_nul_are_read(tmp_path: Path) -> None:
+    file = tmp_path / "r.jsonl"
+    file.write_text('{"index": 1, "prediction": "B \\ud800 \\u0000"}\n')
+    assert read_rows(file)[0].cells["prediction"] == "B ? \0"
+    file = tmp_path / "r.csv"
+    file.write_bytes(b"index,prediction\n1,B \x00 .\n")
+    assert read_rows(file)[0].cells["prediction"] == "B \0 ."
+
+
+def test_a_cell_may_be_long(tmp_path: Path) -> None:
+    file = tmp_path / "r.csv"
+    file.write_text(f"index,prediction\n1,{'B ' * 200_000}\n")
+    assert len(read_rows(file)[0].cells["prediction"]) == 400_000
+
+
+def test_a_spreadsheet_that_unpacks_to_too_much_is_not_unpacked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = written(tmp_path, ".xlsx")
+    monkeypatch.setattr(record_file, "MOST_UNPACKED", 1_000)
+    assert refused(file) == "it is more than 1,000 bytes when unpacked."
+
+
+SHEET = b'<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>'
+STRINGS = b'<sst xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">'
+
+
+@pytest.mark.parametrize(
+    ("part", "content", "why"),
+    [
+        ("xl/styles.xml", b"<a/>" * 6_000_000, "its part 'xl/styles.xml' is more than 20,000,000"),
+        ("xl/worksheets/sheet1.xml", b"a" * 150_000_000, "it is more than 100,000,000 bytes when"),
+        (
+            "xl/worksheets/sheet1.xml",
+            SHEET + b'<row><c r="XFD1"/></row>' * 40 + b"</sheetData></worksheet>",
+            "it has more than 500,000 cells",
+        ),
+    ],
+)
+def test_a_spreadsheet_of_kilobytes_does_not_fill_the_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: str, content: bytes, why: str
+) -> None:
+    monkeypatch.setattr(record_file, "MOST_CELLS", 500_000)
+    file = tmp_path / "bomb.xlsx"
+    with (
+        zipfile.ZipFile(written(tmp_path, ".xlsx")) as whole,
+        zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as bomb,
+    ):
+        for name in whole.namelist():
+            bomb.writestr(name, content if name == part else whole.read(name))
+    assert refused(file).startswith(why)
+
+
+def test_a_line_of_commas_or_of_json_without_end_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "r.csv").write_text("index,prediction\n1" + "," * 200_000)
+    assert refused(tmp_path / "r.csv") == "line 2 has more than 100,000 cells."
+    monkeypatch.setattr(record_file, "MOST_LINE", 50)
+    (tmp_path / "r.jsonl").write_text('{"index": 1}\n"' + "a" * 60 + '"\n')
+    assert refused(tmp_path / "r.jsonl") == "line 2 is longer than 50 bytes."
+
+
+def test_a_sample_that_unpacks_to_too_much_is_not_read(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "r.eval", "w", zipfile.ZIP_DEFLATED) as log:
+        log.writestr("samples/1.json", b"[" + b"[]," * 20_000_000 + b"[]]")
+    assert refused(tmp_path / "r.eval").startswith("'samples/1.json' is more than 50,000,000 bytes")
+
+
+@pytest.mark.parametrize("name", ["r.csv", "r.jsonl", "r.xlsx", "r.eval"])
+def test_a_pipe_is_no_file(tmp_path: Path, name: str) -> None:
+    os.mkfifo(tmp_path / name)
+    assert "no regular file" in refused(tmp_path / name)
+
+
+def test_a_row_at_the_end_of_an_endless_sheet_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "far.xlsx"
+    with zipfile.ZipFile(written(tmp_path, ".xlsx")) as whole, zipfile.ZipFile(file, "w") as far:
+        for name in whole.namelist():
+            data = whole.read(name)
+            far.writestr(name, data.replace(b'<row r="4"', b'<row r="99999999999"'))
+    monkeypatch.setattr(record_file, "MOST_ROWS", 1_000)
+    assert refused(file) == "it has more than 1,000 records."
+
+
+# --- What cannot be read ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "why"),
+    [
+        ("r.pkl", b"x", "its name ends in none of .xlsx, .tsv, .csv, .jsonl, .json."),
+        ("r.xlsx", b"index,prediction\n", "it is no .xlsx, or a damaged one."),
+        ("r.csv", b"", "it has no records."),
+        ("r.csv", b"index,prediction\n", "it has no records."),
+        ("r.csv", b"index,index\n1,2\n", "two of its columns have the same name."),
+        ("r.csv", b"index,prediction\n1,A,B\n", "record 1 has more cells than there are columns."),
+        ("r.csv", b"index,prediction\n1,\xff\n", "it is not UTF-8 (invalid start byte)."),
+        ("r.jsonl", b'{"index": 1}\n{"ind', "line 2 is not valid JSON."),
+        ("r.jsonl", b"[1]\n", "record 1 is not a mapping."),
+        ("r.json", b"{}", "it is not a list of records."),
+        ("r.json", b"[", "it is not valid JSON (line 1)."),
+        ("r.json", b'[{"prediction": ["A"]}]', "record 1: its prediction is no text."),
+        ("r.jsonl", b"[" * 100_000, "line 1 is not valid JSON."),
+    ],
+)
+def test_what_is_wrong_is_one_sentence(name: str, content: bytes, why: str, tmp_path: Path) -> None:
+    file = tmp_path / name
+    file.write_bytes(content)
+    assert refused(file) == why
+
+
+@pytest.mark.parametrize("kept", [10, 200, -30])
+def test_a_spreadsheet_that_is_cut_off_is_one_sentence(kept: int, tmp_path: Path) -> None:
+    whole = written(tmp_path, ".xlsx").read_bytes()
+    file = tmp_path / "cut.xlsx"
+    file.write_bytes(whole[:kept])
+    assert refused(file) == "it is no .xlsx, or a damaged one."
+
+
+def test_a_zip_of_something_else_is_one_sentence(tmp_path: Path) -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("xl/workbook.xml", "<!DOCTYPE x [<!ENTITY a 'b'>]><x>&a;</x>")
+    file = tmp_path / "r.xlsx"
+    file.write_bytes(packed.getvalue())
+    assert refused(file) == "it is no .xlsx, or a damaged one."
+
+
+def test_a_file_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
+    assert refused(tmp_path / "r.csv") == "it cannot be read (No such file or directory)."

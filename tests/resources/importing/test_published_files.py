@@ -1,0 +1,299 @@
+"""Published files with real pictures: what is stored, and what is refused by the name of a picture."""
+
+import base64
+import hashlib
+import io
+import json
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from PIL import Image
+
+from methods.evaluation.items import Item, Turn
+from methods.evaluation.published import PublishedItem
+from methods.ingest.image_check import ImageRejected
+from methods.mmdu import published
+from resources.images.store import ImageStore
+from resources.importing.published_files import PublishedFileError, picture_in, read_items
+
+
+def drawn(colour: str, form: str = "PNG") -> bytes:
+    buffer = io.BytesIO()
+    Image.new("RGB", (20, 10), colour).save(buffer, form)
+    return buffer.getvalue()
+
+
+def sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+RED, BLUE = drawn("red"), drawn("blue", "JPEG")
+SKIP = "Correct them, or leave their items out with --skip-broken."
+QUESTION = "<ImageHere><ImageHere>Which is 字?"
+TURNS = (Turn(1, QUESTION, (1, 2), {"answer": "Neither.\r\nReally."}),)
+
+
+def record(*images: str, item_id: str = "d1") -> dict:
+    question = "<ImageHere>" * len(images) + "Which is 字?"
+    values = [("user", question), ("assistant", "Neither.\r\nReally.")]
+    return {
+        "id": item_id,
+        "image": list(images),
+        "conversations": [{"from": who, "value": text} for who, text in values],
+    }
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> ImageStore:
+    return ImageStore(tmp_path / "home" / "images")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The authors' folder: benchmark.json beside mmdu_pics."""
+    folder = tmp_path / "mmdu"
+    (folder / "mmdu_pics").mkdir(parents=True)
+    (folder / "mmdu_pics" / "red.png").write_bytes(RED)
+    (folder / "mmdu_pics" / "blue.jpg").write_bytes(BLUE)
+    (tmp_path / "secret.png").write_bytes(drawn("green"))
+    return folder
+
+
+def read(
+    folder: Path, store: ImageStore, content: object, pictures: Path | None = None
+) -> list[Item]:
+    file = folder / "benchmark.json"
+    if isinstance(content, bytes):
+        file.write_bytes(content)
+    else:
+        file.write_text(json.dumps(content))
+    return read_items(published, file, pictures, store)
+
+
+def refused(folder: Path, store: ImageStore, content: object, pictures: Path | None = None) -> str:
+    with pytest.raises(PublishedFileError) as caught:
+        read(folder, store, content, pictures)
+    said = str(caught.value)
+    assert said.count("\n") == 0 and said.endswith(".")
+    return said
+
+
+@pytest.mark.parametrize("start", ["", "./", "/"])
+@pytest.mark.parametrize("beside", [True, False])
+def test_pictures_are_found_by_their_paths_and_stored(
+    start: str, beside: bool, folder: Path, store: ImageStore
+) -> None:
+    """The authors' file names /mmdu_pics/...; `pictures` is that folder, or the one it stands in."""
+    content = [record(f"{start}mmdu_pics/red.png", f"{start}mmdu_pics/blue.jpg")]
+
+    (item,) = read(folder, store, content, None if beside else folder / "mmdu_pics")
+
+    assert item == Item("d1", TURNS, (sha256(RED), sha256(BLUE)))
+    assert [store.read(image_id) for image_id in item.image_ids] == [RED, BLUE]
+
+
+def test_a_mark_of_the_byte_order_and_ends_of_lines_do_not_matter(
+    folder: Path, store: ImageStore
+) -> None:
+    text = json.dumps([record("mmdu_pics/red.png", "mmdu_pics/red.png")], indent=1)
+    content = b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode()
+    (item,) = read(folder, store, content)
+    assert item == Item("d1", TURNS, (sha256(RED), sha256(RED)))
+
+
+def test_a_tsv_has_its_images_inside(folder: Path, store: ImageStore) -> None:
+    cells = [base64.b64encode(data).decode() for data in (RED, BLUE)]
+    lines = [
+        "index\tquestion\tanswer\timage",
+        f"1\t{[QUESTION]}\t['Neither.\\r\\nReally.']\t{cells}",
+    ]
+    (folder / "mmdu.tsv").write_bytes(("\ufeff" + "\r\n".join(lines) + "\r\n").encode())
+
+    (item,) = read_items(published, folder / "mmdu.tsv", None, store)
+
+    assert item == Item("1", TURNS, (sha256(RED), sha256(BLUE)))
+    assert store.read(item.image_ids[0]) == RED
+
+
+def maybe_absent(read_published: Callable[..., Iterator[PublishedItem]]) -> Any:
+    """A reader of items that are of use without their pictures."""
+
+    def read(*arguments: Any) -> Iterator[PublishedItem]:
+        for item in read_published(*arguments):
+            yield replace(item, images_may_be_absent=True)
+
+    return read
+
+
+# --- What is refused -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "../secret.png",
+        "mmdu_pics/../../secret.png",
+        "/../secret.png",
+        "..\\secret.png",
+        "mmdu_pics/red.png\0",
+        "link.png",
+        "linked/secret.png",
+        "/secret.png",
+        "/etc/passwd",
+        "C:/secret.png",
+        "/",
+    ],
+)
+@pytest.mark.parametrize("absent", [False, True])
+def test_no_path_leads_out_of_the_folder(
+    path: str, absent: bool, folder: Path, store: ImageStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor where a benchmark's pictures may be absent: such a path is no picture that is absent."""
+    if absent:
+        monkeypatch.setattr(published, "read_published", maybe_absent(published.read_published))
+    (folder / "link.png").symlink_to(folder.parent / "secret.png")
+    (folder / "linked").symlink_to(folder.parent)
+
+    said = refused(folder, store, [record(path)])
+
+    assert said == (
+        f"{folder}/benchmark.json cannot be imported: image 1 ({ascii(path)}) of record 'd1' cannot "
+        f"be used: its path is absolute or leads out of {folder}, where no file is called so. {SKIP}"
+    )
+    assert not store.has(sha256(drawn("green")))
+
+
+def test_an_absolute_path_is_one_inside_the_folder(folder: Path, store: ImageStore) -> None:
+    secret = folder.parent / "secret.png"
+    assert "its path is absolute or leads out of" in refused(folder, store, [record(str(secret))])
+
+
+def test_a_link_inside_the_folder_is_followed(folder: Path, store: ImageStore) -> None:
+    (folder / "red.png").symlink_to(folder / "mmdu_pics" / "red.png")
+    (item,) = read(folder, store, [record("red.png")])
+    assert item.image_ids == (sha256(RED),)
+
+
+@pytest.mark.parametrize("path", ["mmdu_pics/green.png", "", "mmdu_pics", "x" * 5000])
+def test_a_picture_that_is_missing_is_named(path: str, folder: Path, store: ImageStore) -> None:
+    said = refused(folder, store, [record("mmdu_pics/red.png", path)])
+    assert f"image 2 ({ascii(path[:200])}) of record 'd1' cannot be used: there is no such" in said
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (b"", "The image has no bytes"),
+        (b"no picture", "The bytes are no image"),
+        (RED[:45], "cannot be decoded to its end"),
+        (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "SVG is not read"),
+    ],
+)
+def test_what_is_no_picture_is_named_wherever_it_stands(
+    data: bytes, why: str, folder: Path, store: ImageStore
+) -> None:
+    (folder / "odd.png").write_bytes(data)
+    said = refused(folder, store, [record("odd.png")])
+    assert "image 1 ('odd.png') of record 'd1' cannot be used: " in said and why in said
+
+    cell = [base64.b64encode(data).decode()]
+    (folder / "m.tsv").write_text(f"index\tquestion\timage\n1\t['<ImageHere>?']\t{cell}\n")
+    with pytest.raises(
+        PublishedFileError, match="image 1 of record '1' cannot be used: "
+    ) as caught:
+        read_items(published, folder / "m.tsv", None, store)
+    assert why in str(caught.value)
+
+
+def records(n: int) -> list[dict]:
+    """Records whose images are not there or broken in turns, and a whole one."""
+    images = ("green.png", "data:image/png;base64,aGVsbG8=", "data:image/png;base64,a")
+    broken = [record(images[number % 3], item_id=f"b{number}") for number in range(n)]
+    return [*broken, record("mmdu_pics/red.png", item_id="whole")]
+
+
+def test_all_broken_images_are_named_at_once(folder: Path, store: ImageStore) -> None:
+    said = refused(folder, store, records(3))
+    assert said == (
+        f"{folder}/benchmark.json cannot be imported: images of 3 records cannot be used: image 1 "
+        f"('green.png') of record 'b0': there is no such file in {folder}; image 1 of record 'b1': "
+        "The bytes are no image; they begin b'hello'; image 1 of record 'b2': it is no base64. "
+        f"{SKIP}"
+    )
+    said = refused(folder, store, records(25))
+    assert "of 25 records" in said and "; and 5 more. " in said
+    assert "'b19'" in said and "'b20'" not in said
+
+
+def test_items_with_a_broken_image_are_left_out_and_counted_if_one_says_so(
+    folder: Path, store: ImageStore
+) -> None:
+    file = folder / "benchmark.json"
+    file.write_text(json.dumps(records(4)))
+    skipped = Counter[str]()
+    (item,) = read_items(published, file, None, store, skipped=skipped)
+    assert item.item_id == "whole"
+    assert skipped == {"missing": 2, "not_an_image": 1, "not_base64": 1}
+
+    file.write_text(json.dumps(records(4)[:-1]))
+    with pytest.raises(PublishedFileError, match="images of 4 records cannot be used"):
+        read_items(published, file, None, store, skipped=Counter())
+
+
+def test_base64_is_read_as_tools_write_it(folder: Path, store: ImageStore) -> None:
+    """Without padding, in the alphabet of URLs, broken into lines, as a data URL."""
+    odd = drawn("#fbefbe") + b"\xfb\xef\xff"
+    plain = base64.b64encode(odd).decode()
+    of_urls = base64.urlsafe_b64encode(odd).decode()
+    lines = "\r\n".join(plain[n : n + 76] for n in range(0, len(plain), 76))
+    cells = [plain, plain.rstrip("="), of_urls, of_urls.rstrip("="), lines]
+    cells += [f"data:image/png;base64,{text}" for text in (plain, of_urls, quote(plain, safe=""))]
+    assert len(set(cells)) == len(cells)
+    rows = [f"{n}\t['<ImageHere>?']\t{[cell]!r}\n" for n, cell in enumerate(cells)]
+    (folder / "m.tsv").write_text("index\tquestion\timage\n" + "".join(rows))
+
+    items = read_items(published, folder / "m.tsv", None, store)
+
+    assert {item.image_ids for item in items} == {(sha256(odd),)}
+
+
+def test_what_is_wrong_with_a_record_is_one_sentence_with_the_file(
+    folder: Path, store: ImageStore
+) -> None:
+    said = refused(folder, store, [record("mmdu_pics/red.png"), record("mmdu_pics/red.png")])
+    assert said == f"{folder}/benchmark.json cannot be imported: two records have the id 'd1'."
+    assert refused(folder, store, []).endswith("cannot be imported: it has no records.")
+
+
+def test_a_file_that_cannot_be_read_is_one_sentence(folder: Path, store: ImageStore) -> None:
+    assert "cannot be imported: it is not UTF-8 (invalid" in refused(folder, store, b"[\xff\xfe]")
+    with pytest.raises(PublishedFileError, match=r"no\.json cannot be imported: it cannot be read"):
+        read_items(published, folder / "no.json", None, store)
+    said = refused(folder, store, [record("red.png")], folder / "nowhere")
+    assert said == f"{folder}/nowhere is no folder of pictures: give one with --images."
+
+
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [
+        (os.mkfifo, "irregular"),
+        (lambda path: path.symlink_to("/dev/zero"), "outside"),
+        (lambda path: path.symlink_to("../secret.png"), "outside"),
+    ],
+)
+def test_a_name_of_a_pipe_a_device_or_a_link_out_of_the_folder_is_refused(
+    tmp_path: Path, make: Callable[[Path], object], reason: str
+) -> None:
+    (tmp_path / "secret.png").write_bytes(b"secret")
+    folder = tmp_path / "images"
+    folder.mkdir()
+    make(folder / "a.png")
+    with pytest.raises(ImageRejected) as refused:
+        picture_in(folder, "a.png")
+    assert refused.value.reason == reason

@@ -1,0 +1,306 @@
+"""A release's folder becomes the release again, whole and unchanged or not at all."""
+
+import hashlib
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from methods.release import RELEASE_TABLES, Edition, ReviewPolicy, id_of_release
+from resources.images.store import ImageStore
+from resources.importing.release_import import ReleaseFolderError, import_release
+from resources.publishing.release_folder import write_release
+from resources.publishing.release_rows import rows_of_release
+from resources.warehouse import Warehouse
+from tests.homes.kept import FIRST, INSTRUCTION, SECOND, unpack
+
+Rows = dict[str, list[dict]]
+
+
+def rows_of(warehouse: Warehouse, release_id: str) -> Rows:
+    """Every row of a release in the tables."""
+    return {
+        table: warehouse.sql(
+            f"SELECT * FROM release.{table} WHERE release_id = $r ORDER BY ALL", {"r": release_id}
+        ).to_pylist()
+        for table in ("releases", *RELEASE_TABLES)
+    }
+
+
+def everything(folder: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+@pytest.fixture(scope="module")
+def made_in(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with two releases of each name, their folders as this version leaves them."""
+    home = unpack(tmp_path_factory.mktemp("made_in"))
+    warehouse, store = Warehouse(home / "warehouse.duckdb"), ImageStore(home / "images")
+    for card in warehouse.read("release/all").to_pylist():
+        card.pop("in_force")
+        rows = rows_of_release(warehouse, card["release_id"])
+        write_release(home / "releases", card, rows, store)
+    return home
+
+
+class Empty:
+    """A new home that releases are imported into."""
+
+    def __init__(self, home: Path):
+        self.home = home
+        self.warehouse = Warehouse(home / "warehouse.duckdb")
+        self.store = ImageStore(home / "images")
+
+    def take(self, folder: Path) -> str:
+        return import_release(folder, self.home / "releases", self.warehouse, self.store)
+
+    def in_force(self) -> dict[str, str]:
+        rows = self.warehouse.read("release/current").to_pylist()
+        return {row["name"]: row["release_id"] for row in rows}
+
+
+@pytest.fixture
+def empty(tmp_path: Path) -> Empty:
+    return Empty(tmp_path / "home")
+
+
+def test_an_imported_release_is_the_one_that_was_exported(made_in: Path, empty: Empty) -> None:
+    before = Warehouse(made_in / "warehouse.duckdb")
+    for release_id in (FIRST, SECOND, INSTRUCTION):
+        assert empty.take(made_in / "releases" / release_id) == release_id
+
+        wanted = rows_of(before, release_id)
+        assert rows_of(empty.warehouse, release_id) == wanted and wanted["turns"]
+        assert everything(empty.home / "releases" / release_id) == everything(
+            made_in / "releases" / release_id
+        )
+        assert all(empty.store.path(row["image_id"]).is_file() for row in wanted["images"])
+    # A benchmark has a TSV, too.
+    assert empty.warehouse.count("release.exports") == 6 + 6 + 5
+
+
+def test_a_card_comes_back_as_it_was(made_in: Path, empty: Empty, tmp_path: Path) -> None:
+    before = Warehouse(made_in / "warehouse.duckdb")
+    (card,) = before.sql("FROM release.releases WHERE release_id = $r", {"r": FIRST}).to_pylist()
+    card |= {
+        "parent": SECOND,
+        "settings": '{"cluster.clusters":{"tau":0.6}}',
+        "prompt_versions": ["mmdu/questions@1f6c02ab"],
+        "writers": ["gpt-4o"],
+        "corpus": [{"wit_shard": "wit-0", "fingerprint": "1-abc"}],
+        "project_version": "0.1.0",
+    }
+    rows = rows_of_release(before, FIRST)
+    write_release(tmp_path / "out", card, rows, ImageStore(made_in / "images"))
+
+    empty.take(tmp_path / "out" / FIRST)
+
+    assert rows_of(empty.warehouse, FIRST)["releases"] == [card]
+
+
+@pytest.mark.parametrize("harm", ["settings of no table", "a shard of text"])
+def test_a_card_that_does_not_fit_is_refused(
+    harm: str, made_in: Path, empty: Empty, tmp_path: Path
+) -> None:
+    folder = tmp_path / FIRST
+    shutil.copytree(made_in / "releases" / FIRST, folder)
+    tables = json.loads((folder / "tables.json").read_text())
+    (card,) = tables["releases"]
+    card |= {
+        "settings of no table": {"settings": {"tau": 0.6}},
+        "a shard of text": {"corpus": ["wit-0"]},
+    }[harm]
+    text = json.dumps(card)
+    (folder / "card.json").write_text(text)
+    tables["files"]["card.json"] = hashlib.sha256(text.encode()).hexdigest()
+    (folder / "tables.json").write_text(json.dumps(tables))
+
+    with pytest.raises(ReleaseFolderError, match="is not as it was written, as tables.json"):
+        empty.take(folder)
+    assert empty.warehouse.count("release.releases") == 0
+
+
+def test_it_is_in_force_if_no_other_of_its_name_is(made_in: Path, empty: Empty) -> None:
+    empty.take(made_in / "releases" / FIRST)
+    empty.take(made_in / "releases" / SECOND)
+    empty.take(made_in / "releases" / INSTRUCTION)
+
+    assert empty.in_force() == {"mmdu": FIRST, "mmdu-instruct": INSTRUCTION}
+
+
+def test_importing_twice_is_importing_once(made_in: Path, empty: Empty) -> None:
+    empty.take(made_in / "releases" / FIRST)
+    before, files = rows_of(empty.warehouse, FIRST), everything(empty.home / "releases")
+
+    empty.take(made_in / "releases" / FIRST)
+    empty.take(empty.home / "releases" / FIRST)
+
+    assert rows_of(empty.warehouse, FIRST) == before
+    assert everything(empty.home / "releases") == files
+    assert empty.warehouse.count("release.releases") == 1
+
+
+@pytest.mark.parametrize(
+    "name", ["card.json", "dialogues.json", "attribution.csv", "tables.json", "image", "no image"]
+)
+def test_what_was_changed_in_the_home_is_as_it_was_written_after_another_import(
+    name: str, made_in: Path, empty: Empty
+) -> None:
+    empty.take(made_in / "releases" / FIRST)
+    exports = "FROM release.exports ORDER BY ALL"
+    files, listed = everything(empty.home / "releases"), empty.warehouse.sql(exports)
+    change(empty.home / "releases" / FIRST, name)
+    assert everything(empty.home / "releases") != files
+
+    empty.take(made_in / "releases" / FIRST)
+
+    assert everything(empty.home / "releases") == files
+    assert empty.warehouse.sql(exports) == listed
+
+
+def test_files_that_are_not_of_the_release_do_not_count(
+    made_in: Path, empty: Empty, tmp_path: Path
+) -> None:
+    folder = tmp_path / FIRST
+    shutil.copytree(made_in / "releases" / FIRST, folder)
+    for name in (".DS_Store", "images/.DS_Store", "images/Thumbs.db"):
+        (folder / name).write_bytes(b"a folder's settings")
+
+    empty.take(folder)
+
+    assert everything(empty.home / "releases" / FIRST) == everything(made_in / "releases" / FIRST)
+    assert empty.warehouse.count("release.exports") == 6
+    n_images = len({row["image_id"] for row in rows_of(empty.warehouse, FIRST)["images"]})
+    assert sum(path.is_file() for path in empty.store.root.rglob("*")) == n_images
+
+
+def test_into_the_home_it_was_made_in_nothing_changes(made_in: Path, tmp_path: Path) -> None:
+    shutil.copytree(made_in, tmp_path / "home")
+    same = Empty(tmp_path / "home")
+    before, in_force = rows_of(same.warehouse, FIRST), same.in_force()
+
+    same.take(made_in / "releases" / FIRST)
+
+    assert rows_of(same.warehouse, FIRST) == before and same.in_force() == in_force
+    assert in_force["mmdu"] == SECOND
+
+
+FORMS = {
+    "null": lambda tables: None,
+    "a list": lambda tables: [tables],
+    "no images": lambda tables: {k: v for k, v in tables.items() if k != "images"},
+    "files as a list": lambda tables: {**tables, "files": list(tables["files"])},
+    "no files": lambda tables: {**tables, "files": None},
+    "a card of text": lambda tables: {**tables, "releases": ["card"]},
+    "rows of text": lambda tables: {**tables, "turns": ["turn"]},
+    "no rows": lambda tables: {**tables, "turns": None},
+    "an empty card": lambda tables: {**tables, "releases": [{}]},
+    "a file outside": lambda tables: {**tables, "files": {"../card.json": "0"}},
+    "the folder above": lambda tables: {**tables, "files": {"..": None}},
+    "a file without a hash": lambda tables: {**tables, "files": {"not-there.txt": None}},
+}
+"""What somebody may have made of `tables.json`."""
+
+
+def change(folder: Path, name: str) -> None:
+    """Change one thing in a release's folder."""
+    if name in FORMS:
+        path = folder / "tables.json"
+        path.write_text(json.dumps(FORMS[name](json.loads(path.read_text()))))
+    elif name == "image":
+        path = next((folder / "images").iterdir())
+        path.write_bytes(path.read_bytes()[:-1])
+    elif name == "no image":
+        next((folder / "images").iterdir()).unlink()
+    elif name == "another image":
+        path = next((folder / "images").iterdir())
+        path.rename(path.with_stem("0" * 64))
+    elif name == "a word in the rows":
+        path = folder / "tables.json"
+        tables = json.loads(path.read_text())
+        tables["references"][0]["reference"] += "!"
+        path.write_text(json.dumps(tables))
+    elif name == "the policy":
+        path = folder / "tables.json"
+        tables = json.loads(path.read_text())
+        tables["releases"][0]["review_share"] = 0.25
+        path.write_text(json.dumps(tables))
+    elif name == "the provider":
+        path = folder / "tables.json"
+        tables = json.loads(path.read_text())
+        tables["releases"][0]["provider"] = "somebody"
+        path.write_text(json.dumps(tables))
+    elif name == "half a file":
+        path = folder / "tables.json"
+        path.write_text(path.read_text()[:-10])
+    else:
+        (folder / name).write_text((folder / name).read_text() + " ")
+
+
+def test_a_name_that_leads_out_of_the_folder_of_releases_is_refused(
+    made_in: Path, empty: Empty, tmp_path: Path
+) -> None:
+    folder = tmp_path / FIRST
+    shutil.copytree(made_in / "releases" / FIRST, folder)
+    tables = json.loads((folder / "tables.json").read_text())
+    (card,) = tables["releases"]
+    rows = {table: tables[table] for table in RELEASE_TABLES}
+    reviewed = ReviewPolicy(card["review_policy"], card["review_share"])
+    card["name"] = "../../mmdu"
+    card["release_id"] = id_of_release(card["name"], reviewed, rows, Edition(card["name"]))
+    (folder / "card.json").write_text(json.dumps(card))
+    tables["files"]["card.json"] = hashlib.sha256(json.dumps(card).encode()).hexdigest()
+    (folder / "tables.json").write_text(json.dumps(tables))
+
+    with pytest.raises(ReleaseFolderError, match="is not as it was written, as tables.json"):
+        empty.take(folder)
+    assert empty.warehouse.count("release.releases") == 0
+    assert [path.name for path in tmp_path.glob("mmdu-*")] == [FIRST]
+
+
+@pytest.mark.parametrize(
+    ("harm", "named"),
+    [
+        ("dialogues.json", "dialogues.json"),
+        ("card.json", "card.json"),
+        ("attribution.csv", "attribution.csv"),
+        ("image", "images/"),
+        ("no image", "images/"),
+        ("another image", "images/"),
+        ("a word in the rows", "tables.json"),
+        ("the policy", "tables.json"),
+        ("the provider", "tables.json"),
+        ("half a file", "tables.json"),
+        *((harm, "tables.json") for harm in FORMS),
+    ],
+)
+def test_a_changed_folder_is_refused_in_one_sentence_and_leaves_nothing(
+    harm: str, named: str, made_in: Path, empty: Empty, tmp_path: Path
+) -> None:
+    folder = tmp_path / FIRST
+    shutil.copytree(made_in / "releases" / FIRST, folder)
+    change(folder, harm)
+
+    with pytest.raises(ReleaseFolderError) as caught:
+        empty.take(folder)
+
+    assert str(caught.value).startswith(f"{folder} is not as it was written, as {named}")
+    assert str(caught.value).endswith(": import a copy of the folder that nobody has changed.")
+    assert empty.warehouse.count("release.releases") == 0
+    assert not (empty.home / "releases").exists() and not (empty.home / "images").exists()
+
+
+def test_a_folder_that_is_no_release_or_lacks_the_rows_says_what_to_do(
+    made_in: Path, empty: Empty, tmp_path: Path
+) -> None:
+    with pytest.raises(ReleaseFolderError, match="is no release: give a folder under releases/"):
+        empty.take(tmp_path)
+    shutil.copytree(made_in / "releases" / FIRST, tmp_path / FIRST)
+    (tmp_path / FIRST / "tables.json").unlink()
+    with pytest.raises(ReleaseFolderError, match="is not as it was written, as tables.json"):
+        empty.take(tmp_path / FIRST)

@@ -1,0 +1,141 @@
+"""The OpenVLM leaderboard's file: the numbers that VLMEvalKit computes, of models alone."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from methods.release_card import row_of
+from resources.publishing.leaderboard_file import write_open_vlm
+from resources.publishing.result_files import ResultError
+from resources.warehouse import Warehouse, arrow_schema
+
+OUTPUT_THAT_WAS_WRONG = Path("../shared/data/fidelity/openvlm_strict.json")
+HOSTILE = "<b>=1+1 \u5927"
+
+
+def score(model: str, metric: str, value: float, **other: Any) -> dict[str, Any]:
+    row = {field.name: None for field in arrow_schema("evaluate.scores")}
+    of = {"release_id": "x-1", "benchmark": "mmbench", "judge": "rule", "judge_version": "letter@2"}
+    of |= {"model": model, "metric": metric, "aggregation": "micro", "form": "floor", "place": 0}
+    of |= {"subset_label": "", "subset_value": "", "value": value, "n_judged": 4, "n_turns": 4}
+    return row | of | other
+
+
+def both(model: str, strict: float, compat: float, **other: Any) -> list[dict[str, Any]]:
+    return [
+        score(model, "Circular", strict, **other),
+        score(model, "Circular (compat)", compat, **other),
+    ]
+
+
+def of_ability(label: str, value: str) -> dict[str, str]:
+    return {"subset_label": label, "subset_value": value}
+
+
+def written(
+    warehouse: Warehouse, rows: list[dict[str, Any]], folder: Path, benchmark: str = "mmbench"
+) -> list[dict[str, Any]]:
+    """The files of a release with these scores."""
+    known = [{**row, "provider": "offline", "method": "m", "seed": 0} for row in rows]
+    schema = arrow_schema("evaluate.scores")
+    filled = [
+        {
+            field.name: row[field.name]
+            if row[field.name] is not None or field.name in ("ci_low", "ci_high")
+            else ("" if pa.types.is_string(field.type) else 0)
+            for field in schema
+        }
+        for row in known
+    ]
+    table = pa.Table.from_pylist(filled, schema=schema)
+    warehouse.replace("evaluate.scores", table, {"release_id": "x-1"})
+    card = {"release_id": "x-1", "name": "x", "kind": "benchmark", "benchmark": benchmark}
+    card |= {"origin": "imported", "split": "dev", "language": "en"}
+    release = row_of({**card, "created_at": "2026-03-02T09:14:55+00:00"})
+    files, notes = write_open_vlm(warehouse, release, None, folder)
+    assert "baselines are left out" in notes[0]
+    return [json.loads(file.read_text()) for file in files]
+
+
+def test_the_numbers_are_vlmevalkit_s_reading_and_no_baseline_is_there(
+    empty_warehouse: Warehouse, tmp_path: Path
+) -> None:
+    rows = [
+        *both("file:m3", 70.5, 66.04),
+        *both("file:m3", 90.0, 80.0, **of_ability("l2-category", "coarse_perception")),
+        *both("file:m3", 70.0, 60.0, **of_ability("category", "ocr")),
+        *both("file:m3", 1.0, 2.0, **of_ability("choices", "4")),
+        *both(HOSTILE, 50.0, 60.0),
+        *both("baseline:random", 3.0, 3.0),
+        *both("baseline:most-frequent", 4.0, 4.0),
+        *both("no-images:file:m3", 9.0, 9.0),
+    ]
+    (read,) = written(empty_warehouse, rows, tmp_path)
+    assert read["time"] == "260302091455"
+    assert {model: of["MMBench_DEV_EN"] for model, of in read["results"].items()} == {
+        "file:m3": {"Overall": 66.0, "CP": 80.0, "ocr": 60.0},
+        HOSTILE: {"Overall": 60.0},
+    }
+    meta = read["results"][HOSTILE]["META"]
+    assert meta.pop("Method") == [HOSTILE, ""] and set(meta.values()) == {""}, (
+        "as its pages read it"
+    )
+
+
+def test_mmdu_counts_turns_without_a_grade_as_0(empty_warehouse: Warehouse, tmp_path: Path) -> None:
+    rows = [
+        score("m", "Overall Score", value, form=form, judge=judge, n_judged=3, n_turns=4)
+        for judge, value in (("one", 80.0), ("two", 60.0))
+        for form in ("floor", "judged")
+    ]
+    files = written(empty_warehouse, rows, tmp_path, "mmdu")
+    assert [file["results"]["m"]["MMDU"] for file in files] == [
+        {"Overall": 60.0},
+        {"Overall": 45.0},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rows", "benchmark", "message"),
+    [
+        (
+            [score("a", "Circular", 1.0), *both("b", 1.0, 1.0)],
+            "mmbench",
+            r"Circular \(compat\)/micro, .* not stored for a\. .* vlm-loom run evaluate\.$",
+        ),
+        (both("baseline:random", 1.0, 1.0), "mmbench", "no scores of models yet"),
+        ([], "mmbench", "no scores of models yet"),
+        ([score("a", "Rating", 8.9)], "alignmmbench", "computes no score .* --as json"),
+        ([score("a", "F1", 8.9)], "counting", "computes no score .* --as json"),
+    ],
+)
+def test_other_numbers_are_never_written_in_their_place(
+    empty_warehouse: Warehouse, tmp_path: Path, rows: list[Any], benchmark: str, message: str
+) -> None:
+    with pytest.raises(ResultError, match=message):
+        written(empty_warehouse, rows, tmp_path, benchmark)
+    assert not list(tmp_path.glob("openvlm*.json"))
+
+
+@pytest.mark.skipif(not OUTPUT_THAT_WAS_WRONG.exists(), reason="no shared folder")
+def test_an_output_with_strict_numbers_and_a_baseline_is_not_written_again(
+    empty_warehouse: Warehouse, tmp_path: Path
+) -> None:
+    wrong = json.loads(OUTPUT_THAT_WAS_WRONG.read_text())["results"]
+    rows = [
+        row
+        for model, of in wrong.items()
+        for row in both(
+            model, of["MMBench_DEV_EN"]["Overall"], of["MMBench_DEV_EN"]["Overall"] - 4.5
+        )
+    ]
+    (read,) = written(empty_warehouse, rows, tmp_path)
+    assert {model: of["MMBench_DEV_EN"]["Overall"] for model, of in read["results"].items()} == {
+        "file:m3": 66.0,
+        "file:m1": 63.1,
+        "file:m2": 43.7,
+        "file:m4": 16.4,
+    }

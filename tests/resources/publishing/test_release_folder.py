@@ -1,0 +1,346 @@
+"""A release's folder: whole or not at all, frozen, and able to stand by itself."""
+
+import csv
+import hashlib
+import io
+import json
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from PIL import Image
+
+import methods.mmdu.published as mmdu_forms
+from methods.evaluation.items import Turn
+from methods.evaluation.published import PublishedItem
+from methods.mmdu.published import mmdu_record, read_published
+from resources.images.store import ImageNotStored, ImageStore
+from resources.importing.published_files import read_items
+from resources.publishing.release_folder import ExportedFile, image_name, write_release
+
+ID = "mmdu-0123456789"
+QUESTION = "<ImageHere><ImageHere>Which is 字?"
+CARD = {
+    "release_id": ID,
+    "name": "mmdu",
+    "kind": "benchmark",
+    "n_items": 2,
+    "n_turns": 2,
+    "n_images": 3,
+    "review_policy": "none",
+    "review_share": 0.0,
+    "provider": "offline",
+    "created_at": "2026-03-02T09:14:55+00:00",
+    "note": "où 字",
+}
+
+
+@pytest.fixture
+def store(tmp_path) -> ImageStore:
+    return ImageStore(tmp_path / "images")
+
+
+@pytest.fixture
+def release(store) -> dict:
+    """Two dialogues of three images, one of them in both."""
+    ids = []
+    for colour in ("red", "green", "blue"):
+        buffer = io.BytesIO()
+        Image.new("RGB", (20, 10), colour).save(buffer, "PNG" if colour == "red" else "JPEG")
+        ids.append(store.put(buffer.getvalue()).image_id)
+    shown = {"item-a": [ids[0], ids[1]], "item-b": [ids[1], ids[2]]}
+    images = [
+        {
+            "item_id": item_id,
+            "position": position,
+            "image_id": image_id,
+            "title": f'Page "{ids.index(image_id)}", où',
+            "page_url": f"https://en.wikipedia.org/wiki/{ids.index(image_id)}",
+            "attribution": None if image_id == ids[2] else "By A,\nof B",
+            "licence": None if image_id == ids[2] else "CC BY-SA 4.0",
+            "licence_url": None if image_id == ids[2] else "https://example.org/by-sa",
+            "artist": None if image_id == ids[2] else "A",
+        }
+        for item_id, image_ids in shown.items()
+        for position, image_id in enumerate(image_ids, start=1)
+    ]
+    rows = {
+        "items": [
+            {"item_id": item_id, "ordinal": n, "group_id": None, "labels": {}}
+            for n, item_id in enumerate(shown, start=1)
+        ],
+        "turns": [
+            {
+                "item_id": item_id,
+                "turn": 1,
+                "question": QUESTION,
+                "image_positions": [1, 2],
+                "given": None,
+            }
+            for item_id in shown
+        ],
+        "choices": [],
+        "references": [
+            {"item_id": item_id, "turn": 1, "kind": "answer", "reference": "Neither."}
+            for item_id in shown
+        ],
+        "images": images,
+    }
+    return {"card": CARD, "rows": rows, "store": store}
+
+
+def records(release: dict) -> list[dict]:
+    """The release's dialogues as MMDU publishes them."""
+    store, rows = release["store"], release["rows"]
+    return [
+        mmdu_record(
+            PublishedItem(
+                item["item_id"],
+                (Turn(1, QUESTION, (1, 2), {"answer": "Neither."}),),
+                tuple(
+                    image_name(store, image["image_id"])
+                    for image in rows["images"]
+                    if image["item_id"] == item["item_id"]
+                ),
+            )
+        )
+        for item in rows["items"]
+    ]
+
+
+def everything(root) -> dict[str, bytes]:
+    """Relative path -> content of every file under `root`, hidden ones too."""
+    return {
+        path.relative_to(root).as_posix(): path.read_bytes()
+        for path in root.rglob("*")
+        if path.is_file()
+    }
+
+
+def test_the_folder_holds_the_dialogues_the_card_and_who_made_the_images(tmp_path, release):
+    write_release(tmp_path / "releases", **release)
+
+    folder = tmp_path / "releases" / ID
+    assert json.loads((folder / "dialogues.json").read_text()) == records(release)
+    assert json.loads((folder / "card.json").read_text()) == CARD
+    assert "字" in (folder / "dialogues.json").read_text(), "readable as it is"
+    with (folder / "attribution.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["image"] for row in rows] == sorted(row["image"] for row in rows)
+    assert sorted(row["attribution"] for row in rows) == ["", "By A,\nof B", "By A,\nof B"]
+    assert sorted(row["licence"] for row in rows) == ["", "CC BY-SA 4.0", "CC BY-SA 4.0"]
+    assert {(row["licence_url"], row["artist"]) for row in rows} == {
+        ("", ""),
+        ("https://example.org/by-sa", "A"),
+    }
+    assert {row["image"] for row in rows} == {
+        f"images/{path.name}" for path in (folder / "images").iterdir()
+    }
+    assert {row["title"] for row in rows} == {f'Page "{number}", où' for number in range(3)}
+
+
+def test_the_tsv_has_the_same_dialogues_with_the_images_inside(tmp_path, release, store):
+    write_release(tmp_path / "releases", **release)
+
+    with (tmp_path / "releases" / ID / "mmdu.tsv").open(newline="") as lines:
+        items = list(read_published("mmdu.tsv", lines))
+    shown = {row["item_id"]: [] for row in release["rows"]["items"]}
+    for row in release["rows"]["images"]:
+        shown[row["item_id"]].append(store.read(row["image_id"]))
+    assert {item.item_id: list(item.images) for item in items} == shown
+    assert [[turn.question for turn in item.turns] for item in items] == [[QUESTION]] * 2
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_cells_that_a_spreadsheet_would_compute_are_marked_and_read_back(
+    tmp_path, release, store, exact
+):
+    labels = {"=cmd": "-1+1", "plain": "'=1", "size": "-5"}
+    release["rows"]["items"][0]["labels"] = labels
+    write_release(tmp_path / "out", **release, mark_formulas=not exact)
+    path = tmp_path / "out" / ID / "mmdu.tsv"
+    with path.open(newline="") as lines:
+        rows = list(csv.reader(lines, delimiter="\t"))
+    shown = ["=cmd", "plain", "size"] if exact else ["'=cmd", "plain", "size"]
+    assert rows[0][1:4] == shown
+    assert rows[1][1:4] == (["-1+1", "'=1", "-5"] if exact else ["'-1+1", "''=1", "-5"])
+    assert rows[0][-1] == ("image" if exact else "marked_cells 2")
+    assert read_items(mmdu_forms, path, None, store)[0].labels == labels
+    # A table without such cells is the same either way.
+    assert (tmp_path / "out" / ID / "attribution.csv").read_text().startswith("image,title")
+
+
+def test_an_instruction_set_has_the_json_alone(tmp_path, release):
+    card = {**CARD, "name": "mmdu-instruct", "kind": "instruction"}
+    files = write_release(tmp_path / "releases", **{**release, "card": card})
+    assert {file.path for file in files} == {
+        f"{ID}/{name}"
+        for name in ("README.md", "attribution.csv", "card.json", "dialogues.json", "tables.json")
+    }
+
+
+def test_a_release_without_published_forms_has_its_rows_alone(tmp_path, release):
+    files = write_release(
+        tmp_path / "releases", **{**release, "card": {**CARD, "benchmark": "other"}}
+    )
+    assert {file.path for file in files} == {
+        f"{ID}/{name}" for name in ("README.md", "attribution.csv", "card.json", "tables.json")
+    }
+
+
+def test_every_image_that_the_json_names_is_in_the_folder_and_is_the_one_on_file(
+    tmp_path, release, store
+):
+    write_release(tmp_path / "releases", **release)
+
+    folder = tmp_path / "releases" / ID
+    named = [path for record in records(release) for path in record["image"]]
+    assert len(named) == 4 and len(set(named)) == 3
+    assert {f"images/{path.name}" for path in (folder / "images").iterdir()} == set(named)
+    for image in release["rows"]["images"]:
+        path = folder / image_name(store, image["image_id"])
+        assert hashlib.sha256(path.read_bytes()).hexdigest() == image["image_id"]
+        assert Image.open(path).size == (20, 10)
+
+
+def test_the_files_are_listed_with_their_hashes_images_apart(tmp_path, release):
+    files = write_release(tmp_path / "releases", **release)
+
+    assert [file.path for file in files] == [
+        f"{ID}/{name}"
+        for name in (
+            "README.md",
+            "attribution.csv",
+            "card.json",
+            "dialogues.json",
+            "mmdu.tsv",
+            "tables.json",
+        )
+    ]
+    for file in files:
+        data = (tmp_path / "releases" / file.path).read_bytes()
+        assert file == ExportedFile(file.path, hashlib.sha256(data).hexdigest(), len(data))
+
+
+def test_written_twice_in_two_places_it_is_the_same_to_the_byte(tmp_path, release):
+    again = {**release, "card": dict(CARD)}
+
+    assert write_release(tmp_path / "here", **release) == write_release(tmp_path / "there", **again)
+
+    assert everything(tmp_path / "here") == everything(tmp_path / "there")
+
+
+def test_what_is_frozen_is_not_written_over(tmp_path, release):
+    root = tmp_path / "releases"
+    first = write_release(root, **release)
+    before = everything(root)
+
+    second = write_release(
+        root, **{**release, "rows": dict.fromkeys(release["rows"], []), "card": {"release_id": ID}}
+    )
+
+    assert second == first
+    assert everything(root) == before
+
+
+def test_an_image_that_is_not_on_file_leaves_nothing_behind(tmp_path, release, store):
+    root = tmp_path / "releases"
+    store.path(release["rows"]["images"][-1]["image_id"]).unlink()
+
+    with pytest.raises(ImageNotStored):
+        write_release(root, **release)
+
+    assert list(root.iterdir()) == []
+
+
+def test_a_failure_is_put_right_by_writing_again(tmp_path, release, store):
+    root = tmp_path / "releases"
+    lost = store.path(release["rows"]["images"][-1]["image_id"])
+    data = lost.read_bytes()
+    lost.unlink()
+    with pytest.raises(ImageNotStored):
+        write_release(root, **release)
+
+    store.put(data)
+
+    assert len(write_release(root, **release)) == 6
+    assert len(list((root / ID / "images").iterdir())) == 3
+
+
+def test_runs_that_write_the_same_release_at_once_all_find_it_whole(tmp_path, release):
+    root = tmp_path / "releases"
+
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda _: write_release(root, **release), range(16)))
+
+    assert all(files == found[0] for files in found) and len(found[0]) == 6
+    assert [path.name for path in root.iterdir()] == [ID]
+    assert len(list((root / ID / "images").iterdir())) == 3
+
+
+def test_others_may_read_a_release(tmp_path, release):
+    write_release(tmp_path / "releases", **release)
+
+    assert (tmp_path / "releases" / ID).stat().st_mode & 0o777 == 0o755
+
+
+def test_a_folder_of_an_earlier_version_gets_the_files_it_lacks_and_nothing_else(tmp_path, release):
+    root = tmp_path / "releases"
+    first = write_release(root, **release)
+    lacks = {f"{ID}/{name}" for name in ("README.md", "mmdu.tsv", "tables.json")}
+    for name in lacks:
+        (root / name).unlink()
+    (root / ID / "card.json").write_text("as an earlier version wrote it")
+    before = everything(root)
+
+    write_release(root, **release)
+
+    after = everything(root)
+    assert set(after) - set(before) == lacks
+    assert {name: data for name, data in after.items() if name not in lacks} == before
+    assert json.loads((root / ID / "tables.json").read_text()) == {
+        "files": {
+            each.path.removeprefix(f"{ID}/"): each.sha256
+            for each in first
+            if not each.path.endswith("tables.json")
+        },
+        "releases": [CARD],
+        **release["rows"],
+    }
+
+
+UNKNOWN = ("parent", "settings", "prompt_versions", "writers", "corpus", "project_version")
+
+
+def test_the_card_of_a_release_whose_making_is_unknown_is_as_an_earlier_version_wrote_it(
+    tmp_path, release
+):
+    row = {**CARD, **dict.fromkeys(UNKNOWN)}
+
+    write_release(tmp_path / "releases", **{**release, "card": row})
+
+    card = (tmp_path / "releases" / ID / "card.json").read_text()
+    assert card == json.dumps(CARD, indent=1, ensure_ascii=False)
+    page = (tmp_path / "releases" / ID / "README.md").read_text()
+    assert "| tau | `unknown` |" in page and "| Parent | `unknown` |" in page
+
+
+def test_the_card_has_settings_as_json_and_as_a_page(tmp_path, release):
+    made_by = {
+        "parent": "mmdu-9876543210",
+        "settings": '{"cluster.clusters":{"min_size":2,"tau":0.6}}',
+        "corpus": [{"wit_shard": "a|`b`", "fingerprint": "1-abc"}],
+        "writers": ["gpt-4o"],
+        "prompt_versions": None,
+        "project_version": "0.1.0",
+    }
+
+    write_release(tmp_path / "releases", **{**release, "card": {**CARD, **made_by}})
+
+    card = json.loads((tmp_path / "releases" / ID / "card.json").read_text())
+    assert card["settings"] == {"cluster.clusters": {"min_size": 2, "tau": 0.6}}
+    assert "prompt_versions" not in card
+    page = (tmp_path / "releases" / ID / "README.md").read_text()
+    assert "| tau | `0.6` |" in page
+    assert "| `cluster.clusters.min_size` | `2` |" in page
+    # Nothing from outside ends a cell of the table, or what is shown as code.
+    assert "| `a\\|'b'` | `1-abc` |" in page

@@ -1,0 +1,91 @@
+"""Results as files: the same rows in each kind, and names that no spreadsheet computes."""
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from PIL import Image
+
+from resources.publishing.result_files import (
+    KINDS,
+    ResultError,
+    Results,
+    read_results,
+    write_results,
+)
+from resources.warehouse import Warehouse
+from tests.methods.results.test_shapes import metric
+from tests.methods.results.test_tables import BOARD, HOSTILE, model, pair, slice_
+
+SETTINGS = {"least_coverage": 0.95, "version": None}
+CARD = {
+    **{"n_items": 4, "n_turns": 20, "n_images": 9, "release_id": "mmdu-1", "name": "mmdu"},
+    "created_at": "2026-03-02T09:14:55+00:00",
+}
+RESULTS = Results(
+    pa.Table.from_pylist([*BOARD.models, model(f"={HOSTILE}", 10.0, 3)]),
+    pa.Table.from_pylist([*BOARD.pairs, pair("good", f"={HOSTILE}", 70.0, 0.01)]),
+    pa.Table.from_pylist([*BOARD.slices, slice_("fair", "Größe 大", "דו", 5.0)]),
+    pa.Table.from_pylist(
+        [
+            metric(name, of, 40.0)
+            for name in ("Overall Score", "Richness", "Creativity")
+            for of in ("good", f"={HOSTILE}")
+        ]
+    ),
+)
+
+
+def written(kind: str, folder: Path) -> dict[str, bytes]:
+    files = write_results(RESULTS, kind, folder, CARD, SETTINGS)
+    return {file.name: file.read_bytes() for file in files}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_is_the_same_each_time_and_has_the_words(kind: str, tmp_path: Path) -> None:
+    files = written(kind, tmp_path)
+    assert written(kind, tmp_path) == files
+    assert b"Intervals are of 95 %" in files["methods.txt"] and len(files) > 1
+
+
+def test_programs_get_every_row(tmp_path: Path) -> None:
+    rows: dict[str, Any] = {name: getattr(RESULTS, name).to_pylist() for name in Results._fields}
+    assert json.loads(written("json", tmp_path)["results.json"]) == rows
+    parquet = written("parquet", tmp_path)
+    table = written("csv", tmp_path)
+    for name in Results._fields:
+        assert pq.read_table(io.BytesIO(parquet[f"{name}.parquet"])).to_pylist() == rows[name]
+        lines = list(csv.DictReader(io.StringIO(table[f"{name}.csv"].decode())))
+        assert len(lines) == len(rows[name])
+    models = csv.DictReader(io.StringIO(table["leaderboard.csv"].decode(), newline=""))
+    assert [row["model"] for row in models][-1] == f"'={HOSTILE}", "it is no formula"
+
+
+def test_pictures_open(tmp_path: Path) -> None:
+    for data in (files := written("png", tmp_path)).values():
+        if data != files["methods.txt"]:
+            Image.open(io.BytesIO(data)).load()
+    svg = (drawn := written("svg", tmp_path))["leaderboard.svg"]
+    assert {"radar-metrics-one-column.svg", "radar-metrics-two-columns.svg"} <= drawn.keys()
+    assert svg.startswith(b"<?xml") and b"<dc:date>" not in svg
+
+
+@pytest.mark.parametrize("below", ["", "/more"])
+def test_a_path_that_cannot_be_a_folder_is_named(below: str, tmp_path: Path) -> None:
+    (tmp_path / "taken").write_text("mine")
+    folder = Path(f"{tmp_path}/taken{below}")
+    with pytest.raises(ResultError) as raised:
+        written("csv", folder)
+    said = str(raised.value)
+    assert said.startswith(f"Results cannot be written into {folder} (") and "Errno" not in said
+    assert (tmp_path / "taken").read_text() == "mine"
+
+
+def test_a_release_without_scores_says_what_to_do(empty_warehouse: Warehouse) -> None:
+    with pytest.raises(ResultError, match=r"^x has no scores yet: run vlm-loom run evaluate\.$"):
+        read_results(empty_warehouse, "x")

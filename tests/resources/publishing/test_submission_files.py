@@ -1,0 +1,327 @@
+"""Files of answers, read as each benchmark's own evaluation reads them.
+
+The readers here are written after what those do: which columns and keys they take, how they find a
+file, how they count.
+"""
+
+import io
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+import yaml
+
+from assets.release.published import write_imported
+from methods.evaluation.items import Item, Turn
+from methods.evaluation.predictions import Place, predictions_of
+from methods.evaluation.published import PublishedItem
+from methods.mmbench.published import STEP, tsv_lines
+from methods.published_forms import prediction_forms
+from methods.release import Edition
+from methods.results.submissions import dataset_name, file_names
+from resources.importing.prediction_file import read_rows
+from resources.publishing.result_files import ResultError
+from resources.publishing.submission_files import MOST_CHARACTERS, write_submissions
+from resources.warehouse import Warehouse, Write, arrow_schema
+
+HOSTILE = (
+    '=HYPERLINK("http://x")',
+    "+1; @SUM(A1)",
+    "he said \"no\", 'yes'\n\tand #N/A",
+    "\u202eright to left\u202c שלום مرحبا",
+)
+"""Texts that a cell could take for something else: the choices of a question."""
+Said = Mapping[tuple[str, str, int], tuple[str, str | None]]
+DEV = Edition("mmbench", "dev", "en", "imported")
+
+
+def question(item_id: str, choices: Sequence[str], key: str | None, **labels: str) -> Item:
+    known = {"category": "ocr", "l2-category": "coarse_perception", **labels}
+    references: dict[Any, str] = {"key": key} if key else {}
+    return Item(
+        item_id, (Turn(1, f"={item_id}?", (), references),), (), tuple(choices), None, known
+    )
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Warehouse:
+    return Warehouse(tmp_path / "home" / "warehouse.duckdb")
+
+
+def released(
+    home: Warehouse,
+    items: Sequence[Item],
+    edition: Edition,
+    said: Mapping[str, Said],
+    file: str = "some.tsv",
+) -> dict[str, Any]:
+    """The row of an imported release of these items, on which each model has said this."""
+    name = f"{edition.benchmark}-x"
+    release_id = write_imported(home, name, edition, items, {"file": file, "sha256": "0"})
+    unmade = dict.fromkeys(("finish_reason", "reasoning", "call_key"))
+    rows = [
+        {
+            **{"benchmark": edition.benchmark, "release_id": release_id, "model": model},
+            **{"provider": "p", "item_id": place[0], "trial": place[1], "turn": place[2]},
+            **{"status": status, "answer": answer, "prompt_version": "v@1", **unmade},
+        }
+        for model, places in said.items()
+        for place, (status, answer) in places.items()
+    ]
+    table = pa.Table.from_pylist(rows, schema=arrow_schema("evaluate.answers"))
+    home.replace_all([Write("evaluate.answers", table, {"release_id": release_id})])
+    (row,) = home.select("release.releases", release_id=release_id).to_pylist()
+    return row
+
+
+def written(home: Warehouse, row: Mapping[str, Any], folder: Path) -> tuple[list[str], list[str]]:
+    files, notes = write_submissions(home, row, folder)
+    return [str(file.relative_to(folder)) for file in files], notes
+
+
+# --- MMBench's server ------------------------------------------------------------------------------
+
+
+def accepted(file: Path) -> pd.DataFrame:
+    """What the server makes of an upload: it has to have these columns, and names in lower case."""
+    assert file.suffix in (".xlsx", ".tsv", ".csv")
+    data = pd.read_excel(file)
+    data = data.rename(columns={name: name.lower() for name in data if name not in "ABCD"})
+    assert {"index", "prediction", "question", *"ABCD"} <= set(data.columns)
+    return data
+
+
+def circular(data: pd.DataFrame, base: pd.DataFrame) -> dict[int, bool]:
+    """Of each question whether no row of it that is there has another letter than its answer."""
+    answers = dict(zip(base["index"], base["answer"], strict=True))
+    data = data[data["index"].isin(answers)]
+    hits = {}
+    for index in data["index"][data["index"] < 1_000_000]:
+        passes = data[data["index"] % 1_000_000 == index]
+        hits[int(index)] = all(
+            str(row["prediction"]).strip(" .()") == answers[row["index"]]
+            for _, row in passes.iterrows()
+        )
+    return hits
+
+
+def test_mmbench_is_scored_by_its_server_as_it_is_here(home: Warehouse, tmp_path: Path) -> None:
+    items = [
+        question("3", ("red", "blue", "green"), "B"),
+        question("41", HOSTILE, "D"),
+        question("1900", ("yes", "no"), "A"),
+    ]
+    # Right in all passes; right in the first two of four; missed at once.
+    said = {
+        **{("3", f"shift-{shift}", 1): ("answered", "BAC"[shift]) for shift in range(3)},
+        ("41", "shift-0", 1): ("answered", "(D)"),
+        ("41", "shift-1", 1): ("refused", None),
+        ("1900", "shift-0", 1): ("answered", "=B\0\x07"),
+    }
+    row = released(home, items, DEV, {"a/b": said, "no-images:a": said}, "MMBench_DEV_EN.tsv")
+    files, notes = written(home, row, tmp_path)
+    assert files == ["a-b_MMBench_DEV_EN.xlsx"], "what calibrates is no submission"
+    assert notes == [
+        "4 of 9 passes have no answer (lost, declined by a filter, or not asked after a miss) and say "
+        "Z, which is none of the choices.",
+        "2 control characters, which no spreadsheet holds, are written as \ufffd.",
+    ]
+    data = accepted(tmp_path / files[0])
+    assert list(data["index"]) == [
+        *(3, STEP + 3, 2 * STEP + 3),
+        *(41, STEP + 41, 2 * STEP + 41, 3 * STEP + 41, 1900, STEP + 1900),
+    ]
+    assert data["index"].dtype == int and {"category", "l2-category"} <= set(data.columns)
+    published = [
+        PublishedItem(item.item_id, item.turns, (b"i",), item.choices, labels=item.labels)
+        for item in items
+    ]
+    base = "".join(tsv_lines(published, lambda _: b"", circular=True))
+    table = pd.read_csv(io.StringIO(base), sep="\t")
+    # Its own file has the same rows: choices, categories and questions, whatever they look like.
+    for name in ("index", "question", *"ABCD", "category", "l2-category"):
+        both = zip(data[name], table[name], strict=True)
+        assert all(one == other or (pd.isna(one) and pd.isna(other)) for one, other in both), name
+    assert tuple(data.loc[3, list("ABCD")]) == HOSTILE and data["question"][3] == "=41?"
+    assert data["prediction"][7] == "=B\ufffd\ufffd", "a formula is the text that it is written as"
+    assert circular(data, table) == {3: True, 41: False, 1900: False}
+    # It comes back as predictions on the same passes.
+    forms = prediction_forms("mmbench")
+    assert forms
+    back = predictions_of(forms, items, read_rows(tmp_path / files[0]))
+    assert (back.n_rows, back.n_items, back.counts) == (9, 3, {})
+    kept = {Place(item_id, trial): said[item_id, trial, 1][1] or "Z" for item_id, trial, _ in said}
+    kept[Place("1900", "shift-0")] = "=B\ufffd\ufffd"
+    assert {place: back.texts[place] for place in kept} == kept
+    assert set(back.texts.values()) - set(kept.values()) == set()
+    before = (tmp_path / files[0]).read_bytes()
+    written(home, row, tmp_path)
+    assert (tmp_path / files[0]).read_bytes() == before
+
+
+def test_what_a_server_needs_and_an_import_lacks_is_said(home: Warehouse, tmp_path: Path) -> None:
+    bare = Item("q", (Turn(1, "Which?", (), {"key": "A"}),), (), ("a", "b", "c", "d", "e"))
+    row = released(
+        home, [bare], DEV, {"m": {("q", "shift-0", 1): ("answered", "x" * 40_000 + "B")}}
+    )
+    (file,), notes = written(home, row, tmp_path)
+    data = accepted(tmp_path / file)
+    assert list(data["index"]) == [1, *(1 + shift * STEP for shift in range(1, 5))]
+    assert data["prediction"][0] == "x" * (MOST_CHARACTERS - 1) + "B"
+    assert notes[1:] == [
+        "Its ids are no numbers, so that index has the places of its questions: a server knows those "
+        "of the published files alone.",
+        "The release has no label category and no l2-category, which MMBench's server splits scores "
+        "by.",
+        "1 question with more than four choices: MMBench's server has columns for A to D.",
+        "1 texts are cut to their last 32,767 characters, as Excel's.",
+    ]
+
+
+# --- Released scorers ------------------------------------------------------------------------------
+
+
+def accuracy(folder: Path, model: str) -> dict[str, float]:
+    """MMIU's scorer: of each task's folder, letters in `output`; empty is Z, no output is left out."""
+    found = {}
+    for task in folder.iterdir():
+        records = json.loads((task / model / "metadata_info.json").read_text())
+        assert all({"options", "question"} <= record.keys() for record in records)
+        choices = [record[model].strip() or "Z" for record in records]
+        known = [
+            choice.strip(".,()").lower() in record["output"].strip().lower()
+            for choice, record in zip(choices, records, strict=True)
+            if record["output"] is not None
+        ]
+        found[task.name] = sum(known) / len(known) if known else -1.0
+    return found
+
+
+@pytest.mark.parametrize("held_out", [False, True])
+def test_mmiu_has_a_folder_for_each_task_and_no_answer_that_is_held_out(
+    held_out: bool, home: Warehouse, tmp_path: Path
+) -> None:
+    items = [
+        question("t-1", HOSTILE, "A", task="spot-the-diff", subset="../spot"),
+        question("t-2", ("a", "b"), "B", task="spot-the-diff", subset="../spot"),
+        question("u-1", ("a", "b"), "B", task="point-tracking"),
+    ]
+    said = {
+        ("t-1", "plain", 1): ("answered", "(A)."),
+        ("t-2", "plain", 1): ("refused", None),
+        ("u-1", "plain", 1): ("answered", "b"),
+        ("u-1", "retest-1", 1): ("answered", "a"),
+    }
+    edition = Edition("mmiu", None, None, "imported", held_out)
+    row = released(home, items, edition, {"options": said}, "all.json")
+    files, notes = written(home, row, tmp_path / "out")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["home", "out"]
+    assert len(files) == 2 and all(file.endswith("/options-/metadata_info.json") for file in files)
+    found = sorted(accuracy(tmp_path / "out", "options-").values())
+    assert found == ([-1.0, -1.0] if held_out else [0.5, 1.0])
+    assert notes[0] == (
+        "1 of 3 answers are none (lost or declined) and empty, which MMIU's scorer reads as Z."
+    )
+    assert len(notes) == 1 + held_out
+
+
+def test_responses_on_alignmmbench_are_a_line_each(home: Warehouse, tmp_path: Path) -> None:
+    history = (Turn(1, "Erst?", (), {}, "Ja."), Turn(2, "Und dann?", (), {"answer": "Nein."}))
+    items = [Item(f"{seed}-0", history) for seed in ("1", "2", "3")]
+    texts = ['a "quote"\nand\u2028a line', "=cmd\0", None]
+    said = {
+        **{(f"{place}-0", "plain", 1): ("given", "Ja.") for place in (1, 2, 3)},
+        **{
+            (f"{place}-0", "plain", 2): ("answered" if text else "refused", text)
+            for place, text in enumerate(texts, start=1)
+        },
+    }
+    edition = Edition("alignmmbench", None, "zh", "imported")
+    row = released(home, items, edition, {"m": said})
+    (file,), notes = written(home, row, tmp_path)
+    with (tmp_path / file).open(encoding="utf-8") as lines:
+        responses = {row["question_id"]: row["predict"] for row in map(json.loads, lines)}
+    assert responses == {"1-0": texts[0], "2-0": texts[1], "3-0": ""}
+    assert notes == [
+        "1 of 3 answers are none (lost or declined) and empty, which the judge reads as it is."
+    ]
+
+
+def test_convbench_has_a_file_for_each_setting_and_row(home: Warehouse, tmp_path: Path) -> None:
+    turns = tuple(Turn(turn, f"I{turn}", (), {"answer": f"R{turn}"}) for turn in (1, 2, 3))
+    items = [Item(item_id, turns) for item_id in ("a", "b")]
+    said: dict[tuple[str, str, int], tuple[str, str | None]] = {
+        ("a", trial, turn): ("given", f"R{turn}") if turn <= given else ("answered", HOSTILE[turn])
+        for given, trial in enumerate(("plain", "perfect-perception", "perfect-reasoning"))
+        for turn in (1, 2, 3)
+    }
+    said["b", "plain", 1] = ("answered", "off: - [x]\0")
+    row = released(home, items, Edition("convbench", None, None, "imported"), {"m": said})
+    files, notes = written(home, row, tmp_path)
+    assert files == ["m/0/1.yaml", "m/0/2.yaml", "m/1/1.yaml", "m/2/1.yaml"]
+    read = [yaml.safe_load((tmp_path / file).read_text(encoding="utf-8")) for file in files]
+    names = [f"{ordinal}_turn_answer" for ordinal in ("first", "second", "third")]
+    asked = dict(zip(names, HOSTILE[1:], strict=True))
+    assert read[0] == asked
+    assert read[1] == {names[0]: "off: - [x]\0", names[1]: "", names[2]: ""}
+    assert [list(each) for each in read[2:]] == [names[1:], names[2:]]
+    assert read[3][names[2]] == asked[names[2]]
+    assert notes[1].startswith("2 of 6 conversations have no answer and no file")
+
+
+def test_mmdu_has_the_authors_record_with_the_answers(home: Warehouse, tmp_path: Path) -> None:
+    turns = tuple(Turn(turn, f"Q{turn}", (), {"answer": "REFERENCE"}) for turn in (1, 2))
+    items = [Item("../d", turns), Item("7", turns)]
+    said = {("7", "plain", 1): ("answered", "=1\0"), ("../d", "plain", 2): ("answered", HOSTILE[3])}
+    row = released(home, items, Edition("mmdu", None, None, "imported"), {"m": said})
+    files, notes = written(home, row, tmp_path / "out")
+    assert files == ["m/--d.json", "m/7.json"]
+    record = json.loads((tmp_path / "out" / "m" / "7.json").read_text(encoding="utf-8"))
+    spoken = [each["value"] for each in record["conversations"] if each["from"] == "assistant"]
+    assert spoken == ["=1\0", ""]
+    assert not any(b"REFERENCE" in (tmp_path / "out" / file).read_bytes() for file in files)
+    assert notes[-1] == (
+        "1 dialogue with an id that names no file: MMDU's scorer looks for it by its id."
+    )
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["home", "out"]
+
+
+# --- What is refused, and names --------------------------------------------------------------------
+
+
+def test_without_answers_or_a_form_nothing_is_written(home: Warehouse, tmp_path: Path) -> None:
+    row = released(home, [question("1", ("a", "b"), "A")], DEV, {})
+    with pytest.raises(ResultError, match=r"has no answers yet: run vlm-loom run evaluate\.$"):
+        write_submissions(home, row, tmp_path / "out")
+    with pytest.raises(ResultError, match="is not of a benchmark whose own evaluation takes files"):
+        write_submissions(home, {**row, "benchmark": "own"}, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_names_of_files_are_safe_and_tell_names_apart() -> None:
+    names = ("a/b", "a:b", "..", "", "\0", "שלום", "x" * 300, "x" * 200)
+    found = file_names(names)
+    assert len(set(found.values())) == len(names) and found["a/b"] == "a-b"
+    for safe in found.values():
+        assert safe and not set("/\\\0:") & set(safe) and not safe.startswith(".")
+
+
+@pytest.mark.parametrize(
+    ("card", "name"),
+    [
+        ({"file": "MMBench_TEST_EN_V11.tsv", "split": "test"}, "MMBench_TEST_EN_V11"),
+        ({"file": "q.tsv", "split": "dev", "language": "zh-CN"}, "MMBench_DEV_CN"),
+        ({"file": "q.tsv", "split": "../x", "language": "en"}, "MMBench_--X_EN"),
+        ({"file": "q.tsv"}, "r-1"),
+        ({"file": "MMBench_DEV_EN.tsv", "origin": "built"}, "r-1"),
+    ],
+)
+def test_a_data_set_is_called_as_its_published_file(card: dict[str, str], name: str) -> None:
+    file = card.pop("file")
+    known = {"release_id": "r-1", "benchmark": "mmbench", "origin": "imported", **card}
+    settings = {"release.releases": {"file": file}}
+    assert dataset_name({**known, "settings": settings}) == name

@@ -1,0 +1,235 @@
+"""`settings.yaml`: what it gives each asset, and one sentence for what in it cannot be used."""
+
+import json
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+import pytest
+import yaml
+from pydantic import Field, model_validator
+
+from resources.settings.asset_settings import (
+    SCHEMA_NAME,
+    Settings,
+    SettingsError,
+    checked,
+    json_schema,
+    read_sections,
+    write_sections,
+)
+
+
+class Owls(Settings):
+    """Settings of an asset that nobody has."""
+
+    RUN_ONLY: ClassVar = frozenset({"once"})
+
+    tau: float = Field(0.75, ge=-1, le=1, description="Lowest cosine.")
+    method: Literal["exact", "approximate"] = "exact"
+    least: int = 1
+    most: int | None = None
+    once: bool = False
+
+    @model_validator(mode="after")
+    def _have_room(self) -> "Owls":
+        if self.most is not None and self.most < self.least:
+            raise ValueError("The most is less than the least.")
+        return self
+
+
+class Kites(Settings):
+    """Those of another one."""
+
+    names: list[str] = []
+
+
+SECTIONS = {"birds.owls": Owls, "birds.kites": Kites}
+NOTHING: dict[str, dict[str, Any]] = {"birds.owls": {}, "birds.kites": {}}
+
+
+@pytest.fixture
+def file(loom_home: Path) -> Path:
+    """Where the settings of an empty home belong."""
+    loom_home.mkdir()
+    return loom_home / "settings.yaml"
+
+
+def said(file: Path) -> str:
+    """The sentence that reading the file ends with, without the file's name before it."""
+    with pytest.raises(SettingsError) as refused:
+        read_sections(SECTIONS)
+    name, colon, rest = str(refused.value).partition(": ")
+    assert (name, colon) == (str(file), ": ")
+    assert rest.endswith(".") and "\n" not in rest
+    return rest
+
+
+# --- What it gives -------------------------------------------------------------------------------
+
+
+def test_without_a_file_nothing_differs_from_its_default(file: Path) -> None:
+    assert read_sections(SECTIONS) == NOTHING
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "# Only a comment.\n", "{}\n", "birds: {owls: {}}\n", "birds:\n  owls:\n  # tau: 0.6\n"],
+)
+def test_neither_does_anything_with_an_empty_one(file: Path, text: str) -> None:
+    file.write_text(text)
+    assert read_sections(SECTIONS) == NOTHING
+
+
+def test_each_asset_gets_what_stands_under_its_stage_and_name(file: Path) -> None:
+    file.write_text("birds:\n  owls: {tau: 0.6}\n  kites:\n    names: [red, black]\n")
+    assert read_sections(SECTIONS) == {
+        "birds.owls": {"tau": 0.6},
+        "birds.kites": {"names": ["red", "black"]},
+    }
+
+
+def test_values_are_over_the_defaults() -> None:
+    owls = checked("birds.owls", Owls, {"tau": 0.6})
+    assert (owls.tau, owls.method, owls.most) == (0.6, "exact", None)
+
+
+# --- What cannot be used -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (
+            "birds: {owls: {tau: 7}}",
+            "birds.owls.tau is 7, but should be less than or equal to 1.",
+        ),
+        (
+            "birds: {owls: {tau: -1.5}}",
+            "birds.owls.tau is -1.5, but should be greater than or equal to -1.",
+        ),
+        (
+            "birds: {owls: {tau: high}}",
+            "birds.owls.tau is 'high', but should be a valid number, unable to parse string as a "
+            "number.",
+        ),
+        (
+            "birds: {owls: {tau: true}}",
+            "birds.owls.tau is True, but it is no yes-or-no setting.",
+        ),
+        (
+            "birds: {owls: {most: no}}",
+            "birds.owls.most is False, but it is no yes-or-no setting.",
+        ),
+        (
+            "birds: {owls: {method: quick}}",
+            "birds.owls.method is 'quick', but should be 'exact' or 'approximate'.",
+        ),
+        (
+            "birds: {kites: {names: [red, 7]}}",
+            "birds.kites.names.1 is 7, but should be a valid string.",
+        ),
+        (
+            "birds: {owls: {least: 3, most: 2}}",
+            "birds.owls is {'least': 3, 'most': 2}, but the most is less than the least.",
+        ),
+        ("birds: {owls: {tua: 0.6}}", "there is no setting birds.owls.tua; the nearest is tau."),
+        (
+            "birds: {eagles: {tau: 0.6}}",
+            "there are no settings of birds.eagles; the nearest are birds.owls, birds.kites.",
+        ),
+        (
+            "birds: {owls: {once: true}}",
+            "birds.owls.once is for one run: give it in the Launchpad.",
+        ),
+        ("- birds", "it is not a mapping of stages."),
+        ("birds: owls", "birds is not a mapping of assets."),
+        ("birds: {owls: 0.6}", "birds.owls is not a mapping of settings."),
+    ],
+    ids=lambda value: value if value.startswith(("birds:", "-")) else "",
+)
+def test_one_sentence_names_file_setting_value_and_limit(
+    file: Path, text: str, sentence: str
+) -> None:
+    file.write_text(text)
+    assert said(file) == sentence
+
+
+def test_the_first_of_two_wrong_settings_is_named(file: Path) -> None:
+    file.write_text("birds:\n  owls: {tau: 7, least: few}\n  kites: {names: 3}\n")
+    assert said(file).startswith("birds.owls.tau is 7, ")
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [(b"birds: {owls: {tau: 0.6", " is not YAML: "), (b"\xff\xfe\x00", " cannot be read: ")],
+    ids=["no YAML", "no text"],
+)
+def test_a_file_that_is_none_is_one_sentence_too(file: Path, content: bytes, problem: str) -> None:
+    file.write_bytes(content)
+    with pytest.raises(SettingsError) as refused:
+        read_sections(SECTIONS)
+    assert str(refused.value).startswith(f"{file}{problem}")
+    assert str(refused.value).endswith(".") and "\n" not in str(refused.value)
+
+
+# --- Writing -------------------------------------------------------------------------------------
+
+
+def test_what_is_written_is_what_is_read(file: Path) -> None:
+    values = {"birds.owls": {"tau": 0.6, "most": None}, "birds.kites": {"names": ["rødt"]}}
+    assert write_sections(SECTIONS, values) == file
+    assert read_sections(SECTIONS) == values
+
+
+def test_an_asset_without_values_is_left_out_and_a_home_is_made(loom_home: Path) -> None:
+    file = write_sections(SECTIONS, {"birds.owls": {"tau": 0.6}, "birds.kites": {}})
+    assert file == loom_home / "settings.yaml"
+    assert yaml.safe_load(file.read_text()) == {"birds": {"owls": {"tau": 0.6}}}
+    write_sections(SECTIONS, {})
+    assert read_sections(SECTIONS) == NOTHING
+
+
+@pytest.mark.parametrize(
+    ("values", "sentence"),
+    [
+        (
+            {"birds.owls": {"tau": 7}},
+            "birds.owls.tau is 7, but should be less than or equal to 1.",
+        ),
+        (
+            {"birds.owls": {"once": True}},
+            "birds.owls.once is for one run: give it in the Launchpad.",
+        ),
+        (
+            {"birds.eagles": {"tau": 0.6}},
+            "there are no settings of birds.eagles; the nearest are birds.owls, birds.kites.",
+        ),
+    ],
+    ids=["impossible", "for one run", "of nothing"],
+)
+def test_what_could_not_be_read_is_not_written(
+    file: Path, values: dict[str, dict[str, Any]], sentence: str
+) -> None:
+    write_sections(SECTIONS, {"birds.owls": {"tau": 0.6}})
+    before = file.read_text()
+    with pytest.raises(SettingsError) as refused:
+        write_sections(SECTIONS, values)
+    assert str(refused.value) == sentence
+    assert file.read_text() == before
+
+
+def test_an_editor_finds_the_schema_beside_the_file(file: Path) -> None:
+    write_sections(SECTIONS, {})
+    assert f"$schema={SCHEMA_NAME}" in file.read_text().splitlines()[0]
+    assert json.loads((file.parent / SCHEMA_NAME).read_text()) == json_schema(SECTIONS)
+
+
+def test_the_schema_says_what_there_is_and_what_it_may_be() -> None:
+    birds = json_schema(SECTIONS)["properties"]["birds"]
+    assert set(birds["properties"]) == {"owls", "kites"}
+    owls = birds["properties"]["owls"]
+    assert (owls["properties"]["tau"]["minimum"], owls["properties"]["tau"]["maximum"]) == (-1, 1)
+    assert owls["properties"]["tau"]["description"] == "Lowest cosine."
+    # Nothing else may stand there.
+    closed = [json_schema(SECTIONS), birds, owls]
+    assert [each["additionalProperties"] for each in closed] == [False] * 3

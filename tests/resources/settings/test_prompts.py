@@ -1,0 +1,260 @@
+"""Prompts: our own, or the ones a user points to, each with a version that says which text it is."""
+
+import pytest
+
+from resources.files.home import REPO_ROOT
+from resources.settings import prompts
+from resources.settings.prompts import PromptError, check_own_prompts, prompt
+
+OWN = sorted(
+    f"{path.parent.parent.name}/{path.stem}"
+    for path in (REPO_ROOT / "methods").glob("*/prompts/*.md")
+)
+MINE = "Role: judge.\n=== user ===\nMy own words about {{ question | data }}.\n"
+
+
+@pytest.fixture(autouse=True)
+def no_override(monkeypatch):
+    monkeypatch.delenv("LOOM_PROMPTS", raising=False)
+    prompts._load.cache_clear()
+
+
+@pytest.fixture
+def override(tmp_path, monkeypatch):
+    """Writes a prompt into the folder that LOOM_PROMPTS names."""
+    (tmp_path / "prompts").mkdir()
+    monkeypatch.setenv("LOOM_PROMPTS", str(tmp_path / "prompts"))
+
+    def write(name: str, text: str):
+        path = tmp_path / "prompts" / f"{name}.md"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return path
+
+    return write
+
+
+VERSIONS = {
+    "alignmmbench/judge_en": ("rate", "alignmmbench/judge_en@828fdff9"),
+    "alignmmbench/judge_zh": ("rate", "alignmmbench/judge_zh@46e078ed"),
+    "alignmmbench/write_dialogue": ("context", "alignmmbench/write_dialogue@972a07fc"),
+    "alignmmbench/write_seed": ("seed", "alignmmbench/write_seed@8c1a57f7"),
+    "choice/extract": ("extract", "choice/extract@a74ce83f"),
+    "convbench/compare_conversation": ("compare", "convbench/compare_conversation@e9803505"),
+    "convbench/compare_turn": ("compare", "convbench/compare_turn@e177d957"),
+    "convbench/grade": ("grade", "convbench/grade@3eae5277"),
+    "convbench/write_caption": ("caption", "convbench/write_caption@276a8e91"),
+    "convbench/write_instruction": ("instruction", "convbench/write_instruction@a319d540"),
+    "convbench/write_reference": ("reference", "convbench/write_reference@24c3e27f"),
+    "convbench/write_turns": ("turns", "convbench/write_turns@a79ec281"),
+    "mmbench/write_item": ("item", "mmbench/write_item@4953925a"),
+    "mmbench/translate": ("translate", "mmbench/translate@57fc92ac"),
+    "mmdu/answers": ("answers", "mmdu/answers@4a22b3ac"),
+    "mmdu/judge": ("judge", "mmdu/judge@a4e3a54c"),
+    "mmdu/questions": ("questions", "mmdu/questions@5648cbe6"),
+    "mmdu/summary": ("summary", "mmdu/summary@680a5121"),
+    "mmiu/write_distractors": ("distractors", "mmiu/write_distractors@b0c35961"),
+    "pairwise/compare": ("compare", "pairwise/compare@eeec45e5"),
+    "quality/ground": ("ground", "quality/ground@ae6d2a00"),
+    "quality/marks": ("marks", "quality/marks@9889348e"),
+    "quality/reread": ("reread", "quality/reread@22b2f675"),
+    "quality/unseen": ("unseen", "quality/unseen@7cae9046"),
+    "rewriting/rewrite": ("rewrite", "rewriting/rewrite@b0934baf"),
+}
+"""Prompt -> its task and its version."""
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_no_version_of_a_prompt_changes_by_accident(name):
+    # Another version asks, and pays for, everything again.
+    template = prompt(name)
+
+    assert (template.task, template.version) == VERSIONS[name]
+
+
+def test_a_file_in_the_users_folder_takes_the_place_of_ours(override):
+    ours = prompt("mmdu/judge")
+    override("mmdu/judge", MINE)
+    prompts._load.cache_clear()
+
+    mine = prompt("mmdu/judge")
+
+    assert mine.source == MINE and mine.name == "mmdu/judge"
+    assert mine.version != ours.version
+    _, user = mine.render(question="</q> rivers")
+    assert user.parts[0].text == "My own words about < /q> rivers."
+
+
+def test_what_the_users_folder_lacks_stays_ours(override, monkeypatch):
+    override("mmdu/judge", MINE)
+    under_override = prompt("mmdu/summary")
+
+    monkeypatch.delenv("LOOM_PROMPTS")
+
+    assert under_override.version == prompt("mmdu/summary").version
+
+
+@pytest.mark.parametrize(
+    ("name", "nearest"),
+    [
+        ("mmdu/jugde", "the nearest is mmdu/judge.md:"),
+        ("mmud/judge", "the nearest is mmdu/judge.md:"),
+        ("mmdu/Judge", "the nearest is mmdu/judge.md:"),
+        ("my/own", "there are "),
+    ],
+)
+def test_a_users_file_that_replaces_nothing_is_refused_with_the_nearest_names(
+    override, name, nearest
+):
+    path = override(name, MINE)
+
+    for asked in (check_own_prompts, lambda: prompt("mmdu/summary")):
+        with pytest.raises(PromptError) as caught:
+            asked()
+        said, _, proposed = str(caught.value).partition("; ")
+        assert said == f"The file {path} replaces no prompt, since none is called {name}.md"
+        assert proposed.startswith(nearest) and proposed.endswith(": rename it.")
+
+
+def test_a_users_folder_may_hold_other_files(override, tmp_path):
+    override("mmdu/judge", MINE)
+    for name in ("README.md", "mmdu/notes.txt", "mmdu/._judge.md", "mmdu/old/judge.md"):
+        path = tmp_path / "prompts" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("Notes.")
+
+    check_own_prompts()
+
+    assert prompt("mmdu/judge").source == MINE
+
+
+def test_a_folder_that_is_not_there_is_refused(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    for missing in (tmp_path / "promts", tmp_path / "file"):
+        monkeypatch.setenv("LOOM_PROMPTS", str(missing))
+        for asked in (check_own_prompts, lambda: prompt("mmdu/judge")):
+            with pytest.raises(PromptError) as caught:
+                asked()
+            assert str(caught.value) == (
+                f"LOOM_PROMPTS is '{missing}', but there is no such folder: make it or unset "
+                "LOOM_PROMPTS."
+            )
+
+
+def test_a_relative_path_is_refused_even_where_it_leads_to_a_folder(
+    override, tmp_path, monkeypatch
+):
+    override("mmdu/judge", MINE)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("LOOM_PROMPTS", "prompts")
+
+    for asked in (check_own_prompts, lambda: prompt("mmdu/judge")):
+        with pytest.raises(PromptError) as caught:
+            asked()
+        assert str(caught.value) == (
+            "LOOM_PROMPTS is the relative path 'prompts': give the folder's absolute path."
+        )
+
+
+def test_an_empty_loom_prompts_is_none(tmp_path, monkeypatch):
+    (tmp_path / "mmdu").mkdir()
+    (tmp_path / "mmdu" / "judge.md").write_text(MINE)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("LOOM_PROMPTS", "")
+
+    assert prompt("mmdu/judge").source != MINE
+
+
+def test_a_users_prompt_without_front_matter_has_the_version_it_always_had(override):
+    # printf 'Role: judge.\n=== user ===\nMy own words about {{ question | data }}.\n' | sha256sum
+    override("mmdu/judge", MINE)
+
+    template = prompt("mmdu/judge")
+
+    assert template.version == "mmdu/judge@9fb083cd"
+    assert template.task == ""
+
+
+def test_a_task_added_to_a_users_prompt_leaves_its_version_and_its_messages_as_they_were(override):
+    path = override("mmdu/judge", MINE)
+    before = prompt("mmdu/judge")
+    path.write_text(f"---\ntask: judge\n---\n{MINE}")
+    prompts._load.cache_clear()
+
+    after = prompt("mmdu/judge")
+
+    assert (after.task, after.version) == ("judge", before.version)
+    assert after.render(question="q") == before.render(question="q")
+
+
+@pytest.mark.parametrize(
+    ("front_matter", "wrong"),
+    [
+        ("---\ntask: judge\n", "has no second line '---'"),
+        ("---\ntask:\n---\n", "is wrong at 'task': Input should be a valid string"),
+        (
+            "---\ntaks: judge\n---\n",
+            "is wrong at 'taks': there is no such key; the nearest is task",
+        ),
+        ("---\njudge\n---\n", "holds no fields"),
+        ("---\ntask: [judge\n---\n", "is not YAML: "),
+    ],
+)
+def test_front_matter_that_cannot_be_read_is_one_sentence(override, front_matter, wrong):
+    path = override("mmdu/judge", front_matter + MINE)
+
+    with pytest.raises(PromptError) as caught:
+        prompt("mmdu/judge")
+
+    assert str(caught.value).startswith(f"The front matter of the prompt {path} {wrong}")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_missing_prompt_is_one_sentence_that_names_the_file():
+    with pytest.raises(PromptError) as caught:
+        prompt("mmdu/gone")
+
+    path = REPO_ROOT / "methods/mmdu/prompts/gone.md"
+    assert str(caught.value) == f"There is no prompt file {path}; restore it or unset LOOM_PROMPTS."
+
+
+def test_a_missing_prompt_of_the_user_names_the_users_file(override, tmp_path):
+    with pytest.raises(PromptError, match=f"There is no prompt file {tmp_path}/prompts/my/own.md"):
+        prompt("my/own")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Only one part.\n", "", "System. === user === User.\n", "System.\n=== User ===\nUser.\n"],
+)
+def test_a_prompt_without_its_divider_is_refused_not_half_sent(override, text):
+    path = override("mmdu/judge", text)
+
+    with pytest.raises(PromptError) as caught:
+        prompt("mmdu/judge")
+
+    assert str(caught.value) == (
+        f"The prompt {path} has no line '=== user ===' between its two parts."
+    )
+
+
+def test_a_prompt_put_right_is_found_without_a_restart(override):
+    path = override("mmdu/judge", "Only one part.\n")
+    with pytest.raises(PromptError):
+        prompt("mmdu/judge")
+
+    path.write_text(MINE)
+
+    assert prompt("mmdu/judge").source == MINE
+
+
+def test_line_ends_of_windows_are_line_ends(override):
+    override("mmdu/judge", "").write_bytes(MINE.replace("\n", "\r\n").encode())
+
+    assert prompt("mmdu/judge").source == MINE
+
+
+def test_a_file_that_is_not_utf_8_is_one_sentence(override):
+    override("mmdu/judge", "").write_bytes(b"\xff\xfe")
+    with pytest.raises(PromptError, match=r"judge\.md cannot be read"):
+        prompt("mmdu/judge")

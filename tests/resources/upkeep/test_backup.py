@@ -1,0 +1,729 @@
+"""Backups: whole or not there, of one state though others write, and a home again when restored."""
+
+import ctypes
+import hashlib
+import json
+import os
+import re
+import signal
+import sqlite3
+import time
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from methods.errors import UserError
+from resources.images.index import Fetched, ImageIndex
+from resources.llm.ledger import Ledger
+from resources.migrations import BASELINE, StoreError
+from resources.review.store import ReviewStore
+from resources.upkeep import backup as home_backup
+from resources.upkeep.backup import MANIFEST, BackupError, back_up, restore
+from resources.warehouse import Warehouse
+from tests.homes.kept import FIRST, unpack
+from tests.resources.llm.test_ledger import call
+from tests.resources.older_stores import (
+    small_sql,
+    sqlite_of_the_baseline,
+    warehouse_of_the_baseline,
+)
+from tests.resources.review.test_store import decision
+from tests.resources.test_warehouse import TABLE, answers
+from tests.shared import PROCESSES
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A small home, with files that no backup has."""
+    home = unpack(tmp_path)
+    (home / "staging").mkdir()
+    (home / "staging" / "rows.parquet").write_text("on its way")
+    (home / "downloads").mkdir()
+    (home / "downloads" / "shard.tsv").write_text("can be fetched again")
+    (home / "ledger.sqlite.lock").touch()
+    (home / "reports").mkdir()
+    (home / "reports" / "mmdu.html").write_text("<p>")
+    return home
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    """Everything in a home that a backup has, by name; databases as the text of their rows."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+        and not {"staging", "downloads"} & set(path.parts)
+        and path.suffix not in (".sqlite", ".lock", ".json")
+        and path.name != MANIFEST
+    }
+
+
+def dump(path: Path) -> str:
+    with closing(sqlite3.connect(path)) as connection:
+        return "\n".join(connection.iterdump())
+
+
+def test_a_restored_home_is_the_one_that_was_backed_up(home: Path, tmp_path: Path) -> None:
+    before = content(home)
+    dumps = {each.name: dump(each) for each in home.glob("*.sqlite")}
+
+    n_files = back_up(home, tmp_path / "backup").n_files
+    assert restore(tmp_path / "backup", tmp_path / "again") is None
+
+    again = tmp_path / "again"
+    assert content(again) == before and len(before) > 30
+    assert {each.name: dump(each) for each in again.glob("*.sqlite")} == dumps
+    assert json.loads((home / "releases").joinpath(FIRST, "card.json").read_text())
+    made = json.loads((tmp_path / "backup" / MANIFEST).read_text())
+    assert len(made["files"]) == n_files
+    assert not any(name.startswith(("staging", "downloads")) for name in made["files"])
+    assert "reports/mmdu.html" in made["files"] and "review.yaml" in made["files"]
+
+
+def test_a_backup_does_not_upgrade_what_it_copies(tmp_path: Path) -> None:
+    """It is what one goes back to when an upgrade was not wanted."""
+    home = tmp_path / "home"
+    home.mkdir()
+    with small_sql(tmp_path / "sql"):
+        warehouse_of_the_baseline(home / "warehouse.duckdb")
+        sqlite_of_the_baseline(home / "ledger.sqlite")
+        back_up(home, tmp_path / "backup")
+        Warehouse(home / "warehouse.duckdb").check()
+
+        restore(tmp_path / "backup", home, overwrite=True)
+
+    with closing(sqlite3.connect(home / "ledger.sqlite")) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone() == (BASELINE,)
+    with duckdb.connect(str(home / "warehouse.duckdb"), read_only=True) as connection:
+        assert connection.execute("SELECT version FROM main.schema_version").fetchone() == (
+            BASELINE,
+        )
+
+
+@pytest.mark.parametrize("name", ["ledger.sqlite", "warehouse.duckdb"])
+def test_a_backup_of_a_home_from_before_the_baseline_is_not_restored(
+    name: str, home: Path, tmp_path: Path
+) -> None:
+    if name == "ledger.sqlite":
+        with closing(sqlite3.connect(home / name)) as connection:
+            connection.execute("PRAGMA user_version = 7")
+    else:
+        with duckdb.connect(str(home / name)) as connection:
+            connection.execute("UPDATE main.schema_version SET version = 45")
+    backup = tmp_path / "backup"
+    back_up(home, backup)
+    before = content(home)
+
+    with pytest.raises(StoreError) as refused:
+        restore(backup, home, overwrite=True)
+
+    assert str(refused.value) == (
+        f"{backup / name} was made before vlm-loom 0.2.0, the first version whose homes are kept: keep "
+        f"{backup} for the version that made it, and set LOOM_HOME to another folder."
+    )
+    assert content(home) == before and {each.name for each in tmp_path.iterdir()} == {
+        "backup",
+        "home",
+    }
+
+
+def test_images_take_no_place_twice_and_stay_when_the_home_goes(home: Path, tmp_path: Path) -> None:
+    back_up(home, tmp_path / "backup")
+    images = [path for path in (home / "images").rglob("*") if path.is_file()]
+    assert images and all(path.stat().st_nlink >= 2 for path in images)
+
+    for path in images:
+        path.unlink()
+
+    restored = [path for path in (tmp_path / "backup" / "images").rglob("*") if path.is_file()]
+    assert len(restored) == len(images)
+
+
+def test_images_are_copied_where_they_cannot_be_linked(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_link(*_: object) -> None:
+        raise OSError(18, "Invalid cross-device link")
+
+    monkeypatch.setattr(os, "link", no_link)
+    back_up(home, tmp_path / "backup")
+    assert content(tmp_path / "backup") == content(home)
+
+
+# --- While others write --------------------------------------------------------------------------
+
+
+def _write_pairs(folder: Path, number: int, ready: Any) -> None:
+    """Calls, decisions and images, each before the row of the warehouse that refers to them."""
+    ledger, reviews = Ledger(folder / "ledger.sqlite"), ReviewStore(folder / "review.sqlite")
+    index = ImageIndex(folder / "image_index.sqlite")
+    warehouse = Warehouse(folder / "warehouse.duckdb")
+    for round_ in range(10_000):
+        name = 1_000_000 * number + round_
+        image = folder / "images" / "00" / f"{name}.png"
+        image.parent.mkdir(exist_ok=True)
+        image.write_text(f"{name}")
+        index.record([Fetched(f"https://example.org/{name}", f"{name}", {})])
+        ledger.add([call(name)])
+        reviews.append([decision(name)])
+        release = folder / "releases" / f"r-{name}"
+        release.mkdir()
+        (release / "card.json").write_text("{}")
+        rows = answers(f"{number}-{round_}", 1, text=call(name).key)
+        warehouse.replace(TABLE, rows, {"set_id": f"{number}-{round_}"})
+        if round_ == 2:
+            ready.release()
+
+
+def test_a_backup_taken_while_others_write_has_all_that_it_refers_to(
+    home: Path, tmp_path: Path
+) -> None:
+    ready = PROCESSES.Semaphore(0)
+    writers = [PROCESSES.Process(target=_write_pairs, args=(home, n, ready)) for n in (1, 2)]
+    for writer in writers:
+        writer.start()
+    try:
+        for _ in writers:
+            assert ready.acquire(timeout=120)
+        for number in range(3):
+            back_up(home, tmp_path / f"backup-{number}")
+            time.sleep(0.3)
+        assert all(writer.is_alive() for writer in writers)
+    finally:
+        for writer in writers:
+            os.kill(writer.pid, signal.SIGKILL)
+            writer.join()
+
+    n_before = 0
+    for number in range(3):
+        restore(tmp_path / f"backup-{number}", tmp_path / f"home-{number}")
+        n_rows = whole(tmp_path / f"home-{number}")
+        assert n_rows > n_before or number == 0
+        n_before = n_rows
+    assert n_before > 6
+
+
+def whole(home: Path) -> int:
+    """Whether all that the home's tables refer to is there; the number of rows that refer."""
+    ledger, reviews = Ledger(home / "ledger.sqlite"), ReviewStore(home / "review.sqlite")
+    rows = Warehouse(home / "warehouse.duckdb").sql(
+        f"SELECT set_id, answer FROM {TABLE} WHERE set_id LIKE '%-%'"
+    )
+    names = [
+        1_000_000 * int(set_id.split("-")[0]) + int(set_id.split("-")[1])
+        for set_id in rows.column("set_id").to_pylist()
+    ]
+    keys = rows.column("answer").to_pylist()
+    assert set(ledger.find(keys)) == set(keys) and len(set(keys)) == len(names)
+    known = {each.item_id for each in reviews.decisions()}
+    assert {decision(name).item_id for name in names} <= known
+    index = ImageIndex(home / "image_index.sqlite")
+    assert len(index.known(f"https://example.org/{name}" for name in names)) == len(names)
+    for name in names:
+        assert (home / "images" / "00" / f"{name}.png").read_text() == f"{name}"
+        assert (home / "releases" / f"r-{name}" / "card.json").is_file()
+    # What was recorded of an image has the image, too.
+    with closing(sqlite3.connect(home / "image_index.sqlite")) as connection:
+        recorded = connection.execute(
+            "SELECT image_id FROM fetched WHERE url LIKE 'https://example.org/%'"
+        ).fetchall()
+    assert all((home / "images" / "00" / f"{name}.png").is_file() for (name,) in recorded)
+    return len(names)
+
+
+def test_what_a_killed_writer_left_in_a_log_is_in_the_backup(home: Path, tmp_path: Path) -> None:
+    ledger = Ledger(home / "ledger.sqlite")
+    ledger.add([call(7)])
+    assert (home / "ledger.sqlite-wal").stat().st_size > 0
+
+    back_up(home, tmp_path / "backup")
+    restore(tmp_path / "backup", tmp_path / "again")
+
+    assert Ledger(tmp_path / "again" / "ledger.sqlite").find([call(7).key])
+    assert not (tmp_path / "backup" / "ledger.sqlite-wal").exists()
+
+
+# --- Killed --------------------------------------------------------------------------------------
+
+
+def _back_up_and_die(source: Path, target: Path, n: int) -> None:
+    copied, copy = 0, home_backup._copy
+
+    def dying(*arguments: Any) -> home_backup.BackedUpFile:
+        nonlocal copied
+        copied += 1
+        if copied == n:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return copy(*arguments)
+
+    home_backup._copy = dying
+    back_up(source, target)
+
+
+def _restore_and_die(source: Path, target: Path, n: int) -> None:
+    copied, put_back = 0, home_backup._put_back
+
+    def dying(*arguments: Any) -> None:
+        nonlocal copied
+        copied += 1
+        if copied == n:
+            os.kill(os.getpid(), signal.SIGKILL)
+        put_back(*arguments)
+
+    home_backup._put_back = dying
+    restore(source, target)
+
+
+def killed(work: Any, *arguments: Any) -> None:
+    child = PROCESSES.Process(target=work, args=arguments)
+    child.start()
+    child.join(120)
+    assert child.exitcode == -signal.SIGKILL
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 30])
+def test_a_killed_backup_leaves_nothing_that_looks_whole(
+    home: Path, tmp_path: Path, n: int
+) -> None:
+    target = tmp_path / "backups" / "today"
+    killed(_back_up_and_die, home, target, n)
+
+    assert not target.exists()
+    (left,) = [path for path in target.parent.iterdir() if path.is_dir()]
+    with pytest.raises(BackupError, match=f"is no whole backup, as it has no {MANIFEST}"):
+        restore(left, tmp_path / "again")
+
+    back_up(home, target)
+    assert [path.name for path in target.parent.iterdir()] == ["today"]
+    restore(target, tmp_path / "again")
+    assert content(tmp_path / "again") == content(home)
+
+
+def test_a_killed_restore_leaves_no_home_and_can_be_done_again(home: Path, tmp_path: Path) -> None:
+    back_up(home, tmp_path / "backup")
+    killed(_restore_and_die, tmp_path / "backup", tmp_path / "again", 20)
+    assert not (tmp_path / "again").exists()
+    assert list(tmp_path.glob(".again.restoring-*"))
+
+    restore(tmp_path / "backup", tmp_path / "again")
+    assert content(tmp_path / "again") == content(home)
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_what_another_program_has_beside_a_backup_stays(home: Path, tmp_path: Path) -> None:
+    """A file that has a draft's name, folders that have nearly one, and a link."""
+    others = tmp_path / "backups"
+    for name in (".song.partial", ".mail.backing-up", f"mail.backing-up-{'0' * 32}"):
+        (others / name).mkdir(parents=True)
+    (others / ".video.partial").write_text("on its way")
+    (others / f".file.backing-up-{'0' * 32}").write_text("not ours")
+    (others / f".link.backing-up-{'0' * 32}").symlink_to(home)
+    before = {each.name for each in others.iterdir()}
+
+    back_up(home, others / "today")
+
+    assert {each.name for each in others.iterdir()} == before | {"today"}
+
+
+# --- Two at once ---------------------------------------------------------------------------------
+
+
+def _slowly(work: Any, arguments: Any, outcomes: Any) -> None:
+    """Do it, with time enough for another to come at each file."""
+    for name in ("_copy", "_put_back"):
+        step = getattr(home_backup, name)
+
+        def slow(*given: Any, step: Any = step) -> Any:
+            time.sleep(0.01)
+            return step(*given)
+
+        setattr(home_backup, name, slow)
+    try:
+        work(*arguments)
+        outcomes.put("done")
+    except BackupError as error:
+        outcomes.put(str(error))
+
+
+def two_at_once(work: Any, *arguments: Any) -> list[str]:
+    """What became of each, in the order of the alphabet."""
+    outcomes = PROCESSES.Queue()
+    both = [PROCESSES.Process(target=_slowly, args=(work, arguments, outcomes)) for _ in range(2)]
+    for each in both:
+        each.start()
+    found = sorted(outcomes.get(timeout=120) for _ in both)
+    for each in both:
+        each.join()
+    return found
+
+
+def test_of_two_backups_at_once_to_one_folder_one_is_made(home: Path, tmp_path: Path) -> None:
+    target = tmp_path / "backups" / "today"
+    refused, done = two_at_once(back_up, home, target)
+
+    assert done == "done"
+    assert refused == f"{target} is there already: give a folder that is not."
+    restore(target, tmp_path / "again")
+    assert content(tmp_path / "again") == content(home)
+    assert [each.name for each in target.parent.iterdir()] == ["today"]
+
+
+def test_of_two_restores_at_once_to_a_new_home_one_is_made(home: Path, tmp_path: Path) -> None:
+    back_up(home, tmp_path / "backup")
+    refused, done = two_at_once(restore, tmp_path / "backup", tmp_path / "again")
+
+    assert done == "done"
+    assert refused.startswith(f"{tmp_path / 'again'} has a home already: say --overwrite")
+    assert content(tmp_path / "again") == content(home)
+    assert not list(tmp_path.glob(".*"))
+
+
+# --- A home that can only be read ----------------------------------------------------------------
+
+
+def _back_up_as_a_reader(source: Path, target: Path, log: Path) -> None:
+    if os.geteuid() == 0:
+        # Root writes where nobody may, unless it gives that power up (version 3 of the call).
+        header = (ctypes.c_uint32 * 2)(0x20080522, 0)
+        assert ctypes.CDLL(None).capset(header, (ctypes.c_uint32 * 6)()) == 0
+    try:
+        back_up(source, target)
+    except BackupError as error:
+        log.write_text(str(error))
+
+
+def back_up_as_a_reader(home: Path, target: Path) -> str:
+    """Back up a home in which nothing can be written; what went wrong."""
+    log = target.with_suffix(".log")
+    folders = [home, *(each for each in home.rglob("*") if each.is_dir())]
+    for each in home.rglob("*"):
+        each.chmod(0o555 if each.is_dir() else 0o444)
+    home.chmod(0o555)
+    child = PROCESSES.Process(target=_back_up_as_a_reader, args=(home, target, log))
+    try:
+        child.start()
+        child.join(120)
+    finally:
+        for each in folders:
+            each.chmod(0o755)
+    assert child.exitcode == 0
+    return log.read_text() if log.exists() else ""
+
+
+def test_a_home_that_can_only_be_read_is_backed_up(home: Path, tmp_path: Path) -> None:
+    Ledger(home / "ledger.sqlite").close()
+    Warehouse(home / "warehouse.duckdb").check()
+    for left in (*home.glob("*-wal"), *home.glob("*-shm"), *home.glob("*.lock")):
+        left.unlink()
+    dumps = {each.name: dump(each) for each in home.glob("*.sqlite")}
+    for left in (*home.glob("*-wal"), *home.glob("*-shm")):
+        left.unlink()
+
+    assert back_up_as_a_reader(home, tmp_path / "backup") == ""
+
+    restore(tmp_path / "backup", tmp_path / "again")
+    assert {each.name: dump(each) for each in (tmp_path / "again").glob("*.sqlite")} == dumps
+    assert content(tmp_path / "again") == content(home)
+    assert Warehouse(tmp_path / "again" / "warehouse.duckdb").count("release.releases") == 4
+
+
+def test_what_stands_in_logs_of_a_home_that_can_only_be_read_is_in_the_backup(
+    home: Path, tmp_path: Path
+) -> None:
+    ledger = Ledger(home / "ledger.sqlite")
+    ledger.add([call(7)])
+    killed(_write_and_die, home / "warehouse.duckdb")
+    assert (home / "ledger.sqlite-wal").stat().st_size > 0
+    assert (home / "warehouse.duckdb.wal").stat().st_size > 0
+
+    assert back_up_as_a_reader(home, tmp_path / "backup") == ""
+
+    restore(tmp_path / "backup", tmp_path / "again")
+    assert Ledger(tmp_path / "again" / "ledger.sqlite").find([call(7).key])
+    rows = Warehouse(tmp_path / "again" / "warehouse.duckdb").sql("SELECT n FROM main.late")
+    assert rows.column("n").to_pylist() == [1]
+
+
+def _write_and_die(path: Path) -> None:
+    connection = duckdb.connect(str(path))
+    connection.execute("CREATE TABLE main.late AS SELECT 1 AS n")
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+# --- What is refused -----------------------------------------------------------------------------
+
+
+def test_a_home_that_is_there_is_not_written_over_unless_told_so_and_kept_even_then(
+    home: Path, tmp_path: Path
+) -> None:
+    back_up(home, tmp_path / "backup")
+    before = content(home)
+    (home / "reports" / "mmdu.html").write_text("newer")
+
+    with pytest.raises(BackupError, match="has a home already: say --overwrite"):
+        restore(tmp_path / "backup", home)
+    assert (home / "reports" / "mmdu.html").read_text() == "newer"
+
+    earlier = restore(tmp_path / "backup", home, overwrite=True)
+
+    assert content(home) == before
+    assert earlier is not None and earlier.parent == home.parent
+    assert (earlier / "reports" / "mmdu.html").read_text() == "newer"
+
+
+def test_a_volume_is_not_restored_into_but_filled_by_copying(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing can be renamed to where a volume is mounted."""
+    back_up(home, tmp_path / "backup")
+    monkeypatch.setattr(Path, "is_mount", lambda path: path.name == "volume")
+    (tmp_path / "volume").mkdir()
+    with pytest.raises(BackupError, match="volume is a volume of its own.*restore, and copy"):
+        restore(tmp_path / "backup", tmp_path / "volume")
+    assert not list((tmp_path / "volume").iterdir())
+
+
+def test_an_empty_folder_is_restored_into(home: Path, tmp_path: Path) -> None:
+    back_up(home, tmp_path / "backup")
+    (tmp_path / "again").mkdir()
+    assert restore(tmp_path / "backup", tmp_path / "again") is None
+    assert content(tmp_path / "again") == content(home)
+
+
+@pytest.mark.parametrize("harm", ["missing", "shorter"])
+def test_a_backup_that_was_damaged_is_refused(home: Path, tmp_path: Path, harm: str) -> None:
+    back_up(home, tmp_path / "backup")
+    path = tmp_path / "backup" / "ledger.sqlite"
+    if harm == "missing":
+        path.unlink()
+    else:
+        path.write_bytes(path.read_bytes()[:-1])
+
+    with pytest.raises(BackupError, match=r"ledger\.sqlite is missing, a link or of another size"):
+        restore(tmp_path / "backup", tmp_path / "again")
+    assert not (tmp_path / "again").exists()
+
+
+@pytest.mark.parametrize(
+    "file", ["ledger.sqlite", "warehouse.duckdb", "review.yaml", "reports/mmdu.html", "an image"]
+)
+def test_a_backup_whose_bytes_were_changed_is_refused(
+    home: Path, tmp_path: Path, file: str
+) -> None:
+    if file == "an image":
+        file = next(p for p in home.rglob("images/*/*")).relative_to(home).as_posix()
+    back_up(home, tmp_path / "backup")
+    path = tmp_path / "backup" / file
+    data = bytearray(path.read_bytes())
+    data[-1] ^= 1
+    path.write_bytes(data)
+
+    with pytest.raises(BackupError) as refused:
+        restore(tmp_path / "backup", tmp_path / "again")
+
+    assert str(refused.value) == (
+        f"{path} has not the bytes that were backed up: take another backup."
+    )
+    assert not (tmp_path / "again").exists() and not list(tmp_path.glob(".*"))
+
+
+def test_a_backup_has_the_hash_of_each_file(home: Path, tmp_path: Path) -> None:
+    """Also of a file among the images that has no hash for its name."""
+    (home / "images" / "00").mkdir(exist_ok=True)
+    (home / "images" / "00" / "note.txt").write_text("by hand")
+    back_up(home, tmp_path / "backup")
+
+    files = json.loads((tmp_path / "backup" / MANIFEST).read_text())["files"]
+    for name, file in files.items():
+        data = (tmp_path / "backup" / name).read_bytes()
+        assert file == {"n_bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "[]", "{}", '{"files": {}}', '{"made_at": "2026-01-01T00:00:00Z", "files": {}}', "\xff",
+        '{"made_at": "2026-01-01T00:00:00Z", "files": {"../x": {"n_bytes": 1, "sha256": ""}}}',
+        '{"made_at": "2026-01-01T00:00:00Z", "files": {"/x": {"n_bytes": 1, "sha256": ""}}}',
+    ],
+)  # fmt: skip
+def test_a_manifest_that_is_none_is_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "backup").mkdir()
+    (tmp_path / "backup" / MANIFEST).write_bytes(text.encode("latin-1"))
+    with pytest.raises(BackupError) as refused:
+        restore(tmp_path / "backup", tmp_path / "again")
+    assert str(refused.value) == (
+        f"{tmp_path / 'backup' / MANIFEST} does not list the files of a backup: take another backup."
+    )
+
+
+def test_what_cannot_be_backed_up_is_said_in_one_sentence(home: Path, tmp_path: Path) -> None:
+    with pytest.raises(BackupError, match="nothing to back up in .*: set LOOM_HOME"):
+        back_up(tmp_path / "nowhere", tmp_path / "backup")
+    with pytest.raises(BackupError, match="is inside the home"):
+        back_up(home, home / "backups" / "today")
+    (tmp_path / "there").mkdir()
+    with pytest.raises(BackupError, match="is there already"):
+        back_up(home, tmp_path / "there")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        OSError(28, "No space left on device"),
+        sqlite3.OperationalError("database or disk is full"),
+        duckdb.IOException("Could not write:\nNo space left on device"),
+    ],
+)
+def test_a_failure_is_said_in_one_sentence_and_leaves_nothing_behind(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def full(*_: object) -> None:
+        raise error
+
+    target = tmp_path / "backups" / "today"
+    monkeypatch.setattr(home_backup, "copy_sqlite", full)
+    with pytest.raises(BackupError) as refused:
+        back_up(home, target)
+    assert str(refused.value) == (
+        f"{home} was not backed up to {target} ({str(error).splitlines()[0]}): put this right and "
+        "run it again."
+    )
+    assert list(target.parent.iterdir()) == []
+
+
+def test_dagsters_own_files_are_copied_as_databases(home: Path, tmp_path: Path) -> None:
+    runs = home / "dagster" / "history" / "runs"
+    runs.mkdir(parents=True)
+    with closing(sqlite3.connect(runs / "index.db")) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("CREATE TABLE events (id INTEGER)")
+        connection.execute("INSERT INTO events VALUES (1)")
+        connection.commit()
+        # Still open, so that the row stands in the log beside the file.
+        back_up(home, tmp_path / "backup")
+
+    with closing(sqlite3.connect(tmp_path / "backup" / "dagster/history/runs/index.db")) as copy:
+        assert copy.execute("SELECT id FROM events").fetchall() == [(1,)]
+
+
+# --- Damaged stores --------------------------------------------------------------------------------
+
+
+def zeroed(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    page = 1 << 18 if path.suffix == ".duckdb" else 4096
+    start = 12_288 if path.suffix == ".duckdb" else 0
+    for place in range(start + page, len(data) - page, page):
+        data[place : place + page] = bytes(page)
+    path.write_bytes(data)
+
+
+DAMAGE = {
+    "zeroed pages": zeroed,
+    "truncated": lambda path: os.truncate(path, path.stat().st_size // 2),
+    "no bytes": lambda path: os.truncate(path, 0),
+    "a text in its place": lambda path: path.write_text("Minutes of the meeting\n" * 500),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+@pytest.mark.parametrize(
+    "name",
+    ["ledger.sqlite", "review.sqlite", "warehouse.duckdb", "dagster/history/runs/index.db"],
+)
+def test_a_damaged_store_is_named_by_backup_and_restore_and_the_last_good_backup_stays(
+    home: Path, tmp_path: Path, name: str, damage: str
+) -> None:
+    _history(home)
+    good, bad = tmp_path / "backups" / "good", tmp_path / "backups" / "bad"
+    back_up(home, good)
+    DAMAGE[damage](home / name)
+
+    with pytest.raises(UserError, match=re.escape(str(home / name))):
+        back_up(home, bad)
+
+    assert [each.name for each in good.parent.iterdir()] == ["good"]
+    DAMAGE[damage](good / name)
+    _trust(good, name)
+    before = (home / name).read_bytes()
+    with pytest.raises(BackupError, match=f"{re.escape(str(good / name))} is damaged"):
+        restore(good, home, overwrite=True)
+    assert (home / name).read_bytes() == before
+    assert not list(tmp_path.glob("home.before-*")) and not list(tmp_path.glob(".*"))
+
+
+def _history(home: Path) -> None:
+    """A database of Dagster with some pages."""
+    path = home / "dagster" / "history" / "runs" / "index.db"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE events (id INTEGER PRIMARY KEY, text TEXT)")
+        connection.executemany("INSERT INTO events (text) VALUES (?)", [("x" * 900,)] * 40)
+        connection.commit()
+
+
+def _trust(backup: Path, name: str) -> None:
+    """Have the manifest list the damaged file, as of a backup that was made without a check."""
+    made = json.loads((backup / MANIFEST).read_text())
+    data = (backup / name).read_bytes()
+    made["files"][name] = {"n_bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+    (backup / MANIFEST).write_text(json.dumps(made))
+
+
+@pytest.mark.parametrize("without_index", [False, True])
+def test_a_log_that_lost_commits_is_damage(home: Path, tmp_path: Path, without_index: bool) -> None:
+    killed(_commit_and_die, home)
+    log = home / "ledger.sqlite-wal"
+    os.truncate(log, log.stat().st_size - 1000)
+    if without_index:
+        (home / "ledger.sqlite-shm").unlink()
+    with pytest.raises(BackupError, match=r"ledger\.sqlite is damaged .*log"):
+        back_up(home, tmp_path / "backup")
+
+
+def _commit_and_die(home: Path) -> None:
+    Ledger(home / "ledger.sqlite").add([call(7)])
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.mark.parametrize("lost", [1, 100])
+def test_a_log_of_the_warehouse_that_is_cut_is_damage(
+    home: Path, tmp_path: Path, lost: int
+) -> None:
+    killed(_write_and_die, home / "warehouse.duckdb")
+    log = home / "warehouse.duckdb.wal"
+    os.truncate(log, log.stat().st_size - lost)
+    with pytest.raises(BackupError, match=r"warehouse\.duckdb is damaged \(its log"):
+        back_up(home, tmp_path / "backup")
+
+
+def test_a_damaged_image_is_named_when_it_is_backed_up(home: Path, tmp_path: Path) -> None:
+    image = next(path for path in (home / "images").rglob("*") if path.is_file())
+    image.write_bytes(b"other")
+    with pytest.raises(BackupError, match=f"{image.name} is damaged"):
+        back_up(home, tmp_path / "backup")
+
+
+# --- Links and pipes -------------------------------------------------------------------------------
+
+
+def test_links_out_of_the_home_and_pipes_are_left_out_and_told(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("secret")
+    (home / "images" / "a").symlink_to(tmp_path / "secret")
+    (home / "images" / "zero").symlink_to("/dev/zero")
+    os.mkfifo(home / "images" / "pipe")
+    made = back_up(home, tmp_path / "backup")
+    assert sorted(made.left_out) == ["images/a", "images/pipe", "images/zero"]
+
+
+def test_a_link_in_a_backup_is_refused(home: Path, tmp_path: Path) -> None:
+    back_up(home, tmp_path / "backup")
+    file = tmp_path / "backup" / "review.yaml"
+    file.rename(tmp_path / "elsewhere")
+    file.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(BackupError, match=r"review\.yaml is missing, a link or"):
+        restore(tmp_path / "backup", tmp_path / "again")

@@ -1,0 +1,197 @@
+"""Bringing a home's stores and files to what machines share, and back: nothing is lost or doubled."""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from methods.errors import UserError
+from resources.files import home
+from resources.files.object_storage import shared_files
+from resources.images.index import Fetched, ImageIndex
+from resources.images.store import open_images
+from resources.migrations import StoreError
+from resources.postgres.connection import PostgresConnection
+from resources.review.store import ReviewStore
+from resources.upkeep.moving import move
+from tests.doubles.servers import PostgresServer, S3Server
+from tests.resources.files.test_object_storage import picture
+from tests.resources.review.review_queue import queue, verdict
+
+N_ITEMS, N_ADDRESSES = 30, 2_500
+
+
+def fetched(number: int) -> Fetched:
+    return Fetched(f"https://example.org/{number}.png", f"{number:064x}", {"width": number})
+
+
+@pytest.fixture
+def built(loom_home: Path) -> Path:
+    """A home with a queue, decisions, addresses of images, pictures and pages."""
+    store = ReviewStore(home.review_path())
+    store.update_queue(queue(N_ITEMS))
+    for _ in range(5):
+        lock = store.lock_item("ana", "annotator")
+        assert lock is not None
+        store.decide(lock.token, verdict(lock, "ana"))
+    store.close()
+    index = ImageIndex(home.image_index_path())
+    index.record([fetched(n) for n in range(N_ADDRESSES)])
+    index.close()
+    images = open_images()
+    for colour in ("red", "green", "blue"):
+        images.put(picture(colour))
+    for name in ("releases/r-1/card.json", "reports/index.html", "reports/items/r-1/release.js"):
+        path = loom_home / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"bytes of {name}")
+    return loom_home
+
+
+@pytest.fixture
+def shared(
+    postgres: PostgresServer, s3: S3Server, monkeypatch: pytest.MonkeyPatch, built: Path
+) -> str:
+    """The address of an empty database; it and a bucket are set."""
+    address = postgres.database()
+    for name, value in s3.environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("LOOM_STORES", address)
+    monkeypatch.setenv("LOOM_FILES", f"s3://{s3.bucket()}/wit")
+    return address
+
+
+def rows(folder: Path) -> dict[str, list[str]]:
+    """The rows of the stores of a home, each as the statement that adds it."""
+    found = {}
+    for name in ("review.sqlite", "image_index.sqlite"):
+        with closing(sqlite3.connect(folder / name)) as connection:
+            found[name] = sorted(connection.iterdump())
+    return found
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for part in ("images", "releases", "reports")
+        for path in (folder / part).rglob("*")
+        if path.is_file()
+    }
+
+
+def test_where_to_is_asked_for(built: Path) -> None:
+    with pytest.raises(UserError, match="set LOOM_STORES, LOOM_WAREHOUSE or LOOM_FILES"):
+        move(back=False, say=print)
+
+
+def test_all_is_there_and_comes_back_the_same(
+    built: Path, shared: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+    move(back=False, say=said.append)
+    assert any("image_index.sqlite to postgresql://" in line for line in said)
+    assert any("images: 3, 3 of them sent" in line for line in said)
+    # The home keeps what it has, and a second time brings nothing.
+    again: list[str] = []
+    move(back=False, say=again.append)
+    assert sum("was brought there before" in line for line in again) == 2
+    assert any("images: 3, 0 of them sent" in line for line in again)
+    other = tmp_path / "other"
+    monkeypatch.setenv("LOOM_HOME", str(other))
+    other.mkdir()
+    move(back=True, say=again.append)
+    before, after = rows(built), rows(other)
+    assert after == before
+    assert files(other) == files(built)
+
+
+def test_numbers_of_decisions_go_on(built: Path, shared: str) -> None:
+    move(back=False, say=print)
+    store = ReviewStore(home.review_path())
+    assert len(store.items()) == N_ITEMS
+    lock = store.lock_item("bo", "annotator")
+    assert lock is not None
+    assert store.decide(lock.token, verdict(lock, "bo")) == 6
+    store.close()
+
+
+@pytest.mark.parametrize("after", [0, 1, 2, 4])
+def test_who_is_interrupted_goes_on(
+    built: Path, shared: str, monkeypatch: pytest.MonkeyPatch, after: int
+) -> None:
+    real, left = PostgresConnection.executemany, [after]
+
+    def stops(self: PostgresConnection, *given: object) -> object:
+        left[0] -= 1
+        if left[0] < 0:
+            raise KeyboardInterrupt
+        return real(self, *given)  # type: ignore[arg-type]
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(PostgresConnection, "executemany", stops)
+        move(back=False, say=print)
+    move(back=False, say=print)
+    index = ImageIndex(home.image_index_path())
+    assert len(index.known(fetched(n).url for n in range(N_ADDRESSES))) == N_ADDRESSES
+    index.close()
+
+
+def test_a_database_with_rows_of_its_own_is_refused(built: Path, shared: str) -> None:
+    index = ImageIndex(home.image_index_path())
+    index.record([fetched(1)])
+    index.close()
+    with pytest.raises(StoreError, match=r"has rows of its own .*that nothing has used"):
+        move(back=False, say=print)
+
+
+def test_a_row_that_differs_is_found(
+    built: Path, shared: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = PostgresConnection.executemany
+
+    def changes(self: PostgresConnection, sql: str, given: list[tuple[object, ...]]) -> object:
+        if "image" in sql:
+            given = [
+                tuple("other" if value == f"{7:064x}" else value for value in row) for row in given
+            ]
+        return real(self, sql, given)
+
+    monkeypatch.setattr(PostgresConnection, "executemany", changes)
+    with pytest.raises(StoreError, match="differs from the file in row"):
+        move(back=False, say=print)
+
+
+def test_a_home_that_has_stores_does_not_get_others(built: Path, shared: str) -> None:
+    move(back=False, say=print)
+    with pytest.raises(
+        StoreError, match="nothing is written over it: set LOOM_HOME to a new folder"
+    ):
+        move(back=True, say=print)
+
+
+def test_a_damaged_picture_is_left_out_and_counted(built: Path, shared: str) -> None:
+    path = next((built / "images").glob("*/*.png"))
+    path.write_bytes(b"cut")
+    said: list[str] = []
+    move(back=False, say=said.append)
+    assert any("images: 3, 2 of them sent" in line and "1 damaged" in line for line in said)
+
+
+def test_what_others_have_written_since_stays_when_a_home_is_brought_again(
+    built: Path, shared: str, tmp_path: Path
+) -> None:
+    move(back=False, say=print)
+    files = shared_files()
+    assert files is not None
+    newer = tmp_path / "releases"
+    for name in ("r-1/card.json", "r-2/card.json"):
+        (newer / name).parent.mkdir(parents=True)
+        (newer / name).write_text(f"newer {name}")
+    files.publish("releases", newer)
+    files.put("reports/index.html", b"newer index")
+    move(back=False, say=print)
+    assert files.keys("releases") == [".files.json", "r-1/card.json", "r-2/card.json"]
+    assert files.get("releases/r-1/card.json") == b"newer r-1/card.json"
+    assert set(files.listing("releases")) == {"r-1/card.json", "r-2/card.json"}
+    assert files.get("reports/index.html") == b"newer index"

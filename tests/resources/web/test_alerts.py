@@ -1,0 +1,164 @@
+"""Messages reach a webhook and a mail server, or say in a sentence without secrets why they do not."""
+
+import json
+import socketserver
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from resources.web import alerts
+from resources.web.alerts import EMAIL, SMTP, WEBHOOK, are_set, send
+from resources.web.ports import HOST
+from tests.doubles.serving import free_ports, serving
+
+SECRET = "T0K3N"
+
+
+class Webhook(ThreadingHTTPServer):
+    """Answers with a status, or not at all before it is let go."""
+
+    def __init__(self, status: int = 200, hangs: bool = False):
+        self.received: list[dict[str, str]] = []
+        self.status, self.let_go = status, threading.Event()
+        if not hangs:
+            self.let_go.set()
+        super().__init__((HOST, 0), _Handler)
+
+    @property
+    def address(self) -> str:
+        return f"http://{HOST}:{self.server_address[1]}/services/{SECRET}"
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: Webhook
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["content-length"]))
+        self.server.received.append(json.loads(body))
+        self.server.let_go.wait(10)
+        self.send_response(self.server.status)
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+def test_nobody_is_told_where_nothing_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in (WEBHOOK, EMAIL, SMTP):
+        monkeypatch.delenv(name, raising=False)
+    assert not are_set()
+    assert send("subject", "text") == []
+
+
+def test_a_webhook_gets_slacks_form_with_slacks_characters_spelled_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with serving(Webhook()) as server:
+        monkeypatch.setenv(WEBHOOK, server.address)
+        assert are_set()
+        assert send("build failed", "a <!channel> & b") == []
+    assert server.received == [{"text": "build failed\na &lt;!channel&gt; &amp; b"}]
+
+
+def test_a_long_text_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving(Webhook()) as server:
+        monkeypatch.setenv(WEBHOOK, server.address)
+        assert send("s", "x" * 9000) == []
+    assert len(server.received[0]["text"]) < 3100
+
+
+@pytest.mark.parametrize("status", [302, 404, 500])
+def test_a_status_is_a_sentence_without_the_address(
+    monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
+    with serving(Webhook(status)) as server:
+        monkeypatch.setenv(WEBHOOK, server.address)
+        (trouble,) = send("s", "t")
+    assert str(status) in trouble and WEBHOOK in trouble and SECRET not in trouble
+
+
+def test_a_webhook_that_hangs_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(alerts, "TIMEOUT", 0.3)
+    with serving(Webhook(hangs=True)) as server:
+        monkeypatch.setenv(WEBHOOK, server.address)
+        (trouble,) = send("s", "t")
+        server.let_go.set()
+    assert "did not answer (ReadTimeout)" in trouble and SECRET not in trouble
+
+
+@pytest.mark.parametrize("address", [f"http://{HOST}:1/{SECRET}", f"ftp://x/{SECRET}", f"{SECRET}"])
+def test_an_address_where_nobody_answers_is_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:
+    monkeypatch.setenv(WEBHOOK, address)
+    (trouble,) = send("s", "t")
+    assert WEBHOOK in trouble and SECRET not in trouble
+
+
+class _Mail(socketserver.StreamRequestHandler):
+    """As much of SMTP as sending one message takes, without encryption."""
+
+    server: "MailServer"
+
+    def handle(self) -> None:
+        self.wfile.write(b"220 here\r\n")
+        while line := self.rfile.readline():
+            said = line.decode().strip()
+            self.server.said.append(said)
+            if said.upper() == "DATA":
+                self.wfile.write(b"354 go on\r\n")
+                while (part := self.rfile.readline()) != b".\r\n":
+                    self.server.message += part.decode()
+            if said.upper() == "QUIT":
+                self.wfile.write(b"221 bye\r\n")
+                return
+            self.wfile.write(b"250 ok\r\n")
+
+
+class MailServer(socketserver.ThreadingTCPServer):
+    def __init__(self) -> None:
+        self.said: list[str] = []
+        self.message = ""
+        super().__init__((HOST, 0), _Mail)
+
+
+def test_a_mail_has_subject_text_and_all_receivers(monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving(MailServer()) as server:
+        monkeypatch.setenv(EMAIL, "ada@example.org, eva@example.org")
+        monkeypatch.setenv(SMTP, f"smtp://{HOST}:{server.server_address[1]}")
+        assert send("build\nfailed", "The server is down.") == []
+    assert "Subject: build failed" in server.message
+    assert "The server is down." in server.message
+    receivers = [said for said in server.said if said.lower().startswith("rcpt")]
+    assert len(receivers) == 2
+
+
+def test_a_password_is_not_sent_in_the_clear(monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving(MailServer()) as server:
+        monkeypatch.setenv(EMAIL, "ada@example.org")
+        monkeypatch.setenv(SMTP, f"smtp://ada:{SECRET}@{HOST}:{server.server_address[1]}")
+        (trouble,) = send("s", "t")
+    assert SMTP in trouble and SECRET not in trouble
+    assert not any("AUTH" in said for said in server.said) and server.message == ""
+
+
+@pytest.mark.parametrize("address", ["", "example.org:25", f"http://{SECRET}@x", "smtp://h:99999"])
+def test_a_mail_server_that_is_none_is_refused(
+    monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:
+    monkeypatch.setenv(EMAIL, "ada@example.org")
+    monkeypatch.setenv(SMTP, address)
+    (trouble,) = send("s", "t")
+    assert f"{EMAIL} needs {SMTP}" in trouble and SECRET not in trouble
+
+
+def test_one_way_that_fails_leaves_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    (nobody,) = free_ports(1)
+    with serving(Webhook()) as server:
+        monkeypatch.setenv(WEBHOOK, server.address)
+        monkeypatch.setenv(EMAIL, "ada@example.org")
+        monkeypatch.setenv(SMTP, f"smtp://{HOST}:{nobody}")
+        troubles = send("s", "t")
+    assert len(troubles) == 1 and SMTP in troubles[0]
+    assert len(server.received) == 1

@@ -1,0 +1,113 @@
+"""A host that asks for a pause gets it from everything in the process that asks it."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from dagster_project.resources import make_resources
+from methods.ingest.image_check import ImageRejected
+from resources.images.fetcher import ImageFetcher
+from resources.web.host_pauses import HostPauses, host_name
+from resources.wikipedia import Wikipedia, WikipediaError
+from tests.resources.images.upload_double import UploadDouble, busy, ok, serving_uploads
+from tests.resources.wikipedia import mediawiki_faults as faults
+from tests.resources.wikipedia.mediawiki_double import MediaWiki, Page
+
+
+@pytest.fixture
+def uploads() -> Iterator[UploadDouble]:
+    with serving_uploads() as server:
+        yield server
+
+
+@pytest.fixture
+def wiki() -> Iterator[MediaWiki]:
+    with MediaWiki({"Owl": Page("It flies.")}) as server:
+        yield server
+
+
+def wikipedia(wiki: MediaWiki, folder: Path, pauses: HostPauses) -> Wikipedia:
+    return Wikipedia("me@example.org", api=wiki.api, folder=folder, backoff=0.005, pauses=pauses)
+
+
+def fetched(uploads: UploadDouble, pauses: HostPauses, *answers) -> bytes | ImageRejected:
+    fetcher = ImageFetcher(allow_private=True, backoff=0.005, pauses=pauses)
+    [(_, result)] = fetcher.fetch_each([uploads.serve("owl.png", *answers)])
+    return result
+
+
+def test_a_host_that_is_not_paused_may_be_asked_at_once():
+    assert HostPauses().seconds_left("example.org") == 0
+
+
+def test_a_shorter_pause_does_not_end_a_longer_one():
+    pauses = HostPauses()
+    pauses.pause("example.org", 100)
+    pauses.pause("example.org", 5)
+
+    assert 99 < pauses.seconds_left("example.org") <= 100
+    assert pauses.seconds_left("example.com") == 0
+
+
+def test_a_host_is_the_same_in_any_writing():
+    addresses = ("http://Example.org/a", "https://example.org:8080/b", "https://me:x@EXAMPLE.ORG./")
+    assert {host_name(address) for address in addresses} == {"example.org"}
+    assert host_name("nothing") == host_name("http://[x/a") == ""
+
+
+def test_a_pause_that_wikipedia_asked_for_holds_for_images(uploads, wiki, tmp_path, monkeypatch):
+    monkeypatch.setattr("resources.wikipedia.api_client.TRIES", 1)
+    pauses = HostPauses()
+    wiki.fail(faults.maxlag("0.5"))
+    with pytest.raises(WikipediaError, match="maxlag"):
+        wikipedia(wiki, tmp_path, pauses).pages("birds", "en", ["Owl"])
+
+    start = time.monotonic()
+    assert isinstance(fetched(uploads, pauses, ok()), bytes)
+    assert time.monotonic() - start > 0.4
+
+
+def test_a_pause_that_an_image_server_asked_for_holds_for_wikipedia(uploads, wiki, tmp_path):
+    pauses = HostPauses()
+    fetched(uploads, pauses, *[busy(retry_after="0.5")] * 6)
+
+    start = time.monotonic()
+    wikipedia(wiki, tmp_path, pauses).pages("birds", "en", ["Owl"])
+    assert time.monotonic() - start > 0.4
+
+
+def test_a_pause_of_hours_is_waited_for_by_neither(uploads, wiki, tmp_path):
+    pauses = HostPauses()
+    pauses.pause("127.0.0.1", 7200)
+
+    rejected = fetched(uploads, pauses, ok())
+    assert isinstance(rejected, ImageRejected) and rejected.reason == "rate_limited"
+    assert "only in 7200 seconds: run this again after that" in rejected.detail
+    with pytest.raises(WikipediaError, match="left alone for 7200 seconds: run this again after"):
+        wikipedia(wiki, tmp_path, pauses).pages("birds", "en", ["Owl"])
+    assert uploads.asked == {} and wiki.requests == []
+
+
+def test_the_resources_of_a_process_share_their_pauses(uploads, wiki, loom_home, monkeypatch):
+    """The corpus asks Wikipedia, the image fetcher the servers of the images."""
+    corpus = loom_home / "corpus"
+    corpus.mkdir(parents=True)
+    (corpus / "corpus.yaml").write_text(
+        f'wikipedia: {{contact: me@example.org, api: "{wiki.api}"}}\n'
+        "images: {allow_private_addresses: true}\n"
+    )
+    monkeypatch.setenv("LOOM_CORPUS", str(corpus))
+    resources = make_resources()
+    wiki.fail(faults.status(429, "7200"))
+
+    with pytest.raises(WikipediaError, match="7200 seconds"):
+        resources["corpus"].resource_fn(None).wikipedia.pages("birds", "en", ["Owl"])
+    fetcher = resources["image_fetcher"].resource_fn(None)
+    [(url, rejected)] = fetcher.fetch_each([uploads.serve("owl.png", ok())])
+
+    assert host_name(url) == urlsplit(wiki.api.replace("{language}", "en")).hostname
+    assert isinstance(rejected, ImageRejected) and rejected.reason == "rate_limited"
+    assert uploads.asked == {}

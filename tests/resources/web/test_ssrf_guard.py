@@ -1,0 +1,142 @@
+"""No URL leads into the network this machine stands in, however it is written or redirected."""
+
+import pytest
+
+from methods.ingest.image_check import ImageRejected
+from resources.images.fetcher import Fetched, ImageFetcher
+from resources.web import ssrf_guard as guarded_network
+from resources.web.ssrf_guard import is_public
+from tests.resources.images.upload_double import PICTURE, ok, redirect, serving_uploads
+
+INSIDE = [
+    "http://10.0.0.1/a.png",
+    "http://169.254.169.254/latest/meta-data/",
+    "http://[::1]/a.png",
+    "http://[fe80::1]/a.png",
+    "http://upload.wikimedia.org:secret@192.168.1.1/a.png",
+    "https://127.0.0.1/a.png",
+]
+
+
+@pytest.fixture
+def uploads():
+    with serving_uploads() as uploads:
+        yield uploads
+
+
+def fetch(url: str, mirror: str | None = None, **options) -> Fetched:
+    fetcher = ImageFetcher(mirror, **{"timeout": 5.0, "backoff": 0.01} | options)
+    [(_, result)] = fetcher.fetch_each([url])
+    return result
+
+
+def refused(result: Fetched) -> bool:
+    return isinstance(result, ImageRejected) and result.reason == "private_address"
+
+
+@pytest.mark.parametrize(
+    "host", ["127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "10.1.2.3", "2130706433"]
+)
+def test_the_open_web_does_not_reach_inside(uploads, host):
+    """Nor does any other way to write the loopback address: what it resolves to is looked at."""
+    uploads.serve("a.png", ok())
+    assert refused(fetch(f"http://{host}:{uploads.server_port}/a.png"))
+    assert not uploads.log
+
+
+@pytest.mark.parametrize("target", INSIDE)
+def test_a_mirror_is_trusted_but_not_where_it_points(uploads, target):
+    uploads.serve("a.png", redirect(target))
+    assert refused(fetch("https://example.org/a.png", uploads.base))
+    assert uploads.asked == {"a.png": 1}
+
+
+def test_nor_another_port_of_the_mirror_s_host(uploads):
+    with serving_uploads() as other:
+        uploads.serve("a.png", redirect(other.serve("a.png", ok())))
+        assert refused(fetch("https://example.org/a.png", uploads.base))
+        assert not other.log
+
+
+@pytest.mark.parametrize("target", INSIDE)
+def test_a_public_host_does_not_lead_inside(uploads, monkeypatch, target):
+    """The server stands in for a public one, reached as localhost; every other address is real."""
+
+    async def addresses(host: str, port: int) -> list[str]:
+        return ["192.0.2.1"] if host == "public.example" else await resolve(host, port)
+
+    async def connect(self, host: str, *rest: object):
+        return await real(self, "127.0.0.1" if host == "192.0.2.1" else host, *rest)
+
+    resolve, real = guarded_network._addresses, guarded_network.httpcore.AnyIOBackend.connect_tcp
+    monkeypatch.setattr(guarded_network, "_addresses", addresses)
+    monkeypatch.setattr(guarded_network.httpcore.AnyIOBackend, "connect_tcp", connect)
+    monkeypatch.setattr(
+        guarded_network, "is_public", lambda text: text == "192.0.2.1" or is_public(text)
+    )
+    public = uploads.serve("good.png", ok(), host="public.example")
+    assert fetch(public) == PICTURE
+    assert refused(fetch(uploads.serve("a.png", redirect(target), host="public.example")))
+
+
+def test_a_host_with_one_private_address_is_not_asked_at_its_other(monkeypatch):
+    async def addresses(host: str, port: int) -> list[str]:
+        return ["8.8.8.8", "10.0.0.1"]
+
+    monkeypatch.setattr(guarded_network, "_addresses", addresses)
+    assert refused(fetch("http://example.org/a.png"))
+
+
+def test_a_name_that_resolves_anew_to_a_private_address_is_not_connected_to(uploads, monkeypatch):
+    """Each connection goes to an address that was looked at for it."""
+    found = iter([["192.0.2.1"], ["127.0.0.1"]])
+    connected: list[str] = []
+
+    async def addresses(host: str, port: int) -> list[str]:
+        return next(found)
+
+    async def connect(self, host: str, *rest: object):
+        connected.append(host)
+        return await real(self, "127.0.0.1", *rest)
+
+    real = guarded_network.httpcore.AnyIOBackend.connect_tcp
+    monkeypatch.setattr(guarded_network, "_addresses", addresses)
+    monkeypatch.setattr(guarded_network.httpcore.AnyIOBackend, "connect_tcp", connect)
+    monkeypatch.setattr(guarded_network, "is_public", lambda text: text == "192.0.2.1")
+    url = uploads.serve("good.png", ok(), host="rebound.example")
+
+    assert fetch(url) == PICTURE
+    assert refused(fetch(url))
+    assert connected == ["192.0.2.1"] and uploads.asked == {"good.png": 1}
+
+
+def test_who_configures_it_may_fetch_from_inside(uploads):
+    target = uploads.serve("a.png", ok(), host="localhost")
+    assert fetch(uploads.serve("b.png", redirect(target)), allow_private=True) == PICTURE
+
+
+@pytest.mark.parametrize(
+    ("address", "public"),
+    [
+        ("8.8.8.8", True),
+        ("2606:4700::1111", True),
+        ("64:ff9b::808:808", True),
+        ("169.254.169.254", False),
+        ("100.64.0.1", False),
+        ("0.0.0.0", False),
+        ("224.0.0.1", False),
+        ("::", False),
+        ("::1", False),
+        ("::10.0.0.1", False),
+        ("fe80::1%1", False),
+        ("fec0::1", False),
+        ("fd00::1", False),
+        ("ff0e::1", False),
+        ("::ffff:10.0.0.1", False),
+        ("64:ff9b::a00:1", False),
+        ("64:ff9b:1::1", False),
+        ("2002:a00:1::", False),
+    ],
+)
+def test_which_addresses_are_public(address, public):
+    assert is_public(address) is public

@@ -38,10 +38,10 @@ if TYPE_CHECKING:
     from resources.warehouse import Warehouse
 
 JOBS = (
-    *("build", "cluster", "dialogue", "rewrite", "choice", "quality"),
+    *("build", "ingest", "cluster", "dialogue", "rewrite", "choice", "quality"),
     *("review", "release", "evaluate", "ledger", "checks"),
 )
-"""Jobs that need no argument; `build` runs `ingest` for each shard."""
+"""Jobs; `ingest` is run for each shard."""
 NAME = "vlm-loom"
 
 
@@ -87,11 +87,25 @@ def demo(everything: bool) -> int:
     example="vlm-loom run evaluate --profile openai",
     workspace="optional",
 )
+@click.option(
+    "--partition",
+    "shards",
+    metavar="SHARD",
+    multiple=True,
+    help="Ingest this shard, or those of a range FIRST...LAST (repeat it for several).",
+)
 @click.argument("job", type=Choice(JOBS))
-def run_one(job: str) -> int:
-    """Run one job on the home: a stage, build, or checks."""
-    from dagster_project.run import run_alone
+def run_one(job: str, shards: tuple[str, ...]) -> int:
+    """Run one job on the home: a stage, build, or checks.
+
+    The job ingest ingests every shard of the corpus, or those of --partition."""
+    from dagster_project.run import run_alone, run_ingest
     from resources.stores import require_home
+
+    if job == "ingest":
+        return run_ingest(shards)
+    if shards:
+        raise click.UsageError(f"{job} has no shards: leave --partition out, or run ingest.")
 
     if job == "evaluate":
         # What models are evaluated on is in a home.

@@ -15,6 +15,7 @@ import dagster as dg
 from dagster_project.dead_runs import end_dead_runs
 from dagster_project.definitions import build_defs
 from dagster_project.held_file import hold
+from dagster_project.ingestion import only_shards_failed
 from dagster_project.instance import open_instance, prepare_dagster_home
 from dagster_project.job_runs import run_job
 from dagster_project.outdated import job_of_outdated
@@ -30,7 +31,6 @@ from dagster_project.progress import (
 from dagster_project.resources import corpus_folder, image_fetcher, make_gateway
 from dagster_project.results import show_reports, show_results
 from dagster_project.run_tags import ONLY_OUTDATED
-from dagster_project.shard_failures import only_shards_failed
 from resources.embedding.embedder import Embedder
 from resources.files import home
 from resources.stores import bring_home_up_to_date, usable_home

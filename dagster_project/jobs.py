@@ -14,21 +14,19 @@ import dagster as dg
 from dagster import AssetSelection, DagsterRunStatus
 
 from assets.common.dagster_internals import AssetGraph, UnresolvedAssetJobDefinition
-from assets.common.partitions import wit_shards
 from assets.common.tables import plain_errors
 from dagster_project.action_jobs import ACTION_JOBS
 from dagster_project.dead_runs import end_dead_runs
+from dagster_project.ingestion import NAME_FAILED_SHARDS, announce, failed_shards, ingest_each
 from dagster_project.job_runs import run_job
 from dagster_project.outdated import job_of_outdated
 from dagster_project.progress import progress_logger
 from dagster_project.resources import SAMPLE_CORPUS
 from dagster_project.run_tags import BUILD, LOST_SHARDS, ONLY_OUTDATED
 from dagster_project.settings_job import settings_job
-from dagster_project.shard_failures import NAME_FAILED_SHARDS, failed_shards, why_failed
-from dagster_project.shards import observation
+from methods.errors import UserError
 from methods.naming import listed
 from resources.corpus.corpus import Corpus
-from resources.corpus.observation import observe
 from resources.embedding.embedder import Embedder
 from resources.files.waiting import Waiting
 from resources.llm.gateway import Gateway
@@ -109,36 +107,23 @@ def build_job(resolve_job: ResolveJob, asset_graph: Callable[[], AssetGraph]) ->
     ) -> None:
         _wait_for_earlier_builds(context)
         with plain_errors():
-            shards = corpus.shards()
-        if not shards:
-            raise dg.Failure(
-                f"There are no shards (*.tsv, *.tsv.gz, *.parquet) in {corpus.path}.",
-                allow_retries=False,
-            )
-        require_corpus_of_home(corpus, warehouse, shards)
+            shards = shards_of(corpus)
+            require_corpus_of_home(corpus, warehouse, shards)
         if not warehouse.count("cluster.embeddings"):
             # The first build will need the model, which takes seconds to load.
             embedder.load_ahead()
-        context.instance.add_dynamic_partitions(str(wit_shards.name), shards)
-        observed = observe(corpus, {}, math.inf)
-        for shard, seen in observed.items():
-            context.instance.report_runless_asset_event(observation(shard, seen))
+        observed = announce(context.instance, corpus, shards)
         read = warehouse.select("ingest.shards", "fingerprint")["fingerprint"].to_pylist()
         if {seen.fingerprint for seen in observed.values()} - {*read}:
             # And one that has new texts.
             embedder.load_ahead()
-        failed: dict[str, str] = {}
-        for shard in shards:
-            context.log.info(f"stage ingest {shard}")
-            result = run_job(
-                resolve_job("ingest"),
-                context.instance,
-                tags={BUILD: context.run_id},
-                partition=shard,
-            )
-            if not result.success:
-                failed[shard] = why_failed(result)
-                context.log.warning(f"shard {shard} is left out; the others go on")
+        failed = ingest_each(
+            resolve_job("ingest"),
+            context.instance,
+            shards,
+            context.log.info,
+            {BUILD: context.run_id},
+        )
         said = failed_shards(failed, len(shards)) if failed else ""
         if len(failed) == len(shards):
             raise dg.Failure(said, allow_retries=False)
@@ -210,19 +195,24 @@ def build_job(resolve_job: ResolveJob, asset_graph: Callable[[], AssetGraph]) ->
     return build
 
 
+def shards_of(corpus: Corpus) -> list[str]:
+    """The names of the corpus's shards. Raises UserError where it has none."""
+    shards = corpus.shards()
+    if not shards:
+        raise UserError(f"There are no shards (*.tsv, *.tsv.gz, *.parquet) in {corpus.path}.")
+    return shards
+
+
 def require_corpus_of_home(corpus: Corpus, warehouse: Warehouse, shards: Sequence[str]) -> None:
-    """Raise dg.Failure where the home has another corpus than the sample, which nobody named."""
+    """Raise UserError where the home has another corpus than the sample, which nobody named."""
     known = warehouse.select("ingest.shards", "wit_shard", order="wit_shard")[
         "wit_shard"
     ].to_pylist()
     if corpus.path == SAMPLE_CORPUS and known and not {*known} & {*shards}:
-        raise dg.Failure(
-            f"The tables of this home are of another corpus ({listed(known, 3)}) than the "
-            "sample, which "
-            f"is built where none is named: say --corpus with the folder of {known[0]} "
-            "(LOOM_CORPUS), or "
-            "--home with another home (LOOM_HOME).",
-            allow_retries=False,
+        raise UserError(
+            f"The tables of this home are of another corpus ({listed(known, 3)}) than the sample, "
+            f"which is built where none is named: say --corpus with the folder of {known[0]} "
+            "(LOOM_CORPUS), or --home with another home (LOOM_HOME)."
         )
 
 

@@ -4,14 +4,16 @@ What belongs here: running it, and how it ends in a terminal. The job with every
 """
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dagster_project.actions import Action
 from dagster_project.dead_runs import end_dead_runs
 from dagster_project.definitions import build_defs, defs
+from dagster_project.ingestion import announce, chosen_shards, failed_shards, ingest_each
 from dagster_project.instance import open_instance
 from dagster_project.job_runs import run_job
+from dagster_project.jobs import require_corpus_of_home, shards_of
 from dagster_project.progress import (
     MADE,
     WITHOUT_FAILURES,
@@ -22,9 +24,11 @@ from dagster_project.progress import (
     say_failed,
     say_failed_checks,
 )
+from dagster_project.resources import corpus_folder
 from dagster_project.results import show_reports, show_results, show_site
 from resources.llm.registry import active_profile, load_registry
 from resources.stores import bring_home_up_to_date, usable_home
+from resources.warehouse_of_home import warehouse_of_home
 
 
 def run_alone(job: str) -> int:
@@ -32,6 +36,33 @@ def run_alone(job: str) -> int:
     bring_home_up_to_date()
     with usable_home():
         return _run(job)
+
+
+def run_ingest(named: Sequence[str]) -> int:
+    """Ingest shards, one run for each; 0 when all were ingested, 1 when a run or a check failed.
+
+    Args:
+        named: Names of shards and ranges `first...last`; none: every shard of the corpus.
+
+    Returns:
+        The exit code.
+
+    Raises:
+        UserError: There is no such shard, or the corpus has none.
+    """
+    bring_home_up_to_date()
+    with usable_home():
+        corpus = corpus_folder()
+        shards = chosen_shards(named, shards_of(corpus))
+        require_corpus_of_home(corpus, warehouse_of_home(), shards)
+        with open_instance() as instance:
+            end_dead_runs(instance)
+            announce(instance, corpus, shards)
+            job = build_defs().resolve_job_def("ingest")
+            failed = ingest_each(job, instance, shards, lambda line: print(line, flush=True))
+    if failed:
+        print(failed_shards(failed, len(shards)), file=sys.stderr)
+    return 1 if failed else 0
 
 
 def _run(job: str) -> int:

@@ -14,6 +14,7 @@ from assets.common.partitions import wit_shards
 from assets.common.tables import recorded_rows
 from dagster_project import jobs
 from dagster_project.resources import corpus_folder
+from dagster_project.shards import observed_fingerprints
 from methods.errors import UserError
 from resources.files import home
 from resources.llm.ledger import Ledger
@@ -25,46 +26,47 @@ from resources.warehouse_of_home import warehouse_of_home
 @dg.schedule(
     job=jobs.STAGES["ingest"],
     cron_schedule="0 3 * * 1",
-    description="The next shard that is not ingested yet, and remote shards that may have changed.",
+    description="New and changed shards, as many as weekly_shards of corpus.yaml allows, and remote "
+    "shards that may have changed.",
 )
 def ingest_weekly(context: dg.ScheduleEvaluationContext) -> list[dg.RunRequest] | dg.SkipReason:
-    """Monday 03:00: the first shard, by name, that was never materialized, and every materialized shard
-    that is not a file of the folder; only what has changed of those is read again. A shard that failed
-    comes after those that no run has tried."""
+    """Monday 03:00: shards that were never ingested, shards whose file has changed since, and every
+    ingested shard that is not a file of the folder; only what has changed of those is read again. Where
+    fewer are allowed than wait, those that runs have tried least often come first, by their names."""
     try:
         corpus = corpus_folder()
-        shards, changing = corpus.shards(), corpus.changing()
+        shards, changing, most = corpus.shards(), corpus.changing(), corpus.weekly_shards()
+        rows = warehouse_of_home().select("ingest.shards", "wit_shard", "fingerprint").to_pylist()
     except UserError as error:
         return dg.SkipReason(str(error))
     done = context.instance.get_materialized_partitions(dg.AssetKey(["ingest", "entries"]))
-    waiting = [shard for shard in shards if shard not in done]
+    read = {row["wit_shard"]: row["fingerprint"] for row in rows}
+    seen = observed_fingerprints(context.instance, shards)
+    waiting = [
+        shard
+        for shard in shards
+        if shard not in done or (shard in seen and seen[shard] != read.get(shard))
+    ]
     again = [shard for shard in changing if shard in done]
-    if not waiting and not again:
-        return dg.SkipReason("Every shard of the corpus is ingested.")
-    following = [_least_tried(context.instance, waiting)] if waiting else []
-    due = [*following, *again]
+    due = list(dict.fromkeys([*_least_tried_first(context.instance, waiting)[:most], *again]))
+    if not due:
+        return dg.SkipReason("Every shard of the corpus is ingested as it is now.")
     # Those that are there stay; one that a person deleted would make every tick fail.
     context.instance.add_dynamic_partitions(str(wit_shards.name), due)
-    # Dagster starts one run for a key: a tick that is repeated starts nothing twice, and no next shard.
+    # Dagster starts one run for a key: a tick that is repeated starts nothing twice.
     tick = context.scheduled_execution_time.isoformat()
-    keys = [*(f"{tick} next" for _ in following), *(f"{tick} {shard}" for shard in again)]
-    return [
-        dg.RunRequest(run_key=key, partition_key=shard)
-        for key, shard in zip(keys, due, strict=True)
-    ]
+    return [dg.RunRequest(run_key=f"{tick} {shard}", partition_key=shard) for shard in due]
 
 
-def _least_tried(instance: dg.DagsterInstance, shards: Sequence[str]) -> str:
-    """The first shard that no run has tried to ingest, else the first of those tried least often."""
-    n_runs: dict[str, int] = {}
-    for shard in shards:
-        of_shard = dg.RunsFilter(
-            job_name=jobs.STAGES["ingest"].name, tags={PARTITION_NAME_TAG: shard}
+def _least_tried_first(instance: dg.DagsterInstance, shards: Sequence[str]) -> list[str]:
+    """The shards by how often runs have tried to ingest them: one that fails keeps none waiting."""
+    tried = {
+        shard: instance.get_runs_count(
+            dg.RunsFilter(job_name=jobs.STAGES["ingest"].name, tags={PARTITION_NAME_TAG: shard})
         )
-        n_runs[shard] = instance.get_runs_count(of_shard)
-        if not n_runs[shard]:
-            break
-    return min(n_runs, key=n_runs.__getitem__)
+        for shard in shards
+    }
+    return sorted(shards, key=tried.__getitem__)
 
 
 @dg.schedule(

@@ -38,6 +38,8 @@ ROWS_AT_ONCE = 2_000
 """Rows that are dicts at the same time: one takes some twenty times the memory of its row in Arrow."""
 ROW_COUNT = "dagster/row_count"
 """Metadata of a materialization: how many rows the table had then."""
+ROWS_OF_RUN = "rows of this run"
+"""How many of them the run made, where the table has those of earlier runs, too."""
 SIDE_TABLES = "loom/side_tables"
 """Metadata of an asset: the tables and views beside its own that it writes or stands for."""
 OWNERS = {
@@ -251,6 +253,7 @@ def _step(
             )
             if not slice_of_run:
                 shown |= read_by(reads, [table, *side_tables])
+                shown |= _counted(result, resources["warehouse"].count(table))
         return dg.MaterializeResult(
             metadata={**(result.metadata or {}), **shown}, data_version=version
         )
@@ -266,6 +269,13 @@ def _step(
         "return": dg.MaterializeResult,
     }
     return step
+
+
+def _counted(result: dg.MaterializeResult, n_rows: int) -> dict[str, Any]:
+    """The rows that the table has, and beside them those of the run, where it reported others: a table
+    keeps the rows of releases that are not in force any more."""
+    reported = (result.metadata or {}).get(ROW_COUNT, n_rows)
+    return {ROW_COUNT: n_rows} | ({} if reported == n_rows else {ROWS_OF_RUN: reported})
 
 
 def _made(

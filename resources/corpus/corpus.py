@@ -88,6 +88,10 @@ class Corpus:
             if not isinstance(shard, FileShard) or "://" in shard.address
         ]
 
+    def weekly_shards(self) -> int | None:
+        """How many new or changed shards the weekly schedule ingests at most; None: all of them."""
+        return self.settings.weekly_shards
+
     def categories(self) -> dict[str, list[str]]:
         """Category names by page title, in the file's order; {} where there is no file."""
         path = self.path / "categories.jsonl"

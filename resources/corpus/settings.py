@@ -101,6 +101,8 @@ class CorpusSettings(_Part):
 
     shards: list[str] = []
     """Addresses (http, https, hf) of shards that are not in the folder."""
+    weekly_shards: Annotated[int, Field(gt=0)] | None = None
+    """New or changed shards that the weekly schedule ingests at most; None: all of them."""
     languages: list[str] = []
     """Codes of Wikipedia's languages, in lower case; none: every language is taken."""
     topics: dict[str, Topic] = {}

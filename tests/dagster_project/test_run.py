@@ -13,22 +13,65 @@ from dagster_project import demo, jobs
 from dagster_project.check_results import result
 from dagster_project.cli import JOBS
 from dagster_project.cli import main as loom
+from dagster_project.ingestion import chosen_shards
 from dagster_project.jobs import DESCRIPTIONS
 from dagster_project.live_runs import marked, marks_folder
 from dagster_project.progress import MADE, progress_logger
 from dagster_project.resources import SAMPLE_CORPUS
 from dagster_project.run_tags import BUILD
+from methods.errors import UserError
 from resources.corpus.corpus import Corpus
 from resources.warehouse import Warehouse
 from tests.assets.filled import put
 from tests.e2e.running import command
 
 
-def test_every_stage_but_that_of_shards_can_be_run_by_itself_and_the_build_of_all() -> None:
-    assert set(JOBS) == {*DESCRIPTIONS, "build", "checks"} - {"ingest"}
+def test_every_stage_can_be_run_by_itself_and_the_build_of_all() -> None:
+    assert set(JOBS) == {*DESCRIPTIONS, "build", "checks"}
 
 
-@pytest.mark.parametrize("name", ["", "ingest", "evaluat"])
+@pytest.mark.parametrize(
+    ("named", "chosen"),
+    [
+        ([], ["a", "b", "c"]),
+        (["c", "a"], ["a", "c"]),
+        (["b...c", "c"], ["b", "c"]),
+        (["a...a"], ["a"]),
+    ],
+)
+def test_shards_are_named_one_by_one_or_by_ranges(named: list[str], chosen: list[str]) -> None:
+    assert chosen_shards(named, ["a", "b", "c"]) == chosen
+
+
+@pytest.mark.parametrize(
+    ("named", "said"),
+    [
+        ("owls", "The corpus has no shard 'owls'; "),
+        ("a...owls", "The corpus has no shard 'owls'; "),
+        ("c...a", "The range c...a ends before it begins: write a...c."),
+    ],
+)
+def test_shards_that_are_not_there_are_one_sentence(named: str, said: str) -> None:
+    with pytest.raises(UserError) as refused:
+        chosen_shards([named], ["a", "b", "c"])
+    assert str(refused.value).startswith(said)
+
+
+def test_one_shard_is_ingested_from_a_terminal_and_the_other_is_not(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    done = command(home, "run", "ingest", "--partition", "sample-b")
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows = Warehouse(home / "warehouse.duckdb").select("ingest.shards", "wit_shard").to_pylist()
+    assert rows == [{"wit_shard": "sample-b"}]
+
+
+def test_only_ingestion_has_shards(tmp_path: Path) -> None:
+    done = command(tmp_path / "home", "run", "cluster", "--partition", "sample-b")
+    assert done.returncode == 2
+    assert "cluster has no shards: leave --partition out, or run ingest." in done.stderr
+
+
+@pytest.mark.parametrize("name", ["", "evaluat"])
 def test_another_name_is_one_sentence_and_makes_no_home(tmp_path: Path, name: str) -> None:
     done = command(tmp_path / "home", "run", name)
 
@@ -62,7 +105,7 @@ def test_the_sample_is_not_built_into_a_home_of_another_corpus(tmp_path: Path) -
     sample = Corpus(SAMPLE_CORPUS, tmp_path)
     jobs.require_corpus_of_home(sample, warehouse, ["sample-a"])
     put(warehouse, {"ingest.shards": [{"wit_shard": "mine"}]})
-    with pytest.raises(dg.Failure, match=r"another corpus \(mine\).*say --corpus"):
+    with pytest.raises(UserError, match=r"another corpus \(mine\).*say --corpus"):
         jobs.require_corpus_of_home(sample, warehouse, ["sample-a"])
     jobs.require_corpus_of_home(Corpus(tmp_path, tmp_path), warehouse, ["new"])
     put(warehouse, {"ingest.shards": [{"wit_shard": "sample-a"}]})

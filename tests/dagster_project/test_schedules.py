@@ -11,8 +11,11 @@ import duckdb
 import pytest
 from dagster._core.definitions.schedule_definition import ScheduleExecutionData
 
+from assets.common.tables import rows_to_arrow
 from dagster_project import schedules
 from dagster_project.definitions import defs
+from dagster_project.shards import observation
+from resources.corpus.observation import Observed
 from resources.files.home import warehouse_path
 from resources.llm.ledger import Charge, Ledger
 from resources.warehouse import Warehouse
@@ -61,28 +64,51 @@ def far_and_near(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LOOM_CORPUS", str(tmp_path))
 
 
-def test_the_weekly_schedule_ingests_the_next_shard_until_all_are_in(
-    instance: dg.DagsterInstance,
-) -> None:
+def test_the_weekly_schedule_ingests_all_new_shards(instance: dg.DagsterInstance) -> None:
     assert schedules.ingest_weekly.cron_schedule == "0 3 * * 1"
     assert schedules.ingest_weekly.job_name == "ingest"
-    for shard in ("sample-a", "sample-b"):
-        assert weekly(instance) == [shard]
-        assert shard in instance.get_dynamic_partitions("wit_shard")
-        materialized(instance, ENTRIES, shard)
+    assert weekly(instance) == ["sample-a", "sample-b"]
+    assert {"sample-a", "sample-b"} <= {*instance.get_dynamic_partitions("wit_shard")}
+    materialized(instance, ENTRIES, "sample-a", "sample-b")
     done = tick(instance, schedules.ingest_weekly)
     assert done.run_requests == []
-    assert done.skip_message == "Every shard of the corpus is ingested."
+    assert done.skip_message == "Every shard of the corpus is ingested as it is now."
+
+
+def test_the_weekly_schedule_ingests_a_shard_whose_file_has_changed(
+    instance: dg.DagsterInstance, loom_home: Path
+) -> None:
+    materialized(instance, ENTRIES, "sample-a", "sample-b")
+    read = {"address": "", "fingerprint": "as it was", "n_rows": 1, "reasons": []}
+    rows = [{"wit_shard": shard, **read} for shard in ("sample-a", "sample-b")]
+    table = rows_to_arrow("ingest.shards", rows)
+    Warehouse(warehouse_path()).replace("ingest.shards", table, {})
+    for shard, fingerprint in (("sample-a", "as it was"), ("sample-b", "edited")):
+        instance.report_runless_asset_event(observation(shard, Observed("", fingerprint)))
+    assert weekly(instance) == ["sample-b"]
 
 
 def test_the_weekly_schedule_looks_again_at_what_others_may_have_changed(
     instance: dg.DagsterInstance, far_and_near: None
 ) -> None:
-    assert weekly(instance) == ["far"]  # One new shard a week.
-    materialized(instance, ENTRIES, "far")
-    assert weekly(instance) == ["near", "far"]
-    materialized(instance, ENTRIES, "near", "owls")
+    assert weekly(instance) == ["far", "near", "owls"]
+    materialized(instance, ENTRIES, "far", "near", "owls")
     assert weekly(instance) == ["far", "owls"]
+
+
+def test_the_corpus_says_how_many_shards_a_week_and_one_that_fails_keeps_none_waiting(
+    instance: dg.DagsterInstance, far_and_near: None, tmp_path: Path
+) -> None:
+    with (tmp_path / "corpus.yaml").open("a") as settings:
+        settings.write("weekly_shards: 1\n")
+    assert weekly(instance) == ["far"]
+    tried = {"dagster/partition": "far"}
+    instance.create_run_for_job(dg.GraphDefinition("ingest").to_job(), tags=tried)
+    assert weekly(instance) == ["near"]
+    materialized(instance, ENTRIES, "near")
+    assert weekly(instance) == ["owls"]
+    materialized(instance, ENTRIES, "owls")
+    assert weekly(instance) == ["far", "owls"], "what others may have changed is not counted"
 
 
 def test_a_partition_that_a_person_deleted_is_there_again_when_it_is_due(
@@ -99,43 +125,11 @@ def test_a_partition_that_a_person_deleted_is_there_again_when_it_is_due(
 def test_each_request_of_a_weekly_tick_has_a_key_of_its_own_and_keeps_it_when_it_is_repeated(
     instance: dg.DagsterInstance, far_and_near: None
 ) -> None:
-    for partitions in (["far"], ["near", "far"], ["owls", "far"], ["far", "owls"]):
-        first = tick(instance, schedules.ingest_weekly)
-        assert [request.partition_key for request in first.run_requests] == partitions
-        assert len(set(keys(first))) == len(partitions) and all(keys(first))
-        assert keys(tick(instance, schedules.ingest_weekly)) == keys(first)
-        # Next week the same shard is another run.
-        assert not set(keys(tick(instance, schedules.ingest_weekly, NEXT_MONDAY))) & {*keys(first)}
-        materialized(instance, ENTRIES, *partitions)
-    every = instance.get_dynamic_partitions("wit_shard")
-    assert sorted(every) == ["far", "near", "owls"], "a repeated tick adds nothing twice"
-
-
-def test_a_weekly_tick_that_is_repeated_later_starts_no_further_new_shard(
-    instance: dg.DagsterInstance, far_and_near: None
-) -> None:
-    (first,) = keys(tick(instance, schedules.ingest_weekly))
-    materialized(instance, ENTRIES, "far")
-    new, _ = keys(tick(instance, schedules.ingest_weekly))
-    assert new == first, "Dagster has started a run for this key"
-
-
-def test_a_shard_that_failed_does_not_keep_the_others_waiting(
-    instance: dg.DagsterInstance,
-) -> None:
-    """It is tried again when every other one was."""
-
-    def tried(shard: str) -> None:
-        instance.create_run_for_job(
-            dg.GraphDefinition("ingest").to_job(), tags={"dagster/partition": shard}
-        )
-
-    tried("sample-a")
-    assert weekly(instance) == ["sample-b"]
-    tried("sample-b")
-    assert weekly(instance) == ["sample-a"]
-    tried("sample-a")
-    assert weekly(instance) == ["sample-b"]
+    first = keys(tick(instance, schedules.ingest_weekly))
+    assert len(set(first)) == 3 and all(first)
+    assert keys(tick(instance, schedules.ingest_weekly)) == first
+    # Next week the same shard is another run.
+    assert not set(keys(tick(instance, schedules.ingest_weekly, NEXT_MONDAY))) & {*first}
 
 
 def test_a_corpus_that_cannot_be_read_is_the_reason_to_skip(

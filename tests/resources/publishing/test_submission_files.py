@@ -14,13 +14,13 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 import yaml
+from methods.published_forms import prediction_forms
 
 from assets.release.published import write_imported
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.predictions import Place, predictions_of
 from methods.evaluation.published import PublishedItem
 from methods.mmbench.published import STEP, tsv_lines
-from methods.published_forms import prediction_forms
 from methods.release import Edition
 from methods.results.submissions import dataset_name, file_names
 from resources.importing.prediction_file import read_rows

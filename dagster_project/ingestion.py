@@ -1,0 +1,130 @@
+"""Ingestion of several shards, one run for each: one that fails stops no others, and is named."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+import dagster as dg
+
+from assets.common.losses import each_with_reason
+from assets.common.partitions import wit_shards
+from dagster_project.job_runs import run_job
+from dagster_project.progress import cause, is_wrong, only_failed, why_step_failed
+from dagster_project.shards import observation
+from methods.errors import UserError
+from methods.naming import nearest
+from resources.corpus.corpus import Corpus
+from resources.corpus.observation import Observed, observe
+
+NAME_FAILED_SHARDS = "name_failed_shards"
+"""The last step of a build: it fails if shards could not be ingested, when all else is done."""
+
+
+RANGE = "..."
+"""Between the first and the last shard of a range, as the UI writes it."""
+
+
+def chosen_shards(named: Sequence[str], shards: Sequence[str]) -> list[str]:
+    """The shards that a person names.
+
+    Args:
+        named: Names of shards, and ranges `first...last` of the corpus's order; none: all shards.
+        shards: The shards of the corpus, in order.
+
+    Returns:
+        Each shard once, in the corpus's order.
+
+    Raises:
+        UserError: There is no such shard, or a range ends before it begins.
+    """
+    places = {shard: place for place, shard in enumerate(shards)}
+    chosen = set() if named else {*shards}
+    for name in named:
+        first, _, last = name.partition(RANGE) if name not in places else (name, "", "")
+        for shard in (first, last or first):
+            if shard not in places:
+                raise UserError(f"The corpus has no shard {shard!r}; {nearest(shard, shards)}.")
+        between = shards[places[first] : places[last or first] + 1]
+        if not between:
+            raise UserError(f"The range {name} ends before it begins: write {last}{RANGE}{first}.")
+        chosen |= {*between}
+    return [shard for shard in shards if shard in chosen]
+
+
+def announce(
+    instance: dg.DagsterInstance, corpus: Corpus, shards: Sequence[str]
+) -> dict[str, Observed]:
+    """Make shards partitions of the instance, and tell it which content local ones have now.
+
+    Args:
+        instance: Where runs are recorded.
+        corpus: The corpus of the shards.
+        shards: Names of shards.
+
+    Returns:
+        What was seen of each shard that is a local file.
+    """
+    instance.add_dynamic_partitions(str(wit_shards.name), list(shards))
+    observed = observe(corpus, {}, math.inf)
+    seen = {shard: observed[shard] for shard in shards if shard in observed}
+    for shard, content in seen.items():
+        instance.report_runless_asset_event(observation(shard, content))
+    return seen
+
+
+def ingest_each(
+    job: dg.JobDefinition,
+    instance: dg.DagsterInstance,
+    shards: Sequence[str],
+    say: Callable[[str], None],
+    tags: Mapping[str, str] | None = None,
+) -> dict[str, str]:
+    """Run the job `ingest` for each of the shards, one after the other.
+
+    Args:
+        job: The job.
+        instance: Where the runs are recorded.
+        shards: Names of shards, which are partitions of the instance (`announce`).
+        say: Is told which shard is begun and which is left out.
+        tags: Tags of the runs.
+
+    Returns:
+        Why each shard that was left out failed, by its name.
+    """
+    failed = {}
+    for shard in shards:
+        say(f"stage ingest {shard}")
+        result = run_job(job, instance, tags=tags, partition=shard)
+        if not result.success:
+            failed[shard] = why_failed(result)
+            say(f"shard {shard} is left out; the others go on")
+    return failed
+
+
+def why_failed(result: dg.ExecuteInProcessResult) -> str:
+    """What ended a run, in words: the sentence of its first failed step, or its checks that failed."""
+    checks = [
+        f"check {check.check_name} of {check.asset_key.to_user_string()}: {check.description}"
+        for check in result.get_asset_check_evaluations()
+        if is_wrong(check)
+    ]
+    if checks:
+        return ", ".join(checks)
+    for event in result.all_events:
+        if why := why_step_failed(event):
+            return why
+        if event.is_resource_init_failure and event.engine_event_data.error:
+            return cause(event.engine_event_data.error)
+    return f"see its run {result.run_id}"
+
+
+def failed_shards(failed: Mapping[str, str], n_shards: int) -> str:
+    """The sentence about shards that failed, each with its reason."""
+    left = n_shards - len(failed)
+    others = f"the other {left} was" if left == 1 else f"the other {left} were"
+    listed = each_with_reason(failed)
+    return f"{len(failed)} of {n_shards} shards could not be ingested, {others}: {listed}."
+
+
+def only_shards_failed(result: dg.ExecuteInProcessResult) -> str | None:
+    """The sentence of a build that did everything but ingest some shards; None if more failed."""
+    return only_failed(result, NAME_FAILED_SHARDS)

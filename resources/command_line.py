@@ -176,10 +176,14 @@ class ReadingCommand(HomeCommand):
 
 
 class Group(click.Group):
-    """Commands under one name, each of the form above."""
+    """Commands under one name, each of the form above; the workspace may be named before them, too."""
 
     command_class: type[click.Command] | None = Command
     group_class = type
+
+    def __init__(self, *arguments: Any, **attributes: Any) -> None:
+        attributes["params"] = [*(attributes.get("params") or []), HOME]
+        super().__init__(*arguments, **attributes)
 
 
 class HomeGroup(Group):

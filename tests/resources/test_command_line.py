@@ -228,6 +228,16 @@ def test_every_command_works_on_the_home_that_is_given(
     assert os.environ["LOOM_HOME"] == str(tmp_path / "here")
 
 
+@pytest.mark.parametrize("words", [["--home", "HERE", "home"], ["home", "--home", "HERE"]])
+def test_the_home_may_be_named_before_the_command(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOOM_HOME", "another")
+    here = str(tmp_path / "here")
+    loom([*(here if word == "HERE" else word for word in words), "backup", "--help"])
+    assert os.environ["LOOM_HOME"] == here
+
+
 def test_without_a_command_the_commands_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert loom([]) == 2
     said = capsys.readouterr().out

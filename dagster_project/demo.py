@@ -27,6 +27,7 @@ from dagster_project.progress import (
     said_by,
     say_failed,
     say_failed_checks,
+    say_not_taken,
 )
 from dagster_project.resources import corpus_folder, image_fetcher, make_gateway
 from dagster_project.results import show_reports, show_results
@@ -45,8 +46,9 @@ def demo(embedder: Embedder, everything: bool = False) -> int:
 
     `embedder` may be loading already.
 
-    Returns 0 when everything succeeded, 1 when a run or a check failed, a shard was not ingested or a
-    step of evaluation made not all. Raises UserError for a wrong setting.
+    Returns 0 when everything succeeded, 1 when a run or a check failed, a shard was not ingested, a
+    step of evaluation made not all, or results of a model on a release were not taken. Raises
+    UserError for a wrong setting.
     """
     bring_home_up_to_date()
     with usable_home():
@@ -72,8 +74,8 @@ def demo(embedder: Embedder, everything: bool = False) -> int:
     if ended.failed:
         say_failed(ended.failed)
         return 1
-    show_results(gateway.profile.judges)
-    complete = ended.made_all and not (ended.lost_shards or ended.checks)
+    n_lost = show_results(gateway.profile.judges)
+    complete = ended.made_all and not (ended.lost_shards or ended.checks or n_lost)
     how = "Done" if complete else "Ended, but not with everything (see below),"
     print(f"\n{how} in {time.monotonic() - started:.0f} s.")
     show_reports()
@@ -87,6 +89,8 @@ def demo(embedder: Embedder, everything: bool = False) -> int:
         say_failed("evaluate")
     for job, names in ended.checks.items():
         say_failed_checks(job, names)
+    if n_lost:
+        say_not_taken(n_lost)
     return 0 if complete else 1
 
 

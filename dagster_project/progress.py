@@ -139,6 +139,15 @@ def say_failed_checks(job: str, names: Sequence[str]) -> None:
     )
 
 
+def say_not_taken(n_results: int) -> None:
+    """Say on stderr that results were lost, where all steps of the run came to their end."""
+    print(
+        f"{n_results} results were not taken, of a model on a release each; the lines below the "
+        "leaderboards say why. Run it again once that is put right.",
+        file=sys.stderr,
+    )
+
+
 def _print(line: str) -> None:
     print(f"[{time.monotonic() - _STARTED:6.1f} s] {line}", file=sys.stdout, flush=True)
 

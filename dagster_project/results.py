@@ -43,10 +43,18 @@ def leaderboard_rows() -> list[dict[str, Any]]:
     return warehouse_of_home().read("evaluate/overall").to_pylist()
 
 
-def show_results(judges: Sequence[str]) -> None:
-    """A table for each release in force, judge of `judges` and version of its judging; below them the
-    models that have no results, the steps that have failed, the replies that could not be read, and the
-    judges that give nearly all answers the same score."""
+def show_results(judges: Sequence[str]) -> int:
+    """Print a table for each release in force, judge and version of its judging.
+
+    Below them are the models that have no results, the steps that have failed, the replies that could
+    not be read, and the judges that give nearly all answers the same score.
+
+    Args:
+        judges: The judges whose tables are printed.
+
+    Returns:
+        How many results were not taken: those of a model on a release of which too much was lost.
+    """
     warehouse = warehouse_of_home()
     shown = {RULE, PANEL, *judges}
     rows = [row for row in leaderboard_rows() if row["judge"] in shown]
@@ -87,6 +95,7 @@ def show_results(judges: Sequence[str]) -> None:
     ]
     if lacking:
         print("\n" + "\n".join(lacking))
+    return len(missing)
 
 
 def _missing_sentence(row: Mapping[str, Any]) -> str:

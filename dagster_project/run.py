@@ -23,6 +23,7 @@ from dagster_project.progress import (
     said_by,
     say_failed,
     say_failed_checks,
+    say_not_taken,
 )
 from dagster_project.resources import corpus_folder
 from dagster_project.results import show_reports, show_results, show_site
@@ -70,8 +71,9 @@ def _run(job: str) -> int:
         end_dead_runs(instance)
         result = run_job(build_defs().resolve_job_def(job), instance, console=console_of(job))
         wrong = failed_checks(instance, result.run_id)
+    n_lost = 0
     if job == "evaluate" and (result.success or only_failed(result, MADE)):
-        show_results(load_registry().profile(active_profile()).judges)
+        n_lost = show_results(load_registry().profile(active_profile()).judges)
         print()
         show_reports()
     elif job == "evaluate" and (sentence := said_by(result, MADE)):
@@ -82,7 +84,9 @@ def _run(job: str) -> int:
         say_failed_checks(job, wrong)
     elif not result.success:
         say_failed(job)
-    return 0 if result.success and not wrong else 1
+    if n_lost:
+        say_not_taken(n_lost)
+    return 0 if result.success and not wrong and not n_lost else 1
 
 
 def perform_as_run(action: Action, arguments: Mapping[str, Any]) -> str | None:

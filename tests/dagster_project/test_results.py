@@ -6,8 +6,11 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from dagster_project.results import power_of
+from dagster_project.results import power_of, show_results
+from resources.files.home import warehouse_path
 from resources.publishing.result_files import ResultError
+from resources.warehouse import Warehouse
+from tests.assets.filled import put
 
 
 def pair(first: str, detectable: float, n_clusters: int = 30) -> dict[str, Any]:
@@ -55,3 +58,24 @@ def test_one_pair_that_needs_more_than_can_be_counted_leaves_the_others_theirs(g
     assert 55 <= middle <= 68
     given[:] = [pair("c", 1e6)]
     assert "on more than 10,000,000 independent" in power_of("r", 4.0)
+
+
+@pytest.mark.usefixtures("loom_home")
+def test_results_that_were_lost_are_counted_where_their_release_is_in_force(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    lost = {
+        "model": "m",
+        "asked": "m",
+        "stage": "answers",
+        "n_lost": 9,
+        "n_turns": 12,
+        "why": "9 unreachable",
+    }
+    lacking = [{**lost, "release_id": "now"}, {**lost, "release_id": "earlier"}]
+    put(
+        Warehouse(warehouse_path()),
+        {"release.current": [{"name": "mmdu", "release_id": "now"}], "evaluate.missing": lacking},
+    )
+    assert show_results([]) == 1
+    assert "m on now: the results of answers were not taken" in capsys.readouterr().out

@@ -17,7 +17,7 @@ from assets.common.apart import LOST
 from assets.common.dagster_internals import DagsterAssetCheckFailedError, SerializableErrorInfo
 from assets.common.unchanged import UNCHANGED_SINCE
 from dagster_project.run_tags import BUILD
-from resources.files.exhausted import exhausted_in
+from resources.files.system_errors import exhausted_in
 
 MADE = "made"
 """The last step of a run of evaluation, and its checks: it fails, when all else is done, if steps

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
+import httpx2
 
 from dagster_project.run_tags import LOCATION
 from methods.json_text import from_json
@@ -78,7 +78,7 @@ def reload_when_changed(address: str, loaded: State, stop: threading.Event) -> N
             continue
         try:
             problem = _reload(address)
-        except httpx.HTTPError:
+        except httpx2.HTTPError:
             continue
         loaded = now
         names = ", ".join(map(str, changed))
@@ -91,7 +91,7 @@ def reload_when_changed(address: str, loaded: State, stop: threading.Event) -> N
 def _reload(address: str) -> str | None:
     """Ask the webserver to load the code location again; the first line of what went wrong, or None."""
     # A proxy of the environment is not for loopback.
-    answer = httpx.post(
+    answer = httpx2.post(
         f"{address}/graphql",
         json={"query": RELOAD, "variables": {"location": LOCATION}},
         # The address may have a name on which the server listens but which its users do not know.

@@ -25,7 +25,7 @@ from dagster._serdes import ConfigurableClassData
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine.interfaces import DBAPIConnection, ExceptionContext
 
-from resources.files.exhausted import exhausted
+from resources.files.system_errors import exhausted
 
 MOST_ENGINES = 16
 """How many databases a process keeps open. There is one for each run, and the UI reads many."""

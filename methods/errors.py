@@ -24,6 +24,14 @@ class UserError(Exception):
             self.passing = passing
 
 
+class PromptUnusable(UserError):
+    """A prompt, or what models reply to it, cannot be used; other prompts may be."""
+
+
+class Unfinished(Exception):
+    """Ends a step that has not failed: it goes on in a later run, when its model batches have ended."""
+
+
 def printable(text: str) -> str:
     """A text from outside as a terminal may get it: control characters are spelled out."""
     return "".join(

@@ -17,8 +17,8 @@ from click.core import ParameterSource
 from methods.delimited import QUOTING_HELP, QUOTINGS
 from methods.errors import UserError, printable
 from methods.naming import nearest
-from resources.files.exhausted import exhausted
 from resources.files.home import DEFAULT, home
+from resources.files.system_errors import exhausted
 from resources.web.ports import HOST
 
 NOT_DONE = 2

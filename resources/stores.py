@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from resources.files import home
-from resources.files.exhausted import exhausted
+from resources.files.system_errors import exhausted, refused_by_system
 from resources.images.index import IndexFile
 from resources.llm.ledger.check import require_sound
 from resources.llm.ledger.file import LedgerFile
@@ -27,8 +27,6 @@ SQLITE = {
     home.image_index_path().name: IndexFile,
 }
 """The stores that are SQLite files."""
-NOT_ALLOWED = (errno.EACCES, errno.EPERM)
-"""Errors of a file or folder that this user may not write, or not read."""
 
 
 def bring_home_up_to_date() -> None:
@@ -101,19 +99,3 @@ def usable_home() -> Iterator[None]:
         yield
     except OSError as error:
         raise exhausted(error) or refused_by_system(error) from error
-
-
-def is_refused_home(error: BaseException) -> bool:
-    """Whether the operating system refuses the home: its disk, or a file or folder in it."""
-    if not isinstance(error, OSError):
-        return False
-    of_home = isinstance(error.filename, str) and Path(error.filename).is_relative_to(home.home())
-    return error.errno == errno.EROFS or (error.errno in NOT_ALLOWED and of_home)
-
-
-def refused_by_system(error: OSError) -> StoreError:
-    """The sentence for what the operating system refused in the home."""
-    return StoreError(
-        f"The home {home.home()} cannot be used ({error}): make it a folder that you may write to, "
-        "or set LOOM_HOME to one."
-    )

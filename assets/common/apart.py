@@ -14,16 +14,11 @@ from typing import Any
 import dagster as dg
 import pyarrow as pa
 
-from methods.errors import UserError
+from methods.errors import PromptUnusable, Unfinished, UserError
 from methods.markdown import code
-from methods.prompts.template import TemplateError
-from resources.files.exhausted import exhausted
 from resources.files.home import REPO_ROOT
-from resources.llm.model_calls import BatchPending, WaitingForBatch
-from resources.llm.trial import PromptGivenUp
+from resources.files.system_errors import exhausted, is_refused_home, refused_by_system
 from resources.migrations import StoreAway
-from resources.settings.prompts import PromptError
-from resources.stores import is_refused_home, refused_by_system
 from resources.warehouse import Warehouse, arrow_schema
 
 NOT_MADE = "evaluate.not_made"
@@ -33,9 +28,6 @@ LOST = "not made"
 """Metadata of a materialization: what the step could not make, and why."""
 WHOLE = ""
 """In the place of a release: the step made nothing, and its table keeps its earlier rows."""
-NO_FAILURE = (BatchPending, WaitingForBatch)
-"""What ends a step that has not failed, but goes on when its batches have ended."""
-OF_A_PROMPT = (PromptError, TemplateError, PromptGivenUp)
 
 
 class Apart:
@@ -61,10 +53,10 @@ class Apart:
         """
         try:
             yield
-        except NO_FAILURE:
+        except Unfinished:
             raise
         except Exception as error:
-            if asking and isinstance(error, UserError) and not isinstance(error, OF_A_PROMPT):
+            if asking and isinstance(error, UserError) and not isinstance(error, PromptUnusable):
                 raise
             if isinstance(error, StoreAway) or is_refused_home(error) or exhausted(error):
                 raise

@@ -7,35 +7,30 @@ write it.
 
 import inspect
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import ExitStack, contextmanager
 from datetime import timedelta
 from functools import wraps
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import dagster as dg
 import pyarrow as pa
 
-from assets.common.apart import NO_FAILURE, NOT_MADE, STAGES, WHOLE, Apart
+from assets.common.apart import NOT_MADE, STAGES, WHOLE, Apart
 from assets.common.previews import PREVIEW_ROWS, preview
 from assets.common.settings import SECTIONS, choose, config_fields, last_reported
 from assets.common.unchanged import DECIDED, kept_as_it_is, read_by
-from methods.errors import UserError
+from methods.errors import Unfinished, UserError
 from methods.ids import content_id
-from resources.files.exhausted import exhausted
+from resources.files.system_errors import exhausted, is_refused_home, refused_by_system
 from resources.images.store import ImageStore
-from resources.llm.model_calls import WaitingForBatch
-from resources.llm.usage import Usage
 from resources.settings.asset_settings import Settings
 from resources.settings.extras import tables_before
-from resources.stores import is_refused_home, refused_by_system
 from resources.warehouse import Warehouse, arrow_schema, column_descriptions, declared_columns
 from resources.web.addresses import calls_of
 
-ROWS_AT_ONCE = 2_000
-"""Rows that are dicts at the same time: one takes some twenty times the memory of its row in Arrow."""
 ROW_COUNT = "dagster/row_count"
 """Metadata of a materialization: how many rows the table had then."""
 ROWS_OF_RUN = "rows of this run"
@@ -65,6 +60,17 @@ FIRST_WAIT = 60.0
 unattended = threading.Event()
 """Set in a process that executes a launched run: steps are tried again there. Who runs a command in a
 terminal sees the sentence at once."""
+
+
+class ModelUsage(Protocol):
+    """The calls of models that a step made."""
+
+    stage: str
+    """The stage of the calls in the ledger; empty where no model was called."""
+
+    def metadata(self) -> Mapping[str, int | float | str]:
+        """Counts, tokens and costs by their names in the UI."""
+        ...
 
 
 class Source(NamedTuple):
@@ -122,7 +128,9 @@ def plain_errors() -> Iterator[None]:
     passing one."""
     try:
         yield
-    except WaitingForBatch as error:
+    except Unfinished as error:
+        if not isinstance(error, UserError):
+            raise
         raise dg.Failure(str(error), metadata={WAITS: True}, allow_retries=False) from None
     except Exception as error:
         message = exhausted(error) or error
@@ -297,7 +305,7 @@ def _made(
         given = {**given, "apart": apart}
     try:
         result = function(**given)
-    except NO_FAILURE:
+    except Unfinished:
         raise
     except Exception as error:
         if again and may_pass(error):
@@ -340,61 +348,12 @@ def rows_to_arrow(table: str, rows: Sequence[Mapping[str, object]]) -> pa.Table:
     return pa.Table.from_pylist([dict(row) for row in rows], schema=arrow_schema(table))
 
 
-class ArrowRows:
-    """Rows of a table that are added one by one and kept as Arrow, where a text that several rows have
-    stands once in some thousands."""
-
-    def __init__(self, table: str):
-        self._table = table
-        self._waiting: list[Mapping[str, object]] = []
-        self._batches = [_encoded(rows_to_arrow(table, []))]
-
-    def add(self, row: Mapping[str, object]) -> None:
-        """One more row; what it lacks is NULL, more is dropped."""
-        self._waiting.append(row)
-        if len(self._waiting) == ROWS_AT_ONCE:
-            self._flush()
-
-    def arrow(self) -> pa.Table:
-        """All rows, in the order in which they were added."""
-        self._flush()
-        return pa.concat_tables(self._batches)
-
-    def _flush(self) -> None:
-        if self._waiting:
-            self._batches.append(_encoded(rows_to_arrow(self._table, self._waiting)))
-            self._waiting = []
-
-
-def _encoded(rows: pa.Table) -> pa.Table:
-    columns = zip(rows.column_names, rows.columns, strict=True)
-    return pa.table(
-        {
-            name: column.dictionary_encode() if pa.types.is_string(column.type) else column
-            for name, column in columns
-        }
-    )
-
-
-def map_of(entries: Sequence[Mapping[str, Any]] | None) -> dict[str, Any] | None:
-    """A MAP column's entries (key, value) as a dict; None for NULL."""
-    return None if entries is None else {entry["key"]: entry["value"] for entry in entries}
-
-
-def rows_by(rows: Iterable[Mapping[str, Any]], *names: str) -> dict[tuple[Any, ...], list[Any]]:
-    """Rows by their values in these columns, in their order."""
-    grouped: dict[tuple[Any, ...], list[Any]] = {}
-    for row in rows:
-        grouped.setdefault(tuple(row[name] for name in names), []).append(row)
-    return grouped
-
-
 def report(
     rows: pa.Table,
     details: Mapping[str, Any] | None = None,
     *,
     n_rows: int | None = None,
-    usage: Usage | None = None,
+    usage: ModelUsage | None = None,
     images: ImageStore | None = None,
 ) -> dg.MaterializeResult:
     """What the UI shows of a materialization: row count, preview, what the models cost, `details`.

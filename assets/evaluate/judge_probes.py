@@ -16,7 +16,8 @@ from assets.common.apart import Apart
 from assets.common.automation import WHEN_READY
 from assets.common.losses import reasons
 from assets.common.progress import show_progress
-from assets.common.tables import map_of, report, rows_to_arrow, table_asset
+from assets.common.table_rows import map_of
+from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.inference import PARAMS
 from assets.evaluate.judge import (
     Judged,

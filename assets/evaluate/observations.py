@@ -15,7 +15,8 @@ import pyarrow as pa
 
 from assets.common.apart import Apart
 from assets.common.automation import WHEN_READY
-from assets.common.tables import ArrowRows, map_of, report, table_asset
+from assets.common.table_rows import ArrowRows, map_of
+from assets.common.tables import report, table_asset
 from assets.evaluate.answers import answers
 from assets.evaluate.judgments import judgments
 from assets.evaluate.released import items_in_batches

@@ -13,7 +13,8 @@ from pydantic import Field
 
 from assets.common.apart import Apart
 from assets.common.automation import WHEN_READY
-from assets.common.tables import map_of, report, rows_to_arrow, table_asset
+from assets.common.table_rows import map_of
+from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.pairs import OFF, pairs
 from methods.markdown import code, table
 from methods.pairwise.comparing import FLOOR, Compared

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from assets.common.tables import map_of, rows_by
+from assets.common.table_rows import map_of, rows_by
 from assets.evaluate.choice_data import choice_data
 from assets.evaluate.item_report_data import item_report_data
 from assets.evaluate.observed import answer_lengths

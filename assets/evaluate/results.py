@@ -13,7 +13,8 @@ import pyarrow as pa
 from pydantic import Field
 
 from assets.common.losses import in_words, reasons, too_many, worth_a_retry
-from assets.common.tables import ArrowRows, report, rows_to_arrow
+from assets.common.table_rows import ArrowRows
+from assets.common.tables import report, rows_to_arrow
 from assets.evaluate.released import Released, Row
 from resources.llm.usage import Usage
 from resources.settings.asset_settings import Settings

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from assets.common.tables import rows_by
+from assets.common.table_rows import rows_by
 from assets.evaluate.observed import Slice, slices_of
 from assets.evaluate.released import item_ids
 from methods.batched import batched

@@ -11,9 +11,9 @@ from pydantic import Field
 
 from assets.common.losses import each_with_reason, reasons, require_few_lost
 from assets.common.partitions import wit_shards
+from assets.common.table_rows import map_of
 from assets.common.tables import (
     FRESH_EVERY_WEEK,
-    map_of,
     may_pass,
     report,
     rows_to_arrow,

@@ -7,7 +7,7 @@ never changed or deleted, so that no annotation is lost.
 from collections.abc import Generator, Iterator, Sequence
 from typing import Any
 
-import httpx
+import httpx2
 
 from methods.errors import UserError
 from methods.json_text import from_json
@@ -37,13 +37,13 @@ class LabelStudio:
     def __init__(self, url: str, token: str) -> None:
         self._url = url
         try:
-            self._http = httpx.Client(
+            self._http = httpx2.Client(
                 base_url=url,
                 auth=_Auth(url, token),
                 timeout=TIMEOUT,
                 event_hooks={"response": [_limit_answer]},
             )
-        except (httpx.InvalidURL, ValueError) as error:
+        except (httpx2.InvalidURL, ValueError) as error:
             raise LabelStudioError(f"{url!r} is not the address of a server: {error}.") from None
 
     def __enter__(self) -> "LabelStudio":
@@ -97,11 +97,11 @@ class LabelStudio:
     def _ask(self, method: str, path: str, **what: Any) -> Any:
         try:
             response = self._http.request(method, path.lstrip("/"), **what)
-        except httpx.HTTPError as error:
+        except httpx2.HTTPError as error:
             raise LabelStudioError(f"{self._url} cannot be reached: {error}.") from None
-        if path.endswith("/tasks") and response.status_code == httpx.codes.NOT_FOUND:
+        if path.endswith("/tasks") and response.status_code == httpx2.codes.NOT_FOUND:
             return {"tasks": []}  # a page after the last one
-        if response.status_code == httpx.codes.UNAUTHORIZED:
+        if response.status_code == httpx2.codes.UNAUTHORIZED:
             raise LabelStudioError(
                 f"{self._url} refuses the token: make a new one in its settings."
             )
@@ -117,14 +117,14 @@ class LabelStudio:
             ) from None
 
 
-def _limit_answer(response: httpx.Response) -> None:
+def _limit_answer(response: httpx2.Response) -> None:
     too_large = LabelStudioError(
         f"{response.url.host} gave an answer of over {MOST_BYTES:,} bytes: is it a Label Studio server?"
     )
     limit_body(response, MOST_BYTES, lambda: too_large)
 
 
-class _Auth(httpx.Auth):
+class _Auth(httpx2.Auth):
     """Exchanges a personal access token for one that lasts minutes; a legacy one is sent as it is."""
 
     requires_response_body = True
@@ -134,22 +134,24 @@ class _Auth(httpx.Auth):
         self._token = token
         self._header = None if token.count(".") == 2 else f"Token {token}"
 
-    def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
+    def auth_flow(
+        self, request: httpx2.Request
+    ) -> Generator[httpx2.Request, httpx2.Response, None]:
         """Send the request, and send it again with a new token if the last one has expired."""
         if self._header is not None:
             request.headers["Authorization"] = self._header
             response = yield request
             expired = self._header.startswith("Bearer ")
-            if response.status_code != httpx.codes.UNAUTHORIZED or not expired:
+            if response.status_code != httpx2.codes.UNAUTHORIZED or not expired:
                 return
-        changed = yield httpx.Request("POST", self._refresh, json={"refresh": self._token})
+        changed = yield httpx2.Request("POST", self._refresh, json={"refresh": self._token})
         if changed.is_success:
             self._header = f"Bearer {from_json(changed.content)['access']}"
             request.headers["Authorization"] = self._header
         yield request
 
 
-def _reason(response: httpx.Response) -> str:
+def _reason(response: httpx2.Response) -> str:
     """The server's reason for an error, on one line and shortened."""
     try:
         body = from_json(response.content)

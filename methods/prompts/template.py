@@ -25,7 +25,7 @@ from jinja2 import (
 )
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from methods.errors import UserError
+from methods.errors import PromptUnusable
 from methods.prompts.messages import Image, Message, Part, Text
 from methods.validation import first_fault
 from methods.yaml_text import from_yaml
@@ -86,7 +86,7 @@ _ENVIRONMENT = Environment(
 _ENVIRONMENT.filters["data"] = _data
 
 
-class TemplateError(UserError):
+class TemplateError(PromptUnusable):
     """A prompt is no template, or asks for what it is not given; the message says where and what."""
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-import httpx
+import httpx2
 from filelock import FileLock
 
 from methods.errors import UserError
@@ -61,7 +61,7 @@ def download(
         target.parent.mkdir(parents=True, exist_ok=True)
         with (
             FileLock(f"{target}.lock"),
-            httpx.Client(
+            httpx2.Client(
                 headers={"User-Agent": "vlm-loom/0.1", "Accept-Encoding": "identity"},
                 timeout=timeout,
                 follow_redirects=True,
@@ -123,7 +123,7 @@ class _Download:
     """The download of one file; its creator holds the lock."""
 
     def __init__(
-        self, url: str, target: Path, client: httpx.Client, on_progress: OnProgress | None
+        self, url: str, target: Path, client: httpx2.Client, on_progress: OnProgress | None
     ) -> None:
         self._url = url
         self._shown = without_secrets(url)
@@ -177,14 +177,14 @@ class _Download:
                 unchanged = response.status_code == 304 and "Range" not in headers
                 if not unchanged:
                     self._receive(response)
-        except (httpx.InvalidURL, httpx.UnsupportedProtocol, httpx.TooManyRedirects) as error:
+        except (httpx2.InvalidURL, httpx2.UnsupportedProtocol, httpx2.TooManyRedirects) as error:
             raise self._error(str(error), "check the address") from None
         except PrivateAddress as private:
             raise DownloadError(
                 f"{self._shown} leads to {private.host}, which is on a private or local network: "
                 "give the address that it leads to, if you trust it."
             ) from None
-        except httpx.TransportError as error:
+        except httpx2.TransportError as error:
             raise _TransientError(repr(error)) from None
         if unchanged and not whole:
             self._discard()
@@ -198,7 +198,7 @@ class _Download:
             return content
         return None
 
-    def _receive(self, response: httpx.Response) -> None:
+    def _receive(self, response: httpx2.Response) -> None:
         """Write the response, appended or from the start. Raises _TransientError, DownloadError."""
         status, headers = response.status_code, response.headers
         if status in _TRANSIENT:
@@ -218,7 +218,7 @@ class _Download:
             self._begin(headers)
         self._write(response)
 
-    def _goes_on(self, headers: httpx.Headers) -> bool:
+    def _goes_on(self, headers: httpx2.Headers) -> bool:
         """Whether the response is the requested range: some servers send other ranges."""
         begun = self._begun
         first, _, total = headers.get("content-range", "").partition("/")
@@ -229,7 +229,7 @@ class _Download:
             and headers.get("etag", begun.etag) == begun.etag
         )
 
-    def _begin(self, headers: httpx.Headers) -> None:
+    def _begin(self, headers: httpx2.Headers) -> None:
         length = headers.get("content-length", "")
         content = _Content(
             self._shown,
@@ -254,7 +254,7 @@ class _Download:
         self._part.unlink(missing_ok=True)
         self._part_facts.unlink(missing_ok=True)
 
-    def _write(self, response: httpx.Response) -> None:
+    def _write(self, response: httpx2.Response) -> None:
         total = self._begun.total if self._begun else None
         n_bytes = reported = self._n_bytes
         with self._part.open("ab", buffering=CHUNK) as file:

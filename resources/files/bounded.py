@@ -128,7 +128,7 @@ def limit_body(response: Any, most: int, too_large: Callable[[], Exception]) -> 
     read at all. A response that is read in parts is not limited.
 
     Args:
-        response: A response of httpx or httpx2.
+        response: A streamed response of httpx2.
         most: Bytes that the body may have, packed and unpacked.
         too_large: Makes the error.
     """

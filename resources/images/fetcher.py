@@ -16,7 +16,7 @@ from typing import Any
 from urllib.parse import quote
 
 import anyio
-import httpcore
+import httpcore2
 from anyio.from_thread import start_blocking_portal
 
 from methods.errors import UserError
@@ -257,7 +257,7 @@ class ImageFetcher:
     async def _fetch(self, jobs: list[Job], buffer: _Buffer) -> None:
         pace = self._pace or HostPace(self._backoff, self._pauses)
         queues = HostQueues(jobs, pace, self._timeout + REPORT_SECONDS)
-        pool = httpcore.AsyncConnectionPool(
+        pool = httpcore2.AsyncConnectionPool(
             max_connections=CONCURRENCY,
             network_backend=GuardedBackend(self._trusted, allow_private=self._allow_private),
         )

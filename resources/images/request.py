@@ -5,7 +5,7 @@ not: when and how often to send it (`host_queue.py`, `fetcher.py`), which addres
 (`resources/web/ssrf_guard.py`), whether the bytes are an image (`methods/ingest/image_check.py`; a
 server's Content-Type is ignored).
 
-httpcore is used instead of httpx because it accepts a network backend, follows no redirects, keeps no
+httpcore2 is used instead of httpx2 because it accepts a network backend, follows no redirects, keeps no
 cookies and reads no proxy settings.
 """
 
@@ -14,8 +14,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import anyio
-import httpcore
-import httpx
+import httpcore2
+import httpx2
 
 from methods.ingest.image_check import ImageRejected
 from methods.web_address import Credentials
@@ -63,7 +63,7 @@ class ImageRequests:
 
     def __init__(
         self,
-        pool: httpcore.AsyncConnectionPool,
+        pool: httpcore2.AsyncConnectionPool,
         *,
         contact: str | None,
         max_bytes: int,
@@ -104,7 +104,7 @@ class ImageRequests:
             detail = f"No answer within {self._timeout:g} seconds."
             return Failed(ImageRejected("timeout", detail))
 
-    async def _request(self, url: httpx.URL, on_length: Callable[[int], None]) -> Outcome:
+    async def _request(self, url: httpx2.URL, on_length: Callable[[int], None]) -> Outcome:
         try:
             target = as_httpcore(url)
             headers = self._headers
@@ -116,16 +116,16 @@ class ImageRequests:
                 return _without_body(url, response)
         except PrivateAddress as private:
             raise ImageRejected("private_address", str(private)) from None
-        except (httpcore.ReadError, httpcore.WriteError, httpcore.ProtocolError) as error:
+        except (httpcore2.ReadError, httpcore2.WriteError, httpcore2.ProtocolError) as error:
             # The connection broke off, so a retry may succeed; with a dead host it would not.
             detail = f"The connection broke off ({error!r})."
             return Failed(ImageRejected("unreachable", detail))
-        except (OSError, UnicodeError, httpcore.NetworkError) as error:
+        except (OSError, UnicodeError, httpcore2.NetworkError) as error:
             detail = f"No connection to {url.host} ({error!r})."
             raise ImageRejected("unreachable", detail) from None
 
-    async def _body(self, response: httpcore.Response, on_length: Callable[[int], None]) -> bytes:
-        announced = httpx.Headers(response.headers).get("content-length", "")
+    async def _body(self, response: httpcore2.Response, on_length: Callable[[int], None]) -> bytes:
+        announced = httpx2.Headers(response.headers).get("content-length", "")
         length = int(announced) if announced.isdecimal() else self._max_bytes
         if length > self._max_bytes:
             raise rejection(oversized(length, self._max_bytes))
@@ -137,8 +137,8 @@ class ImageRequests:
             raise rejection(not_read) from None
 
 
-def _without_body(url: httpx.URL, response: httpcore.Response) -> Outcome:
-    status, headers = response.status, httpx.Headers(response.headers)
+def _without_body(url: httpx2.URL, response: httpcore2.Response) -> Outcome:
+    status, headers = response.status, httpx2.Headers(response.headers)
     if status in _REDIRECTS and "location" in headers:
         return Redirected(str(parsed(headers["location"], url)))
     if status in _REFUSALS:
@@ -148,12 +148,12 @@ def _without_body(url: httpx.URL, response: httpcore.Response) -> Outcome:
     return Failed(rejected) if status >= 500 else rejected
 
 
-def parsed(address: str, base: httpx.URL | None = None) -> httpx.URL:
+def parsed(address: str, base: httpx2.URL | None = None) -> httpx2.URL:
     """An http or https address, perhaps relative to another. Raises ImageRejected."""
     try:
-        url = httpx.URL(address) if base is None else base.join(address)
+        url = httpx2.URL(address) if base is None else base.join(address)
         host, port = url.host, url.port
-    except (httpx.InvalidURL, ValueError) as error:
+    except (httpx2.InvalidURL, ValueError) as error:
         detail = f"The address cannot be read ({error})."
         raise ImageRejected("unreachable", detail) from None
     possible = host and (port is None or 0 < port < 65536)
@@ -162,10 +162,10 @@ def parsed(address: str, base: httpx.URL | None = None) -> httpx.URL:
     return url
 
 
-def as_httpcore(url: httpx.URL) -> httpcore.URL:
-    """The same address for httpcore, with its port and without any user name and password."""
+def as_httpcore(url: httpx2.URL) -> httpcore2.URL:
+    """The same address for httpcore2, with its port and without any user name and password."""
     port = url.port or {"http": 80, "https": 443}[url.scheme]
-    return httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=port, target=url.raw_path)
+    return httpcore2.URL(scheme=url.raw_scheme, host=url.raw_host, port=port, target=url.raw_path)
 
 
 def rejection(not_read: NotRead) -> ImageRejected:

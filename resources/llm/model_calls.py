@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt
 
-from methods.errors import UserError
+from methods.errors import Unfinished, UserError
 from resources.images.store import ImageNotStored
 from resources.llm.attempt import attempt
 from resources.llm.batches import Batches
@@ -58,11 +58,11 @@ class AuthError(UserError):
     """The provider does not accept the key: the run stops, since every further call would fail."""
 
 
-class WaitingForBatch(UserError):
+class WaitingForBatch(UserError, Unfinished):
     """Requests of a stage are in batches: the stage runs again when the batches have ended."""
 
 
-class BatchPending(Exception):
+class BatchPending(Unfinished):
     """A request has no outcome in this run, because it is in a batch or will be put into one."""
 
 

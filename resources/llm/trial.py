@@ -10,7 +10,7 @@ from collections import defaultdict
 from types import TracebackType
 from typing import Final, get_args
 
-from methods.errors import UserError
+from methods.errors import PromptUnusable, UserError
 from resources.llm.model_spec import ModelSpec
 from resources.llm.request import FailureKind
 from resources.llm.usage import asking_unread_again
@@ -33,7 +33,7 @@ class ModelGivenUp(UserError):
     """The first results of a model all failed for one reason: the stage stops asking it."""
 
 
-class PromptGivenUp(ModelGivenUp):
+class PromptGivenUp(ModelGivenUp, PromptUnusable):
     """The same of one prompt: others may be read."""
 
 

@@ -12,7 +12,7 @@ from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
 
-from methods.errors import UserError
+from methods.errors import PromptUnusable
 from methods.evaluation.benchmark import GROUP
 from methods.naming import nearest
 from methods.prompts.template import FrontMatterError, PromptTemplate
@@ -22,7 +22,7 @@ from resources.files.home import REPO_ROOT
 PROMPTS_ROOT = REPO_ROOT / "methods"
 
 
-class PromptError(UserError):
+class PromptError(PromptUnusable):
     """A prompt file, or the folder `LOOM_PROMPTS`, is missing or wrong; the message says which."""
 
 

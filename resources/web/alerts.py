@@ -8,7 +8,7 @@ import os
 from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, unquote, urlsplit
 
-import httpx
+import httpx2
 
 from methods.errors import UserError
 
@@ -51,9 +51,9 @@ def _post(address: str, subject: str, text: str) -> None:
     for character, name in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;")):
         escaped = escaped.replace(character, name)
     try:
-        with httpx.stream("POST", address, json={"text": escaped}, timeout=TIMEOUT) as answer:
+        with httpx2.stream("POST", address, json={"text": escaped}, timeout=TIMEOUT) as answer:
             status = answer.status_code
-    except (httpx.HTTPError, httpx.InvalidURL, ValueError, OSError) as error:
+    except (httpx2.HTTPError, httpx2.InvalidURL, ValueError, OSError) as error:
         raise AlertError(
             f"The webhook of {WEBHOOK} did not answer ({type(error).__name__}): correct its address, "
             "or look after its server."

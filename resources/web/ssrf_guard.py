@@ -1,7 +1,7 @@
 """A guard against server-side request forgery (SSRF): no connections into private networks.
 
 What belongs here: which addresses may be connected to. What does not: what is sent over the
-connection. The guard is a network backend of httpcore, because there the address that is checked is
+connection. The guard is a network backend of httpcore2, because there the address that is checked is
 the address that is connected to.
 """
 
@@ -11,8 +11,8 @@ import socket
 from collections.abc import Iterable
 from typing import Any
 
-import httpcore
-import httpx
+import httpcore2
+import httpx2
 
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 _GLOBAL_UNICAST = ipaddress.ip_network("2000::/3")
@@ -30,7 +30,7 @@ class PrivateAddress(Exception):
         self.host = host
 
 
-class GuardedBackend(httpcore.AsyncNetworkBackend):
+class GuardedBackend(httpcore2.AsyncNetworkBackend):
     """Connects to public addresses, and to `trusted` at any address.
 
     A URL in a data set must not make this machine send requests into its own network. The host is
@@ -40,7 +40,7 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
     """
 
     def __init__(self, trusted: Origin | None = None, *, allow_private: bool = False) -> None:
-        self._inner = httpcore.AnyIOBackend()
+        self._inner = httpcore2.AnyIOBackend()
         self._trusted = trusted
         self._allow_private = allow_private
 
@@ -50,8 +50,8 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
         port: int,
         timeout: float | None = None,
         local_address: str | None = None,
-        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
-    ) -> httpcore.AsyncNetworkStream:
+        socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
+    ) -> httpcore2.AsyncNetworkStream:
         """A connection to the first of the host's addresses that accepts one."""
         addresses = [host]
         if (host, port) != self._trusted:
@@ -63,20 +63,20 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
                 return await self._inner.connect_tcp(
                     address, port, timeout, local_address, socket_options
                 )
-            except httpcore.ConnectError as error:
+            except httpcore2.ConnectError as error:
                 failed = error
         raise failed
 
     async def sleep(self, seconds: float) -> None:
-        """Wait, as httpcore asks its backend to."""
+        """Wait, as httpcore2 asks its backend to."""
         await self._inner.sleep(seconds)
 
 
-class GuardedSyncBackend(httpcore.NetworkBackend):
+class GuardedSyncBackend(httpcore2.NetworkBackend):
     """The same for clients without coroutines."""
 
     def __init__(self, trusted: Origin | None = None) -> None:
-        self._inner = httpcore.SyncBackend()
+        self._inner = httpcore2.SyncBackend()
         self._trusted = trusted
 
     def connect_tcp(
@@ -85,33 +85,33 @@ class GuardedSyncBackend(httpcore.NetworkBackend):
         port: int,
         timeout: float | None = None,
         local_address: str | None = None,
-        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
-    ) -> httpcore.NetworkStream:
+        socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
+    ) -> httpcore2.NetworkStream:
         """A connection to the first of the host's addresses that accepts one."""
         addresses = [host]
         if (host, port) != self._trusted:
             try:
                 addresses = _in_order(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
             except OSError as error:
-                raise httpcore.ConnectError(str(error)) from error
+                raise httpcore2.ConnectError(str(error)) from error
             _check(host, addresses)
-        failed: Exception = httpcore.ConnectError(f"{host} has no address")
+        failed: Exception = httpcore2.ConnectError(f"{host} has no address")
         for address in addresses:
             try:
                 return self._inner.connect_tcp(
                     address, port, timeout, local_address, socket_options
                 )
-            except httpcore.ConnectError as error:
+            except httpcore2.ConnectError as error:
                 failed = error
         raise failed
 
     def sleep(self, seconds: float) -> None:
-        """Wait, as httpcore asks its backend to."""
+        """Wait, as httpcore2 asks its backend to."""
         self._inner.sleep(seconds)
 
 
-def guard(client: httpx.Client | httpx.AsyncClient, configured: str) -> None:
-    """Let a client of httpx connect to public addresses, and to the origin of `configured` anywhere.
+def guard(client: httpx2.Client | httpx2.AsyncClient, configured: str) -> None:
+    """Let a client of httpx2 connect to public addresses, and to the origin of `configured` anywhere.
 
     What a person has configured is allowed to be on a private network; where a redirect leads to is
     not: the request then raises PrivateAddress. Where the environment names a proxy, the proxy
@@ -120,16 +120,16 @@ def guard(client: httpx.Client | httpx.AsyncClient, configured: str) -> None:
     # A transport given to the client would take the backend, but also the proxies of the environment
     # away.
     pool: Any = client._transport._pool  # type: ignore[union-attr]
-    backend = GuardedSyncBackend if isinstance(client, httpx.Client) else GuardedBackend
+    backend = GuardedSyncBackend if isinstance(client, httpx2.Client) else GuardedBackend
     pool._network_backend = backend(origin(configured))
 
 
 def origin(address: str) -> Origin | None:
     """Host and port of an http(s) address, as connections are asked for; None where it is none."""
     try:
-        url = httpx.URL(address)
+        url = httpx2.URL(address)
         port = url.port or _DEFAULT_PORTS[url.scheme]
-    except (httpx.InvalidURL, KeyError):
+    except (httpx2.InvalidURL, KeyError):
         return None
     return url.raw_host.decode(), port
 

@@ -9,7 +9,7 @@ import asyncio
 from types import TracebackType
 from urllib.parse import urlencode, urlsplit
 
-import httpx
+import httpx2
 
 from methods.errors import UserError
 from methods.json_text import from_json
@@ -84,11 +84,11 @@ class ApiClient:
         self._timeout = timeout
         self._backoff = backoff
         self._pauses = pauses
-        self._http = httpx.AsyncClient(
-            auth=None if credentials is None else httpx.BasicAuth(*credentials),
+        self._http = httpx2.AsyncClient(
+            auth=None if credentials is None else httpx2.BasicAuth(*credentials),
             headers={"User-Agent": user_agent, "Accept-Encoding": "gzip"},
             timeout=None,  # `_one_try` limits each attempt as a whole
-            limits=httpx.Limits(max_connections=CONCURRENCY),
+            limits=httpx2.Limits(max_connections=CONCURRENCY),
             follow_redirects=True,
             max_redirects=3,
             event_hooks={"response": [_limit_answer]},
@@ -147,7 +147,7 @@ class ApiClient:
             passing=True,
         )
 
-    async def _one_try(self, host: str, url: str, parameters: Json | None) -> httpx.Response:
+    async def _one_try(self, host: str, url: str, parameters: Json | None) -> httpx2.Response:
         while (wait := self._seconds_to_wait(host, url)) > 0:
             await asyncio.sleep(wait)
         try:
@@ -162,7 +162,7 @@ class ApiClient:
                 f"{host} leads to {private.host}, which is on a private or local network: give the "
                 "API's address there as wikipedia.api in corpus.yaml, if you trust it."
             ) from None
-        except httpx.HTTPError as error:
+        except httpx2.HTTPError as error:
             raise _TransientError(f"the connection failed: {error!r}") from None
 
     def _seconds_to_wait(self, host: str, url: str) -> float:
@@ -191,7 +191,7 @@ class _TransientError(Exception):
         self.pauses_host = pauses_host
 
 
-async def _limit_answer(response: httpx.Response) -> None:
+async def _limit_answer(response: httpx2.Response) -> None:
     too_large = WikipediaError(
         f"{response.url.host} gave an answer of over {MOST_BYTES:,} bytes, as no MediaWiki does: "
         "correct the API's address."
@@ -199,14 +199,14 @@ async def _limit_answer(response: httpx.Response) -> None:
     limit_body(response, MOST_BYTES, lambda: too_large)
 
 
-def _is_of_no_service(response: httpx.Response) -> bool:
+def _is_of_no_service(response: httpx2.Response) -> bool:
     """Whether a server that has no such service has answered: with a web page of its own."""
     answered = response.status_code == 200 or 400 <= response.status_code < 500
     passing = response.status_code in (403, 429)
     return answered and not passing and "json" not in response.headers.get("content-type", "")
 
 
-def _content(response: httpx.Response) -> Json | None:
+def _content(response: httpx2.Response) -> Json | None:
     """The JSON object in a response, None for status 404."""
     status, host = response.status_code, response.url.host
     wait = retry_after(response.headers.get("retry-after"))

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 from urllib.parse import urlsplit
 
-import httpx
+import httpx2
 
 from methods.web_address import credentials, without_secrets
 from methods.wikimedia import FileFacts, Missing, PageFacts, PageImage, check_width
@@ -59,7 +59,7 @@ class Wikipedia:
                 f"{without_secrets(api)!r} cannot be the API's address: give one like {API} or "
                 "https://wiki.example.org/api.php."
             )
-        self._user_agent = f"{user_agent(contact)} httpx/{httpx.__version__}"
+        self._user_agent = f"{user_agent(contact)} httpx2/{httpx2.__version__}"
         # An address with a password would be in logs and messages.
         self._credentials = credentials(api)
         self._api = without_secrets(api)
@@ -156,9 +156,9 @@ def _is_contact(contact: str | None) -> bool:
 def _is_api(address: str) -> bool:
     example = address.replace("{language}", "en")
     try:
-        httpx.URL(example)
+        httpx2.URL(example)
         url = urlsplit(example)
-    except (httpx.InvalidURL, ValueError):
+    except (httpx2.InvalidURL, ValueError):
         return False
     return (
         url.scheme in ("http", "https")

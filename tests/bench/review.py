@@ -21,7 +21,7 @@ from collections import Counter, defaultdict
 from contextlib import contextmanager
 from pathlib import Path
 
-import httpx
+import httpx2
 
 from methods.ids import content_id
 from methods.review import Decision, QueueItem
@@ -96,7 +96,7 @@ class Lead(threading.Thread):
             self.visitor.sign_in()
             while not self.stop.wait(2):
                 self.visitor.page("lead", "GET", "/lead")
-        except (httpx.HTTPError, Unexpected) as error:
+        except (httpx2.HTTPError, Unexpected) as error:
             self.visitor.faults[f"lead: {error}"] += 1
 
 
@@ -105,7 +105,7 @@ class Annotator(threading.Thread):
 
     def __init__(self, address: str, link: str, seed: int, stop: threading.Event):
         super().__init__(daemon=True)
-        self.client = httpx.Client(base_url=address, timeout=30)
+        self.client = httpx2.Client(base_url=address, timeout=30)
         self.link, self.random, self.stop = link, random.Random(seed), stop
         self.milliseconds: dict[str, list[float]] = defaultdict(list)
         self.acknowledged: list[int] = []
@@ -117,7 +117,7 @@ class Annotator(threading.Thread):
             self.sign_in()
             while not self.stop.is_set():
                 self._work()
-        except httpx.HTTPError as error:
+        except httpx2.HTTPError as error:
             self.faults[f"connection: {type(error).__name__}"] += 1
         except Unexpected as error:
             self.faults[str(error)] += 1
@@ -159,7 +159,7 @@ class Annotator(threading.Thread):
         )
         self.csrf = attribute(page.text, CSRF_FIELD, "value") or ""
 
-    def page(self, name: str, method: str, url: str, **options: object) -> httpx.Response:
+    def page(self, name: str, method: str, url: str, **options: object) -> httpx2.Response:
         started = time.perf_counter()
         response = self.client.request(method, url, **options)  # type: ignore[arg-type]
         self.milliseconds[name].append((time.perf_counter() - started) * 1000)
@@ -191,9 +191,9 @@ def serving(home: Path):
     try:
         for _ in range(300):
             try:
-                httpx.get(f"{address}/login")
+                httpx2.get(f"{address}/login")
                 break
-            except httpx.HTTPError:
+            except httpx2.HTTPError:
                 time.sleep(0.1)
         yield process, address
     finally:

@@ -8,7 +8,7 @@ import time
 from contextlib import closing
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 from resources.files.home import REPO_ROOT
@@ -43,8 +43,8 @@ def test_it_serves_until_ctrl_c(tmp_path: Path, port: int) -> None:
         answer = None
         while answer is None:
             try:
-                answer = httpx.get(f"http://127.0.0.1:{port}/", follow_redirects=True, timeout=60)
-            except httpx.ConnectError:
+                answer = httpx2.get(f"http://127.0.0.1:{port}/", follow_redirects=True, timeout=60)
+            except httpx2.ConnectError:
                 assert process.poll() is None
                 time.sleep(0.05)
         assert "A red ground." in answer.text

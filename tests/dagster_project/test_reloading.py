@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 from dagster_project import reloading
@@ -46,7 +46,7 @@ class Webserver:
         self.asked: list[str] = []
         self.all_asked = threading.Event()
 
-    def post(self, url: str, *, json: dict, **_settings: object) -> httpx.Response:
+    def post(self, url: str, *, json: dict, **_settings: object) -> httpx2.Response:
         self.asked.append(f"{url} {json['variables']['location']}")
         answer = self.answers.pop(0)
         if not self.answers:
@@ -54,12 +54,12 @@ class Webserver:
         if isinstance(answer, Exception):
             raise answer
         body = {"data": {"reloadRepositoryLocation": answer}}
-        return httpx.Response(200, json=body, request=httpx.Request("POST", url))
+        return httpx2.Response(200, json=body, request=httpx2.Request("POST", url))
 
 
 @contextmanager
 def watching(webserver: Webserver, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(httpx, "post", webserver.post)
+    monkeypatch.setattr(httpx2, "post", webserver.post)
     monkeypatch.setattr(reloading, "INTERVAL", 0.01)
     stop = threading.Event()
     arguments = ("http://ui", files_state(), stop)
@@ -112,7 +112,7 @@ def test_a_change_waits_for_a_webserver_that_does_not_answer_yet(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    webserver = Webserver(httpx.ConnectError("refused"), httpx.ReadTimeout("busy"), LOADED)
+    webserver = Webserver(httpx2.ConnectError("refused"), httpx2.ReadTimeout("busy"), LOADED)
     with watching(webserver, monkeypatch):
         write_atomically(own_files["settings"], b"{}")
 

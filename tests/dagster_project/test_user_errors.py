@@ -27,6 +27,7 @@ from resources.warehouse import Warehouse
 
 PACKAGES = (methods, resources, assets, review, dagster_project, extras)
 HANDLED_IN_CODE = {
+    "methods.errors.Unfinished": "its subclasses: the step runs again, or the gateway submits a batch",
     "methods.evaluation.published.PublishedError": "becomes a PublishedFileError",
     "methods.evaluation.rehearsal.RehearsalError": "becomes a PublishedFileError",
     "methods.ingest.image_check.ImageRejected": "becomes a row of ingest.rejected",

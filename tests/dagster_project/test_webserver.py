@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import dagster as dg
-import httpx
+import httpx2
 import pytest
 import uvicorn
 from dagster._core.workspace.context import WorkspaceProcessContext
@@ -78,7 +78,7 @@ def test_get_executes_no_mutation(
     ui: str, instance: dg.DagsterInstance, query: str, accept: str
 ) -> None:
     params = {"query": query, "operationName": "b"}
-    answer = httpx.get(f"{ui}/graphql", params=params, headers={"accept": accept})
+    answer = httpx2.get(f"{ui}/graphql", params=params, headers={"accept": accept})
     assert answer.status_code == 405 and "by POST" in answer.text
     assert not changed(instance)
 
@@ -88,24 +88,26 @@ def test_a_name_that_a_site_leads_to_this_machine_is_refused_on_every_path(
 ) -> None:
     rebound = {"host": f"evil.example:{ui.rpartition(':')[2]}"}
     for path in ("/", "/server_info", "/logs/x/y.out", "/download_debug/x", "/loom/calls"):
-        assert httpx.get(f"{ui}{path}", headers=rebound).status_code == 403
+        assert httpx2.get(f"{ui}{path}", headers=rebound).status_code == 403
     same = rebound | {"origin": f"http://{rebound['host']}", "sec-fetch-site": "same-origin"}
-    answer = httpx.post(f"{ui}/graphql", json={"query": MUTATION}, headers=same)
+    answer = httpx2.post(f"{ui}/graphql", json={"query": MUTATION}, headers=same)
     assert answer.status_code == 403 and "LOOM_UI" in answer.text
-    assert httpx.post(f"{ui}/report_asset_materialization/{ASSET}", headers=same).status_code == 403
+    assert (
+        httpx2.post(f"{ui}/report_asset_materialization/{ASSET}", headers=same).status_code == 403
+    )
     assert not changed(instance)
 
 
 def test_programs_and_own_pages_go_on_working(ui: str, instance: dg.DagsterInstance) -> None:
     host, port = ui.removeprefix("http://").split(":")
-    assert httpx.get(f"{ui}/graphql", params={"query": QUERY}).json().keys() == {"data"}
-    assert httpx.get(f"{ui}/server_info").status_code == 200
-    assert httpx.get(f"{ui}/assets").headers["x-frame-options"] == "SAMEORIGIN"
+    assert httpx2.get(f"{ui}/graphql", params={"query": QUERY}).json().keys() == {"data"}
+    assert httpx2.get(f"{ui}/server_info").status_code == 200
+    assert httpx2.get(f"{ui}/assets").headers["x-frame-options"] == "SAMEORIGIN"
     client = DagsterGraphQLClient(host, port_number=int(port))
     with pytest.raises(DagsterGraphQLClientError, match="Could not find"):
         client.submit_job_execution("none", repository_location_name="x", repository_name="y")
     own = {"origin": ui, "sec-fetch-site": "same-origin"}
-    assert httpx.post(f"{ui}/graphql", json={"query": MUTATION}, headers=own).json() == {
+    assert httpx2.post(f"{ui}/graphql", json={"query": MUTATION}, headers=own).json() == {
         "data": {"setConcurrencyLimit": True}
     }
     assert changed(instance)
@@ -141,7 +143,9 @@ FOREIGN_PAGE = """
 def foreign_site(ui: str) -> Iterator[str]:
     """The address of a site on another port, whose page does all that a page can to the UI."""
     page = FOREIGN_PAGE.replace("UI", ui).replace("ASSET", ASSET)
-    page = page.replace("MUTATION", str(httpx.QueryParams({"q": MUTATION}))[2:].replace("+", "%20"))
+    page = page.replace(
+        "MUTATION", str(httpx2.QueryParams({"q": MUTATION}))[2:].replace("+", "%20")
+    )
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-import httpx
+import httpx2
 
 from resources.files.home import REPO_ROOT
 from resources.settings.prompts import prompt
@@ -97,7 +97,7 @@ class _Rule:
 class GarblingProxy:
     """Forwards to the offline server, except where a rule says otherwise; made by `ProxyServer`."""
 
-    def __init__(self, base_url: str, client: httpx.Client) -> None:
+    def __init__(self, base_url: str, client: httpx2.Client) -> None:
         self.base_url = base_url
         self.requests: list[Asked] = []
         self._rules: list[_Rule] = []
@@ -145,7 +145,7 @@ class GarblingProxy:
         body = {**asked.body, **told}
         try:
             reply = self._client.post("/chat/completions", json=body)
-        except httpx.TransportError:
+        except httpx2.TransportError:
             # The server closed a kept connection just then: the client of this proxy is not to notice.
             reply = self._client.post("/chat/completions", json=body)
         if rule is None or reply.status_code != 200:
@@ -167,7 +167,7 @@ class ProxyServer(ThreadingHTTPServer):
     def __init__(self, upstream: str) -> None:
         """`upstream` is the offline server's base URL, which ends in /v1."""
         super().__init__(("127.0.0.1", 0), _Handler)
-        self._client = httpx.Client(base_url=upstream, trust_env=False, timeout=60)
+        self._client = httpx2.Client(base_url=upstream, trust_env=False, timeout=60)
         self.proxies: dict[str, GarblingProxy] = {}
 
     def proxy(self) -> GarblingProxy:

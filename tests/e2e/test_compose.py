@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import httpx
+import httpx2
 import psycopg
 import pytest
 
@@ -94,7 +94,7 @@ class Installation:
 
     def asked(self, query: str, **variables: Any) -> dict[str, Any]:
         """The webserver's answer to a query."""
-        answer = httpx.post(
+        answer = httpx2.post(
             f"http://{HOST}:{self._ports['3000']}/graphql",
             json={"query": query, "variables": variables},
             timeout=60,

@@ -9,7 +9,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 import yaml
 from playwright.sync_api import Page, expect
@@ -274,11 +274,13 @@ def test_an_asset_that_asks_models_links_to_its_calls(ui: Ui, page: Page) -> Non
 
 def test_beside_reports_and_releases_nothing_of_the_home_is_served(ui: Ui) -> None:
     (card, *_) = (ui.run.home / "releases").glob("*/card.json")
-    answer = httpx.get(f"{ui.address}/loom/releases/{card.parent.name}/card.json")
+    answer = httpx2.get(f"{ui.address}/loom/releases/{card.parent.name}/card.json")
     assert answer.json()["release_id"] == card.parent.name
     for hidden in ("ledger.sqlite", "reports/..%2fledger.sqlite", "dagster/dagster.yaml"):
-        assert httpx.get(f"{ui.address}/loom/{hidden}").status_code == 404
-    assert httpx.post(f"{ui.address}/loom/releases/{card.parent.name}/card.json").status_code == 405
+        assert httpx2.get(f"{ui.address}/loom/{hidden}").status_code == 404
+    assert (
+        httpx2.post(f"{ui.address}/loom/releases/{card.parent.name}/card.json").status_code == 405
+    )
 
 
 def test_resources_have_names_and_say_what_they_are(ui: Ui) -> None:

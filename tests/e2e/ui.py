@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 
 from resources.files.home import REPO_ROOT
 from tests.e2e.running import Run
@@ -80,7 +80,7 @@ class Ui:
 
     def ask(self, query: str, **variables: object) -> dict[str, Any]:
         """The answer to a GraphQL request, which must have no errors."""
-        answer = httpx.post(
+        answer = httpx2.post(
             f"{self.address}/graphql", json={"query": query, "variables": variables}, timeout=120
         ).json()
         assert "errors" not in answer, answer
@@ -173,8 +173,8 @@ def answering(ui: Ui) -> Ui:
     """A UI that was started, once it answers."""
 
     def answers() -> bool:
-        with suppress(httpx.HTTPError):
-            return httpx.get(f"{ui.address}/server_info", timeout=30).status_code == 200
+        with suppress(httpx2.HTTPError):
+            return httpx2.get(f"{ui.address}/server_info", timeout=30).status_code == 200
         return False
 
     ui.until(answers)

@@ -16,7 +16,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-import httpx
+import httpx2
 from PIL import Image, ImageDraw
 
 from tests.doubles.serving import free_ports
@@ -105,7 +105,7 @@ class RealWiki(AnsweringWiki):
         self._folder = Path(tempfile.mkdtemp(prefix="mediawiki-"))
         self._make()
         [port] = free_ports(1)
-        self._upstream = httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60)
+        self._upstream = httpx2.Client(base_url=f"http://127.0.0.1:{port}", timeout=60)
         self._php = subprocess.Popen(
             ["php", "-S", f"127.0.0.1:{port}"],
             cwd=self._folder / "root",
@@ -116,7 +116,7 @@ class RealWiki(AnsweringWiki):
         )
         deadline = time.monotonic() + START_SECONDS
         while time.monotonic() < deadline:
-            with suppress(httpx.TransportError):
+            with suppress(httpx2.TransportError):
                 self._upstream.get("/")
                 return self
             time.sleep(0.05)

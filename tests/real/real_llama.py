@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 import yaml
 
@@ -68,8 +68,8 @@ def test_a_request_whose_client_hangs_up_is_counted_as_cancelled(tmp_path: Path)
             "messages": [{"role": "user", "content": "Go on."}],
             "grammar": "root ::= [a-z]{999}",
         }
-        with pytest.raises(httpx.ReadTimeout):
-            httpx.post(f"{server.root}/v1/chat/completions", json=body, timeout=1)
+        with pytest.raises(httpx2.ReadTimeout):
+            httpx2.post(f"{server.root}/v1/chat/completions", json=body, timeout=1)
         end = time.monotonic() + 30
         while not server.n_cancelled and time.monotonic() < end:
             time.sleep(0.1)

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import httpx
+import httpx2
 import yaml
 
 from tests.doubles.serving import free_ports
@@ -64,7 +64,7 @@ class LlamaServer:
 
     def metric(self, name: str) -> int:
         """A counter of the server, since it was started."""
-        page = httpx.get(f"{self.root}/metrics").text
+        page = httpx2.get(f"{self.root}/metrics").text
         found = re.search(rf"^llamacpp:{name} (\S+)", page, re.MULTILINE)
         assert found, page
         return int(float(found[1]))
@@ -158,9 +158,9 @@ def wait_for(url: str, process: subprocess.Popen[bytes]) -> None:
     while time.monotonic() < end:
         assert process.poll() is None, f"the server of {url} ended with {process.returncode}"
         try:
-            if httpx.get(url, timeout=5).is_success:
+            if httpx2.get(url, timeout=5).is_success:
                 return
-        except httpx.HTTPError:
+        except httpx2.HTTPError:
             pass
         time.sleep(0.2)
     raise AssertionError(f"{url} does not answer after {START_SECONDS} s")

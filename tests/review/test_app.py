@@ -89,7 +89,7 @@ def test_what_is_no_decision_is_refused_in_one_sentence(
     client = signed_in(site, "anna")
     data = opened(client, one["item_id"])
     known = {name: data[name] for name in ("token", "content_hash", "round")}
-    # As ASCII, for httpx would not send half a character; JSON can say it.
+    # As ASCII, for httpx2 would not send half a character; JSON can say it.
     answer = client.post(
         data["urls"]["decide"],
         content=json.dumps({**known, **said}),

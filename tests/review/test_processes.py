@@ -18,7 +18,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from resources.files.home import REPO_ROOT
@@ -120,8 +120,8 @@ class Installation:
         log = self.folder / f"log-{number}"
         assert self.processes[number].poll() is None, log.read_text()[-3000:]
         try:
-            return httpx.get(f"{self.at(number)}/login").status_code == 200
-        except httpx.TransportError:
+            return httpx2.get(f"{self.at(number)}/login").status_code == 200
+        except httpx2.TransportError:
             return False
 
 
@@ -176,9 +176,9 @@ def queue_of(behind: Installation, n_rewrites: int = N_REWRITES) -> list[Any]:
     ]
 
 
-def signed_in(behind: Installation, address: str, name: str) -> httpx.Client:
+def signed_in(behind: Installation, address: str, name: str) -> httpx2.Client:
     """Somebody who used a link."""
-    client = httpx.Client(base_url=address, timeout=120)
+    client = httpx2.Client(base_url=address, timeout=120)
     link = f"/link/{behind.accounts.link(name)}"
     answer = client.post(link, data={"csrf_token": csrf_token_in(client.get(link).text)})
     assert answer.status_code == 303, answer.text
@@ -186,7 +186,7 @@ def signed_in(behind: Installation, address: str, name: str) -> httpx.Client:
     return client
 
 
-def by_password(client: httpx.Client, name: str, password: str, address: str = "10.0.0.1") -> int:
+def by_password(client: httpx2.Client, name: str, password: str, address: str = "10.0.0.1") -> int:
     """The status of trying to sign in, from an address."""
     token = csrf_token_in(client.get("/login").text)
     given = {"name": name, "password": password, "csrf_token": token}
@@ -194,7 +194,7 @@ def by_password(client: httpx.Client, name: str, password: str, address: str = "
 
 
 def test_what_one_process_was_told_all_others_know(behind: Installation, proxy: str) -> None:
-    with httpx.Client(base_url=proxy) as anna, closing(signed_in(behind, proxy, "ben")) as ben:
+    with httpx2.Client(base_url=proxy) as anna, closing(signed_in(behind, proxy, "ben")) as ben:
         assert by_password(anna, "anna", RIGHT) == 303
         anna.headers["x-csrf-token"] = csrf_token_in(anna.get("/").text)
         one = dialogue(behind.site, "one")
@@ -263,7 +263,7 @@ def test_what_one_process_was_told_all_others_know(behind: Installation, proxy: 
 def test_failed_sign_ins_are_counted_over_all_whatever_their_clocks_say(
     behind: Installation, proxy: str
 ) -> None:
-    with httpx.Client(base_url=proxy) as client:
+    with httpx2.Client(base_url=proxy) as client:
         assert [by_password(client, "eva", WRONG) for _ in range(7)] == [401] * 5 + [429] * 2
         for number in range(3):
             client.base_url = behind.at(number)
@@ -331,7 +331,7 @@ def test_the_leads_figures_follow_what_was_done_at_another(
 class Person(threading.Thread):
     """Somebody who decides rewrites through the proxy until told to stop, though answers are lost."""
 
-    def __init__(self, client: httpx.Client, stop: threading.Event):
+    def __init__(self, client: httpx2.Client, stop: threading.Event):
         super().__init__()
         self.client, self.stop = client, stop
         self.acknowledged: list[tuple[int, str, str]] = []

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 from methods.errors import UserError
@@ -32,7 +32,7 @@ def as_named(name: str) -> dict[str, str | bytes]:
 
 
 def test_a_trusted_proxy_signs_in_whom_it_names(trusted: Site) -> None:
-    with httpx.Client(base_url=trusted.address) as client:
+    with httpx2.Client(base_url=trusted.address) as client:
         page = client.get("/", headers=as_named("zoë@B.org"))
         assert page.status_code == 200 and "Zoë@b.org" in page.text
         session = client.cookies["review_session"]
@@ -49,7 +49,7 @@ def test_a_trusted_proxy_signs_in_whom_it_names(trusted: Site) -> None:
 def test_a_name_without_an_account_is_refused_in_a_sentence(trusted: Site) -> None:
     trusted.accounts.disable("anna")
     for name in ("nobody", "anna", "<b>"):
-        answer = httpx.get(f"{trusted.address}/", headers=as_named(name))
+        answer = httpx2.get(f"{trusted.address}/", headers=as_named(name))
         assert answer.status_code == 403
         assert "ask an administrator to add it" in answer.text and "<b>" not in answer.text
         assert "review_session" not in answer.cookies
@@ -62,13 +62,13 @@ def test_a_name_without_an_account_is_refused_in_a_sentence(trusted: Site) -> No
 def test_nobody_else_is_believed(site: Site, proxy: SignInHeader | None) -> None:
     with serving(site, proxy) as served:
         for more in ({}, {"X-Forwarded-For": "10.0.0.1"}):
-            answer = httpx.get(f"{served.address}/", headers={**as_named("ada"), **more})
+            answer = httpx2.get(f"{served.address}/", headers={**as_named("ada"), **more})
             assert (answer.status_code, answer.headers["location"][:6]) == (303, "/login")
 
 
 def test_what_the_proxy_itself_was_given_is_not_believed_beside_it(trusted: Site) -> None:
     twice = [("accept", "text/html"), (HEADER, "ada"), (HEADER, "anna")]
-    assert httpx.get(f"{trusted.address}/", headers=twice).status_code == 303
+    assert httpx2.get(f"{trusted.address}/", headers=twice).status_code == 303
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 from review import server
@@ -36,7 +36,7 @@ def test_a_request_that_is_never_whole_ends_and_others_are_answered(
     host, _, port = site.address.removeprefix("http://").partition(":")
     with socket.create_connection((host, int(port)), timeout=30) as slow:
         slow.sendall(half)
-        assert httpx.get(f"{site.address}/login").status_code == 200
+        assert httpx2.get(f"{site.address}/login").status_code == 200
         received = b""
         while part := slow.recv(4096):
             received += part
@@ -44,7 +44,7 @@ def test_a_request_that_is_never_whole_ends_and_others_are_answered(
 
 
 def test_a_connection_is_used_again_after_more_than_the_time_of_one_request(site: Site) -> None:
-    with httpx.Client() as client:
+    with httpx2.Client() as client:
         for _ in range(3):
             assert client.get(f"{site.address}/login").status_code == 200
             time.sleep(0.3)

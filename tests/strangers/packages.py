@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-import httpx
+import httpx2
 
 from resources.files.home import REPO_ROOT
 
@@ -79,7 +79,7 @@ def _unpack(name: str, under: tuple[str, ...], folder: Path) -> None:
 def _download(name: str, folder: Path) -> None:
     try:
         with (
-            httpx.stream("GET", f"{ARCHIVE}/{name}", timeout=60, follow_redirects=True) as reply,
+            httpx2.stream("GET", f"{ARCHIVE}/{name}", timeout=60, follow_redirects=True) as reply,
             (folder / name).open("wb") as file,
         ):
             reply.raise_for_status()
@@ -90,5 +90,5 @@ def _download(name: str, folder: Path) -> None:
             with tarfile.open(packed) as members:
                 members.extractall(folder / name, filter="data")
             packed.unlink()
-    except httpx.HTTPError as error:
+    except httpx2.HTTPError as error:
         raise OutOfReachError(f"{ARCHIVE}/{name} cannot be downloaded: {error}.") from None

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 from PIL import Image
 
@@ -163,8 +163,8 @@ def answers(odd: Callable[[GarblingProxy], None], n: int) -> list[tuple[int, dic
         "model": "asked",
         "choices": [{"message": {"content": TRUE}, "finish_reason": "stop"}],
     }
-    transport = httpx.MockTransport(lambda _request: httpx.Response(200, json=reply))
-    with httpx.Client(base_url="http://offline", transport=transport) as client:
+    transport = httpx2.MockTransport(lambda _request: httpx2.Response(200, json=reply))
+    with httpx2.Client(base_url="http://offline", transport=transport) as client:
         proxy = GarblingProxy("", client)
         odd(proxy)
         asked = Asked({"model": "asked", "messages": [{"role": "user", "content": "?"}]}, "")
@@ -203,7 +203,7 @@ def test_another_name_and_an_outage() -> None:
 
 
 def test_all_models_are_in_the_profile() -> None:
-    with httpx.Client() as client:
+    with httpx2.Client() as client:
         roles = {"writer": "offline-writer", "judge": "offline-judge", **odd_models.CANDIDATES}
         proxies = {role: GarblingProxy(f"http://127.0.0.1/{role}/v1", client) for role in roles}
         registry = odd_models.registry(proxies, roles)

@@ -3,7 +3,7 @@
 import io
 import re
 
-import httpx
+import httpx2
 import pytest
 from PIL import Image
 
@@ -47,7 +47,7 @@ class Team:
 
     def __init__(self, server, home, monkeypatch):
         self.server, self.home, self.items = server, home, []
-        self.api = httpx.Client(
+        self.api = httpx2.Client(
             base_url=server.url, headers={"Authorization": f"Token {server.token}"}, timeout=60
         )
         monkeypatch.setenv("LOOM_HOME", str(home))

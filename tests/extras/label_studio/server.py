@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import httpx
+import httpx2
 
 from tests.doubles.serving import free_ports
 
@@ -93,8 +93,8 @@ def _wait_for(server: Server, process: "subprocess.Popen[bytes]", log: Path) -> 
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline and process.poll() is None:
         try:
-            if httpx.get(f"{server.url}/health", timeout=2).is_success:
+            if httpx2.get(f"{server.url}/health", timeout=2).is_success:
                 return
-        except httpx.HTTPError:
+        except httpx2.HTTPError:
             time.sleep(0.5)
     raise RuntimeError(f"Label Studio did not start: {log.read_text(errors='replace')[-2000:]}")

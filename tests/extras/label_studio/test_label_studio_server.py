@@ -1,6 +1,6 @@
 """A Label Studio server: how it is asked, and the commands `push` and `pull`."""
 
-import httpx
+import httpx2
 import pytest
 
 from dagster_project.cli import main as loom
@@ -25,22 +25,22 @@ class Studio:
 
     def __init__(self, monkeypatch):
         self.asked, self.answers, self.expired = [], {}, 0
-        make = httpx.Client
-        transport = httpx.MockTransport(self.answer)
+        make = httpx2.Client
+        transport = httpx2.MockTransport(self.answer)
         monkeypatch.setattr(
-            client.httpx, "Client", lambda **options: make(transport=transport, **options)
+            client.httpx2, "Client", lambda **options: make(transport=transport, **options)
         )
 
     def answer(self, request):
         path = request.url.path.removeprefix("/sub")
         self.asked.append((request.method, path, request.headers.get("Authorization")))
         if path == "/api/token/refresh/":
-            return httpx.Response(200, json={"access": f"access-{len(self.asked)}"})
+            return httpx2.Response(200, json={"access": f"access-{len(self.asked)}"})
         if self.expired:
             self.expired -= 1
-            return httpx.Response(401)
+            return httpx2.Response(401)
         answer = self.answers.get((request.method, path), {"results": [], "tasks": []})
-        return answer if isinstance(answer, httpx.Response) else httpx.Response(200, json=answer)
+        return answer if isinstance(answer, httpx2.Response) else httpx2.Response(200, json=answer)
 
 
 @pytest.fixture
@@ -68,11 +68,11 @@ class TestServer:
     @pytest.mark.parametrize(
         ("answer", "words"),
         [
-            (httpx.Response(401), "refuses the token"),
-            (httpx.Response(500, text="<h1>"), "with 500: Internal Server Error"),
-            (httpx.Response(400, json={"detail": "two\nlines"}), "with 400: two lines"),
-            (httpx.Response(302, headers={"Location": "http://elsewhere"}), "with 302: Found"),
-            (httpx.Response(200, text="<html>"), "is not a Label Studio server"),
+            (httpx2.Response(401), "refuses the token"),
+            (httpx2.Response(500, text="<h1>"), "with 500: Internal Server Error"),
+            (httpx2.Response(400, json={"detail": "two\nlines"}), "with 400: two lines"),
+            (httpx2.Response(302, headers={"Location": "http://elsewhere"}), "with 302: Found"),
+            (httpx2.Response(200, text="<html>"), "is not a Label Studio server"),
         ],
     )
     def test_a_refusal_is_one_sentence(self, studio, answer, words):
@@ -94,7 +94,7 @@ class TestServer:
         with LabelStudio(URL, TOKEN) as server:
             tasks = server.tasks(1)
             read = [next(tasks) for _ in range(client.PAGE + 1)]
-            studio.answers["GET", "/api/tasks"] = httpx.Response(404)
+            studio.answers["GET", "/api/tasks"] = httpx2.Response(404)
 
             assert len([*read, *tasks]) == 2 * client.PAGE
 

@@ -143,7 +143,7 @@ def test_a_missing_folder_is_named_and_so_is_the_way_out(tmp_path):
 @pytest.mark.parametrize(
     "address",
     [
-        *["ftp://example.org/c.tsv", "httpx://example.org/c.tsv", "other/c.tsv", "/other/c.tsv"],
+        *["ftp://example.org/c.tsv", "httpx2://example.org/c.tsv", "other/c.tsv", "/other/c.tsv"],
         *["https://example.org/c.csv", "https://example.org/.tsv", "https://example.org/"],
         *["https://example.org/c.tsv?download=1", "hf://datasets/a/b/c.tsv", "c.tsv"],
     ],

@@ -6,7 +6,7 @@ import threading
 import time
 from pathlib import Path
 
-import httpcore
+import httpcore2
 import pytest
 
 from resources.corpus import download as module
@@ -166,9 +166,9 @@ def test_a_name_that_resolves_anew_to_a_private_address_is_not_connected_to(
         connected.append(host)
         return real_connect(self, "127.0.0.1", *rest)
 
-    real_resolve, real_connect = socket.getaddrinfo, httpcore.SyncBackend.connect_tcp
+    real_resolve, real_connect = socket.getaddrinfo, httpcore2.SyncBackend.connect_tcp
     monkeypatch.setattr(ssrf_guard.socket, "getaddrinfo", resolve)
-    monkeypatch.setattr(httpcore.SyncBackend, "connect_tcp", connect)
+    monkeypatch.setattr(httpcore2.SyncBackend, "connect_tcp", connect)
     monkeypatch.setattr(ssrf_guard, "is_public", lambda text: text == "192.0.2.1")
     moved = storage.put("wit/shard.tsv.gz-moved", b"")
     moved.statuses = [302, 302]

@@ -7,7 +7,7 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 from resources.files.bounded import (
@@ -108,20 +108,20 @@ def test_a_body_that_is_too_large_packed_or_unpacked_is_not_read_to_its_end(
             taken += 1
             yield part
 
-    def answer(_: httpx.Request) -> httpx.Response:
+    def answer(_: httpx2.Request) -> httpx2.Response:
         if announced:
             headers["content-length"] = str(len(content))
-        return httpx.Response(200, headers=headers, content=stream() if waiting else iter(parts))
+        return httpx2.Response(200, headers=headers, content=stream() if waiting else iter(parts))
 
-    def limit(response: httpx.Response) -> None:
+    def limit(response: httpx2.Response) -> None:
         limit_body(response, 1_000_000, TooLarge)
 
-    async def limit_later(response: httpx.Response) -> None:
+    async def limit_later(response: httpx2.Response) -> None:
         limit(response)
 
     async def ask() -> None:
-        async with httpx.AsyncClient(
-            transport=httpx.MockTransport(answer), event_hooks={"response": [limit_later]}
+        async with httpx2.AsyncClient(
+            transport=httpx2.MockTransport(answer), event_hooks={"response": [limit_later]}
         ) as client:
             await client.get("https://example.org")
 
@@ -129,19 +129,19 @@ def test_a_body_that_is_too_large_packed_or_unpacked_is_not_read_to_its_end(
         if waiting:
             asyncio.run(ask())
         else:
-            with httpx.Client(
-                transport=httpx.MockTransport(answer), event_hooks={"response": [limit]}
+            with httpx2.Client(
+                transport=httpx2.MockTransport(answer), event_hooks={"response": [limit]}
             ) as client:
                 client.get("https://example.org")
     assert taken < len(parts) or packed
 
 
 def test_a_body_within_the_limit_is_read() -> None:
-    def limit(response: httpx.Response) -> None:
+    def limit(response: httpx2.Response) -> None:
         limit_body(response, 10, TooLarge)
 
-    with httpx.Client(
-        transport=httpx.MockTransport(lambda _: httpx.Response(200, content=b"0123456789")),
+    with httpx2.Client(
+        transport=httpx2.MockTransport(lambda _: httpx2.Response(200, content=b"0123456789")),
         event_hooks={"response": [limit]},
     ) as client:
         assert client.get("https://example.org").content == b"0123456789"

@@ -68,9 +68,9 @@ def test_a_public_host_does_not_lead_inside(uploads, monkeypatch, target):
     async def connect(self, host: str, *rest: object):
         return await real(self, "127.0.0.1" if host == "192.0.2.1" else host, *rest)
 
-    resolve, real = guarded_network._addresses, guarded_network.httpcore.AnyIOBackend.connect_tcp
+    resolve, real = guarded_network._addresses, guarded_network.httpcore2.AnyIOBackend.connect_tcp
     monkeypatch.setattr(guarded_network, "_addresses", addresses)
-    monkeypatch.setattr(guarded_network.httpcore.AnyIOBackend, "connect_tcp", connect)
+    monkeypatch.setattr(guarded_network.httpcore2.AnyIOBackend, "connect_tcp", connect)
     monkeypatch.setattr(
         guarded_network, "is_public", lambda text: text == "192.0.2.1" or is_public(text)
     )
@@ -99,9 +99,9 @@ def test_a_name_that_resolves_anew_to_a_private_address_is_not_connected_to(uplo
         connected.append(host)
         return await real(self, "127.0.0.1", *rest)
 
-    real = guarded_network.httpcore.AnyIOBackend.connect_tcp
+    real = guarded_network.httpcore2.AnyIOBackend.connect_tcp
     monkeypatch.setattr(guarded_network, "_addresses", addresses)
-    monkeypatch.setattr(guarded_network.httpcore.AnyIOBackend, "connect_tcp", connect)
+    monkeypatch.setattr(guarded_network.httpcore2.AnyIOBackend, "connect_tcp", connect)
     monkeypatch.setattr(guarded_network, "is_public", lambda text: text == "192.0.2.1")
     url = uploads.serve("good.png", ok(), host="rebound.example")
 

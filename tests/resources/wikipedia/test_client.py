@@ -7,7 +7,7 @@ from base64 import b64encode
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 from PIL import Image
 
@@ -69,7 +69,7 @@ def test_every_request_names_who_asks_and_what_with(wiki, tmp_path, contact):
     wikipedia = Wikipedia(contact, api=wiki.api, folder=tmp_path)
     wikipedia.page_images("birds", "en", ["Owl"])
     for request in wiki.requests:
-        expected = f"vlm-loom/0.1 ({contact}) httpx/{httpx.__version__}"
+        expected = f"vlm-loom/0.1 ({contact}) httpx2/{httpx2.__version__}"
         assert request.headers["user-agent"] == expected
         assert request.headers["accept-encoding"] == "gzip"
     api = [request for request in wiki.requests if request.path.endswith("/w/api.php")]
@@ -301,9 +301,9 @@ def test_a_file_in_another_languages_namespace(wiki, wikipedia):
 def test_files_bytes_stand_where_their_facts_say(wiki, wikipedia):
     facts = wikipedia.files("birds", "en", ["File:Barn owl.png"], 330)["File:Barn owl.png"]
     for url in (facts.url, facts.thumb_url):
-        response = httpx.get(url)
+        response = httpx2.get(url)
         assert (response.content, response.headers["content-type"]) == (PICTURE, "image/png")
-    assert httpx.get(facts.thumb_url.replace("330px", "300px")).status_code == 400
+    assert httpx2.get(facts.thumb_url.replace("330px", "300px")).status_code == 400
 
 
 def test_a_width_that_is_no_step_is_refused_before_anything_is_asked(wiki, wikipedia):

@@ -14,8 +14,8 @@ import sqlalchemy
 
 from dagster_project.storage import RunEnded
 from methods.errors import UserError
-from resources.files.exhausted import exhausted, exhausted_in
 from resources.files.home import REPO_ROOT
+from resources.files.system_errors import exhausted, exhausted_in
 
 
 def full(number: int = errno.ENOSPC, path: str | None = None) -> OSError:

@@ -1,6 +1,7 @@
-"""A disk, memory or a limit of the system that ran out: one sentence for whatever library says so.
+"""What the operating system refuses: one sentence for whatever library reports it.
 
-Such an error may stand deep in a chain of errors. The sentence names the disk and what to do;
+A disk, memory or a limit of the system ran out, or this user may not use the home. An error that
+something ran out may stand deep in a chain of errors. The sentence names the disk and what to do;
 `assets/common/tables.py` shows it for steps and `resources/command_line.py` for commands.
 """
 
@@ -17,6 +18,8 @@ from pathlib import Path
 from resources.files import home
 from resources.migrations import StoreError
 
+NOT_ALLOWED = (errno.EACCES, errno.EPERM)
+"""Errors of a file or folder that this user may not write, or not read."""
 _DISK = (errno.ENOSPC, errno.EDQUOT)
 _SIZE = (errno.EFBIG,)
 _FILES = (errno.EMFILE, errno.ENFILE)
@@ -60,6 +63,22 @@ def exhausted(error: BaseException) -> Exhausted | None:
         if number is not None:
             return Exhausted(_sentence(number, each))
     return None
+
+
+def is_refused_home(error: BaseException) -> bool:
+    """Whether the operating system refuses the home: its disk, or a file or folder in it."""
+    if not isinstance(error, OSError):
+        return False
+    of_home = isinstance(error.filename, str) and Path(error.filename).is_relative_to(home.home())
+    return error.errno == errno.EROFS or (error.errno in NOT_ALLOWED and of_home)
+
+
+def refused_by_system(error: OSError) -> StoreError:
+    """The sentence for what the operating system refused in the home."""
+    return StoreError(
+        f"The home {home.home()} cannot be used ({error}): make it a folder that you may write to, "
+        "or set LOOM_HOME to one."
+    )
 
 
 def _chain(error: BaseException, seen: set[int]) -> Iterator[BaseException]:

@@ -29,7 +29,7 @@ from resources.prompts import check_own_prompts
 from resources.ray_clustering.cluster import RayCluster
 from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse
-from resources.warehouse_of_home import warehouse_of_home
+from resources.warehouse.configured import warehouse_of_home
 
 _LOG = logging.getLogger(__name__)
 SAMPLE_CORPUS = home.REPO_ROOT / "resources" / "sample_corpus"

@@ -21,7 +21,7 @@ from methods.errors import UserError
 from resources import home
 from resources.atomic_file import write_atomically
 from resources.releases import release_meant
-from resources.warehouse_of_home import warehouse_of_home
+from resources.warehouse.configured import warehouse_of_home
 
 PAGE = "task-map.html"
 Row = Mapping[str, Any]

@@ -33,7 +33,7 @@ from resources.reports.addresses import CALLS
 from resources.reports.guard import Guard, policy
 from resources.shared_files import shared_files
 from resources.warehouse import WarehouseError
-from resources.warehouse_of_home import warehouse_of_home
+from resources.warehouse.configured import warehouse_of_home
 
 OUTCOMES = (ANSWERED, UNREAD, *get_args(FailureKind), "lost")
 """`lost` is every outcome but an answer."""
@@ -233,7 +233,7 @@ class _Pages:
     def _rows_made_of(self, key: str) -> dict[str, Any]:
         """The rows of the warehouse that name the call, by table; or why they are not known."""
         try:
-            rows = self._warehouse.glance(
+            rows = self._warehouse.snapshot_read(
                 "ledger/rows_of_call", {"key": key, "n_rows": MOST_ROWS}
             ).to_pylist()
         except WarehouseError as error:

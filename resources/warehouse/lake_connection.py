@@ -21,12 +21,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from resources import home
-from resources.duckdb_file import quoted
 from resources.shared_files import SCHEME, shared_files
 from resources.shared_files import VARIABLE as FILES
 from resources.store_backend import is_address
 from resources.waiting import Waiting
-from resources.warehouse_schema import WarehouseError
+from resources.warehouse.declarations import WarehouseError
+from resources.warehouse.duckdb_file import quoted
 
 if TYPE_CHECKING:
     import duckdb

@@ -149,7 +149,7 @@ class LakeDatabase(Database):
             connection.begin()
             try:
                 for write in writes:
-                    replace_rows(connection, write, staged=True)
+                    replace_rows(connection, write, without_rules=True)
                 _sign(connection, writes)
                 require_held()
                 connection.commit()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from resources.warehouse.declarations import WarehouseError, declared_columns
 from resources.warehouse.duckdb_file import quoted
-from resources.warehouse.staging import stage
+from resources.warehouse.staging import require_rules
 
 if TYPE_CHECKING:
     import duckdb
@@ -78,14 +78,15 @@ def has_stream(writes: Sequence[Write]) -> bool:
 
 
 def replace_rows(
-    connection: "duckdb.DuckDBPyConnection", write: Write, *, staged: bool = False
+    connection: "duckdb.DuckDBPyConnection", write: Write, *, without_rules: bool = False
 ) -> None:
     """Do the write in the open transaction.
 
     Args:
         connection: A connection in a transaction.
         write: The rows, and the partition that they replace.
-        staged: Compare the rows with the table's keys and checks first, as the table has none itself.
+        without_rules: The table has no keys and checks: compare the rows with those that `sql/`
+            declares.
 
     Raises:
         WarehouseError: A row is outside the partition.
@@ -95,7 +96,11 @@ def replace_rows(
     connection.execute(f"DELETE FROM {write.table} WHERE {where}", values)
     if not isinstance(write.rows, Parquet | ArrowStream) and not write.rows.num_rows:
         return
-    _register(connection, write)
+
+    def register() -> None:
+        _register(connection, write)
+
+    register()
     stray = connection.execute(
         f"SELECT count(*) FROM incoming WHERE NOT ({where})", values
     ).fetchall()[0][0]
@@ -104,14 +109,12 @@ def replace_rows(
         raise WarehouseError(
             f"{stray} rows for {write.table} lie outside the partition they replace."
         )
-    if isinstance(write.rows, ArrowStream):
-        # The count has read it to its end.
-        _register(connection, write)
-    source = stage(connection, write.table, [*write.partition]) if staged else "incoming"
-    connection.execute(f"INSERT INTO {write.table} BY NAME SELECT * FROM {source}")
+    if without_rules:
+        require_rules(connection, write.table, [*write.partition], register)
+    # A stream has been read to its end.
+    register()
+    connection.execute(f"INSERT INTO {write.table} BY NAME SELECT * FROM incoming")
     connection.execute("DROP VIEW incoming")
-    if source != "incoming":
-        connection.execute(f"DROP TABLE {source}")
 
 
 def _register(connection: "duckdb.DuckDBPyConnection", write: Write) -> None:

@@ -186,16 +186,15 @@ def test_a_conflict_is_repeated_counted_and_said(
     said: list[str] = []
     lake = Lake(lake.address, said.append)
     lake.replace(TABLE, answers("a", 3, "old"), {"set_id": "a"})
-    stage, others = writes.stage, [1]
+    require_rules, others = writes.require_rules, [1]
 
-    def meanwhile(*args: Any) -> str:
-        source = stage(*args)
+    def meanwhile(*args: Any) -> None:
+        require_rules(*args)
         if others and others.pop():
             with Lake(lake.address).database.opened(own_instance=True) as other:
                 other.execute(f"DELETE FROM {TABLE}")
-        return source
 
-    monkeypatch.setattr(writes, "stage", meanwhile)
+    monkeypatch.setattr(writes, "require_rules", meanwhile)
     lake.replace(TABLE, answers("a", 2, "new"), {"set_id": "a"})
 
     assert held(lake) == {"a": (2, ["new"])}
@@ -211,7 +210,7 @@ def test_a_conflict_that_never_ends_is_one_error(
     def conflict(*_: object) -> None:
         raise duckdb.TransactionException("Transaction conflict - another one was first")
 
-    monkeypatch.setattr(writes, "stage", conflict)
+    monkeypatch.setattr(writes, "require_rules", conflict)
     with pytest.raises(LakeConflict, match="changed the same tables .* run again"):
         lake.replace(TABLE, answers("a", 1))
     assert lake.database.n_repeated == ATTEMPTS - 1 and lake.count(TABLE) == 0

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from resources.warehouse import arrow_schema, staging
 from resources.warehouse.declarations import extras_ddl, schema_ddl
-from resources.warehouse.staging import run_on_lake, stage
+from resources.warehouse.staging import require_rules, run_on_lake
 
 Connection = duckdb.DuckDBPyConnection
 SMALL = """
@@ -43,12 +43,12 @@ def declared() -> Iterator[Connection]:
         yield connection
 
 
-def refusal_of_stage(
+def refusal_on_lake(
     connection: Connection, table: str, rows: pa.Table, partition: Sequence[str] = ("another",)
 ) -> str | None:
-    connection.register("incoming", rows)
     try:
-        stage(connection, table, partition)
+        require_rules(connection, table, partition, lambda: connection.register("incoming", rows))
+        connection.execute(f"INSERT INTO {table} BY NAME SELECT * FROM incoming")
     except duckdb.ConstraintException as error:
         return str(error)
     return None
@@ -80,7 +80,7 @@ def test_a_row_of_nulls_is_refused_in_the_words_of_the_table_that_declares_its_r
     tables: Connection, declared: Connection, table: str
 ) -> None:
     rows = pa.Table.from_pylist([{}], schema=arrow_schema(table))
-    assert refusal_of_stage(tables, table, rows) == refusal_of_table(declared, table, rows)
+    assert refusal_on_lake(tables, table, rows) == refusal_of_table(declared, table, rows)
 
 
 @contextmanager
@@ -108,12 +108,22 @@ def as_table(rows: list[dict[str, object]]) -> pa.Table:
     )
 
 
+@pytest.fixture(scope="module")
+def both() -> Iterator[tuple[Connection, Connection]]:
+    with small([{"a": "x", "b": 1, "c": 1}, {"a": "y", "b": 2, "c": None}]) as both:
+        yield both
+
+
 @given(ROWS)
-def test_rows_are_refused_exactly_when_a_file_refuses_them(added: list[dict[str, object]]) -> None:
-    stored = [{"a": "x", "b": 1, "c": 1}, {"a": "y", "b": 2, "c": None}]
-    with small(stored) as (bare, ruled):
-        of_lake = refusal_of_stage(bare, "dialogue.small", as_table(added))
-        of_file = refusal_of_table(ruled, "dialogue.small", as_table(added))
+def test_rows_are_refused_exactly_when_a_file_refuses_them(
+    both: tuple[Connection, Connection], added: list[dict[str, object]]
+) -> None:
+    for connection in both:
+        connection.begin()
+    of_lake = refusal_on_lake(both[0], "dialogue.small", as_table(added))
+    of_file = refusal_of_table(both[1], "dialogue.small", as_table(added))
+    for connection in both:
+        connection.rollback()
     assert (of_lake is None) == (of_file is None), (of_lake, of_file)
 
 
@@ -135,7 +145,7 @@ def test_rows_are_refused_in_the_words_of_a_file(
 ) -> None:
     added = as_table([dict(zip("abc", row, strict=True)) for row in rows])
     with small([{"a": "x", "b": 1, "c": 1}]) as (bare, ruled):
-        of_lake = refusal_of_stage(bare, "dialogue.small", added)
+        of_lake = refusal_on_lake(bare, "dialogue.small", added)
         assert of_lake == refusal_of_table(ruled, "dialogue.small", added)
     assert of_lake is not None and message in of_lake
 
@@ -149,7 +159,7 @@ def test_a_key_with_all_columns_of_the_partition_is_not_searched_elsewhere(
     """Rows of other partitions have other keys, and those of this one are deleted."""
     with small([{"a": "x", "b": 1, "c": 1}]) as (bare, _):
         rows = as_table([{"a": "x", "b": 1, "c": None}])
-        assert bool(refusal_of_stage(bare, "dialogue.small", rows, partition)) is refused
+        assert bool(refusal_on_lake(bare, "dialogue.small", rows, partition)) is refused
 
 
 def test_rows_that_a_script_puts_into_a_new_table_are_compared_with_its_rules() -> None:

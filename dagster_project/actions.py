@@ -323,8 +323,8 @@ def _import_scores(warehouse: "Warehouse", release: str, file: str, quoting: str
 
 def _merge_files(warehouse: "Warehouse", days: str, say: Callable[[str], None]) -> Done:
     from methods.errors import UserError
-    from resources.lake import Lake
-    from resources.lake_upkeep import keep_up
+    from resources.warehouse.lake import Lake
+    from resources.warehouse.lake_upkeep import keep_up
 
     if not isinstance(warehouse, Lake):
         raise UserError(

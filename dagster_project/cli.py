@@ -522,7 +522,7 @@ def clean_home(everything: bool) -> None:
 
 
 def _warehouse() -> "Warehouse":
-    from resources.warehouse_of_home import warehouse_of_home
+    from resources.warehouse.configured import warehouse_of_home
 
     return warehouse_of_home()
 

@@ -36,7 +36,7 @@ from resources.offline.process import OfflineServer
 from resources.settings.asset_settings import read_sections
 from resources.settings.prompts import check_own_prompts
 from resources.warehouse import Warehouse
-from resources.warehouse_of_home import warehouse_of_home
+from resources.warehouse.configured import warehouse_of_home
 
 GUIDES = REPO_ROOT / "docs" / "guides"
 PAPER_SETTINGS = GUIDES / "dialogues" / "paper.yaml"

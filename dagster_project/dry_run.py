@@ -19,7 +19,7 @@ from assets.common.settings import SECTIONS
 from dagster_project.definitions import build_defs
 from dagster_project.job_runs import run_job
 from dagster_project.resources import corpus_folder, image_fetcher
-from resources import lake_file, store_backend
+from resources import store_backend
 from resources.corpus.corpus import DOWNLOADS, WIKIPEDIA
 from resources.files import home
 from resources.files import object_storage as shared_files
@@ -36,7 +36,8 @@ from resources.settings.asset_settings import read_sections
 from resources.settings.prompts import check_own_prompts
 from resources.store_backend import copy_store, database, is_there
 from resources.stores import bring_home_up_to_date
-from resources.warehouse_of_home import warehouse_of_home
+from resources.warehouse import lake_connection
+from resources.warehouse.configured import warehouse_of_home
 
 Run = tuple[str, str | None, list[dg.AssetKey] | None]
 """A job, its partition, which of its assets (None: all)."""
@@ -106,7 +107,7 @@ def copied_home() -> Iterator[Ledger]:
 @contextmanager
 def home_at(folder: Path) -> Iterator[None]:
     """The home is that folder meanwhile, with all that is written: nothing is shared with others."""
-    shared = store_backend.VARIABLE, lake_file.VARIABLE, shared_files.VARIABLE
+    shared = store_backend.VARIABLE, lake_connection.VARIABLE, shared_files.VARIABLE
     before = {name: os.environ.pop(name, None) for name in ("LOOM_HOME", *shared)}
     os.environ["LOOM_HOME"] = str(folder)
     try:

@@ -22,7 +22,7 @@ from assets.common.tables import unattended
 from dagster_project.held_file import hold_new
 from dagster_project.instance import is_shared
 from dagster_project.run_tags import MARKED
-from resources.duckdb_file import left_open
+from resources.warehouse.duckdb_file import left_open
 
 if TYPE_CHECKING:
     from dagster_project.shared_marks import Mark

@@ -26,7 +26,7 @@ from resources.llm.ledger import Ledger
 from resources.review.store import ReviewStore
 from resources.store_backend import is_there
 from resources.warehouse import Warehouse
-from resources.warehouse_of_home import warehouse_of_home
+from resources.warehouse.configured import warehouse_of_home
 from review.commands import QUEUES
 
 OUTSIDE = frozenset({"ledger", "corpus"})

@@ -28,7 +28,7 @@ from resources.ray_clustering.cluster import RayCluster
 from resources.review.store import ReviewStore
 from resources.settings.prompts import check_own_prompts
 from resources.warehouse import Warehouse
-from resources.warehouse_of_home import warehouse_of_home
+from resources.warehouse.configured import warehouse_of_home
 from resources.web.host_pauses import HostPauses
 
 _LOG = logging.getLogger(__name__)

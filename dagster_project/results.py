@@ -32,7 +32,7 @@ from resources.files import home
 from resources.llm.ledger import Ledger
 from resources.llm.usage import unread_sentence
 from resources.warehouse import Warehouse
-from resources.warehouse_of_home import warehouse_of_home
+from resources.warehouse.configured import warehouse_of_home
 
 MISSING_SHOWN = 20
 """Models without results that are printed; a judge that fails has one for each model and release."""

@@ -20,7 +20,7 @@ from resources.files import home
 from resources.llm.ledger import Ledger
 from resources.llm.registry import active_profile, load_registry
 from resources.store_backend import is_there
-from resources.warehouse_of_home import warehouse_of_home
+from resources.warehouse.configured import warehouse_of_home
 
 
 @dg.schedule(

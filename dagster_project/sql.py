@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from methods.errors import UserError
 from resources.files import home
 from resources.notebook import copied
-from resources.query_check import TABLES, require_query
-from resources.warehouse_schema import later_version
+from resources.warehouse.query_check import TABLES, require_query
+from resources.warehouse.versions import later_version
 
 if TYPE_CHECKING:
     import duckdb

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 from methods.naming import nearest
 from resources.files import home
-from resources.lake_file import lake_address
-from resources.query_check import SEALED, TABLES, require_query
 from resources.stores import require_kept, usable_home
 from resources.warehouse import Warehouse, WarehouseError
-from resources.warehouse_of_home import require_plain_path
+from resources.warehouse.configured import require_plain_path
+from resources.warehouse.lake_connection import lake_address
+from resources.warehouse.query_check import SEALED, TABLES, require_query
 
 if TYPE_CHECKING:
     import duckdb
@@ -79,7 +79,7 @@ def copied(path: Path, as_of: str | None = None) -> "Iterator[duckdb.DuckDBPyCon
     import duckdb
 
     if address := lake_address():
-        from resources.lake import read_at
+        from resources.warehouse.lake import read_at
 
         with read_at(address, as_of) as connection:
             yield connection

@@ -10,8 +10,8 @@ import struct
 from contextlib import closing
 from pathlib import Path
 
-from resources.duckdb_file import quoted
 from resources.sqlite_file import size_of
+from resources.warehouse.duckdb_file import quoted
 
 _WAL_HEADER, _FRAME_HEADER, _INDEX_HEADER = 32, 24, 100
 """Bytes (sqlite.org/walformat.html)."""

@@ -19,7 +19,7 @@ from resources.migrations import StoreError
 from resources.review.file import ReviewFile
 from resources.store_backend import database, open_store
 from resources.warehouse import Warehouse
-from resources.warehouse_of_home import require_plain_path, warehouse_of_home
+from resources.warehouse.configured import require_plain_path, warehouse_of_home
 
 SQLITE = {
     home.ledger_path().name: LedgerFile,

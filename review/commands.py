@@ -119,7 +119,7 @@ def serve(
 @_port
 def demo(port: int) -> None:
     """Serve what the demo put before people, with accounts to try it."""
-    from resources.warehouse_of_home import warehouse_of_home
+    from resources.warehouse.configured import warehouse_of_home
 
     if not warehouse_of_home().is_there():
         raise UserError("There is nothing to review yet: run `vlm-loom demo` first.")
@@ -390,7 +390,7 @@ def load(file: Path) -> int:
 def read_queue() -> list[QueueItem]:
     """The items that the assets put before people. Raises UserError when there are none yet."""
     from methods.review import queue_item
-    from resources.warehouse_of_home import warehouse_of_home
+    from resources.warehouse.configured import warehouse_of_home
 
     warehouse = warehouse_of_home()
     if not warehouse.is_there():

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from resources.lake import Lake
-from resources.lake_file import LakeAddress
+from resources.warehouse.lake import Lake
+from resources.warehouse.lake_connection import LakeAddress
 from tests.doubles.servers import PostgresServer
 
 

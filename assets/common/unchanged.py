@@ -11,7 +11,7 @@ import dagster as dg
 
 from assets.common.dagster_internals import DATA_VERSION_TAG
 from resources.warehouse import Warehouse
-from resources.warehouse_reads import Reads, would_read_the_same
+from resources.warehouse.recorded_reads import Reads, would_read_the_same
 
 READ = "tables read"
 """Metadata of a materialization: what it read of which tables, as fingerprints."""
@@ -75,5 +75,5 @@ def reads_the_same(last: dg.AssetMaterialization, warehouse: Warehouse) -> bool:
         return False
     read = last.metadata[READ].value
     return isinstance(read, Mapping) and would_read_the_same(
-        warehouse, {key: str(fingerprint) for key, fingerprint in read.items()}
+        warehouse.recording, {key: str(fingerprint) for key, fingerprint in read.items()}
     )

@@ -132,7 +132,7 @@ def _slices(warehouse: Warehouse, benchmark: Benchmark, release_id: str) -> list
     def are_few(slices: list[Slice]) -> bool:
         return sum(len(of) for slice_ in slices for of in slice_.observed.values()) <= ROWS_AT_ONCE
 
-    kept = warehouse.while_unchanged((*OBSERVED, *OF_ITEMS), release_id, read, are_few)
+    kept = warehouse.recording.while_unchanged((*OBSERVED, *OF_ITEMS), release_id, read, are_few)
     return [replace(slice_, benchmark=benchmark) for slice_ in kept]
 
 

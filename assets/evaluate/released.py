@@ -114,7 +114,7 @@ def items_of(warehouse: Warehouse, release_id: str) -> list[Item]:
     def are_few(items: list[Item]) -> bool:
         return len(items) <= ITEMS_AT_ONCE
 
-    return [*warehouse.while_unchanged(OF_ITEMS, release_id, read, are_few)]
+    return [*warehouse.recording.while_unchanged(OF_ITEMS, release_id, read, are_few)]
 
 
 def language_of(warehouse: Warehouse, release_id: str) -> str | None:

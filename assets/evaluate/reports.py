@@ -93,7 +93,7 @@ def reports(
     table = rows_to_arrow("evaluate.reports", rows)
     warehouse.replace("evaluate.reports", table)
     # When the corpus or the costs are others, `ledger.costs` writes its page, and no report.
-    with warehouse.not_recorded():
+    with warehouse.recording.paused():
         corpus = write_corpus(warehouse, image_store)
     links = {
         "index": relative_to_home(write_index(lines)),

@@ -18,7 +18,7 @@ def export_critic(release: str) -> None:
     """Write what a critic is trained on, as files."""
     from extras.critic.assets.critic_export import export_critic
     from resources.files import home
-    from resources.warehouse_of_home import warehouse_of_home
+    from resources.warehouse.configured import warehouse_of_home
 
     warehouse = warehouse_of_home()
     folder, card = export_critic(warehouse, release, home.home() / FOLDER)

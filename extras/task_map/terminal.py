@@ -21,7 +21,7 @@ from methods.errors import UserError
 from resources.files import home
 from resources.files.atomic import write_atomically
 from resources.publishing.releases import release_meant
-from resources.warehouse_of_home import warehouse_of_home
+from resources.warehouse.configured import warehouse_of_home
 
 PAGE = "task-map.html"
 Row = Mapping[str, Any]

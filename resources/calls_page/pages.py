@@ -31,7 +31,7 @@ from resources.llm.ledger.calls import ANSWERED, UNREAD
 from resources.llm.ledger.reading import Entry, Filter, Name, Place, Text
 from resources.llm.request import FailureKind
 from resources.warehouse import WarehouseError
-from resources.warehouse_of_home import warehouse_of_home
+from resources.warehouse.configured import warehouse_of_home
 from resources.web.addresses import CALLS
 from resources.web.page_guard import Guard, policy
 
@@ -233,7 +233,7 @@ class _Pages:
     def _rows_made_of(self, key: str) -> dict[str, Any]:
         """The rows of the warehouse that name the call, by table; or why they are not known."""
         try:
-            rows = self._warehouse.glance(
+            rows = self._warehouse.snapshot_read(
                 "ledger/rows_of_call", {"key": key, "n_rows": MOST_ROWS}
             ).to_pylist()
         except WarehouseError as error:

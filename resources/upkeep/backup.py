@@ -26,7 +26,6 @@ from methods.errors import UserError
 from resources.files import home
 from resources.files.atomic import drafted
 from resources.files.bounded import read_file
-from resources.lake_file import lake_address
 from resources.sqlite_connection import is_damaged
 from resources.sqlite_file import copy_sqlite
 from resources.store_damage import (
@@ -38,6 +37,7 @@ from resources.store_damage import (
 from resources.stores import require_kept
 from resources.upkeep.cleaning import BESIDE, REMADE, require_unused
 from resources.warehouse import Warehouse
+from resources.warehouse.lake_connection import lake_address
 
 MANIFEST = "backup.json"
 FETCHED = tuple(name for name in REMADE if name != home.reports_path().name)

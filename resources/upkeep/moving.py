@@ -1,7 +1,7 @@
 """Bringing a home to what several machines share, and back: stores, tables, pictures, releases, pages.
 
 What belongs here: what is brought, and in which order. Rows of stores are `store_backend.py`'s, tables
-`lake.py`'s, files `resources/files/object_storage.py`'s. The home keeps what it has.
+`warehouse/transfer.py`'s, files `files/object_storage.py`'s. The home keeps what it has.
 """
 
 import shutil
@@ -10,17 +10,18 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from methods.errors import UserError
-from resources import lake_file, store_backend
+from resources import store_backend
 from resources.files import home
 from resources.files import object_storage as shared_files
 from resources.files.atomic import write_atomically
 from resources.images.store import SHARED, ImageNotStored, open_images
-from resources.lake import Lake
 from resources.migrations import StoreError
 from resources.site.sample_browser import site_path
 from resources.stores import SQLITE
 from resources.upkeep.cleaning import require_unused
-from resources.warehouse import Warehouse
+from resources.warehouse import Warehouse, lake_connection
+from resources.warehouse.lake import Lake
+from resources.warehouse.transfer import fill, write_parquet
 
 ON_THE_WAY = "tables-on-the-way"
 """The folder of the home with its tables as Parquet files, while a lake is filled with them."""
@@ -37,11 +38,12 @@ def move(*, back: bool, say: Callable[[str], None]) -> None:
     SharedFilesError.
     """
     files, database = shared_files.shared_files(), store_backend.shown_database()
-    lake = lake_file.lake_address()
+    lake = lake_connection.lake_address()
     if files is None and database is None and lake is None:
         raise MovingError(
             f"Nothing says where the home is to be brought: set {store_backend.VARIABLE}, "
-            f"{lake_file.VARIABLE} or {shared_files.VARIABLE}, as docs/guides/shared-stores.md has it."
+            f"{lake_connection.VARIABLE} or {shared_files.VARIABLE}, as docs/guides/shared-stores.md "
+            "has it."
         )
     require_unused(home.home())
     if back:
@@ -57,7 +59,7 @@ def move(*, back: bool, say: Callable[[str], None]) -> None:
             say(line)
 
 
-def _tables(address: lake_file.LakeAddress) -> Iterator[str]:
+def _tables(address: lake_connection.LakeAddress) -> Iterator[str]:
     path, folder = home.warehouse_path(), home.home() / ON_THE_WAY
     if not path.exists():
         return
@@ -66,14 +68,14 @@ def _tables(address: lake_file.LakeAddress) -> Iterator[str]:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     try:
-        Warehouse(path).write_parquet(folder)
-        n_rows = Lake(address).fill(folder)
+        write_parquet(Warehouse(path), folder)
+        n_rows = fill(Lake(address), folder)
     finally:
         shutil.rmtree(folder)
     yield f"{path.name} to {address.name}: {n_rows:,} rows, each compared"
 
 
-def _tables_back(address: lake_file.LakeAddress) -> Iterator[str]:
+def _tables_back(address: lake_connection.LakeAddress) -> Iterator[str]:
     path = home.warehouse_path()
     if path.exists():
         raise MovingError(

@@ -22,12 +22,12 @@ from assets.common.partitions import wit_shards
 from dagster_project.definitions import build_defs
 from dagster_project.job_runs import handlers_kept
 from dagster_project.progress import SHOW_PROGRESS
-from resources.duckdb_file import left_open
 from resources.embedding.embedder import Embedder
 from resources.images.store import ImageStore
 from resources.llm.ledger import Ledger
 from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse
+from resources.warehouse.duckdb_file import left_open
 from tests.assets.corpus import Corpus
 from tests.doubles.garbling_proxy import GarblingProxy
 

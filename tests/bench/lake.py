@@ -24,7 +24,7 @@ from methods.ids import canonical_json
 from methods.json_text import from_json
 from resources.files.home import REPO_ROOT
 from resources.warehouse import Parquet, Write
-from resources.warehouse_of_home import warehouse_of_home
+from resources.warehouse.configured import warehouse_of_home
 from tests.bench.measuring import Row
 from tests.doubles.servers import postgres_binaries, running_postgres
 from tests.doubles.serving import free_ports

@@ -10,11 +10,10 @@ import duckdb
 import pytest
 
 from dagster_project.cli import main as loom
-from resources import warehouse as warehouse_module
 from resources.corpus.corpus import Corpus, CorpusError
 from resources.sqlite_connection import is_damaged
 from resources.upkeep.backup import back_up
-from resources.warehouse import Warehouse, WarehouseError
+from resources.warehouse import Warehouse, WarehouseError, file_database
 
 LIST = ["release", "list"]
 Home = Path
@@ -94,7 +93,7 @@ def test_a_file_that_is_not_proven_damaged_is_kept(
     def refuses(*_: object, **__: object) -> None:
         raise duckdb.IOException(reason)
 
-    monkeypatch.setattr(warehouse_module, "attached", refuses)
+    monkeypatch.setattr(file_database, "attached", refuses)
     with pytest.raises(WarehouseError) as refused:
         Warehouse(tmp_path / "warehouse.duckdb").check()
     sentence = str(refused.value)

@@ -12,12 +12,11 @@ import pytest
 
 from dagster_project import resources, sql
 from dagster_project.cli import main as loom
-from resources import warehouse as warehouse_module
 from resources.files import home
 from resources.files.home import REPO_ROOT
 from resources.migrations import current_version
-from resources.warehouse import Warehouse
-from resources.warehouse_schema import MIGRATIONS
+from resources.warehouse import Warehouse, file_database
+from resources.warehouse.versions import MIGRATIONS
 from tests.e2e.running import CLI
 from tests.resources.test_warehouse import TABLE, answers
 
@@ -140,7 +139,7 @@ def test_a_home_without_tables_is_one_sentence(tmp_path, monkeypatch, capsys):
 
 
 def test_a_run_that_waits_for_a_reader_says_so_in_its_log(warehouse, monkeypatch):
-    monkeypatch.setattr(warehouse_module, "SAID_AFTER", 0.1)
+    monkeypatch.setattr(file_database, "SAID_AFTER", 0.1)
     script = (
         "import duckdb, sys\n"
         "connection = duckdb.connect(sys.argv[1], read_only=True)\n"
@@ -163,9 +162,9 @@ def test_a_run_that_waits_for_a_reader_says_so_in_its_log(warehouse, monkeypatch
             return context.resources.warehouse.count(TABLE)
 
         monkeypatch.setattr(
-            warehouse_module.Waiting,
+            file_database.Waiting,
             "goes_on",
-            _then(warehouse_module.Waiting.goes_on, let_go),
+            _then(file_database.Waiting.goes_on, let_go),
         )
         run = dg.materialize([rows], instance=instance, resources=resources.make_resources())
         assert run.success and run.output_for_node("rows") == 3

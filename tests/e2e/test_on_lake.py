@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from resources.files.home import REPO_ROOT
-from resources.warehouse_schema import declared_columns
+from resources.warehouse.declarations import declared_columns
 from tests.doubles.servers import PostgresServer
 from tests.e2e.running import ONE_OF_THE_WHOLE_RUNS, Run, command, demo, environment
 
@@ -23,7 +23,7 @@ import sys
 from pathlib import Path
 
 import pyarrow.parquet as pq
-from resources.warehouse_of_home import warehouse_of_home
+from resources.warehouse.configured import warehouse_of_home
 
 for table in sys.argv[2:]:
     pq.write_table(warehouse_of_home().select(table), Path(sys.argv[1], f"{table}.parquet"))

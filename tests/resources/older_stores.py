@@ -12,9 +12,9 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from resources import warehouse_schema
 from resources.migrations import BASELINE
 from resources.sqlite_file import SqliteFile
+from resources.warehouse import declarations, recorded_reads, staging, versions
 from tests.resources.store_files import Rows
 
 NOTES = """
@@ -61,18 +61,18 @@ def small_sql(folder: Path) -> Iterator[None]:
     """`sql/` is the small one meanwhile, which is written into `folder` unless it is there."""
     if not folder.exists():
         _write_steps(folder / "migrations", IN_DUCKDB)
-        for path in warehouse_schema.SQL_ROOT.glob("*.sql"):
+        for path in declarations.SQL_ROOT.glob("*.sql"):
             shutil.copy(path, folder)
         declared = {"ingest": NOTES, "cluster": GROUPS, "rewrite": MARKS}
-        for stage in warehouse_schema.STAGES:
+        for stage in declarations.STAGES:
             (folder / stage).mkdir()
             text = f"CREATE SCHEMA IF NOT EXISTS {stage};\n{declared.get(stage, '')}"
             (folder / stage / "schema.sql").write_text(text.format(**IN_DUCKDB))
         (folder / "ingest" / "views.sql").write_text(VIEW.format(**IN_DUCKDB))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(warehouse_schema, "SQL_ROOT", folder)
-        patch.setattr(warehouse_schema, "folders", lambda _: [])
-        patch.setattr(warehouse_schema, "MIGRATIONS", folder / "migrations")
+        patch.setattr(declarations, "SQL_ROOT", folder)
+        patch.setattr(declarations, "folders", lambda _: [])
+        patch.setattr(versions, "MIGRATIONS", folder / "migrations")
         forget_sql()
         try:
             yield
@@ -83,15 +83,16 @@ def small_sql(folder: Path) -> Iterator[None]:
 
 def forget_sql() -> None:
     """Have `sql/` read again."""
-    for each in vars(warehouse_schema).values():
-        if hasattr(each, "cache_clear"):
-            each.cache_clear()
+    for module in (declarations, versions, staging, recorded_reads):
+        for each in vars(module).values():
+            if hasattr(each, "cache_clear"):
+                each.cache_clear()
 
 
 def warehouse_of_the_baseline(path: Path) -> Path:
     """A warehouse of the small form as the baseline left it."""
     with duckdb.connect(str(path)) as connection:
-        for stage in warehouse_schema.STAGES:
+        for stage in declarations.STAGES:
             connection.execute(f"CREATE SCHEMA {stage}")
         connection.execute(THEN.format(**IN_DUCKDB))
         connection.execute("CREATE VIEW ingest.lengths AS SELECT 0 AS n_words")

@@ -11,8 +11,13 @@ import dagster as dg
 import duckdb
 
 from dagster_project.definitions import defs
-from resources import warehouse_schema
-from resources.warehouse import SQL_ROOT, STAGES, column_descriptions, declared_columns
+from resources.warehouse import (
+    SQL_ROOT,
+    STAGES,
+    column_descriptions,
+    declarations,
+    declared_columns,
+)
 
 COLUMNS = [(table, column) for table, of in declared_columns().items() for column, *_ in of]
 
@@ -81,7 +86,7 @@ def opens_after_a_kill(path: Path, ddl: str) -> bool:
 
 
 def test_they_are_not_in_the_file_because_it_would_not_open_after_a_kill(tmp_path: Path) -> None:
-    tables = warehouse_schema.schema_ddl() + warehouse_schema.views_ddl()
+    tables = declarations.schema_ddl() + declarations.views_ddl()
     assert opens_after_a_kill(tmp_path / "as_it_is.duckdb", tables)
     # When this fails DuckDB can do it, and its own prompt may show the descriptions, too.
     said = (

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 
 from dagster_project.cli import main as loom
-from resources.duckdb_versions import another_version
 from resources.warehouse import Warehouse, WarehouseError
+from resources.warehouse.file_errors import another_version
 from tests.homes.kept import HOMES
 from tests.resources.test_warehouse import TABLE, answers
 
@@ -43,7 +43,7 @@ def test_commands_and_pages_say_the_same(of_2_0: Path, capsys: pytest.CaptureFix
     assert loom(["release", "list"]) == 2
     assert "was written by DuckDB 2.0.0" in capsys.readouterr().err
     with pytest.raises(WarehouseError, match="was written by DuckDB 2.0.0"):
-        Warehouse(of_2_0).glance("release/all", {})
+        Warehouse(of_2_0).snapshot_read("release/all", {})
 
 
 def test_the_command_of_the_sentence_copies_every_row_and_rule(tmp_path: Path) -> None:

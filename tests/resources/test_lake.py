@@ -7,11 +7,11 @@ import duckdb
 import pytest
 
 from methods.errors import UserError
-from resources.lake_file import LakeAddress, LakeError, explained, lake_address
 from resources.notebook import copied
 from resources.upkeep.backup import BackupError, back_up
 from resources.warehouse import Warehouse, WarehouseError
-from resources.warehouse_of_home import warehouse_of_home
+from resources.warehouse.configured import warehouse_of_home
+from resources.warehouse.lake_connection import LakeAddress, LakeError, explained, lake_address
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_a_duckdb_without_ducklake_is_one_sentence(
     loom_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LOOM_WAREHOUSE", "ducklake:postgres:dbname=x host=127.0.0.1 port=1")
-    monkeypatch.setattr("resources.lake_file.EXTENSIONS", ("not_there",))
+    monkeypatch.setattr("resources.warehouse.lake_connection.EXTENSIONS", ("not_there",))
     wanted = f"install duckdb-extension-not-there=={duckdb.__version__}"
     with pytest.raises(LakeError, match=f"needs DuckDB's extension not_there.*{wanted}"):
         warehouse_of_home().check()

@@ -12,7 +12,6 @@ from typing import Any
 import duckdb
 import pytest
 
-from resources.duckdb_file import attached
 from resources.files.home import REPO_ROOT
 from resources.images.index import ImageIndex
 from resources.llm.ledger.ledger import Ledger
@@ -21,7 +20,9 @@ from resources.review.file import ReviewFile
 from resources.review.store import ReviewStore
 from resources.sqlite_file import SqliteFile
 from resources.warehouse import Warehouse, WarehouseError
-from resources.warehouse_schema import MIGRATIONS, sql_text
+from resources.warehouse.declarations import sql_text
+from resources.warehouse.duckdb_file import attached
+from resources.warehouse.versions import MIGRATIONS
 from tests.homes.kept import VERSIONS, unpack
 from tests.resources.older_stores import (
     IN_DUCKDB,
@@ -466,7 +467,7 @@ def test_opening_a_current_warehouse_asks_for_its_version_alone(
         with attached(path, **options) as connection:
             yield Watched(connection)
 
-    monkeypatch.setattr("resources.warehouse.attached", watched)
+    monkeypatch.setattr("resources.warehouse.file_database.attached", watched)
     warehouse = Warehouse(current)
     warehouse.check()
     warehouse.check()

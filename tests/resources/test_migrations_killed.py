@@ -13,10 +13,9 @@ from typing import Any
 
 import pytest
 
-from resources import warehouse
-from resources.duckdb_file import attached
 from resources.sqlite_file import SqliteFile
-from resources.warehouse import Warehouse
+from resources.warehouse import Warehouse, file_database
+from resources.warehouse.duckdb_file import attached
 from tests.resources.older_stores import (
     IN_DUCKDB,
     IN_SQLITE,
@@ -63,7 +62,7 @@ def open_watched(path: Path, before: Callable[[], None]) -> None:
             yield WatchedConnection(connection, before)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(warehouse, "attached", watched)
+        patch.setattr(file_database, "attached", watched)
         Warehouse(path).check()
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import psycopg
@@ -18,15 +19,17 @@ import pyarrow as pa
 import pytest
 
 from dagster_project import sql
-from resources import lake_rules
 from resources.files.home import REPO_ROOT
-from resources.lake import ATTEMPTS, Lake, LakeConflict, read_at
-from resources.lake_file import LakeAddress, LakeError, LakeLost, locked
-from resources.lake_upkeep import keep_up
 from resources.notebook import Home
-from resources.warehouse import Warehouse, WarehouseError, arrow_schema
-from resources.warehouse_of_home import warehouse_of_home
-from resources.warehouse_schema import declared_columns
+from resources.warehouse import Warehouse, WarehouseError, arrow_schema, writes
+from resources.warehouse.configured import warehouse_of_home
+from resources.warehouse.declarations import declared_columns
+from resources.warehouse.lake import Lake, read_at
+from resources.warehouse.lake_connection import LakeAddress, LakeError, LakeLost, locked
+from resources.warehouse.lake_database import ATTEMPTS, LakeConflict
+from resources.warehouse.lake_upkeep import keep_up
+from resources.warehouse.staging import run_on_lake
+from resources.warehouse.transfer import fill, write_parquet
 from tests.doubles.servers import PostgresServer
 from tests.lakes import new_lake
 from tests.plugins.backends import ON_LAKE
@@ -63,8 +66,8 @@ def processes(lake: Lake, script: str, *arguments: object) -> list[subprocess.Po
     code = (
         """
         import itertools, sys
-        from resources.lake import Lake
-        from resources.lake_file import LakeAddress
+        from resources.warehouse.lake import Lake
+        from resources.warehouse.lake_connection import LakeAddress
         from tests.resources.test_warehouse import TABLE, answers, held
 
         lake, told = Lake(LakeAddress(*sys.argv[1:3])), sys.argv[3]
@@ -151,8 +154,8 @@ def test_two_that_add_the_same_key_do_not_both_succeed(lake: Lake) -> None:
 def test_who_waits_for_a_writer_says_so_and_goes_on(
     lake: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("resources.lake_file.LOCK_SAID_EVERY", "100ms")
-    monkeypatch.setattr("resources.lake_file.SAID_AFTER", 0.2)
+    monkeypatch.setattr("resources.warehouse.lake_connection.LOCK_SAID_EVERY", "100ms")
+    monkeypatch.setattr("resources.warehouse.lake_connection.SAID_AFTER", 0.2)
     lake.check()
     said: list[str] = []
     begun, enough = threading.Event(), threading.Event()
@@ -183,34 +186,34 @@ def test_a_conflict_is_repeated_counted_and_said(
     said: list[str] = []
     lake = Lake(lake.address, said.append)
     lake.replace(TABLE, answers("a", 3, "old"), {"set_id": "a"})
-    verify, others = lake_rules.verify, [1]
+    require_rules, others = writes.require_rules, [1]
 
-    def meanwhile(*args: object) -> None:
-        verify(*args)  # type: ignore[arg-type]
+    def meanwhile(*args: Any) -> None:
+        require_rules(*args)
         if others and others.pop():
-            with Lake(lake.address)._opened(own_instance=True) as other:
+            with Lake(lake.address).database.opened(own_instance=True) as other:
                 other.execute(f"DELETE FROM {TABLE}")
 
-    monkeypatch.setattr("resources.lake.verify", meanwhile)
+    monkeypatch.setattr(writes, "require_rules", meanwhile)
     lake.replace(TABLE, answers("a", 2, "new"), {"set_id": "a"})
 
     assert held(lake) == {"a": (2, ["new"])}
-    assert lake.n_repeated == 1 and len(said) == 1 and "tried again (1 of" in said[0]
+    assert lake.database.n_repeated == 1 and len(said) == 1 and "tried again (1 of" in said[0]
 
 
 def test_a_conflict_that_never_ends_is_one_error(
     lake: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lake.check()
-    monkeypatch.setattr("resources.lake.LONGEST_PAUSE", 0.01)
+    monkeypatch.setattr("resources.warehouse.lake_database.LONGEST_PAUSE", 0.01)
 
     def conflict(*_: object) -> None:
         raise duckdb.TransactionException("Transaction conflict - another one was first")
 
-    monkeypatch.setattr("resources.lake.verify", conflict)
+    monkeypatch.setattr(writes, "require_rules", conflict)
     with pytest.raises(LakeConflict, match="changed the same tables .* run again"):
         lake.replace(TABLE, answers("a", 1))
-    assert lake.n_repeated == ATTEMPTS - 1 and lake.count(TABLE) == 0
+    assert lake.database.n_repeated == ATTEMPTS - 1 and lake.count(TABLE) == 0
 
 
 def test_a_catalogue_that_was_away_for_a_moment_is_asked_again(lake: Lake) -> None:
@@ -341,13 +344,12 @@ def test_an_older_lake_gets_the_form_that_sql_declares_and_keeps_its_rows(
     postgres: PostgresServer, tmp_path: Path
 ) -> None:
     with small_sql(tmp_path / "sql"):
-        lake_rules.declared_rules.cache_clear()
         lake, new = (new_lake(postgres, tmp_path / name) for name in ("older", "new"))
-        with lake._opened() as connection:
+        with lake.database.opened() as connection:
             connection.begin()
             for stage in ("ingest", "cluster", "rewrite"):
                 connection.execute(f"CREATE SCHEMA {stage}")
-            lake_rules.run_script(connection, THEN.format(**IN_DUCKDB))
+            run_on_lake(connection, THEN.format(**IN_DUCKDB))
             connection.execute("CREATE VIEW ingest.lengths AS SELECT 0 AS n_words")
             connection.execute("CREATE TABLE main.schema_version (version INTEGER, declared TEXT)")
             connection.execute("INSERT INTO main.schema_version VALUES (100, 'then')")
@@ -363,15 +365,14 @@ def test_an_older_lake_gets_the_form_that_sql_declares_and_keeps_its_rows(
         snapshots = lake.sql("SELECT count(*) AS n FROM ducklake_snapshots('warehouse')")
         Lake(lake.address).check()
         assert lake.sql("SELECT count(*) AS n FROM ducklake_snapshots('warehouse')") == snapshots
-    lake_rules.declared_rules.cache_clear()
 
 
 def test_a_migration_whose_rows_break_a_rule_changes_nothing(lake: Lake) -> None:
-    with lake._opened() as connection:
+    with lake.database.opened() as connection:
         connection.execute("CREATE SCHEMA ingest")
         connection.begin()
         with pytest.raises(duckdb.ConstraintException, match="CHECK constraint failed"):
-            lake_rules.run_script(
+            run_on_lake(
                 connection,
                 "CREATE TABLE ingest.t (x INTEGER CHECK (x > 0)); INSERT INTO ingest.t VALUES (0);",
             )
@@ -414,19 +415,19 @@ def tables_of_a_file(tmp_path: Path) -> Path:
     warehouse.replace("release.releases", release("r-1"))
     folder = tmp_path / "parquet"
     folder.mkdir()
-    assert warehouse.write_parquet(folder) == 21
+    assert write_parquet(warehouse, folder) == 21
     return folder
 
 
 def test_a_lake_is_filled_from_a_file_once_and_each_row_is_compared(
     lake: Lake, tables_of_a_file: Path
 ) -> None:
-    assert lake.fill(tables_of_a_file) == 21
+    assert fill(lake, tables_of_a_file) == 21
     assert lake.select(TABLE, order="ALL") == Warehouse(
         tables_of_a_file.with_name("of-a-home.duckdb")
     ).select(TABLE, order="ALL")
     (before,) = lake.sql("SELECT max(snapshot_id) AS id FROM ducklake_snapshots('warehouse')")["id"]
-    assert lake.fill(tables_of_a_file) == 21
+    assert fill(lake, tables_of_a_file) == 21
     (after,) = lake.sql("SELECT max(snapshot_id) AS id FROM ducklake_snapshots('warehouse')")["id"]
     assert before == after, "nothing is written again"
 
@@ -439,14 +440,14 @@ def test_who_is_interrupted_while_a_lake_is_filled_goes_on(
 
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
         patched.setattr(Lake, "replace_all", stops)
-        lake.fill(tables_of_a_file)
-    assert lake.fill(tables_of_a_file) == 21
+        fill(lake, tables_of_a_file)
+    assert fill(lake, tables_of_a_file) == 21
 
 
 def test_a_lake_with_rows_of_its_own_is_not_filled(lake: Lake, tables_of_a_file: Path) -> None:
     lake.replace("release.releases", release("r-2"))
     with pytest.raises(LakeError, match=r"release.releases .* has rows of its own: name a lake"):
-        lake.fill(tables_of_a_file)
+        fill(lake, tables_of_a_file)
     assert lake.count(TABLE) == 0
 
 
@@ -455,16 +456,16 @@ def test_rows_that_a_lake_has_changed_meanwhile_are_found(
 ) -> None:
     monkeypatch.setattr(Lake, "replace_all", lambda *_: None)
     with pytest.raises(LakeError, match="differs from the home's in"):
-        lake.fill(tables_of_a_file)
+        fill(lake, tables_of_a_file)
 
 
 def test_notebooks_and_pages_read_the_lake(home: Lake) -> None:
     assert not home.is_there()
     with pytest.raises(WarehouseError, match="no tables yet"):
-        home.glance("release/all", {})
+        home.snapshot_read("release/all", {})
     home.replace(TABLE, answers("a", 3))
     assert home.is_there()
-    assert home.glance("release/all", {}).num_rows == 0
+    assert home.snapshot_read("release/all", {}).num_rows == 0
     assert TABLE in Home().tables() and Home().table(TABLE, "answer").num_rows == 3
 
 

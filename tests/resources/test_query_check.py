@@ -7,11 +7,11 @@ import duckdb
 import pytest
 
 from methods.errors import UserError
-from resources.lake import Lake, read_at
-from resources.lake_file import LakeAddress
 from resources.notebook import copied
-from resources.query_check import QueryRefused, require_query
 from resources.warehouse import Warehouse
+from resources.warehouse.lake import Lake, read_at
+from resources.warehouse.lake_connection import LakeAddress
+from resources.warehouse.query_check import QueryRefused, require_query
 from tests.lakes import new_lake
 from tests.resources.test_warehouse import TABLE, answers
 

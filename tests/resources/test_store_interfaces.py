@@ -22,7 +22,6 @@ BACKUP = "resources/upkeep/backup.py"
 """Copies whole files, and holds no store's connection."""
 DAMAGE = "resources/store_damage.py"
 """Reads copies of whole files."""
-LAKE = ("resources/lake.py", "resources/lake_file.py", "resources/lake_rules.py")
 OWNERS = {
     "sqlite3": (
         *STORES,
@@ -32,26 +31,21 @@ OWNERS = {
     ),
     "psycopg": (
         "resources/postgres/",
-        "resources/lake_file.py",  # locks of writers, beside the catalogue
+        "resources/warehouse/lake_connection.py",  # locks of writers, beside the catalogue
         "dagster_project/shared_marks.py",  # marks of runs, beside Dagster's own storage
     ),
     "sqlglot": ("resources/postgres/",),
     "duckdb": (
         BACKUP,
         DAMAGE,
-        *LAKE,
-        "resources/duckdb_file.py",
-        "resources/duckdb_versions.py",
-        "resources/warehouse.py",
-        "resources/warehouse_schema.py",
+        "resources/warehouse/",
         "resources/notebook.py",  # a copy of the tables, for people
-        "resources/query_check.py",  # the functions of DuckDB itself
         "dagster_project/sql.py",  # its errors
         "resources/corpus/tsv.py",  # a text file read by a database in memory
     ),
 }
 """Who may import a database's module."""
-HOLDERS = (*STORES, "resources/images/index.py", "resources/warehouse.py", "resources/lake.py")
+HOLDERS = (*STORES, "resources/images/index.py", "resources/warehouse/")
 CONNECTIONS = {"connection", "_connection", "transaction", "snapshot", "alone", "_file"}
 """Names by which stores reach their connections."""
 
@@ -110,7 +104,7 @@ def test_a_connection_is_reached_for_by_its_store_alone() -> None:
     [
         "rows = ledger.connection.execute('SELECT 1')",
         "with ledger.transaction() as c: pass",
-        "with warehouse._connection() as c: pass",
+        "with warehouse.database.connection() as c: pass",
         "c = gateway.ledger._file.connection",
     ],
 )

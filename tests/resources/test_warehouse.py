@@ -17,9 +17,6 @@ import pyarrow.parquet as pq
 import pytest
 from filelock import FileLock
 
-from resources import duckdb_file
-from resources import warehouse as module
-from resources.duckdb_file import OpenFile, OpenFiles, left_open
 from resources.files.home import REPO_ROOT
 from resources.settings.extras import folders
 from resources.warehouse import (
@@ -31,7 +28,12 @@ from resources.warehouse import (
     WarehouseError,
     Write,
     declared_columns,
+    duckdb_file,
+    file_database,
+    sql_text,
+    writes,
 )
+from resources.warehouse.duckdb_file import OpenFile, OpenFiles, left_open
 from tests.lakes import new_lake
 from tests.shared import PROCESSES
 
@@ -130,7 +132,7 @@ def test_every_query_file_runs_against_the_schema(warehouse):
     wrong = {}
     with warehouse.kept_open():
         for name in QUERIES:
-            text = re.sub("--.*", "", module.sql_text(name))
+            text = re.sub("--.*", "", sql_text(name))
             lists = set(re.findall(r"(?:list_contains|unnest)\(\s*\$(\w+)", text))
             params = {
                 parameter: ["x"] if parameter in lists else 1 if parameter.startswith("n_") else "x"
@@ -191,8 +193,10 @@ def test_queries_that_are_read_together_are_bound_what_each_names(warehouse, mon
         "some/sets": "-- Not $n_rows.\nSELECT DISTINCT set_id FROM dialogue.answers ORDER BY 1;",
         "some/texts": "SELECT answer FROM dialogue.answers WHERE set_id = $set_id LIMIT $n_rows",
     }
-    others = module.sql_text
-    monkeypatch.setattr(module, "sql_text", lambda name: texts.get(name) or others(name))
+    others = sql_text
+    monkeypatch.setattr(
+        "resources.warehouse.warehouse.sql_text", lambda name: texts.get(name) or others(name)
+    )
     warehouse.replace(TABLE, pa.concat_tables([answers("a", 2, "one"), answers("b", 2, "two")]))
 
     read = warehouse.read_rows("some/{}", ("texts", "sets"), {"set_id": "b", "n_rows": 1})
@@ -203,9 +207,9 @@ def test_queries_that_are_read_together_are_bound_what_each_names(warehouse, mon
 @pytest.mark.of_file
 def test_reads_in_a_block_open_the_file_once_and_give_it_back(warehouse, monkeypatch):
     warehouse.replace("dialogue.answers", answers("a", 2))
-    opened, attach = [], module.attached
+    opened, attach = [], file_database.attached
     monkeypatch.setattr(
-        module, "attached", lambda *args, **how: opened.append(args) or attach(*args, **how)
+        file_database, "attached", lambda *args, **how: opened.append(args) or attach(*args, **how)
     )
 
     with warehouse.kept_open():
@@ -448,7 +452,7 @@ def test_rows_of_a_stream_outside_the_partition_or_the_rules_are_refused(warehou
 def test_a_stream_that_needs_more_memory_than_it_is_given_is_taken_in_all_the_same(
     warehouse, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(module, "STREAM_MEMORY", "8MB")
+    monkeypatch.setattr(writes, "STREAM_MEMORY", "8MB")
     # 16 MB in texts that are longer than a block of DuckDB's file, of 256 KiB.
     long = answers("a", 32, "text " * 100_000)
     rows = streamed(tmp_path / "long.arrow", long)
@@ -503,8 +507,11 @@ def query(monkeypatch) -> str:
         f"-- Sets of the $sets.\nSELECT set_id, question_id, answer FROM {TABLE}\n"
         "WHERE list_contains($sets, set_id) ORDER BY question_id DESC;\n"
     )
-    others = module.sql_text
-    monkeypatch.setattr(module, "sql_text", lambda name: text if name == "some" else others(name))
+    others = sql_text
+    monkeypatch.setattr(
+        "resources.warehouse.warehouse.sql_text",
+        lambda name: text if name == "some" else others(name),
+    )
     return "some"
 
 
@@ -576,7 +583,7 @@ def test_a_full_disk_is_said_as_such_and_changes_nothing(warehouse, monkeypatch)
 
     warehouse.replace(TABLE, answers("a", 3, "old"))
     with monkeypatch.context() as patch:
-        patch.setattr("resources.warehouse.replace_rows", full)
+        patch.setattr("resources.warehouse.file_database.replace_rows", full)
         with pytest.raises(WarehouseError) as refused:
             warehouse.replace(TABLE, answers("a", 2), {"set_id": "a"})
 
@@ -717,7 +724,7 @@ def test_a_reader_at_the_duckdb_prompt_is_waited_for_and_the_log_names_it(
 
 @pytest.mark.of_file
 def test_who_waits_behind_another_writer_says_so(warehouse, monkeypatch):
-    monkeypatch.setattr(module, "SAID_AFTER", 0.2)
+    monkeypatch.setattr(file_database, "SAID_AFTER", 0.2)
     assert warehouse.count(TABLE) == 0
     said = []
     lock = FileLock(f"{warehouse.path}.lock", thread_local=False)
@@ -733,7 +740,7 @@ def test_who_waits_behind_another_writer_says_so(warehouse, monkeypatch):
 
 @pytest.mark.of_file
 def test_a_reader_who_stays_is_one_clear_error(warehouse, foreign_reader, monkeypatch):
-    monkeypatch.setattr(module, "OPEN_TIMEOUT", 0.5)
+    monkeypatch.setattr(file_database, "OPEN_TIMEOUT", 0.5)
 
     with pytest.raises(WarehouseError, match="cannot be opened; close what else has it open"):
         warehouse.replace(TABLE, answers("a", 2))
@@ -744,7 +751,7 @@ def test_a_reader_who_stays_is_one_clear_error(warehouse, foreign_reader, monkey
 @pytest.mark.of_file
 @pytest.mark.parametrize("content", [b"", b"abc", b"no DuckDB file " * 1000])
 def test_what_is_no_duckdb_file_is_said_at_once_and_not_touched(warehouse, content, monkeypatch):
-    monkeypatch.setattr(module, "OPEN_TIMEOUT", 3600)
+    monkeypatch.setattr(file_database, "OPEN_TIMEOUT", 3600)
     warehouse.path.write_bytes(content)
 
     with pytest.raises(
@@ -773,14 +780,14 @@ def test_a_file_that_may_not_be_opened_is_not_called_damaged(tmp_path):
         raise duckdb.IOException('Cannot open file "x": Permission denied')
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "attached", denied)
+        patch.setattr(file_database, "attached", denied)
         with pytest.raises(WarehouseError, match="Permission denied.*you may read and write"):
             Warehouse(tmp_path / "warehouse.duckdb").count(TABLE)
 
 
 @pytest.mark.of_file
 def test_a_lock_that_is_never_let_go_is_one_clear_error(warehouse, monkeypatch):
-    monkeypatch.setattr(module, "LOCK_TIMEOUT", 0.2)
+    monkeypatch.setattr(file_database, "LOCK_TIMEOUT", 0.2)
     assert warehouse.count(TABLE) == 0
 
     with (
@@ -886,9 +893,11 @@ class TestLeftOpen:
 
     @pytest.fixture
     def opened(self, monkeypatch):
-        opened, attach = [], module.attached
+        opened, attach = [], file_database.attached
         monkeypatch.setattr(
-            module, "attached", lambda *args, **how: opened.append(args) or attach(*args, **how)
+            file_database,
+            "attached",
+            lambda *args, **how: opened.append(args) or attach(*args, **how),
         )
         return opened
 

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from resources.warehouse import Warehouse, arrow_schema
-from resources.warehouse_reads import would_read_the_same
+from resources.warehouse.recorded_reads import would_read_the_same
 
 BENCHMARKS = {"benchmarks": ["mmdu"]}
 
@@ -64,11 +64,11 @@ def now(warehouse: Warehouse) -> Warehouse:
 
 def test_rows_of_a_table_that_change_are_noticed(warehouse: Warehouse) -> None:
     was = read(warehouse, lambda w: w.select("evaluate.not_made"))
-    assert would_read_the_same(now(warehouse), was)
+    assert would_read_the_same(now(warehouse).recording, was)
     write(warehouse, "evaluate.not_made", step="evaluate.answers", release_id="", reason="other")
-    assert not would_read_the_same(now(warehouse), was)
+    assert not would_read_the_same(now(warehouse).recording, was)
     write(warehouse, "evaluate.not_made", step="evaluate.answers", release_id="", reason="none")
-    assert would_read_the_same(now(warehouse), was)
+    assert would_read_the_same(now(warehouse).recording, was)
 
 
 def test_what_a_view_is_made_of_is_read_with_it(warehouse: Warehouse) -> None:
@@ -89,19 +89,19 @@ def test_another_release_is_none_of_a_step_that_reads_one(warehouse: Warehouse) 
     was = read(warehouse, lambda w: w.read("release/items_of", {"release_id": "mmdu-1"}))
     assert was
     release(warehouse, "instruct-1", None)
-    assert would_read_the_same(now(warehouse), was)
+    assert would_read_the_same(now(warehouse).recording, was)
     warehouse.replace("release.items", warehouse.select("release.items").slice(0, 0))
-    assert not would_read_the_same(now(warehouse), was)
+    assert not would_read_the_same(now(warehouse).recording, was)
 
 
 def test_releases_in_force_are_looked_at_by_the_result(warehouse: Warehouse) -> None:
     was = read(warehouse, lambda w: w.read("release/current_of", BENCHMARKS))
     of_all = read(warehouse, lambda w: w.read("release/current"))
     release(warehouse, "instruct-1", None)
-    assert would_read_the_same(now(warehouse), was)
-    assert not would_read_the_same(now(warehouse), of_all)
+    assert would_read_the_same(now(warehouse).recording, was)
+    assert not would_read_the_same(now(warehouse).recording, of_all)
     release(warehouse, "mmdu-2", "mmdu")
-    assert not would_read_the_same(now(warehouse), was)
+    assert not would_read_the_same(now(warehouse).recording, was)
 
 
 def test_a_table_that_another_process_writes_while_a_step_reads_is_read_again(
@@ -112,11 +112,11 @@ def test_a_table_that_another_process_writes_while_a_step_reads_is_read_again(
         write(now(of), "evaluate.not_made", step="evaluate.pairs", release_id="", reason="x")
         of.select("evaluate.not_made")
 
-    assert not would_read_the_same(now(warehouse), read(warehouse, step))
+    assert not would_read_the_same(now(warehouse).recording, read(warehouse, step))
 
 
 def test_a_query_that_is_gone_would_not_read_the_same(warehouse: Warehouse) -> None:
-    assert not would_read_the_same(warehouse, {'["release/no_such_query",{}]': "x"})
+    assert not would_read_the_same(warehouse.recording, {'["release/no_such_query",{}]': "x"})
 
 
 def test_a_query_among_others_is_read_with_the_parameters_that_it_names(
@@ -125,6 +125,6 @@ def test_a_query_among_others_is_read_with_the_parameters_that_it_names(
     # The first names no parameter, the second the release.
     params = {"release_id": "mmdu-1", "n_items": 5}
     was = read(warehouse, lambda w: w.read_rows("release/{}", ["all", "items_of"], params))
-    assert would_read_the_same(now(warehouse), was)
+    assert would_read_the_same(now(warehouse).recording, was)
     release(warehouse, "other-1", None)
-    assert not would_read_the_same(now(warehouse), was), "all releases were read"
+    assert not would_read_the_same(now(warehouse).recording, was), "all releases were read"

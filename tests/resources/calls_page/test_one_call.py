@@ -315,7 +315,7 @@ def test_tables_that_are_being_written_are_one_sentence(home: Path, port: int) -
     with duckdb.connect(home / "warehouse.duckdb"):
         text = page(port, f"{CALLS}/{one.key}")
     assert "The tables are being written at the moment: look again" in text
-    with warehouse._locked():
+    with warehouse.database.locked():
         assert "The tables are being written" in page(port, f"{CALLS}/{one.key}")
 
 

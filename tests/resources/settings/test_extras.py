@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from resources import warehouse_schema
 from resources.files.home import REPO_ROOT
 from resources.settings.extras import Extra, extras
-from resources.warehouse import Warehouse, declared_columns
+from resources.warehouse import Warehouse, declarations, declared_columns
 from tests.resources.older_stores import forget_sql
 
 CORE = ("assets", "dagster_project", "methods", "resources", "review", "sql", "models.yaml")
@@ -67,7 +66,7 @@ def test_a_home_from_before_an_extra_gets_its_tables_and_keeps_them_when_it_goes
 ) -> None:
     warehouse = Warehouse(tmp_path / "warehouse.duckdb")
     with monkeypatch.context() as without:
-        without.setattr(warehouse_schema, "folders", lambda _: [])
+        without.setattr(declarations, "folders", lambda _: [])
         forget_sql()
         warehouse.check()
         assert "evaluate.task_map" not in warehouse.columns()
@@ -79,7 +78,7 @@ def test_a_home_from_before_an_extra_gets_its_tables_and_keeps_them_when_it_goes
     again.sql("SELECT * FROM evaluate.task_map")
 
     with monkeypatch.context() as without:
-        without.setattr(warehouse_schema, "folders", lambda _: [])
+        without.setattr(declarations, "folders", lambda _: [])
         forget_sql()
         Warehouse(warehouse.path).check()
     forget_sql()

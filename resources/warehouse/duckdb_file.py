@@ -25,6 +25,10 @@ LEFT_OPEN, OPEN_AT_MOST = 0.05, 0.5
 """Seconds that a run leaves a file open after a transaction, in which its next one may begin, and
 seconds after which it closes the file between two transactions: others wait for it."""
 
+SLOW_COMPRESSION = "fsst"
+"""DuckDB reads a row of texts in this form from the beginning of its block. Deleting 100,000 rows of a
+table with a key on texts takes 6 s with it, and as long again at the commit; 0.1 s without."""
+
 _kept: "dict[tuple[int, Path], duckdb.DuckDBPyConnection]" = {}
 """The instance of a process for the file that it used last, by process and file. A forked child has its
 parent's here, too, and never ends it: the threads of that one are not in the child."""
@@ -99,7 +103,10 @@ def _new_instance(path: Path) -> "duckdb.DuckDBPyConnection":
     import duckdb
 
     folder = path.parent if is_writable(path) else Path(tempfile.gettempdir())
-    return duckdb.connect(config={"temp_directory": str(folder / f"{path.name}.tmp")})
+    instance = duckdb.connect(config={"temp_directory": str(folder / f"{path.name}.tmp")})
+    # DuckDB forgets this one where it is given with the other.
+    instance.execute(f"SET disabled_compression_methods = {quoted(SLOW_COMPRESSION)}")
+    return instance
 
 
 class OpenFile(NamedTuple):

@@ -9,10 +9,11 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-from resources.duckdb_file import quoted
-from resources.lake import RELEASES, Lake
-from resources.lake_file import locked
-from resources.warehouse_schema import sql_text
+from resources.warehouse.declarations import sql_text
+from resources.warehouse.duckdb_file import quoted
+from resources.warehouse.lake import Lake
+from resources.warehouse.lake_connection import locked
+from resources.warehouse.lake_database import RELEASES
 
 REWRITTEN_FROM = 0.5
 """Share of a file's rows that were deleted from which the file is written anew."""
@@ -48,7 +49,7 @@ def keep_up(
     pinned = {frozen[release_id] for release_id in released & frozen.keys()}
     old = lake.sql(sql_text("old_snapshots"), {"before": before})["snapshot_id"].to_pylist()
     ended = sorted({*old} - pinned)
-    with lake.transactions() as connection:
+    with lake.database.transactions() as connection:
         if ended:
             connection.execute(f"CALL ducklake_expire_snapshots('warehouse', versions => {ended})")
             say(f"{len(ended)} snapshots ended.")

@@ -20,13 +20,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from resources.duckdb_file import quoted
 from resources.files import home
 from resources.files.object_storage import SCHEME, shared_files
 from resources.files.object_storage import VARIABLE as FILES
 from resources.files.waiting import Waiting
 from resources.store_backend import is_address
-from resources.warehouse_schema import WarehouseError
+from resources.warehouse.declarations import WarehouseError
+from resources.warehouse.duckdb_file import quoted
 
 if TYPE_CHECKING:
     import duckdb

@@ -1,183 +1,67 @@
-"""What `sql/` declares, and bringing a warehouse's file to it.
+"""The version of a warehouse's tables, and the numbered steps that bring them to the current one.
 
-What belongs here: finding SQL files, the columns they declare and what these mean, and the version of
-a file. What does not: opening the file and who may write it (`warehouse.py`), what a migration does
-(`sql/migrations/`).
-
-The version stands in `main.schema_version`, beside the hash of the declarations that the file was last
-compared with. Each migration is one transaction with its number; views are made anew with the last one,
-or by themselves when `sql/` declares others, and so are tables of extras that a file lacks.
+The version is in `main.schema_version`, next to the hash of the declarations that the tables were last
+compared with. `sql/migrations/` has one file for each step since the baseline: `0101_what_it_does.sql`
+is the step from version 100 to version 101. The highest number is the current version. Each step is one
+transaction with its number; views are made again with the last one, or by themselves when `sql/`
+declares others, and so are tables of extras that are missing. A step that has landed is never changed
+and keeps its number.
 """
 
 import hashlib
-import re
-import tomllib
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
-from resources.files.home import REPO_ROOT
-from resources.migrations import (
-    BASELINE,
-    Migration,
-    StoreError,
-    another_version,
-    current_version,
-    migrations,
-    missing_steps,
-    require_kept,
+from resources.warehouse.declarations import (
+    SQL_ROOT,
+    STAGES,
+    Column,
+    Columns,
+    WarehouseError,
+    columns_of,
+    declared_columns,
+    declared_tables,
+    extras_ddl,
+    schema_ddl,
+    sql_text,
+    views_ddl,
 )
-from resources.settings.extras import folders
 
 if TYPE_CHECKING:
     import duckdb
-    import pyarrow as pa
 
-SQL_ROOT = REPO_ROOT / "sql"
-STAGES = (
-    "ingest",
-    "cluster",
-    "dialogue",
-    "rewrite",
-    "choice",
-    "quality",
-    "review",
-    "release",
-    "evaluate",
-    "ledger",
-)
 MIGRATIONS = SQL_ROOT / "migrations"
-
-Column = tuple[str, str, bool]
-"""(name, type, nullable)."""
-Columns = dict[str, list[Column]]
-"""Table or view -> its columns."""
+BASELINE = 100
+"""The version of vlm-loom 0.2.0. Tables that were made before have a lower number, or none."""
 RunScript = Callable[["duckdb.DuckDBPyConnection", str], None]
-FINDINGS = "evaluate.findings"
 _OF_SECOND = "evaluate.site"
 """The table that the second step makes."""
-_VIEW_OF_FINDINGS = re.compile(rf"VIEW (\S+) AS FROM {FINDINGS}\b")
 
 
-class WarehouseError(StoreError):
-    """The warehouse cannot be opened or refuses what it was given; the message says what to do."""
+class Step(NamedTuple):
+    """The numbered step to `version`, from the one before it."""
 
+    version: int
+    path: Path
 
-def sql_files(name: str) -> list[Path]:
-    """The files `<name>.sql` in `sql/` and in the like folders of extras."""
-    paths = (folder / f"{name}.sql" for folder in (SQL_ROOT, *folders("sql")))
-    return [path for path in paths if path.is_file()]
-
-
-@cache
-def sql_text(name: str) -> str:
-    """Text of `sql/<name>.sql`, for example `cluster/entries`; what a stage declares is in several."""
-    files = sql_files(name)
-    if not files:
-        raise FileNotFoundError(f"There is no {name}.sql.")
-    return "\n".join(path.read_text() for path in files)
+    def text(self) -> str:
+        """The file's SQL."""
+        return self.path.read_text(encoding="utf-8")
 
 
 @cache
-def schema_ddl() -> str:
-    """Every stage's tables, in the order of the data flow."""
-    return "\n".join(sql_text(f"{stage}/schema") for stage in STAGES)
+def steps_since_baseline() -> tuple[Step, ...]:
+    """Every step in `sql/migrations/`, in order."""
+    paths = MIGRATIONS.glob("*.sql")
+    return tuple(sorted(Step(int(path.stem.partition("_")[0]), path) for path in paths))
 
 
-@cache
-def views_ddl() -> str:
-    """Every stage's views, in the same order."""
-    return "\n".join(sql_text(f"{stage}/views") for stage in STAGES if sql_files(f"{stage}/views"))
-
-
-@cache
-def extras_ddl() -> str:
-    """The tables of extras, made where they are missing: an extra comes without a migration."""
-    paths = (path for folder in folders("sql") for path in sorted(folder.glob("*/schema.sql")))
-    return "\n".join(path.read_text() for path in paths)
-
-
-@cache
-def declared_columns() -> Columns:
-    """Table or view -> [(column, type, nullable)], as `sql/` declares it (off an empty database)."""
-    import duckdb
-
-    with duckdb.connect() as connection:
-        connection.execute(schema_ddl() + views_ddl())
-        return columns_of(connection)
-
-
-@cache
-def declared_tables() -> Columns:
-    """The same of the tables alone, without views."""
-    import duckdb
-
-    with duckdb.connect() as connection:
-        connection.execute(schema_ddl())
-        return columns_of(connection)
-
-
-def column_descriptions(table: str) -> dict[str, str | None]:
-    """What each column of a table or view means; None where nothing says it.
-
-    The text is that of the column's name in `sql/fields.toml`, unless `sql/<stage>/fields.toml` has
-    another one for its stage or for the table. The file does not have them: DuckDB cannot replay a
-    comment on a table with checks from its log, so a file whose writer was killed right after it could
-    not be opened any more.
-    """
-    of_stage = _fields(f"{table.partition('.')[0]}/fields")
-    of_findings = table in _VIEW_OF_FINDINGS.findall(views_ddl())
-    of_table = of_stage.get(FINDINGS if of_findings else table, {})
-    texts = {**_fields("fields"), **of_stage, **of_table}
-    return {column: texts.get(column) for column, *_ in declared_columns()[table]}
-
-
-@cache
-def _fields(name: str) -> dict[str, Any]:
-    """What `<name>.toml` says in `sql/` and the like folders of extras: name of a column to its text,
-    table to the same of its own."""
-    fields: dict[str, Any] = {}
-    for folder in (*folders("sql"), SQL_ROOT):
-        path = folder / f"{name}.toml"
-        if path.exists():
-            fields |= tomllib.loads(path.read_text(encoding="utf-8"))
-    return fields
-
-
-def arrow_schema(table: str) -> "pa.Schema":
-    """The columns and types of `table` in Arrow."""
-    return _arrow_schemas()[table]
-
-
-@cache
-def _arrow_schemas() -> "dict[str, pa.Schema]":
-    """Those of every table and view, off one query: one for each would take twenty times as long."""
-    import duckdb
-    import pyarrow as pa
-
-    # JSON travels as its text.
-    casts = ", ".join(
-        f'NULL::{kind.replace("JSON", "VARCHAR")} AS "{name}"'
-        for columns in declared_columns().values()
-        for name, kind, _ in columns
-    )
-    with duckdb.connect() as connection:
-        fields = iter(connection.sql(f"SELECT {casts} LIMIT 0").to_arrow_table().schema)
-    return {
-        table: pa.schema([next(fields).with_name(name) for name, *_ in columns])
-        for table, columns in declared_columns().items()
-    }
-
-
-def columns_of(connection: "duckdb.DuckDBPyConnection") -> Columns:
-    """Table or view -> [(column, type, nullable)], as the open file has it."""
-    columns: Columns = {}
-    # Without a parameter, whose value would make DuckDB load pandas.
-    for table, column, kind, nullable in connection.execute(sql_text("columns")).fetchall():
-        if table.partition(".")[0] in STAGES:
-            columns.setdefault(table, []).append((column, kind, nullable))
-    return columns
+def current_version() -> int:
+    """The version of tables that `sql/` declares: the last step's, or that of the baseline."""
+    return max((BASELINE, *(step.version for step in steps_since_baseline())))
 
 
 def run_script(connection: "duckdb.DuckDBPyConnection", script: str) -> None:
@@ -197,9 +81,7 @@ def bring_up_to_date(
     # Before anything is changed: what has another form could be opened by no version afterwards.
     version, compared_with, steps = upgrade_steps(connection, path)
     if version is None:
-        _transaction(
-            connection, path, [schema_ddl()], current_version(MIGRATIONS), run, finish=True
-        )
+        _transaction(connection, path, [schema_ddl()], current_version(), run, finish=True)
         return
     for step in steps:
         _transaction(connection, path, [step.text()], step.version, run, finish=step is steps[-1])
@@ -210,7 +92,7 @@ def bring_up_to_date(
 
 def upgrade_steps(
     connection: "duckdb.DuckDBPyConnection", path: Path | str
-) -> tuple[int | None, str, list[Migration]]:
+) -> tuple[int | None, str, list[Step]]:
     """Version of the open file, the declarations it was compared with, the migrations that it lacks.
 
     A file without tables has no version and lacks none. Raises WarehouseError when they would not
@@ -219,18 +101,15 @@ def upgrade_steps(
     version, compared_with = _read_version(connection, path)
     if version is None:
         return None, "", []
-    try:
-        steps = _without_second(connection, version, missing_steps(MIGRATIONS, path, version))
-    except StoreError as error:
-        raise WarehouseError(str(error)) from None
+    steps = _without_second(connection, version, _missing_steps(path, version))
     if steps or compared_with != _declared():
         _rehearse(connection, path, version, steps)
     return version, compared_with, steps
 
 
 def _without_second(
-    connection: "duckdb.DuckDBPyConnection", version: int, steps: list[Migration]
-) -> list[Migration]:
+    connection: "duckdb.DuckDBPyConnection", version: int, steps: list[Step]
+) -> list[Step]:
     """The steps that a file lacks, where the first one it had is the second one now.
 
     `0102_site.sql` was the step to version 101 before another one got that number: a file of that
@@ -238,14 +117,56 @@ def _without_second(
     """
     if version != BASELINE + 1 or _OF_SECOND not in columns_of(connection):
         return steps
-    first = migrations(MIGRATIONS)[0]
+    first = steps_since_baseline()[0]
     return [first._replace(version=steps[0].version), *steps[1:]]
+
+
+def _missing_steps(path: Path | str, version: int) -> list[Step]:
+    """The steps that tables of this version lack. Raises WarehouseError unless there are such steps."""
+    _require_version_kept(path, version)
+    known = current_version()
+    if version > known:
+        raise WarehouseError(
+            f"{path} has version {version} and this version of vlm-loom knows versions up to {known}: "
+            "a newer or another version of vlm-loom made it. Update vlm-loom, or restore a backup of "
+            "the earlier version (vlm-loom home restore)."
+        )
+    return [step for step in steps_since_baseline() if step.version > version]
+
+
+def require_kept(path: Path) -> None:
+    """Raise WarehouseError where the file, which nobody uses, is from before the baseline.
+
+    Does not raise where it is missing or damaged.
+    """
+    import duckdb
+
+    if path.exists():
+        with suppress(duckdb.Error), duckdb.connect(str(path), read_only=True) as connection:
+            later_version(connection, path)
+
+
+def _require_version_kept(path: Path | str, version: int) -> None:
+    if version < BASELINE:
+        raise WarehouseError(
+            f"{path} was made before vlm-loom 0.2.0, the first version whose homes are kept: keep "
+            f"{Path(path).parent} for the version that made it, and set LOOM_HOME to another folder."
+        )
+
+
+def _another_version(version: int) -> str:
+    """The end of a sentence about tables that are not those of their version."""
+    return (
+        f"keep the file, and open it with the version of vlm-loom that made it (a state between two "
+        f"releases, whose version {version} had other tables), or restore a backup (vlm-loom home "
+        "restore)."
+    )
 
 
 def later_version(connection: "duckdb.DuckDBPyConnection", path: Path | str) -> str | None:
     """What to say of an open file of a later version, which can be read only; None of any other.
 
-    Raises StoreError for one from before the baseline.
+    Raises WarehouseError for one from before the baseline.
     """
     import duckdb
 
@@ -255,8 +176,8 @@ def later_version(connection: "duckdb.DuckDBPyConnection", path: Path | str) -> 
         return None
     if version is None:
         return None
-    require_kept(path, version)
-    if version <= (known := current_version(MIGRATIONS)):
+    _require_version_kept(path, version)
+    if version <= (known := current_version()):
         return None
     return (
         f"{path} has version {version}, and this version of vlm-loom knows versions up to {known}: "
@@ -316,7 +237,7 @@ def _rehearse(
     connection: "duckdb.DuckDBPyConnection",
     path: Path | str,
     version: int,
-    steps: Iterable[Migration],
+    steps: Iterable[Step],
 ) -> None:
     """Raise WarehouseError unless the steps give the open file the form that `sql/` declares.
 
@@ -363,7 +284,7 @@ def _obstacle(
     return (
         f"{path} cannot be brought to this version, as the step to version {reached} does not fit it "
         f"({str(error).splitlines()[0]}): if you have made what has that name, rename it and start "
-        f"again; otherwise {another_version(version)}"
+        f"again; otherwise {_another_version(version)}"
     )
 
 
@@ -382,7 +303,8 @@ def _require_form(
     ]
     if wrong:
         raise WarehouseError(
-            f"{path} is a file of version {version}, but {', '.join(wrong)}: {another_version(version)}"
+            f"{path} is a file of version {version}, but {', '.join(wrong)}: "
+            f"{_another_version(version)}"
         )
 
 

@@ -1,4 +1,8 @@
-"""Files that another version of DuckDB wrote: which one, and how this version gets their tables."""
+"""What to do about a DuckDB file that cannot be opened or written, by the words of DuckDB's error.
+
+DuckDB has one class of error for all that can be wrong with a file; its words tell them apart. A file
+of another version of DuckDB gets the command that copies its tables.
+"""
 
 import re
 import shlex
@@ -6,11 +10,64 @@ import sys
 import tempfile
 from pathlib import Path
 
-from resources.duckdb_file import quoted
+from resources.warehouse.duckdb_file import quoted
 
 _HEADER_BYTES = 84
 _WRITER = re.compile(rb".{8}DUCK.{40}v(?P<version>[\w.-]+)\0", re.DOTALL)
 """The beginning of a file: checksum, mark, version of the storage, flags, version of the library."""
+_FULL = "No space left on device"
+_LOG_KEPT = "CHECKPOINT during DETACH failed"
+_DENIED = "Cannot open file"
+_CORRUPT = "Corrupt database file"
+_DAMAGED = (
+    _CORRUPT,
+    "is not a valid DuckDB database file",
+    "Could not read enough bytes from file",
+)
+_OTHER_DUCKDB = "Trying to read a database file with version number"
+
+
+def is_full_disk(error: str) -> bool:
+    """Whether there is no room on the disk."""
+    return _FULL in error
+
+
+def is_log_kept(error: str) -> bool:
+    """Whether transactions are committed, and their log cannot be written into the full disk's file."""
+    return _LOG_KEPT in error
+
+
+def is_damage(error: str, path: Path) -> bool:
+    """Whether what DuckDB read of the file is damaged."""
+    return f'from file "{path}"' in error or _CORRUPT in error
+
+
+def advice(reason: str, path: Path) -> str:
+    """What to do about a file that DuckDB does not open or write.
+
+    Args:
+        reason: DuckDB's error, in one line.
+        path: The file.
+
+    Returns:
+        A sentence without its subject, which is the file.
+    """
+    if is_full_disk(reason) or is_log_kept(reason):
+        return f"cannot be written ({reason}): make room on its disk and run again."
+    if _DENIED in reason:
+        return f"cannot be opened ({reason}): make it a file that you may read and write."
+    if _OTHER_DUCKDB in reason:
+        return another_version(path, reason)
+    if any(words in reason for words in _DAMAGED):
+        return (
+            f"is no DuckDB file, or a damaged one ({reason}): restore a backup (vlm-loom home "
+            "restore), or, to begin with empty tables, move it and any .wal file next to it into "
+            "another folder."
+        )
+    return (
+        f"cannot be opened ({reason}): keep the file; put that right, or restore a backup (vlm-loom "
+        "home restore)."
+    )
 
 
 def another_version(path: Path, reason: str) -> str:

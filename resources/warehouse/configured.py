@@ -11,9 +11,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from resources.files import home
-from resources.lake_file import lake_address
 from resources.migrations import StoreError
 from resources.warehouse import Warehouse
+from resources.warehouse.lake_connection import lake_address
 
 _LOG = logging.getLogger(__name__)
 _LONGEST_PATH = 400
@@ -42,7 +42,7 @@ def warehouse_of_home(
 ) -> Warehouse:
     """The tables of the home, or of the one in `folder`. Nothing is opened; raises StoreError."""
     if address := lake_address():
-        from resources.lake import Lake
+        from resources.warehouse.lake import Lake
 
         return Lake(address, log)
     folder = folder or home.home()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from methods.json_text import from_json
 from methods.naming import nearest
-from resources.warehouse_schema import WarehouseError
+from resources.warehouse.declarations import WarehouseError
 
 if TYPE_CHECKING:
     import duckdb

@@ -1,0 +1,87 @@
+"""A lake as a warehouse: its snapshots, and reading it as of one of them.
+
+Transactions are `lake_database.py`'s; merging the lake's files and ending its snapshots is
+`lake_upkeep.py`'s.
+"""
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from methods.json_text import from_json
+from resources.files import home
+from resources.warehouse.database import NO_TABLES
+from resources.warehouse.declarations import sql_text
+from resources.warehouse.duckdb_file import quoted
+from resources.warehouse.lake_connection import (
+    LakeAddress,
+    LakeError,
+    attach,
+    catalogue_exists,
+    load_extensions,
+)
+from resources.warehouse.lake_database import LakeDatabase
+from resources.warehouse.query_check import SEALED
+from resources.warehouse.warehouse import Warehouse
+
+if TYPE_CHECKING:
+    import duckdb
+
+_LOG = logging.getLogger(__name__)
+
+
+class Lake(Warehouse):
+    """Reads and replaces tables of a lake; safe among any number of processes of any machines."""
+
+    database: LakeDatabase
+
+    def __init__(self, address: LakeAddress, log: Callable[[str], None] = _LOG.warning):
+        # The home's file is not there.
+        super().__init__(home.warehouse_path(), log, LakeDatabase(address, log))
+        self.address = address
+
+    def snapshots_of_releases(self) -> dict[str, int]:
+        """Release -> the number of the first snapshot that has it."""
+        rows = self.sql(sql_text("snapshots_of_releases"))
+        snapshots: dict[str, int] = {}
+        for snapshot_id, extra in zip(*rows.to_pydict().values(), strict=True):
+            for release_id in from_json(extra)["releases"]:
+                snapshots.setdefault(release_id, snapshot_id)
+        return snapshots
+
+
+@contextmanager
+def read_at(
+    address: LakeAddress, moment: str | None, log: Callable[[str], None] = _LOG.warning
+) -> Iterator["duckdb.DuckDBPyConnection"]:
+    """A connection that only reads: now, or as of a snapshot's number or a time (UTC).
+
+    It reaches no other files. Raises LakeError.
+    """
+    import duckdb
+
+    if not catalogue_exists(address):
+        raise LakeError(NO_TABLES)
+    connection = duckdb.connect(config={"temp_directory": f"{home.warehouse_path()}.tmp"})
+    try:
+        load_extensions(connection, address)
+        connection.execute("SET enable_progress_bar = false; SET TimeZone = 'UTC'")
+        options = ["READ_ONLY"]
+        if moment is not None:
+            kind = "SNAPSHOT_VERSION" if moment.isdecimal() else "SNAPSHOT_TIME"
+            options.append(f"{kind} {moment if moment.isdecimal() else quoted(moment)}")
+        try:
+            attach(connection, address, *options)
+        except duckdb.Error as error:
+            reason = address.without_secrets(str(error).splitlines()[0])
+            raise LakeError(
+                f"{address.name} cannot be read as of {moment} ({reason}): give a time such as "
+                "'2026-01-31 12:00', or a number of FROM ducklake_snapshots('warehouse')."
+            ) from error
+        connection.execute(
+            f"USE warehouse; SET allowed_directories = [{quoted(address.files)}]; {SEALED}"
+        )
+        yield connection
+    finally:
+        connection.close()

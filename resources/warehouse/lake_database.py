@@ -1,0 +1,247 @@
+"""The tables on a lake: transactions among processes of many machines.
+
+A write holds the locks of its tables, compares its rows with the keys and checks that `sql/` declares
+(`staging.py`), and begins again, a bounded number of times, when DuckLake finds a conflict or its
+catalogue did not answer. Opening the lake is `lake_connection.py`.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tenacity import (
+    RetryCallState,
+    Retrying,
+    retry_if_exception_type,
+    stop_after_attempt,
+    wait_random_exponential,
+)
+
+from methods.ids import canonical_json
+from resources.files import home
+from resources.warehouse.database import EARLIER_VERSION, NO_TABLES, Database
+from resources.warehouse.declarations import WarehouseError, declared_tables
+from resources.warehouse.duckdb_file import quoted
+from resources.warehouse.lake_connection import (
+    LakeAddress,
+    LakeError,
+    LakeLost,
+    attached,
+    catalogue_exists,
+    explained,
+    locked,
+)
+from resources.warehouse.staging import run_on_lake
+from resources.warehouse.versions import bring_up_to_date, upgrade_steps
+from resources.warehouse.writes import Write, replace_rows
+
+if TYPE_CHECKING:
+    import duckdb
+
+ATTEMPTS, LONGEST_PAUSE = 8, 3.0
+"""Times that a write is tried, and seconds between two of them at most."""
+RELEASES = "release.releases"
+_CONFLICT = "conflict"
+
+
+class LakeConflict(WarehouseError):
+    """Another transaction has changed what this one has read; the write may be tried again."""
+
+    passing = True
+
+
+class LakeDatabase(Database):
+    """Transactions on a lake; safe among any number of processes of any machines."""
+
+    def __init__(self, address: LakeAddress, log: Callable[[str], None]):
+        super().__init__(log)
+        self.address = address
+        self.n_repeated = 0
+
+    @property
+    def name(self) -> str:
+        """The lake, without a password."""
+        return self.address.name
+
+    def exists(self) -> bool:
+        """Whether the lake has a catalogue. Raises LakeError."""
+        return catalogue_exists(self.address)
+
+    @contextmanager
+    def opened(
+        self, own_instance: bool = False, rows_at_once: int | None = None
+    ) -> "Iterator[duckdb.DuckDBPyConnection]":
+        """A connection to the lake, which is created where there is none."""
+        # What does not fit into memory is written next to where the file would be.
+        home.home().mkdir(parents=True, exist_ok=True)
+        with attached(self.address, self.log, own_instance=own_instance) as connection:
+            yield connection
+
+    @contextmanager
+    def snapshot(self) -> "Iterator[duckdb.DuckDBPyConnection]":
+        """A connection that only reads; see `Database`."""
+        import duckdb
+
+        if not self.exists():
+            raise WarehouseError(NO_TABLES)
+        try:
+            with self.opened() as connection:
+                if upgrade_steps(connection, self.name)[2]:
+                    raise WarehouseError(EARLIER_VERSION)
+                yield connection
+        except duckdb.Error as error:
+            reason = self.address.without_secrets(str(error))
+            raise WarehouseError(f"{self.name} cannot be read ({reason}).") from error
+
+    @contextmanager
+    def kept_open(self) -> Iterator[None]:
+        """Keep one connection, which reads the tables as they are at one moment, but for own writes."""
+        if hasattr(self._kept, "connection"):
+            yield
+            return
+        with self.connection() as connection:
+            connection.begin()
+            self._kept.connection = connection
+            try:
+                yield
+            finally:
+                del self._kept.connection
+                _roll_back(connection)
+
+    @contextmanager
+    def at_one_moment(self, connection: "duckdb.DuckDBPyConnection") -> Iterator[None]:
+        """Read the tables as they are at one moment in the block."""
+        if hasattr(self._kept, "connection"):
+            yield
+            return
+        with super().at_one_moment(connection):
+            yield
+
+    def _replace_all(self, writes: Sequence[Write], settings: str | None) -> None:
+        """The transaction, tried again after a conflict."""
+        repeated = Retrying(
+            retry=retry_if_exception_type((LakeConflict, LakeLost)),
+            stop=stop_after_attempt(ATTEMPTS),
+            wait=wait_random_exponential(0.05, LONGEST_PAUSE),
+            before_sleep=self._say_repeated,
+            reraise=True,
+        )
+        repeated(self._replace_once, writes, settings)
+        kept = getattr(self._kept, "connection", None)
+        if kept is not None:
+            _roll_back(kept)
+            kept.begin()
+
+    def _say_repeated(self, state: RetryCallState) -> None:
+        self.n_repeated += 1
+        why = state.outcome.exception() if state.outcome else None
+        self.log(f"A write is tried again ({state.attempt_number} of {ATTEMPTS}): {why}")
+
+    def _replace_once(self, writes: Sequence[Write], settings: str | None) -> None:
+        import duckdb
+
+        tables = sorted({write.table for write in writes})
+        with (
+            self.transactions(settings) as connection,
+            locked(self.address, tables, self.log) as require_held,
+        ):
+            connection.begin()
+            try:
+                for write in writes:
+                    replace_rows(connection, write, without_rules=True)
+                _sign(connection, writes)
+                require_held()
+                connection.commit()
+            except BaseException as error:
+                _roll_back(connection)
+                if isinstance(error, duckdb.Error):
+                    raise self._refused(error) from error
+                raise
+
+    @contextmanager
+    def transactions(self, settings: str | None = None) -> "Iterator[duckdb.DuckDBPyConnection]":
+        """A connection that is in no transaction, with settings of a whole instance."""
+        if not self._ready:
+            self.check()
+        with self.opened(own_instance=settings is not None) as connection:
+            if settings is not None:
+                connection.execute(settings)
+            yield connection
+
+    def _refused(self, error: "duckdb.Error") -> Exception:
+        import duckdb
+
+        found = explained(self.address, error)
+        if isinstance(found, LakeError):
+            return found
+        text = self.address.without_secrets(str(error))
+        if isinstance(error, duckdb.TransactionException) and _CONFLICT in text:
+            return LakeConflict(
+                f"Another process changed the same tables of {self.address.name} at the same time "
+                f"({text}): run again."
+            )
+        return WarehouseError(f"The warehouse refused the write: {error}")
+
+    def copy_to(self, target: Path) -> None:
+        """Copy the tables, as they are at one moment, to a new file of DuckDB."""
+        import duckdb
+
+        with self.connection() as connection:
+            connection.execute(f"ATTACH {quoted(str(target))} AS copy; USE copy")
+            try:
+                bring_up_to_date(connection, target)
+                connection.begin()
+                for table in declared_tables():
+                    connection.execute(
+                        f"INSERT INTO {table} BY NAME SELECT * FROM warehouse.{table}"
+                    )
+                connection.commit()
+            except duckdb.Error:
+                _roll_back(connection)
+                raise
+            finally:
+                connection.execute("USE warehouse; DETACH copy")
+
+    def _bring_up_to_date(self, connection: "duckdb.DuckDBPyConnection") -> None:
+        with locked(self.address, ["version"], self.log):
+            try:
+                bring_up_to_date(connection, self.name, run_on_lake)
+            except BaseException:
+                _roll_back(connection)
+                raise
+
+    def _unusable(self, error: "duckdb.Error") -> WarehouseError | None:
+        found = explained(self.address, error)
+        return found if isinstance(found, LakeError) else None
+
+    def _not_upgraded(self, reason: str) -> WarehouseError:
+        return WarehouseError(
+            f"{self.name} cannot be brought to this version of sql/ "
+            f"({self.address.without_secrets(reason)}): open it with the version of vlm-loom that made "
+            "it."
+        )
+
+
+def _sign(connection: "duckdb.DuckDBPyConnection", writes: Sequence[Write]) -> None:
+    """Say in the snapshot which tables were written, and which releases, which it is kept for."""
+    import pyarrow as pa
+
+    releases = [
+        release_id
+        for write in writes
+        if write.table == RELEASES and isinstance(write.rows, pa.Table)
+        for release_id in write.rows["release_id"].to_pylist()
+    ]
+    tables = ", ".join(sorted({write.table for write in writes}))
+    extra = f", extra_info => {quoted(canonical_json({'releases': releases}))}" if releases else ""
+    connection.execute(
+        f"CALL ducklake_set_commit_message('warehouse', 'vlm-loom', {quoted(tables)}{extra})"
+    )
+
+
+def _roll_back(connection: "duckdb.DuckDBPyConnection") -> None:
+    import duckdb
+
+    with suppress(duckdb.Error):
+        connection.rollback()

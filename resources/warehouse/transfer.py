@@ -1,0 +1,84 @@
+"""All tables of a warehouse as Parquet files, and a lake that is filled with them."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from resources.warehouse.declarations import declared_tables
+from resources.warehouse.duckdb_file import quoted
+from resources.warehouse.lake import Lake
+from resources.warehouse.lake_connection import LakeError
+from resources.warehouse.warehouse import Warehouse
+from resources.warehouse.writes import Parquet, Write
+
+
+def write_parquet(warehouse: Warehouse, folder: Path) -> int:
+    """Write each table as `<schema>.<table>.parquet`, all as they are at one moment.
+
+    Returns:
+        The number of rows.
+    """
+    n_rows = 0
+    database = warehouse.database
+    with database.connection() as connection, database.at_one_moment(connection):
+        for table in declared_tables():
+            to = quoted(str(_file(folder, table)))
+            (count,) = connection.execute(f"COPY {table} TO {to} (COMPRESSION zstd)").fetchall()
+            n_rows += count[0]
+    return n_rows
+
+
+def fill(lake: Lake, folder: Path) -> int:
+    """Make the tables those that `write_parquet` wrote; returns the number of rows, all compared.
+
+    Who was interrupted goes on where the tables differ. Raises LakeError where a table has rows of
+    its own.
+    """
+    files = {table: _file(folder, table) for table in declared_tables()}
+    n_rows = {table: _n_rows(path) for table, path in files.items()}
+    for table, n in _n_rows_of(lake, files).items():
+        if n and _n_missing(lake, f"FROM {table}", _rows_of(files[table])):
+            raise LakeError(
+                f"{table} of {lake.address.name} has rows of its own: name a lake in "
+                "LOOM_WAREHOUSE that nothing has used, to bring a home there."
+            )
+    # Tables without rows are most of them, and cost as much to compare as others.
+    filled = {table: path for table, path in files.items() if n_rows[table]}
+    for table, path in filled.items():
+        if _n_missing(lake, _rows_of(path), f"FROM {table}"):
+            lake.replace_all([Write(table, Parquet([path]), {})])
+    for table, n in _n_rows_of(lake, files).items():
+        left = _n_missing(lake, _rows_of(files[table]), f"FROM {table}") if n_rows[table] else 0
+        if left or n != n_rows[table]:
+            raise LakeError(
+                f"{table} of {lake.address.name} differs from the home's in {left} rows: stop what "
+                "writes there, and bring the home over again."
+            )
+    return sum(n_rows.values())
+
+
+def _n_rows_of(lake: Lake, tables: Iterable[str]) -> dict[str, int]:
+    """How many rows each table has, all at one moment."""
+    counts = " UNION ALL ".join(f"SELECT '{table}', count(*) FROM {table}" for table in tables)
+    found = lake.sql(f"SELECT * FROM ({counts}) AS counts(name, n)")
+    return dict(zip(found["name"].to_pylist(), found["n"].to_pylist(), strict=True))
+
+
+def _n_missing(lake: Lake, these: str, those: str) -> int:
+    """How many of these rows are not among those, each as often as it is there."""
+    found = lake.sql(f"SELECT count(*) AS n FROM (({these}) EXCEPT ALL ({those}))")
+    return int(found["n"][0].as_py())
+
+
+def _file(folder: Path, table: str) -> Path:
+    return folder / f"{table}.parquet"
+
+
+def _rows_of(path: Path) -> str:
+    return f"FROM read_parquet({quoted(str(path))})"
+
+
+def _n_rows(path: Path) -> int:
+    """The number of rows of a Parquet file."""
+    import pyarrow.parquet as pq
+
+    return int(pq.read_metadata(path).num_rows)

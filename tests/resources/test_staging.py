@@ -1,0 +1,170 @@
+"""Rows that are staged before they are added are refused as a DuckDB file refuses them."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+
+import duckdb
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from resources.warehouse import arrow_schema, staging
+from resources.warehouse.declarations import extras_ddl, schema_ddl
+from resources.warehouse.staging import require_rules, run_on_lake
+
+Connection = duckdb.DuckDBPyConnection
+SMALL = """
+CREATE TABLE dialogue.small (
+    a VARCHAR, b INTEGER CHECK (b > 0), c INTEGER UNIQUE, PRIMARY KEY (a, b), CHECK (c <> b OR a = 'x')
+);
+"""
+ROWS = st.lists(
+    st.fixed_dictionaries(
+        {"a": st.sampled_from("xy"), "b": st.integers(0, 2), "c": st.none() | st.integers(0, 3)}
+    ),
+    max_size=4,
+)
+
+
+@pytest.fixture(scope="module")
+def tables() -> Iterator[Connection]:
+    """The tables without their rules, as a lake has them."""
+    with duckdb.connect() as connection:
+        run_on_lake(connection, schema_ddl() + extras_ddl())
+        yield connection
+
+
+@pytest.fixture(scope="module")
+def declared() -> Iterator[Connection]:
+    """The tables as `sql/` declares them, as a file has them."""
+    with duckdb.connect() as connection:
+        connection.execute(schema_ddl() + extras_ddl())
+        yield connection
+
+
+def refusal_on_lake(
+    connection: Connection, table: str, rows: pa.Table, partition: Sequence[str] = ("another",)
+) -> str | None:
+    try:
+        require_rules(connection, table, partition, lambda: connection.register("incoming", rows))
+        connection.execute(f"INSERT INTO {table} BY NAME SELECT * FROM incoming")
+    except duckdb.ConstraintException as error:
+        return str(error)
+    return None
+
+
+def refusal_of_table(connection: Connection, table: str, rows: pa.Table) -> str | None:
+    connection.register("incoming", rows)
+    try:
+        connection.execute(f"INSERT INTO {table} BY NAME SELECT * FROM incoming")
+    except duckdb.ConstraintException as error:
+        return str(error)
+    return None
+
+
+def test_tables_of_a_lake_have_all_columns_and_no_rules(
+    tables: Connection, declared: Connection
+) -> None:
+    columns = (
+        "SELECT schema_name, table_name, column_name, data_type, is_nullable FROM duckdb_columns() "
+        "WHERE NOT internal AND database_name = current_database() ORDER BY ALL"
+    )
+    rules = "SELECT DISTINCT constraint_type FROM duckdb_constraints()"
+    assert tables.execute(columns).fetchall() == declared.execute(columns).fetchall()
+    assert tables.execute(rules).fetchall() == [("NOT NULL",)]
+
+
+@pytest.mark.parametrize("table", sorted(staging.declared()))
+def test_a_row_of_nulls_is_refused_in_the_words_of_the_table_that_declares_its_rules(
+    tables: Connection, declared: Connection, table: str
+) -> None:
+    rows = pa.Table.from_pylist([{}], schema=arrow_schema(table))
+    assert refusal_on_lake(tables, table, rows) == refusal_of_table(declared, table, rows)
+
+
+@contextmanager
+def small(stored: list[dict[str, object]]) -> Iterator[tuple[Connection, Connection]]:
+    """A table without its rules and with them, with the same rows."""
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        closing(duckdb.connect()) as bare,
+        closing(duckdb.connect()) as ruled,
+    ):
+        ddl = f"CREATE SCHEMA dialogue; {SMALL}"
+        ruled.execute(ddl)
+        small_tables = staging._tables_of(ddl)
+        patch.setattr(staging, "declared", lambda: small_tables)
+        run_on_lake(bare, ddl)
+        for connection in (bare, ruled):
+            connection.register("stored", as_table(stored))
+            connection.execute("INSERT INTO dialogue.small SELECT * FROM stored")
+        yield bare, ruled
+
+
+def as_table(rows: list[dict[str, object]]) -> pa.Table:
+    return pa.Table.from_pylist(
+        rows, schema=pa.schema([("a", pa.string()), ("b", pa.int32()), ("c", pa.int32())])
+    )
+
+
+@pytest.fixture(scope="module")
+def both() -> Iterator[tuple[Connection, Connection]]:
+    with small([{"a": "x", "b": 1, "c": 1}, {"a": "y", "b": 2, "c": None}]) as both:
+        yield both
+
+
+@given(ROWS)
+def test_rows_are_refused_exactly_when_a_file_refuses_them(
+    both: tuple[Connection, Connection], added: list[dict[str, object]]
+) -> None:
+    for connection in both:
+        connection.begin()
+    of_lake = refusal_on_lake(both[0], "dialogue.small", as_table(added))
+    of_file = refusal_of_table(both[1], "dialogue.small", as_table(added))
+    for connection in both:
+        connection.rollback()
+    assert (of_lake is None) == (of_file is None), (of_lake, of_file)
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([("x", 0, 2)], "CHECK((b > 0))"),
+        ([(None, 1, 2)], "NOT NULL constraint failed: small.a"),
+        ([("z", 2, 2)], "CHECK(((c != b) OR (a = 'x')))"),
+        ([("x", 1, 2)], 'Duplicate key "a: x, b: 1" violates primary key constraint'),
+        ([("z", 2, 1)], 'Duplicate key "c: 1" violates unique constraint'),
+        ([("z", 2, 3), ("z", 2, 4)], 'duplicate key "z, 2"'),
+        ([("x", 2, 3), ("z", 2, 3)], 'duplicate key "3"'),
+    ],
+    ids=["check", "null", "check of two", "key", "unique", "key twice", "unique twice"],
+)
+def test_rows_are_refused_in_the_words_of_a_file(
+    rows: list[tuple[object, ...]], message: str
+) -> None:
+    added = as_table([dict(zip("abc", row, strict=True)) for row in rows])
+    with small([{"a": "x", "b": 1, "c": 1}]) as (bare, ruled):
+        of_lake = refusal_on_lake(bare, "dialogue.small", added)
+        assert of_lake == refusal_of_table(ruled, "dialogue.small", added)
+    assert of_lake is not None and message in of_lake
+
+
+@pytest.mark.parametrize(
+    ("partition", "refused"), [(["a"], False), ([], False), (["c"], True)], ids=str
+)
+def test_a_key_with_all_columns_of_the_partition_is_not_searched_elsewhere(
+    partition: list[str], refused: bool
+) -> None:
+    """Rows of other partitions have other keys, and those of this one are deleted."""
+    with small([{"a": "x", "b": 1, "c": 1}]) as (bare, _):
+        rows = as_table([{"a": "x", "b": 1, "c": None}])
+        assert bool(refusal_on_lake(bare, "dialogue.small", rows, partition)) is refused
+
+
+def test_rows_that_a_script_puts_into_a_new_table_are_compared_with_its_rules() -> None:
+    with duckdb.connect() as connection:
+        connection.execute("CREATE SCHEMA dialogue")
+        script = f"{SMALL} INSERT INTO dialogue.small VALUES ('x', 1, 1), ('x', 1, 2);"
+        with pytest.raises(duckdb.ConstraintException, match="duplicate key"):
+            run_on_lake(connection, script)

@@ -8,12 +8,16 @@ from dagster_project.model_check import Finding, most_images
 from dagster_project.model_measures import room_for_prompt
 from dagster_project.models import gateway_for, measured, print_findings
 from methods.errors import UserError, printable
+from methods.naming import listed
 from resources.files.atomic import write_atomically
 from resources.llm.discovery import ModelServer, ServedModel, discover
 from resources.llm.registry import Registry, load_registry, registry_of, registry_path
 from resources.llm.registry_file import by_hand, entry_text, with_model
 
 _NAME = re.compile(r"\w[\w.+@-]*")
+_MOST_CHARACTERS = 200
+"""Of the name of a model: whoever gives it more does not serve a model."""
+_SHOWN_MODELS = 100
 ON_ONE_MACHINE = ("llama.cpp", "LM Studio", "Ollama")
 """Servers that are mostly run on one machine, where an answer takes long."""
 LONG_ANSWERS = {"timeouts": {"whole": 600}}
@@ -45,6 +49,11 @@ def add_model(
         _require_name(name)
     server = discover(url, _key(api_key_env))
     model = _chosen(server, served)
+    if len(model.model) > _MOST_CHARACTERS:
+        raise UserError(
+            f"{server.base_url} serves a model whose name has {len(model.model):,} characters "
+            f"({printable(model.model[:40])} ...): give it one of up to {_MOST_CHARACTERS} there."
+        )
     name = name or name_of(model.model)
     if name in registry.models:
         return _into_profile(registry, name, model, server, profile)
@@ -131,7 +140,7 @@ def _chosen(server: ModelServer, served: str | None) -> ServedModel:
             return model
     n_models = len(server.models)
     serves = f"{server.base_url} serves {n_models} {'model' if n_models == 1 else 'models'}"
-    names = ", ".join(model.model for model in server.models)
+    names = listed([model.model[:_MOST_CHARACTERS] for model in server.models], _SHOWN_MODELS)
     raise UserError(printable(f"{serves}: {names}. Say which (--model)."))
 
 

@@ -6,7 +6,6 @@ decisions (`process.py`, `resolution.py`), where they are stored (`resources/rev
 make them (`review/`).
 """
 
-import math
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -28,6 +27,8 @@ ROUNDS = (1, 2)
 """Round 1 is that of annotators, round 2 that of an expert."""
 
 POLICY_PREFIX = "policy:"
+MOST_SECONDS = 31_536_000
+"""A year: more than any decision takes, and few enough to be added up."""
 
 _IMAGE_REFERENCE = re.compile(IMAGE_NAME, re.IGNORECASE)
 
@@ -178,8 +179,8 @@ def _seconds(value: object) -> float | None:
     if value is None:
         return None
     number = value if isinstance(value, (int, float)) and not isinstance(value, bool) else -1
-    if not math.isfinite(number) or number < 0:
-        raise ValueError(f"seconds is a number from 0 up, not {value!r}.")
+    if not 0 <= number <= MOST_SECONDS:
+        raise ValueError(f"seconds is a number from 0 to {MOST_SECONDS:,}, not {value!r}.")
     return float(number)
 
 

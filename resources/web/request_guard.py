@@ -62,6 +62,10 @@ class RequestGuard:
             await PlainTextResponse(reason, 403)(scope, receive, send)
 
 
+_ONCE = ("host", "origin", "sec-fetch-site")
+"""Headers that say where a request comes from: of two of them a proxy may have checked the other."""
+
+
 def refusal(scope: Scope, variable: str) -> str | None:
     """The reason why a server does not answer a request.
 
@@ -75,6 +79,8 @@ def refusal(scope: Scope, variable: str) -> str | None:
     if scope["type"] not in ("http", "websocket"):
         return None
     headers, addresses = Headers(scope=scope), addresses_in(os.environ.get(variable))
+    if repeated := [name for name in _ONCE if len(headers.getlist(name)) > 1]:
+        return f"The request has several headers {repeated[0]}: send one."
     host = headers.get("host", "").lower()
     own = {_after_scheme(address) for address in addresses}
     if not _is_own_name(host, {_name(address) for address in own}):

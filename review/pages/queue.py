@@ -1,5 +1,6 @@
 """The queue: its progress, a list of its items, and the next item for the reader."""
 
+import re
 from dataclasses import asdict
 from typing import Any, cast, get_args
 from urllib.parse import urlencode
@@ -18,6 +19,7 @@ from review.pages.frame import say, show
 from review.security import current_account, require
 
 PAGE = 50
+_PLACE = re.compile(r"\d{1,9}", re.ASCII)
 STATUSES: tuple[str, ...] = get_args(Status)
 DONE = ("approved", "rejected", "not_sampled")
 """Statuses in which an item needs no decision."""
@@ -31,8 +33,7 @@ def queue(request: Request) -> Response:
     account = cast(Account, current_account(request))
     asked = request.query_params
     filters = _filters(request)
-    offset = int(asked["offset"]) if asked.get("offset", "").isdecimal() else 0
-    offset = min(offset, 10**9)
+    offset = int(asked["offset"]) if _PLACE.fullmatch(asked.get("offset", "")) else 0
     items, total = store.page(filters, offset, PAGE)
     counts = store.progress()
     present = {count.status for count in counts}

@@ -211,6 +211,7 @@ class TestCheckDecision:
             (record(note=7), "note is a text"),
             (record(seconds=-1), "seconds is a number"),
             (record(seconds=float("nan")), "seconds is a number"),
+            (record(seconds=1.7e308), "seconds is a number"),
             (record(decided_at="yesterday"), "decided_at is a time"),
             (record(edits=EDITED), "edits are given with the verdict accept"),
             (record(verdict="edit"), "give the whole content"),

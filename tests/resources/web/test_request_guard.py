@@ -56,6 +56,16 @@ def test_names_that_a_site_can_lead_to_this_machine_are_refused(host: str) -> No
     assert refused(kind="websocket", host=host) is not None
 
 
+@pytest.mark.parametrize("name", ["host", "origin", "sec-fetch-site"])
+def test_a_header_that_says_where_a_request_comes_from_is_there_once(name: str) -> None:
+    good = {"host": "localhost", "origin": "http://localhost", "sec-fetch-site": "same-origin"}
+    pairs = [(key.encode(), value.encode()) for key, value in good.items()]
+    asked = {"type": "http", "method": "POST"}
+    assert refusal({**asked, "headers": pairs}, "LOOM_UI") is None
+    twice = [*pairs, (name.encode(), b"http://evil.example")]
+    assert refusal({**asked, "headers": twice}, "LOOM_UI") is not None
+
+
 def test_the_refusal_of_a_name_says_what_to_set(monkeypatch: pytest.MonkeyPatch) -> None:
     said = "This server does not answer as 'lab7:3000'. If this is one of its names, set LOOM_UI="
     assert refused(host="lab7:3000") == (

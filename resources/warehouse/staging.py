@@ -7,6 +7,7 @@ has to miss nothing. Staging every row would make a write of 100,000 rows take a
 
 import re
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -77,7 +78,7 @@ def require_rules(
     connection: "duckdb.DuckDBPyConnection",
     table: str,
     partition: Sequence[str],
-    register: Callable[[], None],
+    register: "Callable[[duckdb.DuckDBPyConnection], None]",
 ) -> None:
     """Raise duckdb.ConstraintException if rows that are to be added break a key or a check.
 
@@ -86,13 +87,13 @@ def require_rules(
         table: The table that the rows are for.
         partition: The columns that tell the replaced rows. A key with all of them is in no other
             partition, so the rest of the table is not searched for it.
-        register: Makes the rows the view `incoming`, which may be read once each time.
+        register: Makes the rows the view `incoming` of a connection, which may be read once each time.
     """
     created = declared()[table]
     if not created.checks and not created.keys:
         # NOT NULL is a rule of the lake itself.
         return
-    register()
+    register(connection)
     rows = _typed(created.columns, {*connection.sql("FROM incoming").columns})
     may_break = [f"count(*) FILTER (WHERE NOT ({check})) > 0" for check in created.checks]
     may_break += [
@@ -106,12 +107,25 @@ def require_rules(
         for key in elsewhere
     ]
     for query in queries:
-        register()
+        register(connection)
         ((may_be_broken,),) = connection.execute(query).fetchall()
         if may_be_broken:
-            register()
-            _stage(connection, table, created, "incoming", elsewhere)
-            return
+            break
+    else:
+        return
+    stored = []
+    for key in elsewhere:
+        register(connection)
+        query = f"SELECT old.* FROM {table} AS old SEMI JOIN ({rows}) USING ({_names(key)})"
+        stored.append(connection.sql(query).to_arrow_table())
+    # DuckDB has other words for a key of a row that this transaction has added.
+    with closing(connection.cursor()) as other:
+        other.execute(created.staged)
+        for old in stored:
+            other.register("stored", old)
+            other.execute(f"INSERT OR IGNORE INTO {_staged(table)} BY NAME SELECT * FROM stored")
+        register(other)
+        other.execute(f"INSERT INTO {_staged(table)} BY NAME SELECT * FROM incoming")
 
 
 def _typed(columns: Sequence[Column], given: set[str]) -> str:
@@ -125,26 +139,6 @@ def _typed(columns: Sequence[Column], given: set[str]) -> str:
 
 def _names(key: Sequence[str]) -> str:
     return ", ".join(f'"{column}"' for column in key)
-
-
-def _stage(
-    connection: "duckdb.DuckDBPyConnection",
-    table: str,
-    created: _Table,
-    source: str,
-    elsewhere: Sequence[Sequence[str]] = (),
-) -> None:
-    """Put rows, and those of the table that have one of their keys, where its rules hold."""
-    staged = _staged(table)
-    connection.execute(created.staged)
-    connection.execute(f"INSERT INTO {staged} BY NAME SELECT * FROM {source}")
-    for key in elsewhere:
-        names = _names(key)
-        connection.execute(
-            f"INSERT INTO {staged} BY NAME SELECT old.* FROM {table} AS old JOIN "
-            f"(SELECT {names}, rowid AS place FROM {staged}) USING ({names}) ORDER BY place LIMIT 1"
-        )
-    connection.execute(f"DROP TABLE {staged}")
 
 
 def run_on_lake(connection: "duckdb.DuckDBPyConnection", script: str) -> None:
@@ -168,4 +162,6 @@ def run_on_lake(connection: "duckdb.DuckDBPyConnection", script: str) -> None:
             connection.execute(statement)
             has_rows |= statement.type == duckdb.StatementType.INSERT
     for table, created in tables.items() if has_rows else ():
-        _stage(connection, table, created, table)
+        connection.execute(created.staged)
+        connection.execute(f"INSERT INTO {_staged(table)} BY NAME SELECT * FROM {table}")
+        connection.execute(f"DROP TABLE {_staged(table)}")

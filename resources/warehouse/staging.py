@@ -95,46 +95,57 @@ def require_rules(
         return
     register(connection)
     rows = _typed(created.columns, {*connection.sql("FROM incoming").columns})
-    may_break = [f"count(*) FILTER (WHERE NOT ({check})) > 0" for check in created.checks]
-    may_break += [
-        f'count(*) > count("{name}")' for name, _, nullable in created.columns if not nullable
+    elsewhere = [
+        f"FROM {table} SEMI JOIN ({rows}) USING ({_names(key)})"
+        for key in created.keys
+        if partition and not {*partition} <= {*key}
     ]
-    may_break += [f"count(*) > count(DISTINCT ({_names(key)}))" for key in created.keys]
-    queries = [f"SELECT {' OR '.join(may_break)} FROM ({rows})"]
-    elsewhere = [key for key in created.keys if partition and not {*partition} <= {*key}]
-    queries += [
-        f"SELECT EXISTS (FROM {table} SEMI JOIN ({rows}) USING ({_names(key)}))"
-        for key in elsewhere
-    ]
-    for query in queries:
+    may_break = [f"SELECT {_may_break(created)} FROM ({rows})"]
+    may_break += [f"SELECT EXISTS ({stored})" for stored in elsewhere]
+    for query in may_break:
         register(connection)
-        ((may_be_broken,),) = connection.execute(query).fetchall()
-        if may_be_broken:
-            break
-    else:
-        return
-    stored = []
-    for key in elsewhere:
-        register(connection)
-        query = f"SELECT old.* FROM {table} AS old SEMI JOIN ({rows}) USING ({_names(key)})"
-        stored.append(connection.sql(query).to_arrow_table())
-    # DuckDB has other words for a key of a row that this transaction has added.
-    with closing(connection.cursor()) as other:
-        other.execute(created.staged)
-        for old in stored:
-            other.register("stored", old)
-            other.execute(f"INSERT OR IGNORE INTO {_staged(table)} BY NAME SELECT * FROM stored")
-        register(other)
-        other.execute(f"INSERT INTO {_staged(table)} BY NAME SELECT * FROM incoming")
+        ((found,),) = connection.execute(query).fetchall()
+        if found:
+            _stage(connection, table, elsewhere, register)
+            return
 
 
 def _typed(columns: Sequence[Column], given: set[str]) -> str:
     """The rows of `incoming` with all columns of the table, as it would have them."""
-    values = (
-        f'{f"{chr(34)}{name}{chr(34)}" if name in given else "NULL"}::{kind} AS "{name}"'
-        for name, kind, _ in columns
-    )
+    values = []
+    for name, kind, _ in columns:
+        value = f'"{name}"' if name in given else "NULL"
+        values.append(f'{value}::{kind} AS "{name}"')
     return f"SELECT {', '.join(values)} FROM incoming"
+
+
+def _may_break(created: _Table) -> str:
+    """An expression over rows: whether they may break a rule by themselves."""
+    checks = [f"count(*) FILTER (WHERE NOT ({check})) > 0" for check in created.checks]
+    nulls = [f'count(*) > count("{name}")' for name, _, nullable in created.columns if not nullable]
+    keys = [f"count(*) > count(DISTINCT ({_names(key)}))" for key in created.keys]
+    return " OR ".join([*checks, *nulls, *keys])
+
+
+def _stage(
+    connection: "duckdb.DuckDBPyConnection",
+    table: str,
+    elsewhere: Sequence[str],
+    register: "Callable[[duckdb.DuckDBPyConnection], None]",
+) -> None:
+    """Add the rows to a temporary table after stored ones, which have a key of theirs."""
+    stored = []
+    for query in elsewhere:
+        register(connection)
+        stored.append(connection.sql(query).to_arrow_table())
+    # DuckDB has other words for a key of a row that this transaction has added.
+    with closing(connection.cursor()) as other:
+        other.execute(declared()[table].staged)
+        for rows in stored:
+            other.register("stored", rows)
+            other.execute(f"INSERT OR IGNORE INTO {_staged(table)} BY NAME SELECT * FROM stored")
+        register(other)
+        other.execute(f"INSERT INTO {_staged(table)} BY NAME SELECT * FROM incoming")
 
 
 def _names(key: Sequence[str]) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from methods.errors import UserError
 from resources.files import home
 from resources.notebook import copied
-from resources.warehouse.query_check import TABLES, require_query
+from resources.warehouse.query_check import TABLES, queries
 from resources.warehouse.versions import later_version
 
 if TYPE_CHECKING:
@@ -79,9 +79,8 @@ def _answer(connection: "duckdb.DuckDBPyConnection", query: str) -> bool:
     import duckdb
 
     try:
-        for statement in connection.extract_statements(query):
-            require_query(connection, statement.query)
-            result = connection.sql(statement.query)
+        for each in queries(connection, query):
+            result = connection.sql(each)
             if result is not None:
                 result.show(max_width=_width(), max_rows=_SHOWN_ROWS)
     except (duckdb.Error, UserError) as error:

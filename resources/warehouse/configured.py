@@ -1,7 +1,6 @@
 """Which warehouse a home has: its file, or the lake that `LOOM_WAREHOUSE` names.
 
-What belongs here: that choice, and which paths a file may have. A home without a lake imports nothing
-of it.
+A home without a lake imports nothing of it. The paths that a home may have are checked here, too.
 """
 
 import logging

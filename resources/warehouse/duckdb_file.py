@@ -1,9 +1,8 @@
 """Opening and closing a DuckDB file: attached to an instance of DuckDB that the process keeps.
 
-What belongs here: that instance, and files that stay open between the transactions of a run. Making an
-instance takes over 20 ms, whatever the size of the file; attaching a file to it takes 5 ms and locks
-the file as opening it does; detaching writes its log into it. Who may open which file when is
-`warehouse.py`.
+Making an instance takes over 20 ms, whatever the size of the file; attaching a file to it takes 5 ms
+and locks the file as opening it does; detaching writes its log into it. Files stay open between the
+transactions of a run. Who may open which file when is `file_database.py`'s.
 """
 
 import atexit

@@ -1,11 +1,11 @@
 """Opening a lake: DuckLake's catalogue in Postgres and its data files, attached to an instance of
 DuckDB that the process keeps.
 
-What belongs here: which lake the environment names, DuckDB's extensions, the instance, and the locks
-by which writers of a table follow each other. What is read and written is `lake.py`.
+The environment names the lake. DuckDB's extensions are loaded from packages. Transactions are
+`lake_database.py`'s.
 
 A lake lets any number of processes read and write. It finds conflicts of two transactions that change
-the same rows, and none where two add rows: each might add the same key. So who writes a table holds a
+the same rows, and none where two add rows: each might add the same key. So a writer of a table holds a
 lock of Postgres for it, which ends with the transaction or with the process.
 """
 

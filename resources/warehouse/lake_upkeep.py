@@ -1,8 +1,7 @@
-"""What a lake needs now and then: small files merged, old snapshots ended, files of neither removed.
+"""Maintenance of a lake: merges small files, ends old snapshots, removes files of neither.
 
-What belongs here: which snapshots are kept, and in which order the rest goes. A snapshot that a
-release was frozen in is kept for as long as there is the release; so is the last one. Each table is
-merged under the lock of its writers, so no write is begun anew for it; reads go on.
+A snapshot that a release was frozen in is kept for as long as there is the release; so is the last one.
+Each table is merged under the lock of its writers, so no write is repeated for it; reads go on.
 """
 
 from collections.abc import Callable

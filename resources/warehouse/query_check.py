@@ -92,17 +92,32 @@ class QueryRefused(WarehouseError):
     """A statement may do more than read the tables; the message names the part that may."""
 
 
-def require_query(connection: "duckdb.DuckDBPyConnection", text: str) -> None:
-    """Check that a statement only reads the tables of the connection's default database.
+def queries(connection: "duckdb.DuckDBPyConnection", text: str) -> Iterator[str]:
+    """Split a text into queries that only read the tables of the connection's default database.
 
     Args:
-        connection: The connection that is to execute the statement.
-        text: The statement, exactly as it is executed after the check.
+        connection: The connection that is to execute the queries.
+        text: SQL, of any number of statements.
+
+    Yields:
+        Each query, exactly as it is to be executed, after it was checked.
 
     Raises:
-        QueryRefused: The statement is no query, or uses a function or table that is not allowed.
-        duckdb.Error: DuckDB cannot parse the statement.
+        QueryRefused: A statement is no query, or uses a function or table that is not allowed.
+        duckdb.Error: DuckDB cannot parse the text; the error points at the place.
     """
+    for statement in connection.extract_statements(text):
+        _require_query(connection, statement.query)
+        yield statement.query
+
+
+def require_query(connection: "duckdb.DuckDBPyConnection", text: str) -> None:
+    """Check that a text is one query; raises as `queries` does."""
+    if len([*queries(connection, text)]) != 1:
+        raise QueryRefused(_QUERIES_ONLY)
+
+
+def _require_query(connection: "duckdb.DuckDBPyConnection", text: str) -> None:
     tree = _tree(connection, text)
     nodes = list(_nodes(tree))
     if any(_kind(node).endswith("_NODE") and _kind(node) not in _NODES for node in nodes):
@@ -161,8 +176,6 @@ def _tree(connection: "duckdb.DuckDBPyConnection", text: str) -> dict[str, Any]:
     """The syntax tree of one query, or of the query that a statement explains."""
     explained = _EXPLAIN.match(text)
     query = text[explained.end() :] if explained else text
-    # Unlike the tree's, this error points at the place.
-    connection.extract_statements(query)
     ((found,),) = connection.execute(
         "SELECT json_serialize_sql($query::VARCHAR)", {"query": query}
     ).fetchall()

@@ -7,6 +7,7 @@ has to miss nothing. Staging every row would make a write of 100,000 rows take a
 
 import re
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -77,7 +78,7 @@ def require_rules(
     connection: "duckdb.DuckDBPyConnection",
     table: str,
     partition: Sequence[str],
-    register: Callable[[], None],
+    register: "Callable[[duckdb.DuckDBPyConnection], None]",
 ) -> None:
     """Raise duckdb.ConstraintException if rows that are to be added break a key or a check.
 
@@ -86,65 +87,69 @@ def require_rules(
         table: The table that the rows are for.
         partition: The columns that tell the replaced rows. A key with all of them is in no other
             partition, so the rest of the table is not searched for it.
-        register: Makes the rows the view `incoming`, which may be read once each time.
+        register: Makes the rows the view `incoming` of a connection, which may be read once each time.
     """
     created = declared()[table]
     if not created.checks and not created.keys:
         # NOT NULL is a rule of the lake itself.
         return
-    register()
+    register(connection)
     rows = _typed(created.columns, {*connection.sql("FROM incoming").columns})
-    may_break = [f"count(*) FILTER (WHERE NOT ({check})) > 0" for check in created.checks]
-    may_break += [
-        f'count(*) > count("{name}")' for name, _, nullable in created.columns if not nullable
+    elsewhere = [
+        f"FROM {table} SEMI JOIN ({rows}) USING ({_names(key)})"
+        for key in created.keys
+        if partition and not {*partition} <= {*key}
     ]
-    may_break += [f"count(*) > count(DISTINCT ({_names(key)}))" for key in created.keys]
-    queries = [f"SELECT {' OR '.join(may_break)} FROM ({rows})"]
-    elsewhere = [key for key in created.keys if partition and not {*partition} <= {*key}]
-    queries += [
-        f"SELECT EXISTS (FROM {table} SEMI JOIN ({rows}) USING ({_names(key)}))"
-        for key in elsewhere
-    ]
-    for query in queries:
-        register()
-        ((may_be_broken,),) = connection.execute(query).fetchall()
-        if may_be_broken:
-            register()
-            _stage(connection, table, created, "incoming", elsewhere)
+    may_break = [f"SELECT {_may_break(created)} FROM ({rows})"]
+    may_break += [f"SELECT EXISTS ({stored})" for stored in elsewhere]
+    for query in may_break:
+        register(connection)
+        ((found,),) = connection.execute(query).fetchall()
+        if found:
+            _stage(connection, table, elsewhere, register)
             return
 
 
 def _typed(columns: Sequence[Column], given: set[str]) -> str:
     """The rows of `incoming` with all columns of the table, as it would have them."""
-    values = (
-        f'{f"{chr(34)}{name}{chr(34)}" if name in given else "NULL"}::{kind} AS "{name}"'
-        for name, kind, _ in columns
-    )
+    values = []
+    for name, kind, _ in columns:
+        value = f'"{name}"' if name in given else "NULL"
+        values.append(f'{value}::{kind} AS "{name}"')
     return f"SELECT {', '.join(values)} FROM incoming"
 
 
-def _names(key: Sequence[str]) -> str:
-    return ", ".join(f'"{column}"' for column in key)
+def _may_break(created: _Table) -> str:
+    """An expression over rows: whether they may break a rule by themselves."""
+    checks = [f"count(*) FILTER (WHERE NOT ({check})) > 0" for check in created.checks]
+    nulls = [f'count(*) > count("{name}")' for name, _, nullable in created.columns if not nullable]
+    keys = [f"count(*) > count(DISTINCT ({_names(key)}))" for key in created.keys]
+    return " OR ".join([*checks, *nulls, *keys])
 
 
 def _stage(
     connection: "duckdb.DuckDBPyConnection",
     table: str,
-    created: _Table,
-    source: str,
-    elsewhere: Sequence[Sequence[str]] = (),
+    elsewhere: Sequence[str],
+    register: "Callable[[duckdb.DuckDBPyConnection], None]",
 ) -> None:
-    """Put rows, and those of the table that have one of their keys, where its rules hold."""
-    staged = _staged(table)
-    connection.execute(created.staged)
-    connection.execute(f"INSERT INTO {staged} BY NAME SELECT * FROM {source}")
-    for key in elsewhere:
-        names = _names(key)
-        connection.execute(
-            f"INSERT INTO {staged} BY NAME SELECT old.* FROM {table} AS old JOIN "
-            f"(SELECT {names}, rowid AS place FROM {staged}) USING ({names}) ORDER BY place LIMIT 1"
-        )
-    connection.execute(f"DROP TABLE {staged}")
+    """Add the rows to a temporary table after stored ones, which have a key of theirs."""
+    stored = []
+    for query in elsewhere:
+        register(connection)
+        stored.append(connection.sql(query).to_arrow_table())
+    # DuckDB has other words for a key of a row that this transaction has added.
+    with closing(connection.cursor()) as other:
+        other.execute(declared()[table].staged)
+        for rows in stored:
+            other.register("stored", rows)
+            other.execute(f"INSERT OR IGNORE INTO {_staged(table)} BY NAME SELECT * FROM stored")
+        register(other)
+        other.execute(f"INSERT INTO {_staged(table)} BY NAME SELECT * FROM incoming")
+
+
+def _names(key: Sequence[str]) -> str:
+    return ", ".join(f'"{column}"' for column in key)
 
 
 def run_on_lake(connection: "duckdb.DuckDBPyConnection", script: str) -> None:
@@ -168,4 +173,6 @@ def run_on_lake(connection: "duckdb.DuckDBPyConnection", script: str) -> None:
             connection.execute(statement)
             has_rows |= statement.type == duckdb.StatementType.INSERT
     for table, created in tables.items() if has_rows else ():
-        _stage(connection, table, created, table)
+        connection.execute(created.staged)
+        connection.execute(f"INSERT INTO {_staged(table)} BY NAME SELECT * FROM {table}")
+        connection.execute(f"DROP TABLE {_staged(table)}")

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from resources.warehouse.declarations import (
+    FINDINGS,
     SQL_ROOT,
     STAGES,
     Column,
@@ -53,10 +54,15 @@ class Step(NamedTuple):
 
 
 @cache
-def steps_since_baseline() -> tuple[Step, ...]:
+def _steps() -> tuple[Step, ...]:
     """Every step in `sql/migrations/`, in order."""
     paths = MIGRATIONS.glob("*.sql")
     return tuple(sorted(Step(int(path.stem.partition("_")[0]), path) for path in paths))
+
+
+def steps_since_baseline() -> tuple[Step, ...]:
+    """The steps of tables that have the form of the baseline."""
+    return tuple(step for step in _steps() if step.version > BASELINE)
 
 
 def current_version() -> int:
@@ -101,28 +107,18 @@ def upgrade_steps(
     version, compared_with = _read_version(connection, path)
     if version is None:
         return None, "", []
-    steps = _without_second(connection, version, _missing_steps(path, version))
+    steps = _missing_steps(path, version, columns_of(connection))
     if steps or compared_with != _declared():
         _rehearse(connection, path, version, steps)
     return version, compared_with, steps
 
 
-def _without_second(
-    connection: "duckdb.DuckDBPyConnection", version: int, steps: list[Step]
-) -> list[Step]:
-    """The steps that a file lacks, where the first one it had is the second one now.
+def _missing_steps(path: Path | str, version: int, columns: Columns) -> list[Step]:
+    """The steps that tables of this version lack. Raises WarehouseError unless there are such steps.
 
-    `0102_site.sql` was the step to version 101 before another one got that number: a file of that
-    version with that step's table lacks the first step in place of the second.
+    Tables of two states between releases are told by what they have: version 100 without findings, and
+    version 101 with the site, from when `0102_site.sql` was the first step.
     """
-    if version != BASELINE + 1 or _OF_SECOND not in columns_of(connection):
-        return steps
-    first = steps_since_baseline()[0]
-    return [first._replace(version=steps[0].version), *steps[1:]]
-
-
-def _missing_steps(path: Path | str, version: int) -> list[Step]:
-    """The steps that tables of this version lack. Raises WarehouseError unless there are such steps."""
     _require_version_kept(path, version)
     known = current_version()
     if version > known:
@@ -131,7 +127,12 @@ def _missing_steps(path: Path | str, version: int) -> list[Step]:
             "a newer or another version of vlm-loom made it. Update vlm-loom, or restore a backup of "
             "the earlier version (vlm-loom home restore)."
         )
-    return [step for step in steps_since_baseline() if step.version > version]
+    if version == BASELINE and FINDINGS not in columns:
+        return [*_steps()]
+    missing = list(steps_since_baseline()[version - BASELINE :])
+    if version == BASELINE + 1 and _OF_SECOND in columns:
+        missing[0] = steps_since_baseline()[0]._replace(version=missing[0].version)
+    return missing
 
 
 def require_kept(path: Path) -> None:

@@ -96,11 +96,7 @@ def replace_rows(
     connection.execute(f"DELETE FROM {write.table} WHERE {where}", values)
     if not isinstance(write.rows, Parquet | ArrowStream) and not write.rows.num_rows:
         return
-
-    def register() -> None:
-        _register(connection, write)
-
-    register()
+    _register(connection, write)
     stray = connection.execute(
         f"SELECT count(*) FROM incoming WHERE NOT ({where})", values
     ).fetchall()[0][0]
@@ -110,9 +106,14 @@ def replace_rows(
             f"{stray} rows for {write.table} lie outside the partition they replace."
         )
     if without_rules:
-        require_rules(connection, write.table, [*write.partition], register)
+        require_rules(
+            connection,
+            write.table,
+            [*write.partition],
+            lambda reading: _register(reading, write),
+        )
     # A stream has been read to its end.
-    register()
+    _register(connection, write)
     connection.execute(f"INSERT INTO {write.table} BY NAME SELECT * FROM incoming")
     connection.execute("DROP VIEW incoming")
 

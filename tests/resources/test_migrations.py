@@ -22,7 +22,7 @@ from resources.sqlite_file import SqliteFile
 from resources.warehouse import Warehouse, WarehouseError
 from resources.warehouse.declarations import sql_text
 from resources.warehouse.duckdb_file import attached
-from resources.warehouse.versions import MIGRATIONS
+from resources.warehouse.versions import MIGRATIONS, steps_since_baseline
 from tests.homes.kept import VERSIONS, unpack
 from tests.resources.older_stores import (
     IN_DUCKDB,
@@ -45,6 +45,14 @@ from tests.resources.store_files import (
 )
 
 FOLDERS = [MIGRATIONS, *(kind.SCHEMA[0].with_name("migrations") for kind in SQLITE.values())]
+OF_ANALYSES = (
+    "extraction_quality",
+    "group_spreads",
+    "judge_quality",
+    "language_gaps",
+    "wording_effects",
+)
+"""Tables of what analyses found, before there was one for all of them."""
 
 
 # --- The files of migrations ---------------------------------------------------------------------
@@ -52,7 +60,7 @@ FOLDERS = [MIGRATIONS, *(kind.SCHEMA[0].with_name("migrations") for kind in SQLI
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.parent.name)
 def test_migrations_are_numbered_without_gaps_and_named_for_what_they_do(folder: Path) -> None:
-    steps = migrations(folder)
+    steps = [step for step in migrations(folder) if step.version > BASELINE]
     assert [step.version for step in steps] == list(range(BASELINE + 1, BASELINE + 1 + len(steps)))
     assert current_version(folder) == BASELINE + len(steps)
     for step in steps:
@@ -64,6 +72,7 @@ LANDED = {
     "resources/review/migrations/0101_changes_of_mind.sql": "b8bd2d0d3176a383",
     "resources/review/migrations/0102_lead.sql": "00e21a2ae30dc9c9",
     "resources/review/migrations/0103_view_of_decisions.sql": "177f012a2ff9bfbb",
+    "sql/migrations/0100_findings.sql": "959cd18d5131510f",
     "sql/migrations/0101_how_intervals_are_made.sql": "bf98fe39bc42b627",
     "sql/migrations/0102_site.sql": "d02674b3f12da554",
     "sql/migrations/0103_what_probes_show.sql": "1d613eb799e47eb4",
@@ -150,7 +159,7 @@ def test_a_warehouse_whose_first_step_is_the_second_one_now_lacks_the_first(
     tmp_path: Path, as_second: bool
 ) -> None:
     warehouse = unpack(tmp_path) / "warehouse.duckdb"
-    first, second, *_ = migrations(MIGRATIONS)
+    first, second, *_ = steps_since_baseline()
     with duckdb.connect(str(warehouse)) as connection:
         for step in [second, first] if as_second else [second]:
             connection.execute(step.text())
@@ -161,6 +170,26 @@ def test_a_warehouse_whose_first_step_is_the_second_one_now_lacks_the_first(
 
     Warehouse(tmp_path / "new.duckdb").check()
     assert form_of_duckdb(warehouse) == form_of_duckdb(tmp_path / "new.duckdb")
+
+
+def test_a_warehouse_of_the_baseline_without_findings_opens_and_keeps_its_scores(
+    tmp_path: Path,
+) -> None:
+    warehouse = unpack(tmp_path) / "warehouse.duckdb"
+    with duckdb.connect(str(warehouse)) as connection:
+        connection.execute("DROP TABLE evaluate.findings")
+        for name in OF_ANALYSES:
+            connection.execute(f"DROP VIEW IF EXISTS evaluate.{name}")
+            connection.execute(f"CREATE OR REPLACE TABLE evaluate.{name} AS SELECT 1 AS value")
+    scores = rows_of_duckdb(warehouse)["evaluate.scores"]
+
+    Warehouse(warehouse).check()
+
+    Warehouse(tmp_path / "new.duckdb").check()
+    assert form_of_duckdb(warehouse) == form_of_duckdb(tmp_path / "new.duckdb")
+    after = rows_of_duckdb(warehouse)
+    assert after["evaluate.findings"] == []
+    assert_same_rows({"scores": after["evaluate.scores"]}, {"scores": scores})
 
 
 def test_a_review_store_whose_first_step_lacked_a_view_gets_it(tmp_path: Path) -> None:

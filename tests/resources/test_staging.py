@@ -47,7 +47,7 @@ def refusal_on_lake(
     connection: Connection, table: str, rows: pa.Table, partition: Sequence[str] = ("another",)
 ) -> str | None:
     try:
-        require_rules(connection, table, partition, lambda: connection.register("incoming", rows))
+        require_rules(connection, table, partition, lambda each: each.register("incoming", rows))
         connection.execute(f"INSERT INTO {table} BY NAME SELECT * FROM incoming")
     except duckdb.ConstraintException as error:
         return str(error)
@@ -135,16 +135,18 @@ def test_rows_are_refused_exactly_when_a_file_refuses_them(
         ([("z", 2, 2)], "CHECK(((c != b) OR (a = 'x')))"),
         ([("x", 1, 2)], 'Duplicate key "a: x, b: 1" violates primary key constraint'),
         ([("z", 2, 1)], 'Duplicate key "c: 1" violates unique constraint'),
+        ([("q", 5, None), ("x", 1, 2)], 'Duplicate key "a: q, b: 5" violates'),
         ([("z", 2, 3), ("z", 2, 4)], 'duplicate key "z, 2"'),
         ([("x", 2, 3), ("z", 2, 3)], 'duplicate key "3"'),
     ],
-    ids=["check", "null", "check of two", "key", "unique", "key twice", "unique twice"],
+    ids=["check", "null", "check of two", "key", "unique", "two keys", "key twice", "unique twice"],
 )
 def test_rows_are_refused_in_the_words_of_a_file(
     rows: list[tuple[object, ...]], message: str
 ) -> None:
     added = as_table([dict(zip("abc", row, strict=True)) for row in rows])
-    with small([{"a": "x", "b": 1, "c": 1}]) as (bare, ruled):
+    with small([{"a": "x", "b": 1, "c": 1}, {"a": "q", "b": 5, "c": None}]) as (bare, ruled):
+        bare.begin()
         of_lake = refusal_on_lake(bare, "dialogue.small", added)
         assert of_lake == refusal_of_table(ruled, "dialogue.small", added)
     assert of_lake is not None and message in of_lake

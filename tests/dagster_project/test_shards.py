@@ -12,7 +12,7 @@ from dagster_project.job_runs import run_job
 from dagster_project.jobs import DESCRIPTIONS, build_job
 from dagster_project.progress import SHOW_PROGRESS
 from dagster_project.run_tags import LOST_SHARDS
-from dagster_project.shard_failures import NAME_FAILED_SHARDS, only_shards_failed, why_failed
+from dagster_project.shards import NAME_FAILED_SHARDS, only_shards_failed, why_failed
 
 BROKEN = "a"
 """It sorts first."""

@@ -116,7 +116,7 @@ def _retire(warehouse: "Warehouse", name: str) -> Done:
 
 
 def _clean(warehouse: "Warehouse", review_store: "ReviewStore", release: str) -> Done:
-    from assets.evaluate.cleaned_release import write_cleaned
+    from assets.evaluate.item_decisions import write_cleaned
     from resources.publishing.releases import cards_of
 
     release_id = write_cleaned(warehouse, review_store, release)

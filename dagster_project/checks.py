@@ -17,10 +17,8 @@ from assets.ingest.entries import EntriesSettings
 from assets.release.built_dialogues import NAMES
 from dagster_project.check_results import N_SHOWN, asset_check, result
 from dagster_project.cluster_checks import cluster_checks
-from dagster_project.content_checks import content_checks
 from dagster_project.progress import MADE
-from dagster_project.release_checks import no_overlap
-from dagster_project.review_checks import review_checks
+from dagster_project.stage_checks import content_checks, no_overlap, review_checks
 from methods.naming import listed, number_of
 from resources.llm.ledger import Ledger
 from resources.warehouse import Warehouse, declared_columns

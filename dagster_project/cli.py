@@ -181,9 +181,9 @@ def code(listen: str, port: int) -> int:
 @click.option("--port", type=PORT, default=8095, envvar="PORT", show_default=True)
 def calls(port: int) -> int:
     """What was asked of models, what came and what it cost, in a browser."""
-    from dagster_project.calls import serve
+    from dagster_project.ui import serve_calls
 
-    return serve(port)
+    return serve_calls(port)
 
 
 @vlm_loom.command(example='vlm-loom sql "SELECT count(*) FROM ingest.entries"')

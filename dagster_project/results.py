@@ -111,9 +111,8 @@ def export_results(release: str, kind: str, to: Path | None) -> str:
 
     Raises UserError. The settings that scores were made with are those of the last run that made them.
     """
-    from resources.publishing.leaderboard_file import write_open_vlm
     from resources.publishing.releases import cards_of, release_meant
-    from resources.publishing.result_files import OPEN_VLM, SUBMISSION, require_kind
+    from resources.publishing.result_files import OPEN_VLM, SUBMISSION, require_kind, write_open_vlm
     from resources.publishing.submission_files import write_submissions
 
     require_kind(kind)

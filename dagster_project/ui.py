@@ -1,7 +1,8 @@
-"""The Dagster web UI, its daemon and the code location, started and stopped together.
+"""The Dagster web UI, its daemon and the code location together; or the page of model calls by itself.
 
 What belongs here: what is looked at and done before they start, and the start. `dev.py` does the
-rest, as a child process (`supervisor.py`); beside it, changed files are watched (`reloading.py`).
+rest, as a child process (`supervisor.py`); next to it, changed files are watched (`reloading.py`). The
+page of calls is `resources/calls_page`; the UI serves it, too (`webserver.py`).
 """
 
 import os
@@ -17,8 +18,9 @@ from dagster_project.resources import corpus_folder
 from dagster_project.supervisor import supervise
 from methods.errors import UserError
 from resources.files.home import REPO_ROOT, home
-from resources.stores import bring_home_up_to_date, usable_home
-from resources.web.ports import HOST, reserve_for_ui
+from resources.stores import bring_home_up_to_date, require_folder, usable_home
+from resources.web.addresses import CALLS
+from resources.web.ports import HOST, require_free, reserve_for_ui
 
 
 def serve(port: int) -> int:
@@ -60,3 +62,21 @@ def prepare_instance() -> None:
         except UserError as error:
             # What was built can be looked at without the corpus.
             print(error, file=sys.stderr, flush=True)
+
+
+def serve_calls(port: int) -> int:
+    """Serve until Ctrl-C. Raises UserError for what is wrong before it starts."""
+    import uvicorn
+    from starlette.applications import Starlette
+    from starlette.responses import RedirectResponse
+    from starlette.routing import Route
+
+    from resources.calls_page.pages import routes_of
+
+    require_folder()
+    require_free(port)
+    to_calls = Route("/", lambda _request: RedirectResponse(CALLS))
+    app = Starlette(routes=[to_calls, *routes_of(home())])
+    print(f"Model calls on http://{HOST}:{port}{CALLS} (Ctrl-C stops it)", flush=True)
+    uvicorn.run(app, host=HOST, port=port, log_level="warning")
+    return 0

@@ -19,6 +19,7 @@ from methods.errors import UserError, printable
 from methods.naming import nearest
 from resources.files.home import DEFAULT, home
 from resources.files.system_errors import exhausted
+from resources.settings.packages import package_missing
 from resources.web.ports import HOST
 
 NOT_DONE = 2
@@ -217,7 +218,7 @@ def run(group: click.Group, name: str, argv: Sequence[str] | None = None) -> int
         print(f"{where}: {_sentence(error).rstrip('.')}.", file=sys.stderr)
         return NOT_DONE
     except BaseException as error:
-        message = exhausted(error) or error
+        message = exhausted(error) or package_missing(error) or error
         if not isinstance(message, OSError | UserError):
             raise
         print(printable(str(message)), file=sys.stderr)

@@ -1,11 +1,12 @@
 """Vectors to groups and clusters: `cluster.clusters`, `cluster.communities` and `cluster.changes`.
 
 What belongs here: whether the prior clustering is extended or everything is reclustered, by which
-detectors, and the run's metadata. The algorithms are in `methods/clustering/`.
+detectors, when a job is submitted to a Ray cluster, and the run's metadata. The algorithms are in
+`methods/clustering/`; what the job does is in `resources/ray_clustering`.
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from datetime import UTC, datetime
 from typing import Any, ClassVar, Literal
 
@@ -15,12 +16,12 @@ import pyarrow.compute as pc
 from pydantic import Field
 
 from assets.cluster.embeddings import embeddings
-from assets.cluster.on_ray import ray_detector
 from assets.cluster.prior_state import PriorState, read_prior_state
 from assets.cluster.table_rows import changes_table, clusters_table, communities_table
 from assets.common.automation import WHEN_READY
 from assets.common.previews import preview
 from assets.common.progress import StepProgress
+from assets.common.ray_jobs import require, run_job
 from assets.common.tables import report, table_asset
 from methods.clustering.approximate import approximate_neighbours
 from methods.clustering.communities import (
@@ -30,12 +31,69 @@ from methods.clustering.communities import (
     threshold_communities,
 )
 from methods.clustering.incremental import Communities, extend, recluster
-from methods.clustering.neighbours import Vectors
+from methods.clustering.neighbours import ThresholdError, Vectors
 from methods.clustering.two_passes import ASSIGNED, CommunityDetector, Detectors, Membership
 from resources.embedding.embedder import Embedder
+from resources.files.home import home
 from resources.ray_clustering.cluster import RayCluster
+from resources.ray_clustering.job_folder import JobFolder, JobFolderInUse, open_job_folder
 from resources.settings.asset_settings import Settings
 from resources.warehouse import Warehouse, Write
+
+MIN_VECTORS_FOR_JOB = 200_000
+"""Fewer vectors are clustered in this process: on two cores that takes the ten seconds a job needs to
+start."""
+ROWS_PER_TASK = 4096
+"""A task takes seconds for one million vectors, and a minute or two for forty million."""
+
+
+@contextmanager
+def ray_detector(
+    context: dg.AssetExecutionContext, cluster: RayCluster, tau: float, min_size: int = 2
+) -> Iterator[CommunityDetector]:
+    """A detector with the results of `threshold_communities` that submits large inputs as Ray jobs.
+
+    Results of jobs stay in `ray/` under the home folder until the context is left without an error; a
+    run after an error reuses them. Raises dg.Failure.
+    """
+    require(cluster)
+    with ExitStack() as folders:
+
+        def detect(vectors: Vectors) -> list[Community]:
+            if len(vectors) < MIN_VECTORS_FOR_JOB:
+                return threshold_communities(vectors, tau, min_size)
+            try:
+                folder = folders.enter_context(
+                    open_job_folder(home() / "ray", vectors, tau, ROWS_PER_TASK)
+                )
+            except JobFolderInUse as error:
+                raise dg.Failure(
+                    f"{error} Wait for it, then run this again.", allow_retries=True
+                ) from None
+            if not folder.has_communities(min_size):
+                _run_job(context, cluster, folder, min_size)
+            return folder.read_communities(min_size)
+
+        yield detect
+
+
+def _run_job(
+    context: dg.AssetExecutionContext, cluster: RayCluster, folder: JobFolder, min_size: int
+) -> None:
+    """Submit the job of a folder and wait for it. Raises dg.Failure, ThresholdError."""
+    run_job(
+        context,
+        cluster,
+        "python -m resources.ray_clustering",
+        # The pair filter was prepared for processors: a GPU may round differently.
+        {"CUDA_VISIBLE_DEVICES": ""},
+        {"folder": str(folder.path), "min_size": min_size},
+        f"finished blocks are kept in {folder.path}",
+    )
+    message = folder.take_error()
+    if message:
+        raise ThresholdError(message)
+
 
 SHOWN_OF_EACH = 5
 """How many of the largest groups and clusters the run's metadata shows."""

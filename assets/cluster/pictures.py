@@ -14,10 +14,8 @@ from assets.common.tables import report, rows_to_arrow, table_asset
 from resources.files.home import relative_to_home, reports_path
 from resources.images.store import ImageStore
 from resources.reports.benchmark_report import write_report
-from resources.reports.cluster_layers import Point
 from resources.reports.cluster_page import Clustering, render_page
-from resources.reports.cluster_plots import map_png, sizes_png
-from resources.reports.word_cloud import category_cloud
+from resources.reports.cluster_plots import Point, category_cloud, map_png, sizes_png
 from resources.warehouse import Warehouse
 from resources.web.addresses import address
 

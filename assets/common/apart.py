@@ -19,6 +19,7 @@ from methods.markdown import code
 from resources.files.home import REPO_ROOT
 from resources.files.system_errors import exhausted, is_refused_home, refused_by_system
 from resources.migrations import StoreAway
+from resources.settings.packages import package_missing
 from resources.warehouse import Warehouse, arrow_schema
 
 NOT_MADE = "evaluate.not_made"
@@ -108,8 +109,8 @@ def _reason(error: Exception) -> str:
     """The sentence of an error; of one that has none, where it was raised and what to do about it."""
     if isinstance(error, dg.Failure):
         return error.description or "It failed without a reason."
-    if ran_out := exhausted(error):
-        return str(ran_out)
+    if named := exhausted(error) or package_missing(error):
+        return str(named)
     if isinstance(error, OSError) and is_refused_home(error):
         return str(refused_by_system(error))
     if isinstance(error, UserError):

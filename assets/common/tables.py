@@ -28,6 +28,7 @@ from resources.files.system_errors import exhausted, is_refused_home, refused_by
 from resources.images.store import ImageStore
 from resources.settings.asset_settings import Settings
 from resources.settings.extras import tables_before
+from resources.settings.packages import package_missing
 from resources.warehouse import Warehouse, arrow_schema, column_descriptions, declared_columns
 from resources.web.addresses import calls_of
 
@@ -133,7 +134,7 @@ def plain_errors() -> Iterator[None]:
             raise
         raise dg.Failure(str(error), metadata={WAITS: True}, allow_retries=False) from None
     except Exception as error:
-        message = exhausted(error) or error
+        message = exhausted(error) or package_missing(error) or error
         if isinstance(message, OSError) and is_refused_home(message):
             message = refused_by_system(message)
         if not isinstance(message, UserError):

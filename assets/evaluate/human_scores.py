@@ -1,7 +1,7 @@
 """Scores that people gave elsewhere: imported from a file, judges are compared with them.
 
 What belongs here: the tables `evaluate.human_scores` and `evaluate.human_score_files`, and taking a
-file into them. Opening files is `resources/importing/human_score_file.py`, what a record scores is
+file into them. Opening files is `resources/importing/answer_files.py`, what a record scores is
 `methods/evaluation/human_scores.py`.
 """
 
@@ -25,7 +25,7 @@ from methods.evaluation.human_scores import (
 from methods.evaluation.judge_quality import AnswerKey
 from methods.release_card import benchmark_of
 from resources.files.bounded import file_hash
-from resources.importing.human_score_file import read_rows
+from resources.importing.answer_files import read_scores
 from resources.publishing.releases import cards_of, release_meant
 from resources.warehouse import Warehouse, Write
 
@@ -99,7 +99,7 @@ def import_scores(
         benchmark.dimensions,
         *benchmark.score_range,
     )
-    rows = read_rows(file, quoting)
+    rows = read_scores(file, quoting)
     try:
         brought = human_scores_of(rated, rows)
     except HumanScoresError as error:

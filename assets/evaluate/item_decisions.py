@@ -1,8 +1,8 @@
-"""What people decided on flagged items, release by release.
+"""What people decided on flagged items of each release, and imported releases without rejected items.
 
-What belongs here: the table. For items that were built here a decision has its effect in
-`assets/review/approved.py`; of an imported release `vlm-loom release clean` makes one without what
-was rejected.
+What belongs here: the table, and which items a cleaned release leaves out and how it is called. For
+items that were built here a decision has its effect in `assets/review/approved.py`: the next release
+leaves out what was rejected.
 """
 
 from collections import Counter
@@ -14,10 +14,13 @@ from assets.common.automation import WHEN_EVALUATED
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.item_queue import flagged_in_queue, flags_in_force, item_queue
 from assets.evaluate.released import items_of
+from assets.release.published import write_imported
 from assets.review import approved
 from methods.ids import canonical_json
+from methods.release_card import edition_of
 from methods.review import by_item
 from methods.review.flagged_items import FLAGGED, decision_of, people_said, queued, released_content
+from resources.publishing.releases import ReleaseError, cards_of, release_meant
 from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse
 
@@ -76,3 +79,40 @@ def decisions_now(warehouse: Warehouse, review_store: ReviewStore) -> list[Row]:
             }
         )
     return rows
+
+
+CLEANED = "-cleaned"
+
+
+def write_cleaned(warehouse: Warehouse, review_store: ReviewStore, said: str) -> str:
+    """Write the release that `said` means without what people rejected; the new one's id.
+
+    It has the name with `-cleaned` after it, and both are in force. Raises ReleaseError where there is
+    nothing to leave out, or nothing would be left.
+    """
+    release_id = release_meant(warehouse, said)
+    (card,) = cards_of(warehouse, [release_id])
+    if card["origin"] != "imported":
+        raise ReleaseError(
+            f"{release_id} was built here: the next release of {card['name']} leaves out what people "
+            "rejected."
+        )
+    rejected = {
+        row["item_id"]
+        for row in decisions_now(warehouse, review_store)
+        if (row["release_id"], row["decision"]) == (release_id, "reject")
+    }
+    items = items_of(warehouse, release_id)
+    kept = [item for item in items if item.item_id not in rejected]
+    if not rejected:
+        raise ReleaseError(
+            f"People have rejected no flagged item of {release_id}, or it is not in force: there is "
+            "nothing to leave out."
+        )
+    if not kept:
+        raise ReleaseError(
+            f"People have rejected every item of {release_id}: nothing would be left."
+        )
+    source = {"cleaned from": release_id, "items left out": str(len(rejected))}
+    name = f"{card['name'].removesuffix(CLEANED)}{CLEANED}"
+    return write_imported(warehouse, name, edition_of(card), kept, source)

@@ -22,8 +22,7 @@ from methods.release_items import items_of_release
 from methods.review import QueueItem, queue_item
 from methods.review.flagged_items import FLAGGED, REVIEWED, evidence, queued, released_content
 from resources.images.store import ImageStore
-from resources.publishing.release_rows import rows_of_release
-from resources.publishing.releases import in_force
+from resources.publishing.releases import in_force, rows_of_release
 from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse
 

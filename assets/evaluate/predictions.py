@@ -1,7 +1,7 @@
 """Predictions that were made elsewhere: imported from a file, they take part like any model.
 
 What belongs here: the tables `evaluate.predictions` and `evaluate.prediction_files`, and taking a file
-into them and out again. Opening files is `resources/importing/prediction_file.py`, which pass a record
+into them and out again. Opening files is `resources/importing/answer_files.py`, which pass a record
 is of `methods/evaluation/predictions.py`; how they answer is `contestants.py`.
 """
 
@@ -26,7 +26,7 @@ from methods.exports.conversations import TRIAL, NamedPlaces
 from methods.json_text import is_unicode
 from methods.release_card import benchmark_of
 from resources.files.bounded import file_hash
-from resources.importing.prediction_file import read_rows
+from resources.importing.answer_files import read_rows
 from resources.publishing.releases import cards_of, release_meant
 from resources.warehouse import Warehouse, Write
 

@@ -20,8 +20,7 @@ from methods.release_diff_text import OnCommon, Repeated, difference_markdown
 from resources.files.home import relative_to_home
 from resources.images.store import ImageStore
 from resources.llm.registry import Profile
-from resources.publishing.release_rows import rows_of_release
-from resources.publishing.releases import ReleaseError, cards_of, release_meant
+from resources.publishing.releases import ReleaseError, cards_of, release_meant, rows_of_release
 from resources.reports.benchmark_report import write_report
 from resources.reports.diff_page import page_of, render_diff
 from resources.warehouse import Warehouse

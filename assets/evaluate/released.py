@@ -15,7 +15,7 @@ from methods.evaluation.items import Item
 from methods.naming import nearest
 from methods.release import RELEASE_TABLES
 from methods.release_items import items_of_release
-from resources.publishing.release_rows import rows_of_release
+from resources.publishing.releases import rows_of_release
 from resources.warehouse import Warehouse
 
 Row = dict[str, Any]

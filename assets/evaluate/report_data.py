@@ -1,6 +1,7 @@
 """What the report of a release is made of: rows of tables as plain data.
 
-What belongs here: reading and joining them. What a page shows of them is `resources/reports`.
+What belongs here: reading and joining them, also the letters and passes of multiple choice
+(`methods/choice/letter_shares.py`, `passes.py`). What a page shows of them is `resources/reports`.
 """
 
 import math
@@ -9,13 +10,16 @@ from datetime import UTC, datetime
 from typing import Any
 
 from assets.common.table_rows import map_of, rows_by
-from assets.evaluate.choice_data import choice_data
 from assets.evaluate.item_report_data import item_report_data
 from assets.evaluate.observed import answer_lengths
 from methods.benchmarks import Benchmarks
+from methods.choice.letter_shares import keys_of, letter_shares, letters_offered
+from methods.choice.lettered import key_of
+from methods.choice.passes import Asked, pass_counts, passes_by_item
 from methods.convbench.attribution import TERMS
 from methods.evaluation.answer_lengths import length_rows
 from methods.evaluation.benchmark import Benchmark
+from methods.evaluation.contestants import model_of
 from methods.evaluation.items import Item
 from methods.evaluation.metrics import Metric
 from methods.evaluation.slices import abilities_above
@@ -26,11 +30,43 @@ from methods.release_items import items_of_release
 from methods.release_statistics import distributions, shares
 from resources.llm.estimate import text_tokens
 from resources.llm.registry import Profile
-from resources.publishing.release_rows import rows_of_release
+from resources.publishing.releases import rows_of_release
 from resources.reports.report_extras import extra_sections
 from resources.reports.report_input import Benchmark as BenchmarkShown
-from resources.reports.report_input import Board, Report
+from resources.reports.report_input import Board, Choice, Report
 from resources.warehouse import Warehouse
+
+SEED = 0
+"""Of the resampling: the same answers give the same page."""
+
+
+def choice_data(
+    warehouse: Warehouse, benchmark: Benchmark | None, items: Sequence[Item], release_id: str
+) -> Choice | None:
+    """The letters that each model named and the passes that it was asked, None for a release whose
+    items have no choices or that nobody answered. Baselines are left out: nobody asked them.
+    """
+    if not any(item.choices for item in items):
+        return None
+    readings: dict[str, dict[str, str | None]] = {}
+    asked: dict[str, dict[str, Asked]] = {}
+    for row in warehouse.read("evaluate/first_readings_of", {"release_id": release_id}).to_pylist():
+        model, item_id = row["model"], row["item_id"]
+        if model_of(model) is not None:
+            readings.setdefault(model, {})[item_id] = row["reading"]
+            asked.setdefault(model, {})[item_id] = Asked(row["n_asked"], row["lost"])
+    if not readings:
+        return None
+    n_passes = passes_by_item(items, benchmark.metrics if benchmark else ())
+    several = any(n > 1 for n in n_passes.values())
+    return {
+        "letters": letters_offered(items),
+        "keys": keys_of(items),
+        "n_held_out": sum(key_of(item) is None for item in items),
+        "shares": letter_shares(items, readings, seed=SEED),
+        "passes": pass_counts(n_passes, asked) if several else {},
+    }
+
 
 Row = dict[str, Any]
 N_EXAMPLES = 5

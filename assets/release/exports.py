@@ -30,8 +30,7 @@ from resources.files.home import relative_to_home, releases_path
 from resources.files.object_storage import shared_files
 from resources.images.store import FETCH_ANEW, ImageNotStored, ImageStore
 from resources.publishing.release_folder import ExportedFile, write_release
-from resources.publishing.release_rows import rows_of_release
-from resources.publishing.releases import cards_of, release_meant
+from resources.publishing.releases import cards_of, release_meant, rows_of_release
 from resources.settings.asset_settings import Settings
 from resources.warehouse import Warehouse
 from resources.web.addresses import address

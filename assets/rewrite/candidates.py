@@ -5,7 +5,9 @@ are candidates is decided by `methods/alignmmbench/candidates.py`.
 """
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import dagster as dg
 from pydantic import Field, field_validator
@@ -15,19 +17,76 @@ from assets.cluster.sides import NO_BENCHMARK_ENTRIES, left_out_of_benchmarks, s
 from assets.common.automation import WHEN_READY
 from assets.common.generation import failure
 from assets.common.losses import reasons
+from assets.common.progress import StepProgress
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.ingest import entries
-from assets.rewrite.pictures_seen import TABLE as VECTORS
-from assets.rewrite.pictures_seen import Looked, look_at
 from methods.alignmmbench.candidates import NO_KEYWORD, Pictured, Removed
 from methods.alignmmbench.candidates import candidates as candidates_of
-from methods.alignmmbench.tasks import KEYWORDS
+from methods.alignmmbench.tasks import KEYWORDS, Seen, cosines, phrase, seen_keywords
+from methods.batched import batched
 from methods.validation import require_known
-from resources.embedding.picture_encoder import PictureEncoder
+from resources.embedding.embedder import PictureEncoder
 from resources.files.rows import known_images
 from resources.images.store import ImageStore
 from resources.settings.asset_settings import Settings
 from resources.warehouse import Warehouse, Write
+
+VECTORS = "rewrite.picture_vectors"
+PORTION = 128
+"""Pictures encoded and stored at once: a run that is killed loses at most this many."""
+
+
+class Looked(NamedTuple):
+    """What was seen, and what is said of it: best cosines show where a threshold can lie."""
+
+    seen: Seen
+    details: dict[str, object]
+
+
+def look_at(
+    context: dg.AssetExecutionContext,
+    warehouse: Warehouse,
+    image_store: ImageStore,
+    encoder: PictureEncoder,
+    image_ids: Sequence[str],
+    keywords: Mapping[str, Sequence[str]],
+    at_least: float,
+) -> Looked:
+    """The keywords that each picture shows; a picture that was encoded before is not encoded again."""
+    import numpy as np
+
+    known = warehouse.select(VECTORS, "image_id", encoder=encoder.name)["image_id"].to_pylist()
+    new = sorted({*image_ids} - {*known})
+    progress = StepProgress(context, "pictures")
+    for done, portion in enumerate(batched(new, PORTION)):
+        vectors = encoder.encode_pictures([image_store.read(image_id) for image_id in portion])
+        rows = [
+            {"image_id": image_id, "encoder": encoder.name, "vector": vector.tolist()}
+            for image_id, vector in zip(portion, vectors, strict=True)
+        ]
+        warehouse.replace(
+            VECTORS, rows_to_arrow(VECTORS, rows), {"encoder": encoder.name, "image_id": portion}
+        )
+        progress.update(done * PORTION + len(portion), len(new))
+    stored = warehouse.select(VECTORS, "image_id", "vector", order="image_id", encoder=encoder.name)
+    vector_of = dict(zip(stored["image_id"].to_pylist(), stored["vector"].to_pylist(), strict=True))
+    looked_at = sorted(set(image_ids))
+    pictures = np.array([vector_of[image_id] for image_id in looked_at], dtype=np.float32)
+    phrases = encoder.encode([phrase(word) for words in keywords.values() for word in words])
+    similarity = cosines(pictures, phrases)
+    best = np.concatenate([part.max(axis=1) for part in similarity])
+    seen = seen_keywords(looked_at, similarity, keywords, at_least)
+    middle, most = np.quantile(best, [0.5, 0.95])
+    return Looked(
+        seen,
+        {
+            "picture encoder": encoder.name,
+            "pictures encoded": len(new),
+            "pictures that show a keyword": len(seen),
+            "cosine with the nearest keyword": f"median {middle:.3f}, 95 % below {most:.3f}",
+        },
+    )
+
 
 TABLE, LOSSES = "rewrite.candidates", "rewrite.failed"
 

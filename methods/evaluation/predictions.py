@@ -2,7 +2,7 @@
 
 What belongs here: finding the answer of each pass in the rows of a file, and counting every row that
 is none. What a row is called by is the benchmark's (`methods/<benchmark>/predictions.py`); opening
-files is `resources/importing/prediction_file.py`.
+files is `resources/importing/answer_files.py`.
 """
 
 from collections import Counter

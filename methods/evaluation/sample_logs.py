@@ -1,7 +1,7 @@
 """Records of other tools' logs of samples, as predictions: lmms-eval's and inspect_ai's.
 
 What belongs here: what of such a record is the prediction, and of which item. Opening the files is
-`resources/importing/prediction_file.py`.
+`resources/importing/answer_files.py`.
 """
 
 from collections.abc import Iterable, Mapping

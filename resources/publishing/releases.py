@@ -1,6 +1,7 @@
-"""Which releases there are, which of a name is in force, and which one a person means.
+"""Releases in the tables: which there are, which of a name is in force, which one is meant, its rows.
 
-What belongs here: reading that. Pins and what comes into force are `assets/release/in_force.py`.
+What belongs here: reading that. Pins and what comes into force are `assets/release/in_force.py`; what
+becomes of a release's rows is `methods/release_items.py`.
 """
 
 from collections.abc import Sequence
@@ -8,7 +9,16 @@ from typing import Any
 
 from methods.errors import UserError
 from methods.naming import nearest
+from methods.release import RELEASE_TABLES
 from resources.warehouse import Warehouse
+
+
+def rows_of_release(warehouse: Warehouse, release_id: str) -> dict[str, list[dict[str, Any]]]:
+    """Rows of `RELEASE_TABLES` in order, without the release's id; labels as a dict."""
+    rows = warehouse.read_rows("release/{}_of", RELEASE_TABLES, {"release_id": release_id})
+    for item in rows["items"]:
+        item["labels"] = dict(item["labels"])
+    return rows
 
 
 class ReleaseError(UserError):

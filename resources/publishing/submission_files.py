@@ -25,7 +25,7 @@ from methods.results.submissions import (
     submission,
 )
 from resources.files.xlsx_text import escaped
-from resources.publishing.release_rows import rows_of_release
+from resources.publishing.releases import rows_of_release
 from resources.publishing.result_files import ResultError, write_files
 from resources.warehouse import Warehouse
 

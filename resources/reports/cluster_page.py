@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from resources.images.store import ImageStore
-from resources.reports.cluster_layers import FEW_POINTS, Point, layers, size_bars
+from resources.reports.cluster_plots import FEW_POINTS, Cloud, Point, layers, size_bars
 from resources.reports.figures import INK, PALETTE, RULE, cut
 from resources.reports.page import TEMPLATES, script_hash
-from resources.reports.word_cloud import Cloud
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure

@@ -13,7 +13,7 @@ from dagster_project.cli import main as loom
 from resources.files.home import REPO_ROOT
 from resources.images.store import ImageStore
 from resources.publishing.release_folder import write_release
-from resources.publishing.release_rows import rows_of_release
+from resources.publishing.releases import rows_of_release
 from resources.stores import bring_home_up_to_date
 from resources.upkeep.cleaning import CleaningError, clean
 from resources.warehouse import Warehouse

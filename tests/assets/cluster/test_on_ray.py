@@ -7,6 +7,7 @@ import signal
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from threading import Thread
 from types import SimpleNamespace
@@ -15,8 +16,7 @@ import dagster as dg
 import numpy as np
 import pytest
 
-from assets.cluster import on_ray
-from assets.cluster.on_ray import ray_detector
+from assets.cluster.clusters import ray_detector
 from assets.common import ray_jobs
 from dagster_project.resources import make_resources
 from methods.clustering.communities import Community, threshold_communities
@@ -31,6 +31,7 @@ from tests.doubles.serving import free_ports
 pytestmark = ON_RAY
 
 TAU, ROWS = 0.75, 300
+clusters_module = import_module("assets.cluster.clusters")
 ASSETS = ("embeddings", "clusters")
 
 
@@ -39,8 +40,8 @@ def small_jobs(loom_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Jobs for a thousand vectors, which would be done here otherwise."""
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
-    monkeypatch.setattr(on_ray, "MIN_VECTORS_FOR_JOB", 1000)
-    monkeypatch.setattr(on_ray, "ROWS_PER_TASK", ROWS)
+    monkeypatch.setattr(clusters_module, "MIN_VECTORS_FOR_JOB", 1000)
+    monkeypatch.setattr(clusters_module, "ROWS_PER_TASK", ROWS)
 
 
 @pytest.fixture
@@ -229,8 +230,8 @@ class TestWithWorkers:
         self, ray, make_world, tmp_path, monkeypatch
     ):
         """Five entries are a job; the group of four balloons is done here."""
-        monkeypatch.setattr(on_ray, "MIN_VECTORS_FOR_JOB", 5)
-        monkeypatch.setattr(on_ray, "ROWS_PER_TASK", 1)
+        monkeypatch.setattr(clusters_module, "MIN_VECTORS_FOR_JOB", 5)
+        monkeypatch.setattr(clusters_module, "ROWS_PER_TASK", 1)
         corpus = Corpus(tmp_path / "corpus")
         corpus.write_shard("one", [*sample_rows("balloon")[:4], sample_rows("butterfly")[0]])
         corpus.write_categories()
@@ -322,9 +323,9 @@ def test_without_the_extra_one_sentence_says_what_to_install(instance, monkeypat
 
 def test_another_run_at_the_same_vectors(instance, monkeypatch):
     def in_use(*_arguments):
-        raise on_ray.JobFolderInUse("Another run clusters the same vectors in ray/ab.")
+        raise clusters_module.JobFolderInUse("Another run clusters the same vectors in ray/ab.")
 
-    monkeypatch.setattr(on_ray, "open_job_folder", in_use)
+    monkeypatch.setattr(clusters_module, "open_job_folder", in_use)
     result, _ = find(instance, "http://127.0.0.1:8265", clumps(200, 10))
 
     assert sentence(result) == (

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from assets.common.tables import rows_to_arrow
-from assets.evaluate.choice_data import choice_data
+from assets.evaluate.report_data import choice_data
 from methods.choice.passes import PassCounts
 from methods.mmbench import Mmbench
 from resources.warehouse import Warehouse

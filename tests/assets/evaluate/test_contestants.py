@@ -20,7 +20,7 @@ from methods.evaluation.asking import Ask
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.predictions import Place
 from methods.prompts.messages import Image, Message, Text
-from resources.importing.prediction_file import read_rows
+from resources.importing.answer_files import read_rows
 from resources.llm.registry import Registry, load_registry
 from resources.llm.request import ChatRequest, Completion
 from tests.assets.evaluate.toy_benchmark import Toy

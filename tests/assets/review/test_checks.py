@@ -8,7 +8,7 @@ import dagster as dg
 import pyarrow as pa
 import pytest
 
-from dagster_project.review_checks import decided_by_people, on_this_content
+from dagster_project.stage_checks import decided_by_people, on_this_content
 from methods.review import Decision
 from tests.assets.conftest import MakeWorld
 from tests.assets.world import Row, World, check, copy_of

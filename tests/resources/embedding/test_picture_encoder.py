@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from resources.embedding.embedder import EmbedderError, packaged_weights
-from resources.embedding.picture_encoder import PictureEncoder
+from resources.embedding.embedder import EmbedderError, PictureEncoder, packaged_weights
 from tests.doubles.tiny_clip import make_tiny_clip
 
 

@@ -16,7 +16,7 @@ from methods.release import Edition
 from resources.exports.folder import write_folder
 from resources.exports.forms import FORMS
 from resources.images.store import ImageStore
-from resources.importing.prediction_file import read_rows
+from resources.importing.answer_files import read_rows
 from tests.resources.exports.asked_items import EDITIONS, MORE, asked_items, asked_of, placed
 from tests.resources.exports.conftest import HOSTILE
 from tests.resources.exports.recorder import answer, expected, recorder

@@ -31,7 +31,7 @@ from resources.exports.folder import write_folder
 from resources.exports.forms import form_named
 from resources.exports.source import Source
 from resources.images.store import ImageStore
-from resources.importing.prediction_file import read_rows
+from resources.importing.answer_files import read_rows
 
 HERE = "<ImageHere>"
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from resources.files.xlsx_text import escaped, unescaped
-from resources.importing.prediction_file import read_rows
+from resources.importing.answer_files import read_rows
 
 TEXTS = {
     "B_x000D_\n": "B\r\n",

@@ -9,7 +9,7 @@ from methods.evaluation.predictions import PredictionError
 from methods.mmbench import published
 from resources.files.home import REPO_ROOT
 from resources.images.store import ImageStore
-from resources.importing.prediction_file import read_rows
+from resources.importing.answer_files import read_rows
 from resources.importing.published_files import PublishedFileError, read_items
 
 SAMPLES = REPO_ROOT.parent / "shared/data/public_reports"

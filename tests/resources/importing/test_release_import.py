@@ -11,7 +11,7 @@ from methods.release import RELEASE_TABLES, Edition, ReviewPolicy, id_of_release
 from resources.images.store import ImageStore
 from resources.importing.release_import import ReleaseFolderError, import_release
 from resources.publishing.release_folder import write_release
-from resources.publishing.release_rows import rows_of_release
+from resources.publishing.releases import rows_of_release
 from resources.warehouse import Warehouse
 from tests.homes.kept import FIRST, INSTRUCTION, SECOND, unpack
 

@@ -8,8 +8,7 @@ import pyarrow as pa
 import pytest
 
 from methods.release_card import row_of
-from resources.publishing.leaderboard_file import write_open_vlm
-from resources.publishing.result_files import ResultError
+from resources.publishing.result_files import ResultError, write_open_vlm
 from resources.warehouse import Warehouse, arrow_schema
 
 OUTPUT_THAT_WAS_WRONG = Path("../shared/data/fidelity/openvlm_strict.json")

@@ -16,14 +16,14 @@ import pytest
 import yaml
 
 from assets.release.published import write_imported
+from methods.benchmarks import BENCHMARKS
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.predictions import Place, predictions_of
 from methods.evaluation.published import PublishedItem
-from methods.mmbench import predictions
 from methods.mmbench.published import STEP, tsv_lines
 from methods.release import Edition
 from methods.results.submissions import dataset_name, file_names
-from resources.importing.prediction_file import read_rows
+from resources.importing.answer_files import read_rows
 from resources.publishing.result_files import ResultError
 from resources.publishing.submission_files import MOST_CHARACTERS, write_submissions
 from resources.warehouse import Warehouse, Write, arrow_schema
@@ -150,7 +150,7 @@ def test_mmbench_is_scored_by_its_server_as_it_is_here(home: Warehouse, tmp_path
     assert data["prediction"][7] == "=B\ufffd\ufffd", "a formula is the text that it is written as"
     assert circular(data, table) == {3: True, 41: False, 1900: False}
     # It comes back as predictions on the same passes.
-    forms = predictions
+    forms = BENCHMARKS["mmbench"].predictions
     assert forms
     back = predictions_of(forms, items, read_rows(tmp_path / files[0]))
     assert (back.n_rows, back.n_items, back.counts) == (9, 3, {})

@@ -14,13 +14,20 @@ from playwright.sync_api import expect, sync_playwright
 
 from resources.images.store import ImageStore
 from resources.reports import cluster_page as page
+from resources.reports import cluster_plots as words
 from resources.reports import figures
-from resources.reports import word_cloud as words
-from resources.reports.cluster_layers import NO_GROUP, OTHERS, Point, layers, size_bars
 from resources.reports.cluster_page import Clustering, map_figure, render_page
-from resources.reports.cluster_plots import map_png, sizes_png
+from resources.reports.cluster_plots import (
+    NO_GROUP,
+    OTHERS,
+    Point,
+    category_cloud,
+    layers,
+    map_png,
+    size_bars,
+    sizes_png,
+)
 from resources.reports.figures import PALETTE
-from resources.reports.word_cloud import category_cloud
 from tests.browser import FLAGS
 
 HOSTILE = "</script><img src=x onerror=\"document.title='owned'\"><b>bold</b> $\\frac{$ {{ 7 * 7 }}"

@@ -9,8 +9,8 @@ import dagster as dg
 import pytest
 
 from assets.common.tables import SIDE_TABLES
-from dagster_project.content_checks import CHECKED_STAGES
 from dagster_project.definitions import defs
+from dagster_project.stage_checks import CHECKED_STAGES
 from resources.warehouse import Warehouse, sql_text
 from tests.assets.filled import Rows, put
 

@@ -1,7 +1,9 @@
-"""Reading logs of inspect_ai (`.eval`): zip files with a JSON file a sample, packed by zstd.
+"""Reading files of predictions and of people's scores, such as other evaluation tools write.
 
-What belongs here: opening them. Python's `zipfile` knows no zstd, so that such a member is unpacked by
-Arrow.
+What belongs here: which columns are read, and opening logs of inspect_ai (`.eval`): zip files with a
+JSON file a sample, packed by zstd, which Python's `zipfile` does not know, so that Arrow unpacks such a
+member. Opening other files is `record_file.py`; what the records are of is
+`methods/evaluation/predictions.py` and `human_scores.py`.
 """
 
 import json
@@ -13,9 +15,29 @@ from typing import IO, Any
 
 import pyarrow as pa
 
+from methods.choice.lettered import LETTERS
+from methods.delimited import Quoting
+from methods.evaluation.cells import Row
+from methods.evaluation.human_scores import COLUMNS as SCORE_COLUMNS
+from methods.evaluation.human_scores import HumanScoresError
+from methods.evaluation.predictions import COLUMNS, PredictionError
 from methods.evaluation.published import PublishedError
-from methods.json_text import from_json
+from methods.evaluation.sample_logs import as_predictions, of_sample
+from methods.json_text import from_json, storable
 from resources.files.bounded import open_file, read_member
+from resources.importing.record_file import read_records
+
+
+def read_scores(file: Path, quoting: Quoting = "checked") -> list[Row]:
+    """The records of `file` with the columns that are needed; raises HumanScoresError.
+
+    `quoting` is how the quotes of a CSV or TSV are read.
+    """
+    try:
+        return read_records(file, SCORE_COLUMNS, SCORE_COLUMNS, quoting=quoting)
+    except PublishedError as error:
+        raise HumanScoresError(f"{file} cannot be imported: {error}.") from None
+
 
 MOST_UNPACKED = 1_000_000_000
 """Bytes of all samples, unpacked."""
@@ -63,3 +85,39 @@ def _unpacked(archive: zipfile.ZipFile, data: IO[bytes], info: zipfile.ZipInfo) 
     if len(unpacked) != info.file_size:
         raise ValueError("it has another size than it says")
     return unpacked
+
+
+LOG = ".eval"
+
+KEPT = frozenset(
+    (
+        *COLUMNS,
+        *("index", "g_index", "item_id", "trial", "turn", "question_id", "id", "task", "options"),
+        *LETTERS,
+    )
+)
+"""Columns that say what a row is of and what was predicted; others, such as images, are not kept."""
+
+
+def read_rows(file: Path, quoting: Quoting = "checked") -> list[Row]:
+    """The records of `file` with the columns that are needed; raises PredictionError.
+
+    A log of samples of lmms-eval (.jsonl) or inspect_ai (.eval) has what its task was exported with.
+    `quoting` is how the quotes of a CSV or TSV are read.
+    """
+    try:
+        if file.suffix.lower() == LOG:
+            return _of_log(file)
+        return read_records(file, KEPT, COLUMNS, as_predictions, quoting)
+    except PublishedError as error:
+        raise PredictionError(f"{file} cannot be imported: {error}.") from None
+
+
+def _of_log(file: Path) -> list[Row]:
+    found = [record for sample in read_samples(file) for record in of_sample(sample)]
+    if not found:
+        raise PublishedError("it has no samples")
+    return [
+        Row(f"record {number}", {name: storable(text) for name, text in record.items()})
+        for number, record in enumerate(found, start=1)
+    ]

@@ -13,7 +13,7 @@ import pytest
 from methods.evaluation.cells import Row
 from methods.evaluation.predictions import PredictionError
 from resources.importing import record_file
-from resources.importing.prediction_file import read_rows
+from resources.importing.answer_files import read_rows
 
 RECORDS = [
     {"index": 7, "prediction": "B"},

@@ -1,0 +1,206 @@
+"""Asset checks of stages: references between tables, approvals, and overlap of releases.
+
+- `whole` of tables that models fill: their rows name rows that there are, and none is gone. Which row
+  names which is in `sql/<stage>/broken_references.sql`.
+- Checks of `review.approved` against the queue, the decisions and the rules.
+- `no_overlap` of releases in force. What a release may not share is left out before it is frozen
+  (`assets/release/overlap.py`), by the same comparison; the check sees what was imported or pinned
+  since.
+
+Schema checks are made in `checks.py`.
+"""
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Any
+
+import dagster as dg
+
+from assets.common.tables import SIDE_TABLES, recorded_rows
+from assets.release.overlap import NAMES, blocking, counted, in_numbers, shared_in_force
+from assets.review import queued
+from dagster_project.check_results import N_SHOWN, asset_check, result, shown
+from methods.markdown import code, table
+from methods.naming import listed, number_of
+from methods.review import by_item
+from methods.review.process import item_status
+from resources.images.store import ImageStore
+from resources.review.store import ReviewStore
+from resources.warehouse import Warehouse
+
+
+@asset_check(
+    asset=dg.AssetKey(["release", "releases"]),
+    name="no_overlap",
+    blocking=True,
+    description="No benchmark in force, built or imported, shares a page, an image, a near-duplicate, "
+    "or a question with its answer, with an instruction set in force, and no imported one an answer.",
+)
+def no_overlap(
+    warehouse: dg.ResourceParam[Warehouse],
+    image_store: dg.ResourceParam[ImageStore],
+) -> dg.AssetCheckResult:
+    """Blocking: a score on what a model was trained on says nothing."""
+    overlaps = shared_in_force(
+        warehouse, image_store, warehouse.read("release/current").to_pylist()
+    )
+    forbidden = blocking(overlaps)
+    first = [
+        (
+            NAMES[overlap.kind],
+            code(overlap.what[:80]),
+            code(f"{overlap.benchmark} {overlap.item}"),
+            code(f"{overlap.instruction} {overlap.of}"),
+        )
+        for overlap in forbidden[:N_SHOWN]
+    ]
+    lines = table(("kind", "what", "item of the benchmark", "item of the instruction set"), first)
+    told = (
+        f"Benchmarks and instruction sets in force share {in_numbers(forbidden)}: run the job "
+        "release, which leaves that out of the instruction sets, or says which item to take out."
+    )
+    return result(
+        told if forbidden else None,
+        {
+            **counted(overlaps),
+            "first of them": dg.MetadataValue.md("\n".join(lines) if first else "none"),
+        },
+    )
+
+
+APPROVED = dg.AssetKey(["review", "approved"])
+
+
+def review_checks() -> list[dg.AssetChecksDefinition]:
+    """All checks of the stage except the schema checks."""
+    return [decided_by_people, on_this_content]
+
+
+@asset_check(
+    asset=APPROVED,
+    name="decided_by_people",
+    blocking=True,
+    description="Every approval that people are demanded for has the decisions that the rules ask for.",
+)
+def decided_by_people(
+    warehouse: dg.ResourceParam[Warehouse], review_store: dg.ResourceParam[ReviewStore]
+) -> dg.AssetCheckResult:
+    """Blocking: every approval that people are demanded for has the decisions that review.yaml asks."""
+    approved = warehouse.select("review.approved", "item_id", status="approved", demanded=True)
+    demanded = set(approved["item_id"].to_pylist())
+    items = [item for item in queued(warehouse) if item["item_id"] in demanded]
+    known = {item["item_id"] for item in items}
+    mirrored = set(warehouse.select("review.decisions", "event_id")["event_id"].to_pylist())
+    # Leave out decisions that were made after the table: the next run will read them.
+    events = [event for event in review_store.decisions(demanded) if event.event_id in mirrored]
+    decided, rules = by_item(events), review_store.rules()
+    incomplete = {
+        item["item_id"]: status.name
+        for item in items
+        if (status := item_status(item, decided[item["item_id"]], rules.of(item["kind"]))).name
+        != "approved"
+    }
+    lacking = [f"{item}: {name}" for item, name in incomplete.items()]
+    lacking += [f"{item}: not in review.queue" for item in sorted(demanded - {*known})]
+    wrong = (
+        f"review.approved has {number_of(len(lacking), 'item')} without the decisions that review.yaml "
+        "demands "
+        f"({listed(lacking)}): materialize review/queue and review/approved again."
+    )
+    return result(
+        wrong if lacking else None,
+        {
+            "demanded and approved": len(demanded),
+            "without the decisions": len(lacking),
+            "first of them": lacking[:N_SHOWN],
+        },
+    )
+
+
+@asset_check(
+    asset=APPROVED,
+    name="on_this_content",
+    blocking=True,
+    description="Every approval follows from decisions on exactly its content, by people or a policy.",
+)
+def on_this_content(warehouse: dg.ResourceParam[Warehouse]) -> dg.AssetCheckResult:
+    """Blocking: contents, names and policies in `review.approved` are those of the stored decisions."""
+    wrong = warehouse.read("review/misapproved").to_pylist()
+    first = [f"{row['item_id']}: {row['why']}" for row in wrong]
+    told = (
+        f"review.approved has {number_of(len(wrong), 'row')} that no stored decisions lead to "
+        f"({listed(first)}): "
+        "materialize review/approved again."
+    )
+    return result(told if wrong else None, {"wrong": len(wrong), "first of them": first[:N_SHOWN]})
+
+
+CHECKED_STAGES = ("dialogue", "rewrite", "choice", "quality")
+"""Stages whose tables can be made again of the ledger, without asking a model."""
+
+
+def content_checks(specs: Sequence[dg.AssetSpec]) -> list[dg.AssetChecksDefinition]:
+    """One check for each asset of these stages."""
+    return [_whole(spec) for spec in specs if spec.group_name in CHECKED_STAGES]
+
+
+def _whole(spec: dg.AssetSpec) -> dg.AssetChecksDefinition:
+    """Blocking: what follows would lack the rows without a word."""
+    table = spec.metadata["dagster/table_name"]
+    tables = [table, *spec.metadata.get(SIDE_TABLES, [])]
+
+    @asset_check(
+        asset=spec.key,
+        name="whole",
+        blocking=True,
+        description="Every row that a row of the table names is there, and the table has as many rows "
+        "as its latest materialization recorded.",
+    )
+    def check(
+        context: dg.AssetCheckExecutionContext, warehouse: dg.ResourceParam[Warehouse]
+    ) -> dg.AssetCheckResult:
+        with warehouse.kept_open():
+            n_rows = warehouse.count(table)
+            broken = warehouse.read(f"{spec.group_name}/broken_references", {"tables": tables})
+        recorded = recorded_rows(context.instance, table)
+        wrong = [] if recorded in (None, n_rows) else [_other_count(table, n_rows, recorded)]
+        wrong += _sentences(table, broken.to_pylist())
+        return result(
+            " ".join(wrong) or None,
+            {
+                "rows": n_rows,
+                **({} if recorded is None else {"rows as recorded": recorded}),
+                "rows that name missing ones": shown(broken),
+            },
+        )
+
+    return check
+
+
+def _other_count(table: str, n_rows: int, recorded: int) -> str:
+    return (
+        f"{table} has {number_of(n_rows, 'row')}, and its latest materialization recorded {recorded}: "
+        f"materialize {_asset(table)} again; what the ledger has is not asked again."
+    )
+
+
+def _sentences(table: str, broken: Sequence[dict[str, Any]]) -> list[str]:
+    """What is missing, table by table, with what is to be made again."""
+    sentences = []
+    for (named_in, missing_in), rows in groupby(sorted(broken, key=_tables), key=_tables):
+        ids = [row["row_id"] for row in rows]
+        first, then = _asset(missing_in), _asset(table)
+        again = f"{first} again" if first == then else f"{first} again, then {then}"
+        sentences.append(
+            f"{named_in} has {number_of(len(ids), 'row')} without their row of {missing_in} "
+            f"({listed(ids)}): materialize {again}."
+        )
+    return sentences
+
+
+def _tables(row: dict[str, Any]) -> tuple[str, str]:
+    return row["named_in"], row["missing_in"]
+
+
+def _asset(table: str) -> str:
+    return table.replace(".", "/")

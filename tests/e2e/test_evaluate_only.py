@@ -1,0 +1,65 @@
+"""Without the extra `build` a release is imported and models are evaluated; a build says why not."""
+
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from resources.settings.packages import EXTRA_OF
+from resources.warehouse import Warehouse
+from tests.e2e.running import command
+
+ABSENT = f"""
+from importlib.machinery import PathFinder
+
+found = PathFinder.find_spec
+
+def find_spec(name, path=None, target=None):
+    return None if name.partition(".")[0] in {sorted(EXTRA_OF)!r} else found(name, path, target)
+
+PathFinder.find_spec = find_spec
+"""
+"""Python runs a file of this name at its start: in the command and in all processes of it."""
+
+
+@pytest.fixture
+def without_build(tmp_path: Path) -> dict[str, str]:
+    """The environment of a command in an installation without the packages of the extra."""
+    (tmp_path / "absent").mkdir()
+    (tmp_path / "absent" / "sitecustomize.py").write_text(ABSENT)
+    return {"PYTHONPATH": str(tmp_path / "absent")}
+
+
+def test_models_are_evaluated(tmp_path: Path, without_build: dict[str, str]) -> None:
+    home = tmp_path / "home"
+    for colour in ("red", "blue"):
+        Image.new("RGB", (64, 48), colour).save(tmp_path / f"{colour}.png")
+    rows = [
+        "index\tquestion\tA\tB\tC\tanswer\timage_path",
+        "7\tWhich colour?\tred\tblue\tgreen\tA\tred.png",
+        "8\tWhich colour?\tred\tblue\tgreen\tB\tblue.png",
+    ]
+    (tmp_path / "questions.tsv").write_text("\n".join(rows) + "\n")
+    words = ["--benchmark", "mmbench", "--split", "dev", "--language", "en", "--name", "colours"]
+    imported = command(
+        home, "release", "import", str(tmp_path / "questions.tsv"), *words, **without_build
+    )
+    assert imported.returncode == 0, imported.stderr
+
+    evaluated = command(home, "run", "evaluate", **without_build)
+
+    assert evaluated.returncode == 0, evaluated.stdout + evaluated.stderr
+    board = Warehouse(home / "warehouse.duckdb").select("evaluate.leaderboard").to_pylist()
+    circular = [row for row in board if row["metric"] == "Circular/micro"]
+    assert circular and {row["n_items"] for row in circular} == {2}
+    assert "colours" in evaluated.stdout
+
+
+def test_a_build_says_in_one_sentence_what_to_install(
+    tmp_path: Path, without_build: dict[str, str]
+) -> None:
+    done = command(tmp_path / "home", "demo", **without_build)
+
+    assert done.returncode != 0
+    said = done.stdout + done.stderr
+    assert 'run `pip install "vlm-loom[build]"`' in said and "Traceback" not in said, said

@@ -4,7 +4,9 @@ What belongs here: what Dagster's `execute_in_process` leaves out, the run's ori
 behind, handlers of signals.
 """
 
+import os
 import signal
+import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -26,6 +28,8 @@ from dagster_project.progress import SHOW_PROGRESS
 from dagster_project.run_tags import LOCATION, MARKED
 from dagster_project.storage import running_here
 
+AGAIN_SECONDS = 0.05
+"""After which an interrupt that was dropped is sent again: what dropped it has come to its end."""
 INTERRUPTED = "Interrupted: what was made until then is kept, and the same command goes on from it."
 REPOSITORY = RemoteRepositoryOrigin(
     RegisteredCodeLocationOrigin(LOCATION), SINGLETON_REPOSITORY_NAME
@@ -55,7 +59,12 @@ def run_job(
     run_id = str(uuid4())
     # Who runs a command decides whether it is run again; a stage is run again by its build.
     of_shared = {MAX_RETRIES_TAG: "0", MARKED: "yes"} if is_shared() else {}
-    with handlers_kept(), marked(instance, run_id), in_location(instance, job.name):
+    with (
+        handlers_kept(),
+        interrupts_kept(),
+        marked(instance, run_id),
+        in_location(instance, job.name),
+    ):
         is_stage = running_here.is_set()
         running_here.set()
         try:
@@ -75,6 +84,28 @@ def run_job(
     if any(map(_is_interrupt, result.all_events)):
         raise KeyboardInterrupt(INTERRUPTED)
     return result
+
+
+@contextmanager
+def interrupts_kept() -> Iterator[None]:
+    """Interrupt once more where Python dropped an interrupt in this block.
+
+    What a handler raises while an object is collected (in `__del__`, or a callback of a weak reference)
+    is printed and dropped, and the run would go on. Dagster's handlers raise.
+    """
+    show = sys.unraisablehook
+
+    def again(dropped: "sys.UnraisableHookArgs") -> None:
+        if isinstance(dropped.exc_value, KeyboardInterrupt | dg.DagsterExecutionInterruptedError):
+            threading.Timer(AGAIN_SECONDS, os.kill, [os.getpid(), signal.SIGINT]).start()
+        else:
+            show(dropped)
+
+    sys.unraisablehook = again
+    try:
+        yield
+    finally:
+        sys.unraisablehook = show
 
 
 def _is_interrupt(event: dg.DagsterEvent) -> bool:

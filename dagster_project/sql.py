@@ -7,12 +7,14 @@ alone, and is gone when the prompt ends.
 import shutil
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
+from io import StringIO
 from typing import TYPE_CHECKING
 
-from methods.errors import UserError
+from methods.errors import UserError, printable
 from resources.files import home
 from resources.notebook import copied
+from resources.warehouse.lake_connection import explained, lake_address
 from resources.warehouse.query_check import TABLES, queries
 from resources.warehouse.versions import later_version
 
@@ -82,8 +84,14 @@ def _answer(connection: "duckdb.DuckDBPyConnection", query: str) -> bool:
         for each in queries(connection, query):
             result = connection.sql(each)
             if result is not None:
-                result.show(max_width=_width(), max_rows=_SHOWN_ROWS)
-    except (duckdb.Error, UserError) as error:
+                with redirect_stdout(StringIO()) as shown:
+                    result.show(max_width=_width(), max_rows=_SHOWN_ROWS)
+                print(printable(shown.getvalue()), end="")
+    except duckdb.Error as error:
+        address = lake_address()
+        print(explained(address, error) if address else error, file=sys.stderr)
+        return False
+    except UserError as error:
         print(error, file=sys.stderr)
         return False
     except KeyboardInterrupt:

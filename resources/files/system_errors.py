@@ -168,7 +168,9 @@ def _limit(kind: int, unit: str) -> str:
 
 def _disk(error: BaseException) -> Path:
     """The file or folder that the error names; of those that the project writes, the fullest disk."""
-    named = getattr(error, "filename", None) or next(iter(_QUOTED.findall(str(error))), None)
+    # Of two files, as of a copy, the second is written.
+    named = getattr(error, "filename2", None) or getattr(error, "filename", None)
+    named = named or next(iter(_QUOTED.findall(str(error))), None)
     if isinstance(named, str) and Path(named).is_absolute():
         return Path(named)
     folders = [home.home(), Path(os.environ.get("DAGSTER_HOME") or home.home())]

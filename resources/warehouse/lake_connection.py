@@ -59,6 +59,10 @@ _LOST = re.compile(
 _OF_FILES = re.compile(r"HTTP Error|error for HTTP (?:GET|HEAD|PUT|POST|DELETE)")
 _REFUSED = re.compile(r"HTTP code 4\d\d|\b(?:Forbidden|Not Found|Unauthorized)\b")
 """What a server of the data files says of a request, other than that it is busy or away."""
+_GONE = re.compile(
+    r"NoSuchKey|\.parquet\b(?!.*NoSuchBucket).*(?:code 404|404 Not Found|No such file)", re.DOTALL
+)
+"""What is said where a data file is not there, and its bucket or folder is."""
 _OTHER_DUCKLAKE = "catalog version mismatch"
 _PATH_DIFFERS = re.compile(r'does not match existing data path in the catalog "([^"]*)"')
 
@@ -187,6 +191,12 @@ def explained(address: LakeAddress, error: "duckdb.Error") -> Exception:
     import duckdb
 
     text = address.without_secrets(str(error))
+    if _GONE.search(text):
+        return LakeError(
+            f"A file of {address.name} is gone from {address.files} ({text}): put it back, from the "
+            "bucket's earlier versions or a backup of it, or restore Postgres and the bucket as they "
+            "were at one time. The other tables can be read."
+        )
     if _OF_FILES.search(text):
         kind = LakeError if _REFUSED.search(text) else LakeLost
         return kind(
@@ -214,8 +224,21 @@ def _new_instance(address: LakeAddress, log: Callable[[str], None]) -> "duckdb.D
         Path(address.files).mkdir(parents=True, exist_ok=True)
     # Two that make the same lake would both make its tables.
     with locked(address, ["attach"], log):
+        if address.files.startswith(SCHEME) and not catalogue_exists(address):
+            # The catalogue keeps the address of the files for good.
+            _require_bucket(instance, address)
         attach(instance, address, "DATA_INLINING_ROW_LIMIT 0")
     return instance
+
+
+def _require_bucket(instance: "duckdb.DuckDBPyConnection", address: LakeAddress) -> None:
+    """Raise LakeError unless the place of a new lake's files can be listed."""
+    import duckdb
+
+    try:
+        instance.execute(f"SELECT count(*) FROM glob({quoted(f'{address.files}*')})").fetchall()
+    except duckdb.Error as error:
+        raise explained(address, error) from error
 
 
 def load_extensions(connection: "duckdb.DuckDBPyConnection", address: LakeAddress) -> None:

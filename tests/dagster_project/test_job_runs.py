@@ -1,17 +1,22 @@
 """Runs in this process: the origin by which the UI finds their jobs, and handlers of signals."""
 
+import os
 import signal
 import subprocess
 import sys
+import time
+import weakref
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import dagster as dg
 import pytest
 from dagster._core.storage.tags import REPOSITORY_LABEL_TAG
+from dagster._utils.interrupts import raise_interrupts_as
 
 from dagster_project.instance import open_instance
-from dagster_project.job_runs import handlers_kept, run_job
+from dagster_project.job_runs import handlers_kept, interrupts_kept, run_job
 from resources.files.home import REPO_ROOT
 
 # --- The origin ----------------------------------------------------------------------------------
@@ -191,3 +196,29 @@ def test_a_child_started_after_a_run_ends_by_sigterm(
     script.write_text(TERMINATED)
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
     assert done.stdout.strip() == str(-signal.SIGTERM), done.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_while_an_object_is_collected_is_not_lost(number: int) -> None:
+    """Python drops what is raised there; the run would go on to its end."""
+
+    class Collected:
+        pass
+
+    def interrupt(_: object) -> None:
+        os.kill(os.getpid(), number)
+        time.sleep(0.01)
+
+    went_on = False
+    with (
+        handlers_kept(),
+        interrupts_kept(),
+        suppress(dg.DagsterExecutionInterruptedError),
+        raise_interrupts_as(dg.DagsterExecutionInterruptedError),
+    ):
+        collected = Collected()
+        kept = weakref.ref(collected, interrupt)
+        del collected
+        time.sleep(5)
+        went_on = True
+    assert not went_on and kept() is None

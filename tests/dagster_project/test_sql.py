@@ -40,6 +40,12 @@ def test_one_query_is_printed(warehouse, capsys):
     assert left_behind() == []
 
 
+def test_what_a_terminal_would_obey_is_spelled_out(warehouse, capsys):
+    assert loom(["sql", "SELECT chr(155) || '31m' || chr(8238) AS text"]) == 0
+    printed = capsys.readouterr().out
+    assert "\\u009b31m\\u202e" in printed and not {"\x9b", "\u202e"} & {*printed}
+
+
 def test_of_several_queries_each_is_printed_up_to_a_wrong_one(warehouse, capsys):
     assert loom(["sql", "SELECT 'first' AS a; SELECT 'second' AS a;"]) == 0
     printed = capsys.readouterr().out

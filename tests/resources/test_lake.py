@@ -104,6 +104,22 @@ def test_a_duckdb_without_ducklake_is_one_sentence(
             False,
         ),
         (
+            "HTTP Error: HTTP GET error reading 'http://h/b/lake/evaluate/ducklake-01a2.parquet' in "
+            "region 'us-east-1' (HTTP 404 Not Found) NoSuchKey: The specified key does not exist.",
+            "A file of the lake loom on db is gone .* put it back",
+            False,
+        ),
+        (
+            'IO Error: Cannot open file "/x/lake/ducklake-01a2.parquet": No such file or directory',
+            "is gone .* put it back",
+            False,
+        ),
+        (
+            "HTTP Error: Unable to connect to URL s3://b/x.parquet: (HTTP 404 Not Found) NoSuchBucket",
+            "check LOOM_FILES, the AWS_",
+            False,
+        ),
+        (
             "HTTP Error: Unable to connect to URL s3://b/x: Service Unavailable (HTTP code 503)",
             "check LOOM_FILES, the AWS_",
             True,

@@ -30,7 +30,7 @@ from resources.warehouse.lake_database import ATTEMPTS, LakeConflict
 from resources.warehouse.lake_upkeep import keep_up
 from resources.warehouse.staging import run_on_lake
 from resources.warehouse.transfer import fill, write_parquet
-from tests.doubles.servers import PostgresServer
+from tests.doubles.servers import PostgresServer, S3Server
 from tests.lakes import new_lake
 from tests.plugins.backends import ON_LAKE
 from tests.resources.older_stores import IN_DUCKDB, THEN, TODAY, rows_of_today, small_sql
@@ -511,3 +511,16 @@ def test_other_files_than_the_lakes_are_refused(lake: Lake, tmp_path: Path) -> N
     lake.check()
     with pytest.raises(LakeError, match="here they would be in .*set LOOM_FILES"):
         Lake(lake.address._replace(files=f"{tmp_path}/elsewhere/")).check()
+
+
+def test_a_bucket_that_is_not_there_is_said_before_the_lake_keeps_its_address(
+    postgres: PostgresServer, s3: S3Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The catalogue keeps the address of the files: a mistyped bucket would be there for good."""
+    for name, value in s3.environment.items():
+        monkeypatch.setenv(name, value)
+    catalogue = postgres.database()
+    with pytest.raises(LakeError, match="NoSuchBucket.*check LOOM_FILES"):
+        Lake(LakeAddress(catalogue, "s3://mistyped/lake/")).check()
+    right = Lake(LakeAddress(catalogue, f"s3://{s3.bucket()}/lake/"))
+    assert right.count(TABLE) == 0

@@ -91,6 +91,12 @@ def test_other_errors_are_left_as_they_are(error: Exception) -> None:
     assert exhausted(error) is None
 
 
+@pytest.mark.usefixtures("loom_home")
+def test_of_a_copy_the_disk_is_named_that_is_written() -> None:
+    error = OSError(errno.ENOSPC, "No space left on device", "/proc/read", None, "/proc/written")
+    assert str(exhausted(error)).startswith("The disk of /proc/written is full (")
+
+
 def test_a_text_of_an_error_is_read_like_the_error(loom_home: Path) -> None:
     assert exhausted_in("_duckdb.Error: No space left on device").startswith("The disk of ")
     assert exhausted_in("some other error") is None

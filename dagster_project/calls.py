@@ -7,7 +7,7 @@ What belongs here: what is looked at before the server starts, and its end. The 
 from resources.home import home
 from resources.ports import HOST, require_free
 from resources.reports.addresses import CALLS
-from resources.stores import require_folder
+from resources.stores_of_home import require_folder
 
 
 def serve(port: int) -> int:

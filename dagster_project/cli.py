@@ -91,7 +91,7 @@ def demo(everything: bool) -> int:
 def run_one(job: str) -> int:
     """Run one job on the home: a stage, build, or checks."""
     from dagster_project.run import run_alone
-    from resources.stores import require_home
+    from resources.stores_of_home import require_home
 
     if job == "evaluate":
         # What models are evaluated on is in a home.
@@ -317,7 +317,7 @@ def verify_folder(folder: Path) -> None:
     """Check every file of an exported folder against its list; a name alone is also one of the home."""
     from resources.exports.folder import checked_files, told
     from resources.home import releases_path
-    from resources.stores import require_home
+    from resources.stores_of_home import require_home
 
     if not folder.exists() and folder.name == str(folder):
         require_home()
@@ -475,7 +475,7 @@ def restore(source: Path, overwrite: bool) -> None:
 def move(back: bool) -> None:
     """Bring the home to what LOOM_STORES, LOOM_WAREHOUSE and LOOM_FILES name."""
     from resources.home_moving import move
-    from resources.stores import require_home
+    from resources.stores_of_home import require_home
 
     if not back:
         require_home()

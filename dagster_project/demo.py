@@ -33,7 +33,7 @@ from dagster_project.run_tags import ONLY_OUTDATED
 from dagster_project.shard_failures import only_shards_failed
 from resources import home
 from resources.embedder import Embedder
-from resources.stores import bring_home_up_to_date, usable_home
+from resources.stores_of_home import bring_home_up_to_date, usable_home
 
 UNFINISHED = ["demo"]
 """What stands for earlier demos that did not finish: the next one goes on with what is left of their

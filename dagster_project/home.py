@@ -14,7 +14,7 @@ from resources.home_backup import back_up, restore
 from resources.home_cleaning import clean, require_unused
 from resources.llm.ledger.check import Findings, check_all
 from resources.llm.ledger.salvage import salvage
-from resources.store_backend import shown_database
+from resources.stores.address import shown_database
 
 
 def back_up_home(to: Path | None) -> str:

@@ -22,7 +22,7 @@ from methods.errors import UserError
 from resources.atomic_file import write_atomically
 from resources.home import REPO_ROOT, home
 from resources.ports import HOST, require_free
-from resources.stores import bring_home_up_to_date, usable_home
+from resources.stores_of_home import bring_home_up_to_date, usable_home
 
 CODE = "LOOM_CODE"
 """The variable with host and port of the code location, where it is a process of its own."""

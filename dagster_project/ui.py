@@ -18,7 +18,7 @@ from dagster_project.supervisor import supervise
 from methods.errors import UserError
 from resources.home import REPO_ROOT, home
 from resources.ports import HOST, reserve_for_ui
-from resources.stores import bring_home_up_to_date, usable_home
+from resources.stores_of_home import bring_home_up_to_date, usable_home
 
 
 def serve(port: int) -> int:

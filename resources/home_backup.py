@@ -36,7 +36,7 @@ from resources.store_damage import (
     sqlite_damage,
     sqlite_log_damage,
 )
-from resources.stores import require_kept
+from resources.stores_of_home import require_kept
 from resources.warehouse import Warehouse
 
 MANIFEST = "backup.json"

@@ -24,7 +24,7 @@ from resources import home
 from resources.duckdb_file import quoted
 from resources.shared_files import SCHEME, shared_files
 from resources.shared_files import VARIABLE as FILES
-from resources.store_backend import is_address
+from resources.stores.address import is_address
 from resources.waiting import Waiting
 from resources.warehouse_schema import WarehouseError
 

@@ -15,7 +15,7 @@ from methods.naming import nearest
 from resources import home
 from resources.lake_file import lake_address
 from resources.query_check import SEALED, TABLES, require_query
-from resources.stores import require_kept, usable_home
+from resources.stores_of_home import require_kept, usable_home
 from resources.warehouse import Warehouse, WarehouseError
 from resources.warehouse_of_home import require_plain_path
 

@@ -23,7 +23,7 @@ from resources.llm.model_calls import BatchPending, WaitingForBatch
 from resources.llm.trial import PromptGivenUp
 from resources.migrations import StoreAway
 from resources.prompts import PromptError
-from resources.stores import is_refused_home, refused_by_system
+from resources.stores_of_home import is_refused_home, refused_by_system
 from resources.warehouse import Warehouse, arrow_schema
 
 NOT_MADE = "evaluate.not_made"

@@ -31,7 +31,7 @@ from resources.llm.model_calls import WaitingForBatch
 from resources.llm.usage import Usage
 from resources.reports.addresses import calls_of
 from resources.settings import Settings
-from resources.stores import is_refused_home, refused_by_system
+from resources.stores_of_home import is_refused_home, refused_by_system
 from resources.warehouse import Warehouse, arrow_schema, column_descriptions, declared_columns
 
 ROWS_AT_ONCE = 2_000

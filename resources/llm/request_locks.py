@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Protocol
 
 from resources.llm.watchdog import waits_for
-from resources.store_backend import database
+from resources.stores.address import database
 
 _SET: int | None = getattr(fcntl, "F_OFD_SETLK", None)
 _GET: int | None = getattr(fcntl, "F_OFD_GETLK", None)

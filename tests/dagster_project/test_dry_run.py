@@ -7,8 +7,9 @@ from subprocess import CompletedProcess
 import pytest
 
 from dagster_project.dry_run import copied_home, home_at
-from resources import lake_file, shared_files, store_backend
+from resources import lake_file, shared_files
 from resources.home import home
+from resources.stores import address
 from tests.assets.corpus import mini_corpus
 from tests.dagster_project.conftest import Commanded
 
@@ -183,7 +184,7 @@ def test_what_a_copy_writes_is_shared_with_nobody(
     }
     for name, value in of_all.items():
         monkeypatch.setenv(name, value)
-    named = store_backend.database, lake_file.lake_address, shared_files.shared_files
+    named = address.database, lake_file.lake_address, shared_files.shared_files
     assert None not in [each() for each in named]
     with home_at(tmp_path):
         assert home() == tmp_path

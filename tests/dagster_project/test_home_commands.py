@@ -15,7 +15,7 @@ from resources.home_cleaning import CleaningError, clean
 from resources.images.store import ImageStore
 from resources.reports.release_folder import write_release
 from resources.reports.release_rows import rows_of_release
-from resources.stores import bring_home_up_to_date
+from resources.stores_of_home import bring_home_up_to_date
 from resources.warehouse import Warehouse
 
 

@@ -19,7 +19,6 @@ from resources.llm.ledger.ledger import Ledger
 from resources.migrations import BASELINE, StoreError, current_version, migrations
 from resources.review.file import ReviewFile
 from resources.review.store import ReviewStore
-from resources.sqlite_file import SqliteFile
 from resources.warehouse import Warehouse, WarehouseError
 from resources.warehouse_schema import MIGRATIONS, sql_text
 from tests.homes.kept import VERSIONS, unpack
@@ -36,14 +35,17 @@ from tests.resources.older_stores import (
 )
 from tests.resources.store_files import (
     SQLITE,
+    Kind,
     assert_same_rows,
     form_of_duckdb,
     form_of_sqlite,
+    open_file,
     rows_of_duckdb,
     rows_of_sqlite,
+    steps_of,
 )
 
-FOLDERS = [MIGRATIONS, *(kind.SCHEMA[0].with_name("migrations") for kind in SQLITE.values())]
+FOLDERS = [MIGRATIONS, *(steps_of(kind) for kind in SQLITE.values())]
 
 
 # --- The files of migrations ---------------------------------------------------------------------
@@ -114,12 +116,12 @@ def test_a_kept_warehouse_gets_the_form_that_sql_declares_and_loses_no_row(
 
 @pytest.mark.parametrize(("name", "kind"), SQLITE.items(), ids=list(SQLITE))
 def test_a_kept_sqlite_file_gets_the_form_that_its_schema_declares_and_loses_no_row(
-    name: str, kind: type[SqliteFile], home: Path, tmp_path: Path
+    name: str, kind: Kind, home: Path, tmp_path: Path
 ) -> None:
     before = rows_of_sqlite(home / name)
 
-    kind(home / name)
-    kind(tmp_path / "new.sqlite")
+    open_file(kind, home / name)
+    open_file(kind, tmp_path / "new.sqlite")
 
     assert form_of_sqlite(home / name) == form_of_sqlite(tmp_path / "new.sqlite")
     after = rows_of_sqlite(home / name)
@@ -282,6 +284,11 @@ def give_version(path: Path, version: int) -> None:
         return
     with closing(sqlite3.connect(path)) as connection:
         connection.execute(f"PRAGMA user_version = {version}")
+        if "alembic_version" in form_of_sqlite(path):
+            # A version from before the baseline did not have this table.
+            change = f"UPDATE alembic_version SET version_num = '{version}'"
+            connection.execute(change if version > BASELINE else "DROP TABLE alembic_version")
+            connection.commit()
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
@@ -313,8 +320,7 @@ def test_a_store_of_a_later_version_is_refused_in_one_sentence_and_not_touched(
     name: str, tmp_path: Path
 ) -> None:
     give_version(tmp_path / name, 999)
-    schema = SQLITE[name].SCHEMA[0] if name in SQLITE else MIGRATIONS
-    known = current_version(schema.with_name("migrations"))
+    known = current_version(steps_of(SQLITE[name]) if name in SQLITE else MIGRATIONS)
 
     assert str(refusal(tmp_path / name)) == (
         f"{tmp_path / name} has version 999 and this version of vlm-loom knows versions up to {known}: "

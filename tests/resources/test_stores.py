@@ -13,10 +13,10 @@ import pytest
 
 from assets.common.tables import plain_errors
 from dagster_project.cli import main as loom
-from resources import stores
+from resources import stores_of_home as stores
 from resources.migrations import StoreError
 from resources.sqlite_file import FileLock
-from resources.stores import bring_home_up_to_date, usable_home
+from resources.stores_of_home import bring_home_up_to_date, usable_home
 from tests.homes.kept import unpack
 from tests.resources.older_stores import (
     small_sql,

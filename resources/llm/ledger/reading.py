@@ -19,7 +19,8 @@ from resources.llm.ledger.calls import readable, why_no_answer
 from resources.llm.ledger.file import LedgerFile
 from resources.llm.request import KEPT_KINDS
 from resources.migrations import StoreError
-from resources.store_backend import is_there, look
+from resources.store_backend import look
+from resources.stores.address import is_there
 
 
 def texts_of(request: Mapping[str, object]) -> Iterator[str]:

@@ -20,7 +20,7 @@ from resources.llm.registry import load_registry
 from resources.llm.request import ChatRequest
 from resources.migrations import StoreError
 from resources.offline.process import OfflineServer
-from resources.stores import bring_home_up_to_date
+from resources.stores_of_home import bring_home_up_to_date
 from tests.doubles.openai_api import Api, serving
 from tests.resources.llm.damaged_ledgers import (
     HARMS,

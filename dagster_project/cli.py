@@ -490,14 +490,6 @@ def check_ledger() -> None:
     print(check_ledger())
 
 
-@home.command("salvage-ledger", example="vlm-loom home salvage-ledger")
-def salvage_ledger() -> None:
-    """Make a new ledger of what can be read of a damaged one, which is kept."""
-    from dagster_project.home import salvage_ledger
-
-    print(salvage_ledger())
-
-
 @home.command("clean", example="vlm-loom home clean")
 @click.option("--all", "everything", is_flag=True, help="Remove the whole home.")
 def clean_home(everything: bool) -> None:

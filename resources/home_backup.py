@@ -285,8 +285,6 @@ def _damage(copy: Path, path: Path) -> str | None:
 
 
 def _advice(path: Path) -> str:
-    if path.name == home.ledger_path().name:
-        return "vlm-loom home salvage-ledger makes a new one of what can be read."
     if home.images_path().name in path.parts[:-1]:
         return "Put a sound copy in its place, or move it out of the home."
     return (

@@ -14,7 +14,7 @@ from resources import home, store_backend
 from resources.exhausted import exhausted
 from resources.images.index import INDEX
 from resources.llm.ledger.check import require_sound
-from resources.llm.ledger.file import LedgerFile
+from resources.llm.ledger.file import LEDGER
 from resources.migrations import StoreError
 from resources.review.file import ReviewFile
 from resources.sqlite_file import SqliteFile
@@ -24,7 +24,7 @@ from resources.warehouse import Warehouse
 from resources.warehouse_of_home import require_plain_path, warehouse_of_home
 
 SQLITE: dict[str, type[SqliteFile] | StoreKind] = {
-    home.ledger_path().name: LedgerFile,
+    home.ledger_path().name: LEDGER,
     home.review_path().name: ReviewFile,
     home.image_index_path().name: INDEX,
 }

@@ -11,6 +11,7 @@ from resources.migrations import StoreError
 from resources.stores import look, open_store, sqlite
 from resources.stores.address import VARIABLE, database
 from resources.stores.engine import Store, StoreKind
+from resources.stores.inserts import insert_missing
 
 _ROWS_AT_ONCE = 1000
 
@@ -64,7 +65,7 @@ def _fill(store: Store, path: Path, source: Connection) -> int | None:
         for rows in _rows(source, table):
             with store.transaction(in_turn=False) as connection:
                 # Those that an interrupted move has brought are there.
-                connection.execute(_insert_missing(table), rows)
+                connection.execute(insert_missing(connection, table), rows)
     n_rows = sum(_compare(store, table, source) for table in tables)
     with store.transaction() as connection:
         for table in tables:
@@ -77,12 +78,6 @@ def _rows(source: Connection, table: Table) -> Iterator[list[dict[str, Any]]]:
     found = source.execute(select(table)).mappings()
     for rows in found.partitions(_ROWS_AT_ONCE):
         yield [dict(row) for row in rows]
-
-
-def _insert_missing(table: Table) -> Any:
-    from sqlalchemy.dialects.postgresql import insert as insert_of_postgres
-
-    return insert_of_postgres(table).on_conflict_do_nothing()
 
 
 def _is_filled(store: Store, path: Path, tables: list[Table]) -> bool:

@@ -89,11 +89,11 @@ def tracked(engine: Engine, explain: Callable[[BaseException], BaseException]) -
     _ENGINES.add(engine)
 
     @event.listens_for(engine, "handle_error")
-    def translate(context: ExceptionContext) -> None:
-        error = context.original_exception
-        explained = explain(error)
-        if explained is not error:
-            context.chained_exception = explained
+    def translate(context: ExceptionContext) -> BaseException | None:
+        if context.is_pre_ping:
+            return None  # The pool opens another connection.
+        explained = explain(context.original_exception)
+        return None if explained is context.original_exception else explained
 
     return engine
 

@@ -120,11 +120,13 @@ class PostgresStore:
                 f"BEGIN; SELECT {turn}pg_current_xact_id()::text, "
                 "extract(epoch FROM clock_timestamp())::float8",
             )
-            connection.info["began"] = at, time.monotonic()
+            # The connection itself cannot be asked for this once its session broke.
+            info = connection.info
+            info["began"] = at, time.monotonic()
             try:
                 yield connection
             finally:
-                connection.info.pop("began", None)
+                info.pop("began", None)
             try:
                 block.commit()
             except StoreAway:

@@ -174,7 +174,8 @@ class SqliteStore:
         with self._engine.connect() as connection:
             _require_known(connection, self.kind, self.path)
             connection.exec_driver_sql("PRAGMA journal_mode = WAL").fetchone()
-            if versions.recorded(connection) == self.kind.newest_version():
+            known = versions.recorded(connection)
+            if known == _version(connection) == self.kind.newest_version():
                 return
         with self.transaction() as connection:
             versions.upgrade(connection, self.kind, _version(connection))
@@ -378,15 +379,11 @@ def _in_memory() -> sqlite3.Connection:
 
 
 def _version(connection: Connection) -> int:
-    """The version of a file; 0 if it has none."""
-    known = versions.recorded(connection)
-    if known is not None:
-        return known
+    """The version of a file, where every vlm-loom since 0.2.0 looks for it; 0 if it has none."""
     return int(connection.exec_driver_sql("PRAGMA user_version").scalar_one())
 
 
 def _write_version(connection: Connection, version: int) -> None:
-    """Write the version where earlier versions of vlm-loom look for it."""
     connection.exec_driver_sql(f"PRAGMA user_version = {version}")
 
 

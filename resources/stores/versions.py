@@ -1,8 +1,9 @@
 """Versions of a store: Alembic's revisions, whose names are the numbers of versions.
 
-The table `alembic_version` of a store has its number. A new store is made from its MetaData and has the
-newest one. A store that an earlier vlm-loom made has its number elsewhere (`PRAGMA user_version` of a
-file, the table `loom_version` on Postgres) until this version opens it.
+The table `alembic_version` of a store has its number. A file has it in `PRAGMA user_version`, too,
+where every vlm-loom since 0.2.0 looks for it. A new store is made from its MetaData, with the newest one.
+A store of an earlier vlm-loom gets the table when this version opens it; on Postgres its number
+was in the table `loom_version`.
 
 A step is a revision `<store>/migrations/0101_what_it_does.py` that runs the SQL file of the same name,
 on Postgres the one in `migrations/postgres/`.
@@ -13,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from alembic import op
-from sqlalchemy import Column, Connection, MetaData, String, Table, insert, select
+from sqlalchemy import Column, Connection, MetaData, String, Table, delete, insert, select
 
 from resources.stores.engine import StoreKind
 
@@ -45,14 +46,15 @@ def create(connection: Connection, kind: StoreKind) -> None:
 
 
 def record(connection: Connection, version: int) -> None:
-    """Give a store that has no number in Alembic's table the number of its version."""
+    """Write the number of a store's version to Alembic's table, and make that if there is none."""
     _VERSION.create(connection, checkfirst=True)
+    connection.execute(delete(_VERSION))
     connection.execute(insert(_VERSION).values(version_num=str(version)))
 
 
 def upgrade(connection: Connection, kind: StoreKind, version: int) -> None:
     """Bring a store of a known version to the newest one, inside the caller's transaction."""
-    if recorded(connection) is None:
+    if recorded(connection) != version:
         record(connection, version)
     if version == kind.newest_version():
         return

@@ -9,7 +9,7 @@ from typing import Any
 import duckdb
 
 from resources.images.index import INDEX
-from resources.llm.ledger.file import LedgerFile
+from resources.llm.ledger.file import LEDGER
 from resources.review.file import ReviewFile
 from resources.sqlite_file import SqliteFile
 from resources.stores import StoreKind
@@ -18,7 +18,7 @@ from resources.warehouse import STAGES
 
 Kind = type[SqliteFile] | StoreKind
 SQLITE: dict[str, Kind] = {
-    "ledger.sqlite": LedgerFile,
+    "ledger.sqlite": LEDGER,
     "review.sqlite": ReviewFile,
     "image_index.sqlite": INDEX,
 }
@@ -121,7 +121,8 @@ def form_of_sqlite(path: Path) -> dict[str, Any]:
             columns = [
                 row[:5]
                 for row in rows(
-                    'SELECT name, type, "notnull", dflt_value, pk FROM pragma_table_info(?)', name
+                    'SELECT name, type, "notnull" OR pk, dflt_value, pk FROM pragma_table_info(?)',
+                    name,
                 )
             ]
             indexes = sorted(

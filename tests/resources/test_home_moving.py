@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import Table
 
 from methods.errors import UserError
 from resources import home
@@ -123,16 +122,16 @@ def test_numbers_of_decisions_go_on(built: Path, shared: str) -> None:
 def test_who_is_interrupted_goes_on(
     built: Path, shared: str, monkeypatch: pytest.MonkeyPatch, after: int
 ) -> None:
-    real, left = copies._insert_missing, [after]
+    real, left = copies.insert_missing, [after]
 
-    def stops(table: Table) -> Any:
+    def stops(*given: Any) -> Any:
         left[0] -= 1
         if left[0] < 0:
             raise KeyboardInterrupt
-        return real(table)
+        return real(*given)
 
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr(copies, "_insert_missing", stops)
+        patched.setattr(copies, "insert_missing", stops)
         move(back=False, say=print)
     move(back=False, say=print)
     index = ImageIndex(home.image_index_path())

@@ -284,11 +284,6 @@ def give_version(path: Path, version: int) -> None:
         return
     with closing(sqlite3.connect(path)) as connection:
         connection.execute(f"PRAGMA user_version = {version}")
-        if "alembic_version" in form_of_sqlite(path):
-            # A version from before the baseline did not have this table.
-            change = f"UPDATE alembic_version SET version_num = '{version}'"
-            connection.execute(change if version > BASELINE else "DROP TABLE alembic_version")
-            connection.commit()
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 

@@ -9,10 +9,14 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
+from sqlalchemy import Connection
+from sqlalchemy import insert as insert_all
+
 from methods.ids import canonical_json
 from methods.json_text import from_json
+from resources.llm.ledger.file import CALLS, CHARGES
 from resources.llm.request import Completion, Failure, Outcome
-from resources.sqlite_connection import NamedConnection
+from resources.stores.inserts import insert_missing
 
 ANSWERED = "answered"
 """The outcome of a call that holds an answer; of the others it is UNREAD or a failure kind."""
@@ -159,34 +163,30 @@ def readable(packed: bytes) -> dict[str, object] | None:
     return request if isinstance(request, dict) else None
 
 
-def insert(connection: NamedConnection, calls: Sequence[Call | Charge]) -> None:
+def insert(connection: Connection, calls: Sequence[Call | Charge]) -> None:
     """Put calls and charges into their tables, inside a transaction."""
-    answers = (call for call in calls if isinstance(call, Call))
-    kept = iter(connection.execute_each(_KEEP_CALL, map(_packed, answers)))
+    answers = [call for call in calls if isinstance(call, Call)]
+    kept: set[str] = set()
+    if answers:
+        # A second answer to a request is left out also if the first one came in the same batch.
+        keep = insert_missing(connection, CALLS).returning(CALLS.c.key)
+        kept = set(connection.execute(keep, list(map(_row, answers))).scalars())
     charges = []
     for call in calls:
         if isinstance(call, Call):
-            if next(kept):
+            if call.key in kept:
+                kept.remove(call.key)
                 continue
             # A second answer is not kept as one, but it was paid for.
             call = call.as_charge("The request had been answered by another process.")
-        charges.append(call._replace(response=call.response[:KEPT_CHARACTERS]))
-    connection.executemany(_INSERT_CHARGE, map(_packed, charges))
+        charges.append(_row(call._replace(response=call.response[:KEPT_CHARACTERS])))
+    if charges:
+        connection.execute(insert_all(CHARGES), charges)
 
 
-def _packed(call: Call | Charge) -> Call | Charge:
+def _row(call: Call | Charge) -> dict[str, object]:
     """A row as its table has it."""
-    return call._replace(request=pack(call.request))  # type: ignore[arg-type]
-
-
-def _insert_into(table: str, columns: Sequence[str]) -> str:
-    marks = ", ".join("?" * len(columns))
-    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})"
-
-
-# Not INSERT OR IGNORE: that would also drop, without a word, a row that lacks a value.
-_KEEP_CALL = f"{_insert_into('calls', Call._fields)} ON CONFLICT (key) DO NOTHING"
-_INSERT_CHARGE = _insert_into("charges", Charge._fields)
+    return call._asdict() | {"request": pack(call.request)}
 
 
 def now() -> str:

@@ -15,7 +15,6 @@ from resources.images.store import ImageStore
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Ledger, check
 from resources.llm.ledger.check import check_all, require_sound
-from resources.llm.ledger.salvage import salvage
 from resources.llm.registry import load_registry
 from resources.llm.request import ChatRequest
 from resources.migrations import StoreError
@@ -107,10 +106,7 @@ def test_a_damaged_ledger_is_refused_before_a_request_is_sent_and_when_a_command
 
     for begin in (lambda: make_gateway(path, api).ask("s", questions(1)), bring_home_up_to_date):
         said = refused(path, begin)
-        assert (
-            "restore a backup (vlm-loom home restore)" in said
-            and "vlm-loom home salvage-ledger" in said
-        )
+        assert "restore a backup (vlm-loom home restore)" in said
 
     assert api.n_heard == 0
 
@@ -228,7 +224,7 @@ def test_a_ledger_damaged_while_a_stage_runs_ends_it_with_one_sentence(
 
     said = refused(path, lambda: gateway.ask("s", questions(2000)))
 
-    assert "is damaged (" in said and "vlm-loom home salvage-ledger" in said
+    assert "is damaged (" in said and "vlm-loom home restore" in said
 
 
 def test_an_answer_that_can_never_be_kept_stops_all_requests(path: Path, api: WatchedApi) -> None:
@@ -277,16 +273,12 @@ def test_a_request_that_does_not_unpack_is_found(path: Path) -> None:
         ("cost_usd = 'abc'", "cost_usd"),
     ],
 )
-def test_a_value_that_is_none_of_its_column_is_found_and_salvaged_around(
-    path: Path, change: str, column: str
-) -> None:
+def test_a_value_that_is_none_of_its_column_is_found(path: Path, change: str, column: str) -> None:
     fill(path)
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute(f"UPDATE calls SET {change} WHERE seq = 3")
 
     assert check_all(path).wrong == [f"row 3 of calls has a {column} that cannot be read"]
-    assert salvage(path).rows["calls"] == 101
-    assert check_all(path).wrong == []
 
 
 def test_a_text_that_cannot_be_decoded_is_one_sentence(path: Path) -> None:

@@ -32,12 +32,11 @@ class RequestLocks:
         """Take a lock; one that is got after the caller was cancelled is released."""
         if not self._locks.may_wait:
             return self._locks.take(offset)
-        loop = asyncio.get_running_loop()
-        taking = loop.run_in_executor(None, self._locks.take, offset)
+        taking = asyncio.get_running_loop().run_in_executor(None, self._locks.take, offset)
 
         def give_back(taken: asyncio.Future[bool]) -> None:
-            if taken.exception() is None and taken.result():
-                loop.run_in_executor(None, self._locks.release, offset)
+            if not taken.cancelled() and taken.exception() is None and taken.result():
+                self._locks.release(offset)
 
         try:
             return await asyncio.shield(taking)

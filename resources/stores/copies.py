@@ -65,7 +65,7 @@ def _fill(store: Store, path: Path, source: Connection) -> int | None:
         for rows in _rows(source, table):
             with store.transaction(in_turn=False) as connection:
                 # Those that an interrupted move has brought are there.
-                connection.execute(insert_missing(connection, table), rows)
+                connection.execute(insert_missing(connection.dialect.name, table), rows)
     n_rows = sum(_compare(store, table, source) for table in tables)
     with store.transaction() as connection:
         for table in tables:

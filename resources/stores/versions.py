@@ -1,7 +1,7 @@
 """Versions of a store: Alembic's revisions, whose names are the numbers of versions.
 
 The table `alembic_version` of a store has its number. A file has it in `PRAGMA user_version`, too,
-where every vlm-loom since 0.2.0 looks for it. A new store is made from its MetaData, with the newest one.
+where every vlm-loom since 0.2.0 looks for it. A new store is made from its MetaData.
 A store of an earlier vlm-loom gets the table when this version opens it; on Postgres its number
 was in the table `loom_version`.
 

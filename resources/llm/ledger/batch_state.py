@@ -6,9 +6,21 @@ told. What belongs here: those rows. Talking to a provider is `batches.py`.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, case, delete, func, insert, select, text, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Row,
+    bindparam,
+    case,
+    delete,
+    func,
+    insert,
+    select,
+    text,
+    update,
+)
 
 from resources.llm.ledger.calls import Call, Charge, now, pack, unpack
 from resources.llm.ledger.calls import insert as add_rows
@@ -19,6 +31,7 @@ from resources.stores.inserts import insert_missing
 
 MAX_SUBMISSIONS = 3
 """Batches a request goes through before it counts as lost."""
+_ITEM = select(BATCH_ITEMS).where(BATCH_ITEMS.c.key == bindparam("of_key"))
 _TAKE = text("""
 INSERT INTO batch_items (
     key, batch, submissions, state, kind, detail, stage, run, prompt_version, request
@@ -79,8 +92,9 @@ class BatchState:
 
     def item(self, key: str) -> Item | None:
         """The request `key`, if it is on its way or came back without an answer."""
-        items = self._items(BATCH_ITEMS.c.key == key)
-        return items[0] if items else None
+        with self._store.read() as connection:
+            row = connection.execute(_ITEM, {"of_key": key}).first()
+        return None if row is None else _item(row)
 
     def waiting(self, batch: str) -> dict[str, Item]:
         """What waits in a batch, by key."""
@@ -108,7 +122,9 @@ class BatchState:
         """A run stops to wait for these batches."""
         with self._store.transaction() as connection:
             for batch in batches:
-                wait = insert_missing(connection, BATCH_WAITS).values(run=run, batch=batch)
+                wait = insert_missing(connection.dialect.name, BATCH_WAITS).values(
+                    run=run, batch=batch
+                )
                 connection.execute(wait)
 
     def ready_runs(self) -> list[str]:
@@ -192,7 +208,11 @@ class BatchState:
     def _items(self, *where: ColumnElement[bool]) -> list[Item]:
         with self._store.read() as connection:
             rows = connection.execute(select(BATCH_ITEMS).where(*where)).all()
-        return [Item(*row)._replace(request=unpack(row[-1])) for row in rows]
+        return [_item(row) for row in rows]
+
+
+def _item(row: Row[Any]) -> Item:
+    return Item._make(row)._replace(request=unpack(row[-1]))
 
 
 def _take(connection: Connection, batch: str, item: Item) -> bool:

@@ -7,9 +7,10 @@ What belongs here: what a row holds and how it is put into its table. Which rows
 import zlib
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from functools import cache
 from typing import NamedTuple
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, Executable
 from sqlalchemy import insert as insert_all
 
 from methods.ids import canonical_json
@@ -169,8 +170,9 @@ def insert(connection: Connection, calls: Sequence[Call | Charge]) -> None:
     kept: set[str] = set()
     if answers:
         # A second answer to a request is left out also if the first one came in the same batch.
-        keep = insert_missing(connection, CALLS).returning(CALLS.c.key)
-        kept = set(connection.execute(keep, list(map(_row, answers))).scalars())
+        kept = set(
+            connection.execute(_keep(connection.dialect.name), list(map(_row, answers))).scalars()
+        )
     charges = []
     for call in calls:
         if isinstance(call, Call):
@@ -181,7 +183,16 @@ def insert(connection: Connection, calls: Sequence[Call | Charge]) -> None:
             call = call.as_charge("The request had been answered by another process.")
         charges.append(_row(call._replace(response=call.response[:KEPT_CHARACTERS])))
     if charges:
-        connection.execute(insert_all(CHARGES), charges)
+        connection.execute(_CHARGE, charges)
+
+
+@cache
+def _keep(dialect: str) -> Executable:
+    """Insert calls whose keys are new; returns these keys."""
+    return insert_missing(dialect, CALLS).returning(CALLS.c.key)
+
+
+_CHARGE = insert_all(CHARGES)
 
 
 def _row(call: Call | Charge) -> dict[str, object]:

@@ -38,7 +38,10 @@ _LOOKUP_CHUNK = 500
 PAID_CALLS = table("paid_calls", column("run"), column("cost_usd"))
 IS_UNREAD = CALLS.c.outcome == UNREAD
 _CALLS = select(*(CALLS.c[name] for name in Call._fields))
-_OUTCOMES = select(*(CALLS.c[name] for name in OUTCOME_COLUMNS))
+# Statements are made once where they are run for each request: making one costs more than running it.
+_FIND = select(*(CALLS.c[name] for name in OUTCOME_COLUMNS)).where(
+    CALLS.c.key.in_(bindparam("keys", expanding=True))
+)
 
 
 class Renewal(NamedTuple):
@@ -93,7 +96,7 @@ class Ledger:
         for start in range(0, len(keys), _LOOKUP_CHUNK):
             chunk = keys[start : start + _LOOKUP_CHUNK]
             with self._store.read() as connection:
-                rows = connection.execute(_OUTCOMES.where(CALLS.c.key.in_(chunk))).all()
+                rows = connection.execute(_FIND, {"keys": chunk}).all()
             outcomes |= {row[0]: outcome_of(*row, cached=True) for row in rows}
         return outcomes
 

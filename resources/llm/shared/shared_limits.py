@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-from sqlalchemy import Connection, delete, insert, or_, select
+from sqlalchemy import Connection, bindparam, delete, insert, or_, select
 
 from resources.llm.ledger import Ledger
 from resources.llm.model_spec import ModelSpec
@@ -75,6 +75,11 @@ class Places:
 
 
 _TAKE = insert(TAKEN).returning(TAKEN.c.seq)
+_NEWS = (
+    select(TAKEN.c.seq, TAKEN.c.of, TAKEN.c.at, TAKEN.c.units)
+    .where(TAKEN.c.minute == bindparam("of_minute"), TAKEN.c.seq > bindparam("after"))
+    .order_by(TAKEN.c.seq)
+)
 _CLEAN_EVERY = 200
 """Turns after which rows are removed that no window has any more."""
 
@@ -121,20 +126,15 @@ class MinuteLog:
     @contextmanager
     def turn(self, now: float) -> Iterator[Turn]:
         """This process's turn."""
-        columns = TAKEN.c
         with self._store.transaction() as connection:
             shared = server_seconds(connection)
             ahead = 0.0 if shared is None else shared - time.monotonic()
             if self._turns % _CLEAN_EVERY == 0:
                 # What is later than now was taken before the machine was restarted.
-                gone = or_(columns.at <= now + ahead - self._window, columns.at > now + ahead)
-                connection.execute(delete(TAKEN).where(columns.minute == self._minute, gone))
+                gone = or_(TAKEN.c.at <= now + ahead - self._window, TAKEN.c.at > now + ahead)
+                connection.execute(delete(TAKEN).where(TAKEN.c.minute == self._minute, gone))
             self._turns += 1
-            rows = connection.execute(
-                select(columns.seq, columns.of, columns.at, columns.units)
-                .where(columns.minute == self._minute, columns.seq > self._read)
-                .order_by(columns.seq)
-            )
+            rows = connection.execute(_NEWS, {"of_minute": self._minute, "after": self._read})
             taken = [Taken(seq, of, at - ahead, units) for seq, of, at, units in rows]
             # Others have committed these rows: they are read once, also where this turn fails.
             self._read = taken[-1].seq if taken else self._read

@@ -203,6 +203,7 @@ def test_a_ledger_that_is_taken_away_ends_the_stage_before_the_next_request(
 
 def test_a_deleted_ledger_is_noticed_by_who_opens_another_connection(path: Path) -> None:
     ledger = Ledger(path)
+    ledger.close()
     path.unlink()
 
     refused(path, lambda: len(ledger))

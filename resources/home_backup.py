@@ -28,14 +28,13 @@ from resources.atomic_file import drafted
 from resources.bounded import read_file
 from resources.home_cleaning import BESIDE, REMADE, require_unused
 from resources.lake_file import lake_address
-from resources.sqlite_connection import is_damaged
-from resources.sqlite_file import copy_sqlite
 from resources.store_damage import (
     duckdb_damage,
     duckdb_log_damage,
     sqlite_damage,
     sqlite_log_damage,
 )
+from resources.stores.sqlite import copy_sqlite, is_damaged
 from resources.stores_of_home import require_kept
 from resources.warehouse import Warehouse
 

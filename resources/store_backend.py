@@ -11,9 +11,10 @@ from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
 from resources.migrations import StoreError
-from resources.sqlite_file import SqliteFile, copy_sqlite
+from resources.sqlite_file import SqliteFile
 from resources.stores import StoreKind, copies
 from resources.stores.address import VARIABLE, database, files_alone, packages
+from resources.stores.sqlite import copy_sqlite
 
 if TYPE_CHECKING:
     from resources.postgres.schema import PostgresSchema

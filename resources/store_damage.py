@@ -11,7 +11,7 @@ from contextlib import closing
 from pathlib import Path
 
 from resources.duckdb_file import quoted
-from resources.sqlite_file import size_of
+from resources.stores.sqlite import size_of
 
 _WAL_HEADER, _FRAME_HEADER, _INDEX_HEADER = 32, 24, 100
 """Bytes (sqlite.org/walformat.html)."""

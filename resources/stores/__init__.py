@@ -8,7 +8,8 @@ A store is declared once and runs on both::
 
     store = open_store(INDEX, path)         # the file, or the schema `images` if LOOM_STORES is set
     with store.transaction() as connection: # durable when the block ends; rolled back if it raises
-        connection.execute(insert_or_ignore(FETCHED), [{"url": "u", "image_id": "i"}])
+        new = insert_missing(connection.dialect.name, FETCHED)
+        connection.execute(new, [{"url": "u", "image_id": "i"}])
     with store.read() as connection:        # one statement, or several that need not agree
         rows = connection.execute(select(FETCHED).where(FETCHED.c.url.in_(urls))).all()
 
@@ -17,7 +18,9 @@ A store is declared once and runs on both::
 - Short statements are SQLAlchemy expressions, long ones `.sql` files with `:name` values for
   `sqlalchemy.text`. A list is an expanding parameter: `bindparam("keys", expanding=True)`.
   Postgres must know the type of a value that may be NULL: write `CAST(:stage AS TEXT) IS NULL`.
-- A view or trigger is DDL after the table, one text for each dialect (`Both` in `ddl.py`).
+- A view or trigger is a `DDL` that an event runs after the tables (`after_create`); one for each dialect
+  if they differ, with `execute_if(dialect="sqlite")`.
+- Make a statement that each request runs once, at module level: making one costs more than running it.
 - Each transaction and read uses a connection of the engine's pool. Inside a transaction use its
   connection: another one does not see what the transaction has written.
 - A broken constraint is `sqlalchemy.exc.IntegrityError`. Errors of the file, the server or the disk are

@@ -21,7 +21,7 @@ BUSY_TIMEOUT = 60.0
 _DAMAGED = (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT)
 _SAY_DAMAGED = ("no such table", "no such column", "Could not decode to UTF-8")
 """Beginnings of messages that say that a file is damaged, without such a code."""
-_REFUSED = (
+REFUSED = (
     sqlite3.SQLITE_CANTOPEN,
     sqlite3.SQLITE_BUSY,
     sqlite3.SQLITE_LOCKED,
@@ -133,7 +133,7 @@ class SqliteStore:
         if is_damaged(error):
             message = str(error).partition(" with text ")[0]
             return StoreError(f"{self.path} is damaged ({message}): {self.kind.if_damaged}.")
-        if code in _REFUSED:
+        if code in REFUSED:
             advice = "make room on its disk" if code == sqlite3.SQLITE_FULL else "put that right"
             return StoreError(f"{self.path} cannot be used ({error}): {advice}, and start again.")
         return error

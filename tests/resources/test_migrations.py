@@ -19,6 +19,8 @@ from resources.llm.ledger.ledger import Ledger
 from resources.migrations import BASELINE, StoreError, current_version, migrations
 from resources.review.file import ReviewFile
 from resources.review.store import ReviewStore
+from resources.stores import look
+from resources.stores.sqlite import SqliteStore, require_upgradable
 from resources.warehouse import Warehouse, WarehouseError
 from resources.warehouse_schema import MIGRATIONS, sql_text
 from tests.homes.kept import VERSIONS, unpack
@@ -28,8 +30,8 @@ from tests.resources.older_stores import (
     TODAY,
     forget_sql,
     rows_of_today,
+    small_kind,
     small_sql,
-    sqlite_file,
     sqlite_of_the_baseline,
     warehouse_of_the_baseline,
 )
@@ -196,14 +198,14 @@ def test_a_review_store_whose_first_step_lacked_a_view_gets_it(tmp_path: Path) -
 def test_a_sqlite_file_with_the_number_of_a_version_and_other_tables_is_refused_and_not_touched(
     tmp_path: Path, change: str, said: str
 ) -> None:
-    kind = sqlite_file(tmp_path / "kind")
+    kind = small_kind(tmp_path / "kind")
     older = sqlite_of_the_baseline(tmp_path / "older.sqlite")
     with closing(sqlite3.connect(older)) as connection:
         connection.execute(change)
     before = older.read_bytes()
 
     with pytest.raises(StoreError) as refused:
-        kind.require_upgradable(older)
+        require_upgradable(kind, older)
 
     assert said in str(refused.value) and "version of vlm-loom that made it" in str(refused.value)
     assert older.read_bytes() == before
@@ -240,12 +242,12 @@ def test_an_older_warehouse_gets_the_form_that_sql_declares_and_keeps_its_rows(
 def test_an_older_sqlite_file_gets_the_form_that_its_schema_declares_and_keeps_its_rows(
     tmp_path: Path,
 ) -> None:
-    kind = sqlite_file(tmp_path / "kind")
+    kind = small_kind(tmp_path / "kind")
     older = sqlite_of_the_baseline(tmp_path / "older.sqlite")
-    kind.require_upgradable(older)
+    require_upgradable(kind, older)
 
     for path in (older, tmp_path / "new.sqlite"):
-        kind(path)
+        SqliteStore(kind, path)
         with closing(sqlite3.connect(path)) as connection:
             assert connection.execute("PRAGMA user_version").fetchone() == (TODAY,)
 
@@ -254,11 +256,11 @@ def test_an_older_sqlite_file_gets_the_form_that_its_schema_declares_and_keeps_i
 
 
 def test_a_file_that_is_looked_at_is_not_upgraded(tmp_path: Path) -> None:
-    kind = sqlite_file(tmp_path / "kind")
+    kind = small_kind(tmp_path / "kind")
     older = sqlite_of_the_baseline(tmp_path / "older.sqlite")
     said = f"has version {BASELINE} and is read as version {TODAY}"
     with pytest.raises(StoreError, match=said):
-        kind.look(older, lambda connection: connection.execute("SELECT 1").fetchone())
+        look(kind, older, lambda connection: connection.exec_driver_sql("SELECT 1").fetchone())
 
 
 # --- What is refused -----------------------------------------------------------------------------

@@ -34,7 +34,8 @@ from resources.store_damage import (
     sqlite_damage,
     sqlite_log_damage,
 )
-from resources.stores.sqlite import copy_sqlite, is_damaged
+from resources.stores.sqlite import copy_sqlite
+from resources.stores.sqlite_errors import is_damaged
 from resources.stores_of_home import require_kept
 from resources.warehouse import Warehouse
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from resources.migrations import StoreError
-from resources.stores.sqlite import REFUSED, is_damaged, result_code
+from resources.stores.sqlite_errors import REFUSED, is_damaged, result_code
 
 
 class NamedConnection(sqlite3.Connection):

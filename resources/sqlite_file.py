@@ -30,11 +30,10 @@ from resources.stores.sqlite import (
     _identity,
     _stamp,
     address_of,
-    is_damaged,
     require_content,
     size_of,
-    unwritable,
 )
+from resources.stores.sqlite_errors import is_damaged, unwritable
 from resources.stores.versions import statements
 
 T = TypeVar("T")

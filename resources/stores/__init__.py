@@ -18,8 +18,8 @@ A store is declared once and runs on both::
 - Short statements are SQLAlchemy expressions, long ones `.sql` files with `:name` values for
   `sqlalchemy.text`. A list is an expanding parameter: `bindparam("keys", expanding=True)`.
   Postgres must know the type of a value that may be NULL: write `CAST(:stage AS TEXT) IS NULL`.
-- A view or trigger is a `DDL` that an event runs after the tables (`after_create`); one for each dialect
-  if they differ, with `execute_if(dialect="sqlite")`.
+- A view or trigger is a `DDL` that an event runs after the tables (`after_create`); one for each
+  dialect if they differ, with `execute_if(dialect="sqlite")`.
 - Make a statement that each request runs once, at module level: making one costs more than running it.
 - Each transaction and read uses a connection of the engine's pool. Inside a transaction use its
   connection: another one does not see what the transaction has written.

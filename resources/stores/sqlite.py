@@ -15,24 +15,10 @@ from resources.home import is_writable
 from resources.migrations import StoreError, another_version, missing_steps, require_kept
 from resources.stores import versions
 from resources.stores.engine import RESTORE, StoreKind, tracked
+from resources.stores.sqlite_errors import REFUSED, is_damaged, result_code, unwritable
 
 BUSY_TIMEOUT = 60.0
 """Seconds to wait for other writers: a transaction takes milliseconds, so this is a hang."""
-_DAMAGED = (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT)
-_SAY_DAMAGED = ("no such table", "no such column", "Could not decode to UTF-8")
-"""Beginnings of messages that say that a file is damaged, without such a code."""
-REFUSED = (
-    sqlite3.SQLITE_CANTOPEN,
-    sqlite3.SQLITE_BUSY,
-    sqlite3.SQLITE_LOCKED,
-    sqlite3.SQLITE_FULL,
-    sqlite3.SQLITE_IOERR,
-    sqlite3.SQLITE_NOMEM,
-    sqlite3.SQLITE_PERM,
-    sqlite3.SQLITE_PROTOCOL,
-    sqlite3.SQLITE_READONLY,
-)
-"""Result codes of a file that cannot be read or written now."""
 _DECLARATIONS = """
 SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite!_%' ESCAPE '!'
 ORDER BY type <> 'table', rowid
@@ -328,28 +314,6 @@ def copy_sqlite(source: Path, target: Path) -> None:
     ):
         # All pages in one step: in several, each write of another process would begin it again.
         here.backup(there)
-
-
-def result_code(error: sqlite3.Error) -> int:
-    """SQLite's primary result code: the lowest byte."""
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF
-
-
-def is_damaged(error: sqlite3.Error) -> bool:
-    """Whether SQLite says that the file is not what the store has written.
-
-    A file that SQLite cannot open may be whole: the process may have too many files open.
-    """
-    # A file that was cut off to nothing is an empty database to SQLite.
-    return result_code(error) in _DAMAGED or str(error).startswith(_SAY_DAMAGED)
-
-
-def unwritable(path: Path, error: Exception) -> str:
-    """The sentence about a file that may not be written: there is nothing wrong with it."""
-    return (
-        f"{path} may not be written ({error}): make its folder one that you may write to, or copy the "
-        "home to one and set LOOM_HOME to it."
-    )
 
 
 def size_of(path: Path) -> int:

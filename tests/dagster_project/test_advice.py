@@ -13,7 +13,7 @@ from dagster_project.cli import main as loom
 from resources import warehouse as warehouse_module
 from resources.corpus.corpus import Corpus, CorpusError
 from resources.home_backup import back_up
-from resources.stores.sqlite import is_damaged
+from resources.stores.sqlite_errors import is_damaged
 from resources.warehouse import Warehouse, WarehouseError
 
 LIST = ["release", "list"]

@@ -19,14 +19,8 @@ from resources.home import is_writable
 from resources.llm.ledger.calls import readable
 from resources.llm.ledger.file import CLASSES, LEDGER
 from resources.migrations import StoreError, missing_steps
-from resources.stores.sqlite import (
-    BUSY_TIMEOUT,
-    address_of,
-    is_damaged,
-    require_content,
-    size_of,
-    unwritable,
-)
+from resources.stores.sqlite import BUSY_TIMEOUT, address_of, require_content, size_of
+from resources.stores.sqlite_errors import is_damaged, unwritable
 
 WALKED_EACH_TIME = 64 * 2**20
 """Bytes of a ledger whose pages are all walked each time: that takes 60 ms."""

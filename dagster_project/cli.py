@@ -100,7 +100,7 @@ def run_one(job: str, shards: tuple[str, ...]) -> int:
 
     The job ingest ingests every shard of the corpus, or those of --partition."""
     from dagster_project.run import run_alone, run_ingest
-    from resources.stores import require_home
+    from resources.stores_of_home import require_home
 
     if job == "ingest":
         return run_ingest(shards)
@@ -331,7 +331,7 @@ def verify_folder(folder: Path) -> None:
     """Check every file of an exported folder against its list; a name alone is also one of the home."""
     from resources.exports.folder import checked_files, told
     from resources.files.home import releases_path
-    from resources.stores import require_home
+    from resources.stores_of_home import require_home
 
     if not folder.exists() and folder.name == str(folder):
         require_home()
@@ -488,7 +488,7 @@ def restore(source: Path, overwrite: bool) -> None:
 @click.option("--back", is_flag=True, help="Bring what they have back to this home.")
 def move(back: bool) -> None:
     """Bring the home to what LOOM_STORES, LOOM_WAREHOUSE and LOOM_FILES name."""
-    from resources.stores import require_home
+    from resources.stores_of_home import require_home
     from resources.upkeep.moving import move
 
     if not back:
@@ -502,14 +502,6 @@ def check_ledger() -> None:
     from dagster_project.home import check_ledger
 
     print(check_ledger())
-
-
-@home.command("salvage-ledger", example="vlm-loom home salvage-ledger")
-def salvage_ledger() -> None:
-    """Make a new ledger of what can be read of a damaged one, which is kept."""
-    from dagster_project.home import salvage_ledger
-
-    print(salvage_ledger())
 
 
 @home.command("clean", example="vlm-loom home clean")

@@ -34,7 +34,7 @@ from dagster_project.results import show_reports, show_results
 from dagster_project.run_tags import ONLY_OUTDATED
 from resources.embedding.embedder import Embedder
 from resources.files import home
-from resources.stores import bring_home_up_to_date, usable_home
+from resources.stores_of_home import bring_home_up_to_date, usable_home
 
 UNFINISHED = ["demo"]
 """What stands for earlier demos that did not finish: the next one goes on with what is left of their

@@ -19,11 +19,10 @@ from assets.common.settings import SECTIONS
 from dagster_project.definitions import build_defs
 from dagster_project.job_runs import run_job
 from dagster_project.resources import corpus_folder, image_fetcher
-from resources import store_backend
 from resources.corpus.corpus import DOWNLOADS, WIKIPEDIA
 from resources.files import home
 from resources.files import object_storage as shared_files
-from resources.images.index import IndexFile
+from resources.images.index import INDEX
 from resources.images.store import open_images
 from resources.llm.dry_run import DryGateway, Forecast
 from resources.llm.ledger import Ledger
@@ -34,8 +33,9 @@ from resources.review.rules import read_rules
 from resources.review.store import RULES_FILE
 from resources.settings.asset_settings import read_sections
 from resources.settings.prompts import check_own_prompts
-from resources.store_backend import copy_store, database, is_there
-from resources.stores import bring_home_up_to_date
+from resources.store_backend import copy_store
+from resources.stores.address import VARIABLE, database, is_there
+from resources.stores_of_home import bring_home_up_to_date
 from resources.warehouse import lake_connection
 from resources.warehouse.configured import warehouse_of_home
 
@@ -92,7 +92,7 @@ def copied_home() -> Iterator[Ledger]:
         # Files are only added to these folders, so the copy may share them.
         index = home.image_index_path()
         if database() is not None:
-            copy_store(IndexFile, index, folder / index.name)
+            copy_store(INDEX, index, folder / index.name)
         for shared in (home.images_path(), real / DOWNLOADS, real / WIKIPEDIA, index):
             if shared.exists() and not (folder / shared.name).exists():
                 (folder / shared.name).symlink_to(shared)
@@ -107,7 +107,7 @@ def copied_home() -> Iterator[Ledger]:
 @contextmanager
 def home_at(folder: Path) -> Iterator[None]:
     """The home is that folder meanwhile, with all that is written: nothing is shared with others."""
-    shared = store_backend.VARIABLE, lake_connection.VARIABLE, shared_files.VARIABLE
+    shared = VARIABLE, lake_connection.VARIABLE, shared_files.VARIABLE
     before = {name: os.environ.pop(name, None) for name in ("LOOM_HOME", *shared)}
     os.environ["LOOM_HOME"] = str(folder)
     try:

@@ -1,7 +1,7 @@
-"""What is done to a home as a whole: back it up, restore it, mend its ledger, clean it.
+"""What is done to a home as a whole: back it up, restore it, check its ledger, clean it.
 
 What belongs here: the sentences that say what was done. What each does is `resources/upkeep/backup.py`,
-`resources/llm/ledger/check.py`, `resources/llm/ledger/salvage.py` and `resources/upkeep/cleaning.py`.
+`resources/llm/ledger/check.py` and `resources/upkeep/cleaning.py`.
 """
 
 from datetime import datetime
@@ -11,8 +11,7 @@ from methods.errors import UserError
 from methods.naming import listed
 from resources.files import home
 from resources.llm.ledger.check import Findings, check_all
-from resources.llm.ledger.salvage import salvage
-from resources.store_backend import shown_database
+from resources.stores.address import shown_database
 from resources.upkeep.backup import back_up, restore
 from resources.upkeep.cleaning import clean, require_unused
 
@@ -58,25 +57,10 @@ def check_ledger() -> str:
         for fault in findings.wrong:
             print(fault)
         raise UserError(
-            f"{path} is damaged: `vlm-loom home salvage-ledger` makes a new ledger of what can be "
-            "read, and counts it, `vlm-loom home restore` puts a backup back."
+            f"{path} is damaged: put a backup back (`vlm-loom home restore`). What was answered since "
+            "the backup is asked and paid for again."
         )
     return f"{path} is sound: {findings.n_calls} calls and {findings.n_charges} charges."
-
-
-def salvage_ledger() -> str:
-    """Make a new ledger of what can be read of a damaged one."""
-    path, findings = home.ledger_path(), _findings()
-    if not findings.wrong:
-        return f"{path} is sound: there is nothing to salvage."
-    done = salvage(path)
-    rows = ", ".join(f"{number} {name}" for name, number in done.rows.items())
-    missing = " and ".join(f"{number} {name}" for name, number in done.missing.items())
-    return (
-        f"{path} is a new ledger of what could be read: {rows}.\nMissing between those that were read: "
-        f"{missing}. What came after them cannot be counted.\nThe damaged file is {done.aside}: remove "
-        "it when you do not need it."
-    )
 
 
 def _findings() -> Findings:

@@ -20,11 +20,11 @@ import dagster as dg
 import yaml
 from filelock import FileLock
 
-from resources import store_backend
 from resources.files.atomic import write_atomically
 from resources.files.home import home
-from resources.sqlite_file import copy_sqlite
-from resources.stores import may_write, require_folder
+from resources.stores import address
+from resources.stores.sqlite import copy_sqlite
+from resources.stores_of_home import may_write, require_folder
 
 SETTINGS = Path(__file__).with_name("dagster.yaml")
 SHARED = Path(__file__).with_name("dagster_shared.yaml")
@@ -75,9 +75,9 @@ def _settings() -> bytes:
 
 def is_shared() -> bool:
     """Whether the instance is in the database that LOOM_STORES names. Raises StoreError."""
-    if store_backend.database() is None:
+    if address.database() is None:
         return False
-    with store_backend.packages():
+    with address.packages():
         from dagster_project.shared_storage import database
 
     return database() is not None

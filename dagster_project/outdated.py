@@ -24,7 +24,7 @@ from dagster_project.progress import is_wrong
 from resources.files.home import home, ledger_path, releases_path, review_path
 from resources.llm.ledger import Ledger
 from resources.review.store import ReviewStore
-from resources.store_backend import is_there
+from resources.stores.address import is_there
 from resources.warehouse import Warehouse
 from resources.warehouse.configured import warehouse_of_home
 from review.commands import QUEUES

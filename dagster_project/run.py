@@ -28,7 +28,7 @@ from dagster_project.progress import (
 from dagster_project.resources import corpus_folder
 from dagster_project.results import show_reports, show_results, show_site
 from resources.llm.registry import active_profile, load_registry
-from resources.stores import bring_home_up_to_date, usable_home
+from resources.stores_of_home import bring_home_up_to_date, usable_home
 from resources.warehouse.configured import warehouse_of_home
 
 

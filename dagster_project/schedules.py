@@ -19,7 +19,7 @@ from methods.errors import UserError
 from resources.files import home
 from resources.llm.ledger import Ledger
 from resources.llm.registry import active_profile, load_registry
-from resources.store_backend import is_there
+from resources.stores.address import is_there
 from resources.warehouse.configured import warehouse_of_home
 
 

@@ -39,7 +39,7 @@ from resources.llm.registry import load_registry
 from resources.migrations import StoreError
 from resources.offline.process import OfflineServer
 from resources.review.store import ReviewStore
-from resources.store_backend import is_there
+from resources.stores.address import is_there
 
 # Dagster copies a sensor when it resolves the sensor's jobs, and warns of the copy's own parameters.
 warnings.filterwarnings("ignore", message="Parameter `owners` of initializer `SensorDefinition")

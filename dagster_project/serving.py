@@ -21,7 +21,7 @@ from dagster_project.ui import prepare_instance
 from methods.errors import UserError
 from resources.files.atomic import write_atomically
 from resources.files.home import REPO_ROOT, home
-from resources.stores import bring_home_up_to_date, usable_home
+from resources.stores_of_home import bring_home_up_to_date, usable_home
 from resources.web.ports import HOST, require_free
 
 CODE = "LOOM_CODE"

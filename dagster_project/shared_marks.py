@@ -16,7 +16,7 @@ import psycopg
 
 from dagster_project.shared_storage import at_work, database
 from resources.migrations import StoreError
-from resources.store_backend import shown_database
+from resources.stores.address import shown_database
 
 LOOK_SECONDS = 5.0
 """How often the process of a run looks whether its session is still there."""

@@ -18,9 +18,9 @@ from sqlalchemy.engine import URL, ExceptionContext, make_url
 from sqlalchemy.exc import ArgumentError
 from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_exponential
 
-from resources import store_backend
 from resources.migrations import StoreAway, StoreError
-from resources.store_backend import VARIABLE
+from resources.stores import address as store_address
+from resources.stores.address import VARIABLE
 
 SCHEMA = "dagster"
 PATIENCE = 300.0
@@ -32,8 +32,8 @@ _MAKING = 0x6C6F6F6D64
 
 
 def database() -> str | None:
-    """As of `store_backend`, for Dagster: with the database's name, without which it is refused."""
-    address = store_backend.database()
+    """The address of the stores' database for Dagster, which refuses one without a name."""
+    address = store_address.database()
     if address:
         # Looked at alone: SQLAlchemy writes a blank of a password as libpq does not read it.
         _url(address)

@@ -18,7 +18,7 @@ from dagster_project.resources import corpus_folder
 from dagster_project.supervisor import supervise
 from methods.errors import UserError
 from resources.files.home import REPO_ROOT, home
-from resources.stores import bring_home_up_to_date, require_folder, usable_home
+from resources.stores_of_home import bring_home_up_to_date, require_folder, usable_home
 from resources.web.addresses import CALLS
 from resources.web.ports import HOST, require_free, reserve_for_ui
 

@@ -138,7 +138,7 @@ class Command(click.Command):
     def invoke(self, ctx: click.Context) -> Any:
         """As click does, once the arguments are known to be right."""
         if self.workspace != "unused":
-            from resources.stores import require_folder, require_home
+            from resources.stores_of_home import require_folder, require_home
 
             require_home() if self.workspace == "required" else require_folder()
             say_workspace()
@@ -160,7 +160,7 @@ class HomeCommand(Command):
 
     def prepare(self) -> None:
         """Bring the files of the workspace to this version."""
-        from resources.stores import bring_home_up_to_date
+        from resources.stores_of_home import bring_home_up_to_date
 
         bring_home_up_to_date()
 
@@ -170,7 +170,7 @@ class ReadingCommand(HomeCommand):
 
     def prepare(self) -> None:
         """Bring the files of the workspace to this version if they may be written."""
-        from resources.stores import may_write
+        from resources.stores_of_home import may_write
 
         if may_write():
             super().prepare()

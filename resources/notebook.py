@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from methods.naming import nearest
 from resources.files import home
-from resources.stores import require_kept, usable_home
+from resources.stores_of_home import require_kept, usable_home
 from resources.warehouse import Warehouse, WarehouseError
 from resources.warehouse.configured import require_plain_path
 from resources.warehouse.lake_connection import lake_address

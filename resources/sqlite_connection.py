@@ -11,37 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from resources.migrations import StoreError
-
-_DAMAGED = (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT)
-"""Result codes that say that the file is not what the store has made."""
-_SAY_DAMAGED = ("no such table", "no such column", "Could not decode to UTF-8")
-"""How errors without such a code begin that say it, too."""
-_REFUSED = (
-    sqlite3.SQLITE_CANTOPEN,
-    sqlite3.SQLITE_BUSY,
-    sqlite3.SQLITE_LOCKED,
-    sqlite3.SQLITE_FULL,
-    sqlite3.SQLITE_IOERR,
-    sqlite3.SQLITE_NOMEM,
-    sqlite3.SQLITE_PERM,
-    sqlite3.SQLITE_PROTOCOL,
-    sqlite3.SQLITE_READONLY,
-)
-"""Result codes that say that the file cannot be read or written now."""
-
-
-def result_code(error: sqlite3.Error) -> int:
-    """SQLite's result code: the lowest byte, the others say more of it."""
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF
-
-
-def is_damaged(error: sqlite3.Error) -> bool:
-    """Whether SQLite says that the file is not what the store has made.
-
-    A file that it cannot open may be whole: the process may have too many files open.
-    """
-    # A file that was cut off to nothing is an empty database to SQLite.
-    return result_code(error) in _DAMAGED or str(error).startswith(_SAY_DAMAGED)
+from resources.stores.sqlite_errors import REFUSED, is_damaged, result_code
 
 
 class NamedConnection(sqlite3.Connection):
@@ -84,7 +54,7 @@ class NamedConnection(sqlite3.Connection):
         if is_damaged(error):
             message = str(error).partition(" with text ")[0]
             return StoreError(f"{self.path} is damaged ({message}): {self.advice}.")
-        if code in _REFUSED:
+        if code in REFUSED:
             advice = "make room on its disk" if code == sqlite3.SQLITE_FULL else "put that right"
             return StoreError(f"{self.path} cannot be used ({error}): {advice}, and start again.")
         return error

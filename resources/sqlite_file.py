@@ -24,10 +24,18 @@ from resources.migrations import (
     missing_steps,
     require_kept,
 )
-from resources.sqlite_connection import NamedConnection, is_damaged
+from resources.sqlite_connection import NamedConnection
+from resources.stores.sqlite import (
+    BUSY_TIMEOUT,
+    _identity,
+    _stamp,
+    address_of,
+    require_content,
+    size_of,
+)
+from resources.stores.sqlite_errors import is_damaged, unwritable
+from resources.stores.versions import statements
 
-BUSY_TIMEOUT = 60.0
-"""Seconds to wait for other writers: a transaction takes milliseconds, so this is a hang."""
 T = TypeVar("T")
 _DECLARATIONS = """
 SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite!_%' ESCAPE '!'
@@ -295,41 +303,6 @@ class SqliteFile:
         return missing_steps(cls.migrations_folder(), path, _version(connection))
 
 
-def address_of(path: Path) -> str:
-    """The URI by which SQLite opens a file, only for reading if this user may not write it."""
-    if is_writable(path):
-        return f"{path.resolve().as_uri()}?mode=rw"
-    # Without a log nobody writes the file, and SQLite would have to make two files next to it.
-    unchanged = "" if Path(f"{path}-wal").exists() else "&immutable=1"
-    return f"{path.resolve().as_uri()}?mode=ro{unchanged}"
-
-
-def require_content(path: Path) -> None:
-    """Raise StoreError where a file has no bytes: nothing can be read of it."""
-    if not (path.stat().st_size or size_of(Path(f"{path}-wal"))):
-        raise StoreError(f"{path} is empty, and was not made so: {SqliteFile.IF_DAMAGED}.")
-
-
-def copy_sqlite(source: Path, target: Path) -> None:
-    """Copy a SQLite file as it is at one moment, while others write it; `target` is closed again."""
-    with (
-        closing(sqlite3.connect(address_of(source), uri=True, timeout=BUSY_TIMEOUT)) as here,
-        closing(sqlite3.connect(target, timeout=BUSY_TIMEOUT)) as there,
-    ):
-        # All pages in one step: in several, each write of another process would begin it anew.
-        here.backup(there)
-
-
-def statements(text: str) -> Iterator[str]:
-    """The statements of a script, one after another: running it as a script ends the transaction."""
-    statement = ""
-    for line in text.splitlines(keepends=True):
-        statement += line
-        if sqlite3.complete_statement(statement):
-            yield statement
-            statement = ""
-
-
 @contextmanager
 def _explained(path: Path, if_damaged: str) -> Iterator[None]:
     """Raise StoreError, one sentence, for what SQLite says of the file while it is opened."""
@@ -347,23 +320,6 @@ def _explained(path: Path, if_damaged: str) -> Iterator[None]:
         ) from error
 
 
-def unwritable(path: Path, error: Exception) -> str:
-    """The sentence about a file that may not be written: there is nothing wrong with it."""
-    return (
-        f"{path} may not be written ({error}): make its folder one that you may write to, or copy the "
-        "home to one and set LOOM_HOME to it."
-    )
-
-
-def _identity(path: Path) -> tuple[int, int] | None:
-    """Device and number of the file at a path; None where none is."""
-    try:
-        stat = path.stat()
-    except FileNotFoundError:
-        return None
-    return stat.st_dev, stat.st_ino
-
-
 def _run(connection: sqlite3.Connection, scripts: Iterable[str], version: int) -> None:
     """Run scripts and write down the version that they make, in one transaction."""
     with connection:
@@ -377,17 +333,6 @@ def _run(connection: sqlite3.Connection, scripts: Iterable[str], version: int) -
 def _names(connection: sqlite3.Connection) -> set[str]:
     """Names of tables, views, indexes and triggers, and of the tables' columns."""
     return {name for (name,) in connection.execute(_NAMES)}
-
-
-def size_of(path: Path) -> int:
-    """Bytes of a file; 0 where none is."""
-    return path.stat().st_size if path.exists() else 0
-
-
-def _stamp(path: Path) -> tuple[int, int, bool]:
-    """Changes when a file is written, or somebody opens it to write."""
-    state = path.stat()
-    return state.st_mtime_ns, state.st_size, Path(f"{path}-wal").exists()
 
 
 def _version(connection: sqlite3.Connection) -> int:

@@ -3,68 +3,27 @@
 What belongs here: this choice, and what differs by it for those who use a store.
 """
 
-import os
-import re
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from itertools import zip_longest
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
 from resources.migrations import StoreError
-from resources.sqlite_file import SqliteFile, copy_sqlite
+from resources.sqlite_file import SqliteFile
+from resources.stores import StoreKind, copies
+from resources.stores.address import VARIABLE, database, files_alone, packages
+from resources.stores.sqlite import copy_sqlite
 
 if TYPE_CHECKING:
     from resources.postgres.schema import PostgresSchema
 
-VARIABLE = "LOOM_STORES"
-_SCHEMES = ("postgresql://", "postgres://")
-_HOST = re.compile(r"(\[[^\]]*\]|[^:@\[\]]*)(:\d*)?")
 _ROWS_AT_ONCE = 1000
 _OPENED: "dict[tuple[str, str], PostgresSchema]" = {}
 _OPENING = Lock()
 File = TypeVar("File", bound=SqliteFile)
 T = TypeVar("T")
-
-
-def database() -> str | None:
-    """The address of the database that the stores are in; None where they are files of the home.
-
-    Raises StoreError for what is no such address.
-    """
-    address = os.environ.get(VARIABLE, "")
-    if address and not is_address(address):
-        raise StoreError(
-            f"{VARIABLE} is no address of a Postgres database: set it as in "
-            "postgresql://user@host:5432/database, with special characters of a password as %XX, or "
-            "unset it to use files of the home."
-        )
-    return address or None
-
-
-def is_address(text: str) -> bool:
-    """Whether a text is the address of a Postgres server, with each part where libpq looks for it.
-
-    A password with a bare / or @ would be read as host, port or database, and so be shown.
-    """
-    scheme, rest = text[: text.find("//") + 2], text[text.find("//") + 2 :]
-    authority, _, path = rest.partition("/")
-    user, _, hosts = authority.rpartition("@")
-    whole = "@" not in user and "@" not in path.partition("?")[0]
-    return scheme in _SCHEMES and whole and all(map(_HOST.fullmatch, hosts.split(",")))
-
-
-def shown_database() -> str | None:
-    """The address as it may be shown, without its password; None where the stores are files."""
-    address = database()
-    if address is None:
-        return None
-    with packages():
-        from resources.postgres.connection import shown_address
-
-    return shown_address(address)
 
 
 def open_store(kind: type[File], path: Path | str) -> File:
@@ -86,11 +45,6 @@ def look(kind: type[SqliteFile], path: Path, question: Callable[[sqlite3.Connect
         store.close()
 
 
-def is_there(path: Path) -> bool:
-    """Whether there is the store whose file is at `path`: in a database it is there when it is used."""
-    return database() is not None or path.exists()
-
-
 def server_seconds(connection: sqlite3.Connection) -> float | None:
     """The time by the clock of the store's server, which all machines have in common, in seconds since
     1970; None where the store is a file and the machine's clock is the one."""
@@ -99,8 +53,11 @@ def server_seconds(connection: sqlite3.Connection) -> float | None:
     return float(connection.seconds())
 
 
-def copy_store(kind: type[SqliteFile], path: Path, target: Path) -> None:
+def copy_store(kind: type[SqliteFile] | StoreKind, path: Path, target: Path) -> None:
     """Copy a store to the new SQLite file `target`, as it is at one moment, while others write it."""
+    if isinstance(kind, StoreKind):
+        copies.copy_store(kind, path, target)
+        return
     if database() is None:
         copy_sqlite(path, target)
         return
@@ -118,13 +75,15 @@ def copy_store(kind: type[SqliteFile], path: Path, target: Path) -> None:
     copy.close()
 
 
-def fill_store(kind: type[SqliteFile], path: Path) -> int | None:
+def fill_store(kind: type[SqliteFile] | StoreKind, path: Path) -> int | None:
     """Bring the rows of the file at `path`, which nobody writes, to the database; how many there are.
 
     Rows are stored some at a time, so that who was interrupted goes on; at its end each row of the
     file is compared with that of the database. None where that was done before. Raises StoreError
     where the database has rows of its own, or those of another file.
     """
+    if isinstance(kind, StoreKind):
+        return copies.fill_store(kind, path)
     store = _schema(kind)
     try:
         with files_alone():
@@ -228,17 +187,6 @@ def _tables(connection: sqlite3.Connection) -> list[_Table]:
     return tables
 
 
-@contextmanager
-def files_alone() -> Iterator[None]:
-    """The stores are files of the home meanwhile, as in a copy of it."""
-    before = os.environ.pop(VARIABLE, None)
-    try:
-        yield
-    finally:
-        if before is not None:
-            os.environ[VARIABLE] = before
-
-
 def _schema(kind: type[SqliteFile]) -> "PostgresSchema":
     """The schema of a kind, one in a process: its stores share the sessions of threads."""
     address = database() or ""
@@ -249,15 +197,3 @@ def _schema(kind: type[SqliteFile]) -> "PostgresSchema":
 
             _OPENED[kind.NAME, address] = PostgresSchema(kind, address)
         return _OPENED[kind.NAME, address]
-
-
-@contextmanager
-def packages() -> Iterator[None]:
-    """Raise StoreError for packages of Postgres that the block imports and that are not there."""
-    try:
-        yield
-    except ImportError as error:
-        raise StoreError(
-            f"Stores on Postgres need packages that are not installed ({error}): "
-            "pip install 'vlm-loom[shared]', or unset LOOM_STORES."
-        ) from error

@@ -10,7 +10,7 @@ import struct
 from contextlib import closing
 from pathlib import Path
 
-from resources.sqlite_file import size_of
+from resources.stores.sqlite import size_of
 from resources.warehouse.duckdb_file import quoted
 
 _WAL_HEADER, _FRAME_HEADER, _INDEX_HEADER = 32, 24, 100

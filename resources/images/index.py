@@ -10,25 +10,55 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from sqlalchemy import MetaData, Table, select
+from sqlalchemy import text as statement
+
 from methods.batched import batched
 from methods.ids import canonical_json
 from methods.json_text import from_json
 from resources.images.store import FileState
-from resources.sqlite_file import SqliteFile
-from resources.store_backend import open_store
+from resources.stores import StoreKind, open_store
+from resources.stores.columns import integer, text
 
-_RECORD = """
+METADATA = MetaData()
+FETCHED = Table(
+    "fetched",
+    METADATA,
+    text("url", key=True),
+    text("image_id"),
+    text("facts"),
+    text("fetched_at"),
+    text("fetched_from", null=True),
+    text("file_sha1", null=True),
+    comment="What each address gave last.",
+    sqlite_strict=True,
+    sqlite_with_rowid=False,
+)
+VERIFIED = Table(
+    "verified",
+    METADATA,
+    text("image_id", key=True),
+    integer("n_bytes"),
+    integer("mtime_ns"),
+    integer("inode"),
+    comment="The state in which a stored file was last found to have the bytes of its name.",
+    sqlite_strict=True,
+    sqlite_with_rowid=False,
+)
+INDEX = StoreKind("images", METADATA, Path(__file__).with_name("migrations"))
+_RECORD = statement("""
 INSERT INTO fetched (url, image_id, facts, fetched_at, fetched_from, file_sha1)
-VALUES (?, ?, ?, ?, ?, ?)
+VALUES (:url, :image_id, :facts, :fetched_at, :fetched_from, :file_sha1)
 ON CONFLICT (url) DO UPDATE
 SET image_id = excluded.image_id, facts = excluded.facts, fetched_at = excluded.fetched_at,
     fetched_from = excluded.fetched_from, file_sha1 = excluded.file_sha1
-"""
-_VERIFIED = """
-INSERT INTO verified (image_id, n_bytes, mtime_ns, inode) VALUES (?, ?, ?, ?)
+""")
+_RECORD_VERIFIED = statement("""
+INSERT INTO verified (image_id, n_bytes, mtime_ns, inode)
+VALUES (:image_id, :n_bytes, :mtime_ns, :inode)
 ON CONFLICT (image_id) DO UPDATE
 SET n_bytes = excluded.n_bytes, mtime_ns = excluded.mtime_ns, inode = excluded.inode
-"""
+""")
 _LOOKUP_CHUNK = 500
 
 
@@ -56,30 +86,19 @@ class Fetched(NamedTuple):
     file_sha1: str | None = None
 
 
-class IndexFile(SqliteFile):
-    """The index's file."""
-
-    NAME = "images"
-    SCHEMA = (Path(__file__).with_name("index.sql"),)
-
-
 class ImageIndex:
-    """Knows and records addresses; safe among threads and processes: each thread has a connection."""
+    """Knows and records addresses; safe among threads and processes."""
 
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
-        self._file = open_store(IndexFile, self.path)
+        self._store = open_store(INDEX, self.path)
 
     def known(self, urls: Iterable[str]) -> dict[str, Entry]:
-        """What there is of these addresses, by address."""
+        """The entries of these addresses, by address; an address without an entry is left out."""
         entries: dict[str, Entry] = {}
         for chunk in batched(urls, _LOOKUP_CHUNK):
-            marks = ",".join("?" * len(chunk))
-            rows = self._file.connection.execute(
-                "SELECT url, image_id, facts, fetched_at, fetched_from, file_sha1 FROM fetched "
-                f"WHERE url IN ({marks})",
-                chunk,
-            ).fetchall()
+            with self._store.read() as connection:
+                rows = connection.execute(select(FETCHED).where(FETCHED.c.url.in_(chunk))).all()
             entries |= {row[0]: Entry(row[1], from_json(row[2]), *row[3:]) for row in rows}
         return entries
 
@@ -87,33 +106,35 @@ class ImageIndex:
         """The states in which these images' files were last found whole, by id."""
         states: dict[str, FileState] = {}
         for chunk in batched(image_ids, _LOOKUP_CHUNK):
-            marks = ",".join("?" * len(chunk))
-            rows = self._file.connection.execute(
-                f"SELECT image_id, n_bytes, mtime_ns, inode FROM verified WHERE image_id IN ({marks})",
-                chunk,
-            ).fetchall()
+            query = select(VERIFIED).where(VERIFIED.c.image_id.in_(chunk))
+            with self._store.read() as connection:
+                rows = connection.execute(query).all()
             states |= {row[0]: FileState(*row[1:]) for row in rows}
         return states
 
     def record_verified(self, states: Mapping[str, FileState]) -> None:
         """Keep the states in which files were found whole, durable on return."""
-        if states:
-            with self._file.transaction() as connection:
-                connection.executemany(_VERIFIED, [(one, *state) for one, state in states.items()])
+        rows = [{"image_id": image_id, **state._asdict()} for image_id, state in states.items()]
+        if rows:
+            with self._store.transaction() as connection:
+                connection.execute(_RECORD_VERIFIED, rows)
 
     def record(self, rows: Sequence[Fetched]) -> None:
         """Keep what addresses gave, durable on return; all of them or none.
 
-        What an address gave last stands. Raises ValueError for facts that are no JSON values.
+        What an address gave last stands.
+
+        Raises:
+            ValueError: Facts are not JSON values.
         """
         now = datetime.now(UTC).isoformat(timespec="seconds")
         values = [
-            (row.url, row.image_id, canonical_json(row.facts), now, row.fetched_from, row.file_sha1)
-            for row in rows
+            row._asdict() | {"facts": canonical_json(row.facts), "fetched_at": now} for row in rows
         ]
-        with self._file.transaction() as connection:
-            connection.executemany(_RECORD, values)
+        if values:
+            with self._store.transaction() as connection:
+                connection.execute(_RECORD, values)
 
     def close(self) -> None:
-        """Close what this thread has open; the next call opens it again."""
-        self._file.close()
+        """Close the connections that nobody uses; the next call opens others."""
+        self._store.close()

@@ -23,10 +23,12 @@ from resources.llm.circuit_breaker import CircuitBreaker, ProviderDown
 from resources.llm.clients import Clients, ProxyNotSupported
 from resources.llm.estimate import highest_cost
 from resources.llm.ledger import Call, Charge
+from resources.llm.ledger.batch_state import Item
 from resources.llm.ledger.writer import LedgerWriter
 from resources.llm.ledger_entries import Asked, entry_from_reply, failure_of, unreadable
 from resources.llm.masking import mask
 from resources.llm.model_spec import ModelSpec
+from resources.llm.off_loop import off_loop
 from resources.llm.reply import BadResponse, Reply
 from resources.llm.request import (
     LENGTH_KINDS,
@@ -214,6 +216,15 @@ class ModelCalls:
         """The reply that the ledger keeps for a request."""
         return self.context.ledger.find([key]).get(key)
 
+    async def _look_up(self, key: str) -> tuple[Outcome | None, Item | None]:
+        """The reply that the ledger keeps for a request, or else its item in a batch."""
+
+        def looked_up() -> tuple[Outcome | None, Item | None]:
+            known = self._kept(key)
+            return known, None if known else self._batches.state.item(key)
+
+        return await off_loop(self.context.ledger.may_wait, looked_up)
+
     async def submit_batches(self, n_waiting: int) -> bool:
         """Submit the pending requests in batches, once nothing else can be done without them.
 
@@ -265,11 +276,10 @@ class ModelCalls:
         """The outcome from the ledger, a batch or the provider; None if a batch is pending."""
         request, spec, _, key = asked
         state = self._batches.state
-        known = self._kept(key)
-        item = None if known else state.item(key)
+        known, item = await self._look_up(key)
         if item and item.state == "waiting":
             await self._batches.poll(item.batch)
-            known, item = self._kept(key), state.item(key)
+            known, item = await self._look_up(key)
         if known:
             return known
         if item and item.state == "waiting":

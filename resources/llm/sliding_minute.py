@@ -5,12 +5,14 @@ What belongs here: the minute as one process sees it. What all processes take of
 """
 
 import asyncio
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
+from resources.llm.off_loop import off_loop
 from resources.llm.shared.shared_limits import MinuteLog, Turn
 from resources.llm.watchdog import waits_for
 
@@ -40,6 +42,9 @@ class SlidingMinute:
     def __init__(self, limit: int, log: MinuteLog | None = None, window: float = WINDOW):
         self.limit, self.window = float(limit), window
         self._log = log
+        self._may_wait = log is not None and log.may_wait
+        # What was taken is read and changed by threads if a server is asked.
+        self._one_at_a_time = threading.Lock()
         self._taken: deque[Entry] = deque()
         self._by_number: dict[int, Entry] = {}
         self._sum = 0.0
@@ -57,23 +62,43 @@ class SlidingMinute:
             while True:
                 wait = pause()
                 if wait <= 0:
-                    entry, wait = self._try(units)
+                    entry, wait = await off_loop(self._may_wait, self._try, units)
                     if entry is not None:
                         return entry
                 await self._sleep(wait)
 
     def correct(self, entry: Entry, units: float) -> None:
-        """Make an entry count as `units`."""
-        if not self._taken or entry.at < self._taken[0].at or units == entry.units:
+        """Make an entry count as `units`; in a thread if a server is told.
+
+        A server that is away is not told: the entry counts as before until its minute is over.
+        """
+        if not self._may_wait:
+            if self._correct(entry, units):
+                self._released.set()
             return
+
+        def release(done: asyncio.Future[bool]) -> None:
+            if not done.cancelled() and done.exception() is None and done.result():
+                self._released.set()
+
+        loop = asyncio.get_running_loop()
+        loop.run_in_executor(None, self._correct, entry, units).add_done_callback(release)
+
+    def _correct(self, entry: Entry, units: float) -> bool:
+        """Whether units were released."""
+        with self._one_at_a_time:
+            return self._corrected(entry, units)
+
+    def _corrected(self, entry: Entry, units: float) -> bool:
+        if not self._taken or entry.at < self._taken[0].at or units == entry.units:
+            return False
         more = units - entry.units
         self._sum += more
         entry.units = units
-        if more < 0:
-            self._released.set()
         if self._log is not None:
             with self._turn(self._log) as turn:
                 turn.write(entry.at, more, of=entry.number)
+        return more < 0
 
     async def _sleep(self, seconds: float) -> None:
         """Sleep, until units are released at most: by this process, or perhaps by others."""
@@ -85,6 +110,10 @@ class SlidingMinute:
 
     def _try(self, units: float) -> tuple[Entry | None, float]:
         """An entry, or the seconds after which to try again."""
+        with self._one_at_a_time:
+            return self._tried(units)
+
+    def _tried(self, units: float) -> tuple[Entry | None, float]:
         if self._log is None:
             wait = self._seconds_until(units)
             return (self._add(Entry(time.monotonic(), units)), 0.0) if wait <= 0 else (None, wait)

@@ -19,7 +19,6 @@ import psycopg
 from psycopg import errors
 from psycopg.abc import Buffer
 from psycopg.adapt import Loader
-from psycopg.conninfo import conninfo_to_dict
 from psycopg.rows import BaseRowFactory, tuple_row
 from psycopg.sql import Literal
 from psycopg.types.string import StrDumperUnknown, TextLoader
@@ -342,17 +341,3 @@ class PostgresConnection:
 
 _WRITERS = 0x6C6F6F6D
 """The first number of the locks that writers of a store take in turns."""
-
-
-def shown_address(address: str) -> str:
-    """The address without its password. Raises StoreError where it is none."""
-    try:
-        parts = conninfo_to_dict(address)
-    except psycopg.ProgrammingError:
-        raise StoreError(
-            "LOOM_STORES is no address of a Postgres database: set it as in "
-            "postgresql://user@host:5432/database, with special characters of a password as %XX."
-        ) from None
-    user = f"{parts['user']}@" if parts.get("user") else ""
-    port = f":{parts['port']}" if parts.get("port") else ""
-    return f"postgresql://{user}{parts.get('host') or ''}{port}/{parts.get('dbname') or ''}"

@@ -15,7 +15,7 @@ from sqlglot import exp
 from sqlglot.dialects.sqlite import SQLite
 from sqlglot.tokens import TokenType
 
-from resources.sqlite_file import statements
+from resources.stores.versions import statements
 
 _STATEMENTS_KEPT = 2048
 """Statements whose translation is kept: lists of values of many lengths are statements of their own."""

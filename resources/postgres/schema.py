@@ -11,9 +11,10 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 from resources.migrations import StoreError, migrations
-from resources.postgres.connection import PostgresConnection, named_row, shown_address
+from resources.postgres.connection import PostgresConnection, named_row
 from resources.postgres.dialect import declarations
 from resources.sqlite_file import SqliteFile
+from resources.stores.address import shown_address
 
 T = TypeVar("T")
 

@@ -41,7 +41,8 @@ from resources.review.loading import Ended
 from resources.review.locks import ANY_DRAFT, Claim, Lock, WhyNot
 from resources.review.revocations import Revocation
 from resources.review.rules import read_rules
-from resources.store_backend import database, open_store
+from resources.store_backend import open_store
+from resources.stores.address import database
 
 
 class Completion(NamedTuple):

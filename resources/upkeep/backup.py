@@ -26,15 +26,15 @@ from methods.errors import UserError
 from resources.files import home
 from resources.files.atomic import drafted
 from resources.files.bounded import read_file
-from resources.sqlite_connection import is_damaged
-from resources.sqlite_file import copy_sqlite
 from resources.store_damage import (
     duckdb_damage,
     duckdb_log_damage,
     sqlite_damage,
     sqlite_log_damage,
 )
-from resources.stores import require_kept
+from resources.stores.sqlite import copy_sqlite
+from resources.stores.sqlite_errors import is_damaged
+from resources.stores_of_home import require_kept
 from resources.upkeep.cleaning import BESIDE, REMADE, require_unused
 from resources.warehouse import Warehouse
 from resources.warehouse.lake_connection import lake_address
@@ -285,8 +285,6 @@ def _damage(copy: Path, path: Path) -> str | None:
 
 
 def _advice(path: Path) -> str:
-    if path.name == home.ledger_path().name:
-        return "vlm-loom home salvage-ledger makes a new one of what can be read."
     if home.images_path().name in path.parts[:-1]:
         return "Put a sound copy in its place, or move it out of the home."
     return (

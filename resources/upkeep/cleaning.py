@@ -65,7 +65,7 @@ MARKS = (
     "dagster",
 )
 """A folder with one of these is a home."""
-BESIDE = (".lock", ".checked", ".salvaging", ".flights", "-wal", "-shm", "-journal", ".wal", ".tmp")
+BESIDE = (".lock", ".checked", ".flights", "-wal", "-shm", "-journal", ".wal", ".tmp")
 """Endings of files that processes keep beside those they work on."""
 
 

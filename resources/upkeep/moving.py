@@ -17,7 +17,8 @@ from resources.files.atomic import write_atomically
 from resources.images.store import SHARED, ImageNotStored, open_images
 from resources.migrations import StoreError
 from resources.site.sample_browser import site_path
-from resources.stores import SQLITE
+from resources.stores.address import VARIABLE, shown_database
+from resources.stores_of_home import SQLITE
 from resources.upkeep.cleaning import require_unused
 from resources.warehouse import Warehouse, lake_connection
 from resources.warehouse.lake import Lake
@@ -37,11 +38,11 @@ def move(*, back: bool, say: Callable[[str], None]) -> None:
     What was brought before is compared and not brought again. Raises MovingError, StoreError and
     SharedFilesError.
     """
-    files, database = shared_files.shared_files(), store_backend.shown_database()
+    files, database = shared_files.shared_files(), shown_database()
     lake = lake_connection.lake_address()
     if files is None and database is None and lake is None:
         raise MovingError(
-            f"Nothing says where the home is to be brought: set {store_backend.VARIABLE}, "
+            f"Nothing says where the home is to be brought: set {VARIABLE}, "
             f"{lake_connection.VARIABLE} or {shared_files.VARIABLE}, as docs/guides/shared-stores.md "
             "has it."
         )

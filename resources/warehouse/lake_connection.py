@@ -24,7 +24,7 @@ from resources.files import home
 from resources.files.object_storage import SCHEME, shared_files
 from resources.files.object_storage import VARIABLE as FILES
 from resources.files.waiting import Waiting
-from resources.store_backend import is_address
+from resources.stores.address import is_address
 from resources.warehouse.declarations import WarehouseError
 from resources.warehouse.duckdb_file import quoted
 

@@ -19,10 +19,10 @@ from pathlib import Path
 from resources.images.index import Fetched, ImageIndex
 from resources.llm.ledger import Call, Ledger, now
 from resources.llm.model_spec import ModelSpec
-from resources.llm.request_locks import open_locks
 from resources.llm.shared import SharedLimits
 from resources.review.store import ReviewStore
-from resources.store_backend import VARIABLE
+from resources.stores.address import VARIABLE
+from resources.stores.locks import open_locks
 
 ONE_BY_ONE, BATCH, BATCHES, WRITERS = 300, 100, 30, 8
 SPEC = ModelSpec(name="it", provider="openai", base_url="http://it/v1", model="it", concurrency=4)

@@ -14,7 +14,7 @@ import pytest
 from dagster_project.cli import main as loom
 from dagster_project.job_runs import handlers_kept
 from resources.embedding.embedder import Embedder
-from resources.stores import bring_home_up_to_date
+from resources.stores_of_home import bring_home_up_to_date
 from tests.homes.kept import unpack
 
 Commanded = Callable[..., CompletedProcess[str]]

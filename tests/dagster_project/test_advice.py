@@ -11,7 +11,7 @@ import pytest
 
 from dagster_project.cli import main as loom
 from resources.corpus.corpus import Corpus, CorpusError
-from resources.sqlite_connection import is_damaged
+from resources.stores.sqlite_errors import is_damaged
 from resources.upkeep.backup import back_up
 from resources.warehouse import Warehouse, WarehouseError, file_database
 

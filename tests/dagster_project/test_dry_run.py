@@ -7,9 +7,9 @@ from subprocess import CompletedProcess
 import pytest
 
 from dagster_project.dry_run import copied_home, home_at
-from resources import store_backend
 from resources.files import object_storage as shared_files
 from resources.files.home import home
+from resources.stores import address
 from resources.warehouse import lake_connection
 from tests.assets.corpus import mini_corpus
 from tests.dagster_project.conftest import Commanded
@@ -185,7 +185,7 @@ def test_what_a_copy_writes_is_shared_with_nobody(
     }
     for name, value in of_all.items():
         monkeypatch.setenv(name, value)
-    named = store_backend.database, lake_connection.lake_address, shared_files.shared_files
+    named = address.database, lake_connection.lake_address, shared_files.shared_files
     assert None not in [each() for each in named]
     with home_at(tmp_path):
         assert home() == tmp_path

@@ -14,7 +14,7 @@ from resources.files.home import REPO_ROOT
 from resources.images.store import ImageStore
 from resources.publishing.release_folder import write_release
 from resources.publishing.releases import rows_of_release
-from resources.stores import bring_home_up_to_date
+from resources.stores_of_home import bring_home_up_to_date
 from resources.upkeep.cleaning import CleaningError, clean
 from resources.warehouse import Warehouse
 

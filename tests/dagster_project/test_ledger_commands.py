@@ -1,4 +1,4 @@
-"""`vlm-loom home check-ledger` and `salvage-ledger`: what they say, and what they leave."""
+"""`vlm-loom home check-ledger`: what it says, and that it changes nothing."""
 
 import subprocess
 import sys
@@ -22,56 +22,40 @@ def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def test_a_sound_ledger_is_counted_and_not_salvaged(path: Path, capsys) -> None:
+def test_a_sound_ledger_is_counted(path: Path, capsys) -> None:
     before = path.read_bytes()
 
     assert loom(["home", "check-ledger"]) == 0
-    assert loom(["home", "salvage-ledger"]) == 0
 
-    assert capsys.readouterr().out == (
-        f"{path} is sound: 102 calls and 18 charges.\n"
-        f"{path} is sound: there is nothing to salvage.\n"
-    )
+    assert capsys.readouterr().out == f"{path} is sound: 102 calls and 18 charges.\n"
     assert path.read_bytes() == before
 
 
-def test_a_damaged_ledger_is_named_and_salvaged_and_what_was_read_is_counted(
-    path: Path, capsys
-) -> None:
+def test_a_damaged_ledger_is_named_and_the_backup_is_advised(path: Path, capsys) -> None:
     HARMS["a page of calls is overwritten"](path)
 
     assert loom(["home", "check-ledger"]) == 2
     said = capsys.readouterr()
-    assert said.out and f"{path} is damaged: `vlm-loom home salvage-ledger`" in said.err
-    assert " calls" not in said.err, "SQLite reads fewer than salvaging does"
-
-    assert loom(["home", "salvage-ledger"]) == 0
-    first, missing, kept = capsys.readouterr().out.splitlines()
-    assert first.startswith(f"{path} is a new ledger of what could be read: ")
-    assert missing.startswith("Missing between those that were read: ")
-    aside = Path(kept.removeprefix("The damaged file is ").split(":")[0])
-    assert aside.exists() and aside.name.startswith("ledger.sqlite.damaged-")
-
-    assert loom(["home", "check-ledger"]) == 0
+    assert (
+        said.out and f"{path} is damaged: put a backup back (`vlm-loom home restore`)" in said.err
+    )
 
 
 def test_where_there_is_no_ledger_one_sentence_says_so(path: Path, capsys) -> None:
     path.unlink()
 
-    for command in ("check-ledger", "salvage-ledger"):
-        assert loom(["home", command]) == 2
-        assert capsys.readouterr().err == (
-            f"There is no ledger at {path} that can be read: set LOOM_HOME to your home.\n"
-        )
+    assert loom(["home", "check-ledger"]) == 2
+    assert capsys.readouterr().err == (
+        f"There is no ledger at {path} that can be read: set LOOM_HOME to your home.\n"
+    )
 
 
-@pytest.mark.parametrize("command", ["check-ledger", "salvage-ledger"])
-def test_both_are_refused_while_a_process_uses_the_home(command: str, path: Path) -> None:
+def test_it_is_refused_while_a_process_uses_the_home(path: Path) -> None:
     ledger = Ledger(path)
     assert len(ledger) == 102
 
     done = subprocess.run(
-        [sys.executable, "-m", CLI, "home", command],
+        [sys.executable, "-m", CLI, "home", "check-ledger"],
         cwd=REPO_ROOT,
         capture_output=True,
         text=True,
@@ -82,10 +66,9 @@ def test_both_are_refused_while_a_process_uses_the_home(command: str, path: Path
     assert f"{path.parent} is in use. Stop what runs on it (process" in done.stderr
 
 
-@pytest.mark.parametrize("command", ["check-ledger", "salvage-ledger"])
-def test_an_empty_ledger_is_not_called_an_old_one(command: str, path: Path, capsys) -> None:
+def test_an_empty_ledger_is_not_called_an_old_one(path: Path, capsys) -> None:
     path.write_bytes(b"")
-    assert loom(["home", command]) == 2
+    assert loom(["home", "check-ledger"]) == 2
     said = capsys.readouterr().err
     assert f"{path} is empty, and was not made so: restore a backup" in said
-    assert "salvage" not in said and "0.2.0" not in said
+    assert "0.2.0" not in said

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from resources.store_backend import VARIABLE
+from resources.stores.address import VARIABLE
 
 
 class OnSameStores:

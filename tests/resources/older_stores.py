@@ -11,9 +11,10 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from sqlalchemy import DDL, INTEGER, VARCHAR, CheckConstraint, Column, MetaData, Table, event
 
 from resources.migrations import BASELINE
-from resources.sqlite_file import SqliteFile
+from resources.stores import StoreKind
 from resources.warehouse import declarations, recorded_reads, staging, versions
 from tests.resources.store_files import Rows
 
@@ -101,14 +102,45 @@ def warehouse_of_the_baseline(path: Path) -> Path:
     return path
 
 
-def sqlite_file(folder: Path) -> type[SqliteFile]:
-    """The class of files of the small form, which is declared in `folder`."""
+REVISION = """
+from resources.stores.versions import run_step
+
+revision, down_revision = "{version}", "{before}"
+
+
+def upgrade() -> None:
+    run_step(__file__)
+"""
+
+
+def small_kind(folder: Path) -> StoreKind:
+    """A kind of store of the small form, with its steps in `folder`."""
     _write_steps(folder / "migrations", IN_SQLITE)
-    schema = folder / "schema.sql"
-    schema.write_text("\n".join((NOTES, GROUPS, MARKS, VIEW)).format(**IN_SQLITE))
     step = folder / "migrations" / "0103_marks.sql"
     step.write_text(f"{step.read_text()}\n{VIEW.format(**IN_SQLITE)}")
-    return type("Notes", (SqliteFile,), {"SCHEMA": (schema,)})
+    for name in STEPS:
+        version = int(name[:4])
+        revision = REVISION.format(version=version, before=version - 1)
+        (folder / "migrations" / f"{name}.py").write_text(revision)
+    metadata = MetaData()
+    Table(
+        "notes",
+        metadata,
+        Column("note_id", VARCHAR, primary_key=True),
+        Column("text", VARCHAR, nullable=False),
+        Column("n_words", INTEGER, CheckConstraint("n_words > 0"), nullable=False),
+    )
+    for table, *columns in (("groups", "group_id", "note_id"), ("marks", "mark_id", "note_id")):
+        Table(
+            table,
+            metadata,
+            *(
+                Column(name, VARCHAR, primary_key=name == "mark_id", nullable=False)
+                for name in columns
+            ),
+        )
+    event.listen(metadata, "after_create", DDL(VIEW.format(**IN_SQLITE)))
+    return StoreKind("small", metadata, folder / "migrations")
 
 
 def sqlite_of_the_baseline(path: Path) -> Path:

@@ -8,18 +8,30 @@ from typing import Any
 
 import duckdb
 
-from resources.images.index import IndexFile
-from resources.llm.ledger.file import LedgerFile
+from resources.images.index import INDEX
+from resources.llm.ledger.file import LEDGER
 from resources.review.file import ReviewFile
 from resources.sqlite_file import SqliteFile
+from resources.stores import StoreKind
+from resources.stores.sqlite import SqliteStore
 from resources.warehouse import STAGES
 
-SQLITE: dict[str, type[SqliteFile]] = {
-    "ledger.sqlite": LedgerFile,
+Kind = type[SqliteFile] | StoreKind
+SQLITE: dict[str, Kind] = {
+    "ledger.sqlite": LEDGER,
     "review.sqlite": ReviewFile,
-    "image_index.sqlite": IndexFile,
+    "image_index.sqlite": INDEX,
 }
 Rows = dict[str, list[Any]]
+
+
+def open_file(kind: Kind, path: Path) -> SqliteStore | SqliteFile:
+    return SqliteStore(kind, path) if isinstance(kind, StoreKind) else kind(path)
+
+
+def steps_of(kind: Kind) -> Path:
+    """The folder with the steps of a kind."""
+    return kind.steps if isinstance(kind, StoreKind) else kind.migrations_folder()
 
 
 def rows_of_duckdb(path: Path) -> Rows:
@@ -39,10 +51,12 @@ def rows_of_duckdb(path: Path) -> Rows:
 
 
 def rows_of_sqlite(path: Path) -> Rows:
+    """Every row of every table but Alembic's."""
     with closing(sqlite3.connect(path)) as connection:
         connection.row_factory = sqlite3.Row
         names = connection.execute(
-            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+            "SELECT name FROM sqlite_master "
+            "WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name <> 'alembic_version'"
         ).fetchall()
         return {
             name: [dict(row) for row in connection.execute(f"SELECT * FROM {name} ORDER BY 1, 2")]
@@ -91,14 +105,47 @@ def _in_our_words(value: Any) -> Any:
     return value
 
 
-def form_of_sqlite(path: Path) -> dict[tuple[str, str], str]:
-    """What declares each table, index, trigger and view, without comments and spacing."""
+def form_of_sqlite(path: Path) -> dict[str, Any]:
+    """The tables with their columns, keys and indexes as SQLite has them, and what declares the views
+    and triggers without comments and spacing."""
     with closing(sqlite3.connect(path)) as connection:
-        declared = connection.execute("SELECT type, name, sql FROM sqlite_master").fetchall()
-    return {
-        (kind, name): re.sub(r"\s+", "", re.sub("--[^\n]*", "", sql or "")).replace('"', "")
-        for kind, name, sql in declared
-    }
+
+        def rows(query: str, *values: str) -> list[Any]:
+            return connection.execute(query, values).fetchall()
+
+        form: dict[str, Any] = {}
+        for name, kind, _, without_rowid, strict in rows(
+            "SELECT name, type, ncol, wr, strict FROM pragma_table_list "
+            "WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite_%'"
+        ):
+            columns = [
+                row[:5]
+                for row in rows(
+                    'SELECT name, type, "notnull" OR pk, dflt_value, pk FROM pragma_table_info(?)',
+                    name,
+                )
+            ]
+            indexes = sorted(
+                (
+                    [each for (each,) in rows("SELECT name FROM pragma_index_info(?)", index)],
+                    unique,
+                    partial,
+                    origin,
+                )
+                for index, unique, origin, partial in rows(
+                    'SELECT name, "unique", origin, partial FROM pragma_index_list(?)', name
+                )
+                if origin != "pk"
+            )
+            form[name] = kind, without_rowid, strict, columns, indexes
+        for name, sql in rows(
+            "SELECT name, sql FROM sqlite_master WHERE type IN ('view', 'trigger', 'index')"
+        ):
+            text = (
+                re.sub("--[^\n]*", "", sql or "").replace("IF NOT EXISTS", "").replace(chr(34), "")
+            )
+            form[name] = re.sub(r"\s+", "", text)
+    return form
 
 
 def in_order(rows: list[Any]) -> list[str]:

@@ -18,7 +18,8 @@ from resources.llm.ledger.ledger import Ledger
 from resources.migrations import BASELINE, StoreError, current_version, migrations
 from resources.review.file import ReviewFile
 from resources.review.store import ReviewStore
-from resources.sqlite_file import SqliteFile
+from resources.stores import look
+from resources.stores.sqlite import SqliteStore, require_upgradable
 from resources.warehouse import Warehouse, WarehouseError
 from resources.warehouse.declarations import sql_text
 from resources.warehouse.duckdb_file import attached
@@ -30,21 +31,24 @@ from tests.resources.older_stores import (
     TODAY,
     forget_sql,
     rows_of_today,
+    small_kind,
     small_sql,
-    sqlite_file,
     sqlite_of_the_baseline,
     warehouse_of_the_baseline,
 )
 from tests.resources.store_files import (
     SQLITE,
+    Kind,
     assert_same_rows,
     form_of_duckdb,
     form_of_sqlite,
+    open_file,
     rows_of_duckdb,
     rows_of_sqlite,
+    steps_of,
 )
 
-FOLDERS = [MIGRATIONS, *(kind.SCHEMA[0].with_name("migrations") for kind in SQLITE.values())]
+FOLDERS = [MIGRATIONS, *(steps_of(kind) for kind in SQLITE.values())]
 OF_ANALYSES = (
     "extraction_quality",
     "group_spreads",
@@ -124,12 +128,12 @@ def test_a_kept_warehouse_gets_the_form_that_sql_declares_and_loses_no_row(
 
 @pytest.mark.parametrize(("name", "kind"), SQLITE.items(), ids=list(SQLITE))
 def test_a_kept_sqlite_file_gets_the_form_that_its_schema_declares_and_loses_no_row(
-    name: str, kind: type[SqliteFile], home: Path, tmp_path: Path
+    name: str, kind: Kind, home: Path, tmp_path: Path
 ) -> None:
     before = rows_of_sqlite(home / name)
 
-    kind(home / name)
-    kind(tmp_path / "new.sqlite")
+    open_file(kind, home / name)
+    open_file(kind, tmp_path / "new.sqlite")
 
     assert form_of_sqlite(home / name) == form_of_sqlite(tmp_path / "new.sqlite")
     after = rows_of_sqlite(home / name)
@@ -224,14 +228,14 @@ def test_a_review_store_whose_first_step_lacked_a_view_gets_it(tmp_path: Path) -
 def test_a_sqlite_file_with_the_number_of_a_version_and_other_tables_is_refused_and_not_touched(
     tmp_path: Path, change: str, said: str
 ) -> None:
-    kind = sqlite_file(tmp_path / "kind")
+    kind = small_kind(tmp_path / "kind")
     older = sqlite_of_the_baseline(tmp_path / "older.sqlite")
     with closing(sqlite3.connect(older)) as connection:
         connection.execute(change)
     before = older.read_bytes()
 
     with pytest.raises(StoreError) as refused:
-        kind.require_upgradable(older)
+        require_upgradable(kind, older)
 
     assert said in str(refused.value) and "version of vlm-loom that made it" in str(refused.value)
     assert older.read_bytes() == before
@@ -268,12 +272,12 @@ def test_an_older_warehouse_gets_the_form_that_sql_declares_and_keeps_its_rows(
 def test_an_older_sqlite_file_gets_the_form_that_its_schema_declares_and_keeps_its_rows(
     tmp_path: Path,
 ) -> None:
-    kind = sqlite_file(tmp_path / "kind")
+    kind = small_kind(tmp_path / "kind")
     older = sqlite_of_the_baseline(tmp_path / "older.sqlite")
-    kind.require_upgradable(older)
+    require_upgradable(kind, older)
 
     for path in (older, tmp_path / "new.sqlite"):
-        kind(path)
+        SqliteStore(kind, path)
         with closing(sqlite3.connect(path)) as connection:
             assert connection.execute("PRAGMA user_version").fetchone() == (TODAY,)
 
@@ -282,11 +286,11 @@ def test_an_older_sqlite_file_gets_the_form_that_its_schema_declares_and_keeps_i
 
 
 def test_a_file_that_is_looked_at_is_not_upgraded(tmp_path: Path) -> None:
-    kind = sqlite_file(tmp_path / "kind")
+    kind = small_kind(tmp_path / "kind")
     older = sqlite_of_the_baseline(tmp_path / "older.sqlite")
     said = f"has version {BASELINE} and is read as version {TODAY}"
     with pytest.raises(StoreError, match=said):
-        kind.look(older, lambda connection: connection.execute("SELECT 1").fetchone())
+        look(kind, older, lambda connection: connection.exec_driver_sql("SELECT 1").fetchone())
 
 
 # --- What is refused -----------------------------------------------------------------------------
@@ -343,8 +347,7 @@ def test_a_store_of_a_later_version_is_refused_in_one_sentence_and_not_touched(
     name: str, tmp_path: Path
 ) -> None:
     give_version(tmp_path / name, 999)
-    schema = SQLITE[name].SCHEMA[0] if name in SQLITE else MIGRATIONS
-    known = current_version(schema.with_name("migrations"))
+    known = current_version(steps_of(SQLITE[name]) if name in SQLITE else MIGRATIONS)
 
     assert str(refusal(tmp_path / name)) == (
         f"{tmp_path / name} has version 999 and this version of vlm-loom knows versions up to {known}: "

@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from resources.sqlite_file import SqliteFile
+from resources.stores import StoreKind
+from resources.stores.sqlite import SqliteStore
 from resources.warehouse import Warehouse, file_database
 from resources.warehouse.duckdb_file import attached
 from tests.resources.older_stores import (
@@ -21,8 +22,8 @@ from tests.resources.older_stores import (
     IN_SQLITE,
     STEPS,
     rows_of_today,
+    small_kind,
     small_sql,
-    sqlite_file,
     sqlite_of_the_baseline,
     warehouse_of_the_baseline,
 )
@@ -125,12 +126,12 @@ def _forked(work: Callable[..., None], *arguments: Any) -> int | None:
     return child.exitcode
 
 
-def _open_sqlite_and_die(kind: type[SqliteFile], path: Path, n: int) -> None:
+def _open_sqlite_and_die(kind: StoreKind, path: Path, n: int) -> None:
     seen = 0
-    open_ = kind._open
+    connect = SqliteStore.connect
 
-    def watched(self: SqliteFile) -> sqlite3.Connection:
-        connection = open_(self)
+    def watched(self: SqliteStore) -> sqlite3.Connection:
+        connection = connect(self)
 
         def count(_: str) -> None:
             nonlocal seen
@@ -141,21 +142,21 @@ def _open_sqlite_and_die(kind: type[SqliteFile], path: Path, n: int) -> None:
         connection.set_trace_callback(count)
         return connection
 
-    kind._open = watched  # type: ignore[method-assign]
-    kind(path)
+    SqliteStore.connect = watched  # type: ignore[method-assign]
+    SqliteStore(kind, path)
 
 
 def test_a_sqlite_file_killed_before_any_statement_loses_nothing_and_the_next_finishes(
     tmp_path: Path,
 ) -> None:
-    kind = sqlite_file(tmp_path / "kind")
-    kind(tmp_path / "new.sqlite")
+    kind = small_kind(tmp_path / "kind")
+    SqliteStore(kind, tmp_path / "new.sqlite")
     form = form_of_sqlite(tmp_path / "new.sqlite")
 
     for n in range(1, 200):
         path = sqlite_of_the_baseline(tmp_path / f"{n}.sqlite")
         exit_code = _forked(_open_sqlite_and_die, kind, path, n)
-        kind(path)
+        SqliteStore(kind, path)
         assert rows_of_sqlite(path) == rows_of_today(IN_SQLITE), f"killed before statement {n}"
         assert form_of_sqlite(path) == form
         if exit_code == 0:
@@ -187,10 +188,10 @@ def test_processes_that_find_an_older_warehouse_at_once(tmp_path: Path) -> None:
 
 
 def test_processes_that_find_an_older_sqlite_file_at_once(tmp_path: Path) -> None:
-    kind = sqlite_file(tmp_path / "kind")
+    kind = small_kind(tmp_path / "kind")
     path = sqlite_of_the_baseline(tmp_path / "older.sqlite")
     fork = multiprocessing.get_context("fork")
-    processes = [fork.Process(target=kind, args=(path,)) for _ in range(4)]
+    processes = [fork.Process(target=SqliteStore, args=(kind, path)) for _ in range(4)]
     for process in processes:
         process.start()
     for process in processes:

@@ -13,6 +13,7 @@ STORES = (
     "resources/sqlite_file.py",
     "resources/sqlite_connection.py",
     "resources/store_backend.py",
+    "resources/stores/",
     "resources/postgres/",
     "resources/llm/ledger/",
     "resources/llm/shared/",
@@ -30,9 +31,16 @@ OWNERS = {
         "dagster_project/instance.py",  # Dagster's own databases, looked at before it opens them
     ),
     "psycopg": (
+        "resources/stores/",
         "resources/postgres/",
         "resources/warehouse/lake_connection.py",  # locks of writers, beside the catalogue
         "dagster_project/shared_marks.py",  # marks of runs, beside Dagster's own storage
+    ),
+    "sqlalchemy": (
+        *STORES,
+        "resources/images/index.py",
+        "dagster_project/storage.py",  # Dagster's own storage, and the next
+        "dagster_project/shared_storage.py",
     ),
     "sqlglot": ("resources/postgres/",),
     "duckdb": (
@@ -46,7 +54,10 @@ OWNERS = {
 }
 """Who may import a database's module."""
 HOLDERS = (*STORES, "resources/images/index.py", "resources/warehouse/")
-CONNECTIONS = {"connection", "_connection", "transaction", "snapshot", "alone", "_file"}
+CONNECTIONS = {
+    *("connection", "_connection", "transaction", "snapshot", "streamed", "alone"),
+    "_file",
+}
 """Names by which stores reach their connections."""
 
 

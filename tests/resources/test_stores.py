@@ -13,14 +13,14 @@ import pytest
 
 from assets.common.tables import plain_errors
 from dagster_project.cli import main as loom
-from resources import stores
+from resources import stores_of_home as stores
 from resources.migrations import StoreError
-from resources.sqlite_file import FileLock
-from resources.stores import bring_home_up_to_date, usable_home
+from resources.stores.sqlite import FileLock
+from resources.stores_of_home import bring_home_up_to_date, usable_home
 from tests.homes.kept import unpack
 from tests.resources.older_stores import (
+    small_kind,
     small_sql,
-    sqlite_file,
     sqlite_of_the_baseline,
     warehouse_of_the_baseline,
 )
@@ -108,7 +108,7 @@ def older(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     folder = tmp_path / "home"
     folder.mkdir()
     monkeypatch.setenv("LOOM_HOME", str(folder))
-    kind = sqlite_file(tmp_path / "kind")
+    kind = small_kind(tmp_path / "kind")
     monkeypatch.setattr(stores, "SQLITE", dict.fromkeys(SQLITE, kind))
     for name in SQLITE:
         sqlite_of_the_baseline(folder / name)
@@ -168,7 +168,6 @@ def test_every_command_says_so_in_one_sentence(command: str, folder: Path, capsy
     said = refused(command, capsys)
 
     assert said.startswith(f"{folder / 'ledger.sqlite'} cannot be opened by this version")
-    assert "vlm-loom home salvage-ledger" in said
     assert "restore a backup (vlm-loom home restore)" in said
 
 
@@ -203,7 +202,7 @@ def test_a_home_that_may_not_be_written_is_not_called_damaged(
 def test_a_file_that_others_hold_is_not_called_damaged(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("resources.sqlite_file.BUSY_TIMEOUT", 0.1)
+    monkeypatch.setattr("resources.stores.sqlite.BUSY_TIMEOUT", 0.1)
     with closing(sqlite3.connect(folder / "ledger.sqlite", isolation_level=None)) as other:
         other.execute("PRAGMA journal_mode = DELETE")
         other.execute("BEGIN EXCLUSIVE")

@@ -6,15 +6,42 @@ told. What belongs here: those rows. Talking to a provider is `batches.py`.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from resources.llm.ledger.calls import Call, Charge, insert, now, pack, unpack
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Row,
+    bindparam,
+    case,
+    delete,
+    func,
+    insert,
+    select,
+    text,
+    update,
+)
+
+from resources.llm.ledger.calls import Call, Charge, now, pack, unpack
+from resources.llm.ledger.calls import insert as add_rows
+from resources.llm.ledger.file import BATCH_ITEMS, BATCH_WAITS, BATCHES
 from resources.llm.ledger.ledger import Ledger
 from resources.llm.request import FailureKind
-from resources.sqlite_connection import NamedConnection
+from resources.stores.inserts import insert_missing
 
 MAX_SUBMISSIONS = 3
 """Batches a request goes through before it counts as lost."""
+_ITEM = select(BATCH_ITEMS).where(BATCH_ITEMS.c.key == bindparam("of_key"))
+_TAKE = text("""
+INSERT INTO batch_items (
+    key, batch, submissions, state, kind, detail, stage, run, prompt_version, request
+)
+SELECT CAST(:key AS TEXT), :batch, 1, 'waiting', NULL, NULL, :stage, :run, :prompt_version, :request
+WHERE NOT EXISTS (SELECT 1 FROM calls WHERE key = :key)
+ON CONFLICT (key) DO UPDATE SET batch = excluded.batch, state = 'waiting',
+    submissions = batch_items.submissions + 1, stage = excluded.stage, run = excluded.run
+WHERE batch_items.state = 'again'
+""")
 
 
 class Batch(NamedTuple):
@@ -61,90 +88,93 @@ class BatchState:
     """The batches and their items in a ledger; safe among threads and processes."""
 
     def __init__(self, ledger: Ledger):
-        self._file = ledger._file
+        self._store = ledger._store
 
     def item(self, key: str) -> Item | None:
         """The request `key`, if it is on its way or came back without an answer."""
-        items = self._items("key = ?", key)
-        return items[0] if items else None
+        with self._store.read() as connection:
+            row = connection.execute(_ITEM, {"of_key": key}).first()
+        return None if row is None else _item(row)
 
     def waiting(self, batch: str) -> dict[str, Item]:
         """What waits in a batch, by key."""
-        return {item.key: item for item in self._items("state = 'waiting' AND batch = ?", batch)}
+        where = BATCH_ITEMS.c.state == "waiting", BATCH_ITEMS.c.batch == batch
+        return {item.key: item for item in self._items(*where)}
 
     def batches(self, *, still_open: bool = False) -> list[Batch]:
         """Every batch there was, or those that have not ended; oldest first."""
-        rows = self._file.connection.execute(
-            "SELECT * FROM batches WHERE ended_at IS NULL OR ? ORDER BY created_at, batch",
-            [not still_open],
-        )
-        return [Batch(*row) for row in rows]
+        query = select(BATCHES).order_by(BATCHES.c.created_at, BATCHES.c.batch)
+        if still_open:
+            query = query.where(BATCHES.c.ended_at.is_(None))
+        with self._store.read() as connection:
+            return [Batch(*row) for row in connection.execute(query)]
 
     def hand_over(self, batch: str, model: str, items: Sequence[Item]) -> set[str]:
         """Put items into a new batch; the keys of those that no other process was quicker with."""
-        with self._file.transaction() as connection:
+        with self._store.transaction() as connection:
             taken = {item.key for item in items if _take(connection, batch, item)}
             if taken:
-                connection.execute(
-                    "INSERT INTO batches VALUES (?, ?, NULL, 'prepared', ?, ?, NULL)",
-                    [batch, model, len(taken), now()],
-                )
+                new = Batch(batch, model, None, "prepared", len(taken), now(), None)
+                connection.execute(insert(BATCHES), new._asdict())
         return taken
 
     def wait(self, run: str, batches: Iterable[str]) -> None:
         """A run stops to wait for these batches."""
-        with self._file.transaction() as connection:
-            connection.executemany(
-                "INSERT INTO batch_waits VALUES (?, ?) ON CONFLICT DO NOTHING",
-                [(run, batch) for batch in batches],
-            )
+        with self._store.transaction() as connection:
+            for batch in batches:
+                wait = insert_missing(connection.dialect.name, BATCH_WAITS).values(
+                    run=run, batch=batch
+                )
+                connection.execute(wait)
 
     def ready_runs(self) -> list[str]:
         """Runs that have stopped to wait and whose batches have all ended."""
-        rows = self._file.connection.execute(
-            "SELECT run FROM batch_waits JOIN batches USING (batch) "
-            "GROUP BY run HAVING count(*) = count(ended_at) ORDER BY max(ended_at), run"
+        run, ended_at = BATCH_WAITS.c.run, BATCHES.c.ended_at
+        query = (
+            select(run)
+            .join(BATCHES, BATCHES.c.batch == BATCH_WAITS.c.batch)
+            .group_by(run)
+            .having(func.count() == func.count(ended_at))
+            .order_by(func.max(ended_at), run)
         )
-        return [row[0] for row in rows]
+        with self._store.read() as connection:
+            return list(connection.execute(query).scalars())
 
     def resumed(self, run: str) -> None:
         """A run waits no more: it was run again, or nobody wants it to be."""
-        with self._file.transaction() as connection:
-            connection.execute("DELETE FROM batch_waits WHERE run = ?", [run])
+        with self._store.transaction() as connection:
+            connection.execute(delete(BATCH_WAITS).where(BATCH_WAITS.c.run == run))
 
     def submitted(self, batch: str, remote_id: str) -> None:
         """The provider has taken the batch."""
-        with self._file.transaction() as connection:
-            connection.execute(
-                "UPDATE batches SET remote_id = ?, status = 'submitted' WHERE batch = ?",
-                [remote_id, batch],
-            )
+        with self._store.transaction() as connection:
+            change = update(BATCHES).where(BATCHES.c.batch == batch)
+            connection.execute(change.values(remote_id=remote_id, status="submitted"))
 
     def never_sent(self, batch: str) -> None:
         """The provider has not got the batch: its items are as if they had not been handed over."""
-        with self._file.transaction() as connection:
-            connection.execute(
-                "UPDATE batch_items SET state = 'again', submissions = submissions - 1 "
-                "WHERE batch = ?",
-                [batch],
-            )
-            connection.execute("DELETE FROM batch_waits WHERE batch = ?", [batch])
-            connection.execute("DELETE FROM batches WHERE batch = ?", [batch])
+        with self._store.transaction() as connection:
+            items = update(BATCH_ITEMS).where(BATCH_ITEMS.c.batch == batch)
+            fewer = BATCH_ITEMS.c.submissions - 1
+            connection.execute(items.values(state="again", submissions=fewer))
+            connection.execute(delete(BATCH_WAITS).where(BATCH_WAITS.c.batch == batch))
+            connection.execute(delete(BATCHES).where(BATCHES.c.batch == batch))
 
     def seen(self, batch: str, status: str) -> None:
         """What the provider says of a batch that has not ended."""
-        with self._file.transaction() as connection:
-            connection.execute("UPDATE batches SET status = ? WHERE batch = ?", [status, batch])
+        with self._store.transaction() as connection:
+            change = update(BATCHES).where(BATCHES.c.batch == batch)
+            connection.execute(change.values(status=status))
 
     def take_in(self, batch: str, results: Sequence[Call | Lost]) -> None:
         """Keep answers and let their items go, note losses; all of it or nothing, and once."""
-        with self._file.transaction() as connection:
+        with self._store.transaction() as connection:
             for result in results:
                 if isinstance(result, Lost):
                     _lose(connection, batch, result)
                     continue
-                insert(connection, [result])
-                connection.execute("DELETE FROM batch_items WHERE key = ?", [result.key])
+                add_rows(connection, [result])
+                connection.execute(delete(BATCH_ITEMS).where(BATCH_ITEMS.c.key == result.key))
 
     def ended(self, batch: str, status: str, rest: Lost) -> None:
         """A batch is over; what still waits in it is lost as `rest` says, whatever its key.
@@ -152,60 +182,56 @@ class BatchState:
         Where somebody cancelled it, what waits is let go, and no run is run again for it.
         """
         left = self.waiting(batch)
-        with self._file.transaction() as connection:
+        with self._store.transaction() as connection:
             if status == "cancelled":
-                connection.execute("DELETE FROM batch_items WHERE batch = ?", [batch])
-                connection.execute("DELETE FROM batch_waits WHERE batch = ?", [batch])
+                connection.execute(delete(BATCH_ITEMS).where(BATCH_ITEMS.c.batch == batch))
+                connection.execute(delete(BATCH_WAITS).where(BATCH_WAITS.c.batch == batch))
             for key in left:
                 _lose(connection, batch, rest._replace(key=key))
-            connection.execute(
-                "UPDATE batches SET status = ?, ended_at = ? WHERE batch = ?",
-                [status, now(), batch],
-            )
+            change = update(BATCHES).where(BATCHES.c.batch == batch)
+            connection.execute(change.values(status=status, ended_at=now()))
 
     def reported(self, keys: Iterable[str]) -> None:
         """These losses were reported, or answered live: the requests may be sent anew."""
-        with self._file.transaction() as connection:
-            connection.executemany(
-                "DELETE FROM batch_items WHERE key = ? AND state <> 'waiting'",
-                [(key,) for key in keys],
-            )
+        with self._store.transaction() as connection:
+            for key in keys:
+                lost = BATCH_ITEMS.c.key == key, BATCH_ITEMS.c.state != "waiting"
+                connection.execute(delete(BATCH_ITEMS).where(*lost))
 
     def reported_all(self, stage: str, kind: FailureKind) -> None:
         """All losses of a stage of this kind were reported at once, as `reported` does it."""
-        with self._file.transaction() as connection:
-            connection.execute(
-                "DELETE FROM batch_items WHERE stage = ? AND kind = ? AND state = 'failed'",
-                [stage, kind],
-            )
+        with self._store.transaction() as connection:
+            of_kind = BATCH_ITEMS.c.stage == stage, BATCH_ITEMS.c.kind == kind
+            failed = BATCH_ITEMS.c.state == "failed"
+            connection.execute(delete(BATCH_ITEMS).where(*of_kind, failed))
 
-    def _items(self, where: str, value: str) -> list[Item]:
-        rows = self._file.connection.execute(f"SELECT * FROM batch_items WHERE {where}", [value])
-        return [Item(*row)._replace(request=unpack(row[-1])) for row in rows]
+    def _items(self, *where: ColumnElement[bool]) -> list[Item]:
+        with self._store.read() as connection:
+            rows = connection.execute(select(BATCH_ITEMS).where(*where)).all()
+        return [_item(row) for row in rows]
 
 
-def _take(connection: NamedConnection, batch: str, item: Item) -> bool:
+def _item(row: Row[Any]) -> Item:
+    return Item._make(row)._replace(request=unpack(row[-1]))
+
+
+def _take(connection: Connection, batch: str, item: Item) -> bool:
     """Whether the item was free: not answered meanwhile, and new or to be asked again."""
     return bool(
         connection.execute(
-            "INSERT INTO batch_items SELECT "
-            ":key, :batch, 1, 'waiting', NULL, NULL, :stage, :run, :prompt_version, :request "
-            "WHERE NOT EXISTS (SELECT 1 FROM calls WHERE key = :key) "
-            "ON CONFLICT (key) DO UPDATE SET batch = excluded.batch, state = 'waiting', "
-            "submissions = batch_items.submissions + 1, stage = excluded.stage, run = excluded.run "
-            "WHERE batch_items.state = 'again'",
-            {**item._asdict(), "batch": batch, "request": pack(item.request)},
+            _TAKE, {**item._asdict(), "batch": batch, "request": pack(item.request)}
         ).rowcount
     )
 
 
-def _lose(connection: NamedConnection, batch: str, lost: Lost) -> None:
+def _lose(connection: Connection, batch: str, lost: Lost) -> None:
+    columns = BATCH_ITEMS.c
+    once_more = case((columns.submissions < MAX_SUBMISSIONS, "again"), else_="failed")
     done = connection.execute(
-        "UPDATE batch_items SET kind = ?, detail = ?, "
-        "state = CASE WHEN ? AND submissions < ? THEN 'again' ELSE 'failed' END "
-        "WHERE key = ? AND batch = ? AND state = 'waiting'",
-        [lost.kind, lost.detail, lost.again, MAX_SUBMISSIONS, lost.key, batch],
+        update(BATCH_ITEMS)
+        .where(columns.key == lost.key, columns.batch == batch, columns.state == "waiting")
+        .values(kind=lost.kind, detail=lost.detail, state=once_more if lost.again else "failed")
     )
     # Taken in a second time, after a crash, it is charged once all the same.
     if done.rowcount and lost.charge is not None:
-        insert(connection, [lost.charge])
+        add_rows(connection, [lost.charge])

@@ -7,12 +7,17 @@ What belongs here: what a row holds and how it is put into its table. Which rows
 import zlib
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from functools import cache
 from typing import NamedTuple
+
+from sqlalchemy import Connection, Executable
+from sqlalchemy import insert as insert_all
 
 from methods.ids import canonical_json
 from methods.json_text import from_json
+from resources.llm.ledger.file import CALLS, CHARGES
 from resources.llm.request import Completion, Failure, Outcome
-from resources.sqlite_connection import NamedConnection
+from resources.stores.inserts import insert_missing
 
 ANSWERED = "answered"
 """The outcome of a call that holds an answer; of the others it is UNREAD or a failure kind."""
@@ -21,6 +26,7 @@ UNREAD = "unread"
 kept, and looked at in each run, until it is read or somebody has it asked for again."""
 KEPT_CHARACTERS = 10_000
 """Characters of a reply without an answer that are kept."""
+_ROWS_AT_ONCE = 10
 _SMALLEST_WINDOW = 9
 """Of zlib, as a power of two of bytes."""
 _WHY = {
@@ -159,34 +165,46 @@ def readable(packed: bytes) -> dict[str, object] | None:
     return request if isinstance(request, dict) else None
 
 
-def insert(connection: NamedConnection, calls: Sequence[Call | Charge]) -> None:
+def insert(connection: Connection, calls: Sequence[Call | Charge]) -> None:
     """Put calls and charges into their tables, inside a transaction."""
-    answers = (call for call in calls if isinstance(call, Call))
-    kept = iter(connection.execute_each(_KEEP_CALL, map(_packed, answers)))
+    answers = [call for call in calls if isinstance(call, Call)]
+    kept: set[str] = set()
+    if answers:
+        # A second answer to a request is left out also if the first one came in the same batch.
+        rows = [_row(call) for call in answers]
+        keep = _keep(connection.dialect.name)
+        # One row by itself takes SQLAlchemy half the time of a list of one.
+        found = connection.execute(keep, rows if len(rows) > 1 else rows[0])
+        kept = set(found.scalars())
     charges = []
     for call in calls:
         if isinstance(call, Call):
-            if next(kept):
+            if call.key in kept:
+                kept.remove(call.key)
                 continue
             # A second answer is not kept as one, but it was paid for.
             call = call.as_charge("The request had been answered by another process.")
-        charges.append(call._replace(response=call.response[:KEPT_CHARACTERS]))
-    connection.executemany(_INSERT_CHARGE, map(_packed, charges))
+        charges.append(_row(call._replace(response=call.response[:KEPT_CHARACTERS])))
+    if charges:
+        connection.execute(_CHARGE, charges)
 
 
-def _packed(call: Call | Charge) -> Call | Charge:
+@cache
+def _keep(dialect: str) -> Executable:
+    """Insert calls whose keys are new; returns these keys."""
+    keep = insert_missing(dialect, CALLS).returning(CALLS.c.key)
+    if dialect == "sqlite":
+        return keep
+    # The server prepares each text of a statement: there is one for each number of rows.
+    return keep.execution_options(insertmanyvalues_page_size=_ROWS_AT_ONCE)
+
+
+_CHARGE = insert_all(CHARGES)
+
+
+def _row(call: Call | Charge) -> dict[str, object]:
     """A row as its table has it."""
-    return call._replace(request=pack(call.request))  # type: ignore[arg-type]
-
-
-def _insert_into(table: str, columns: Sequence[str]) -> str:
-    marks = ", ".join("?" * len(columns))
-    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})"
-
-
-# Not INSERT OR IGNORE: that would also drop, without a word, a row that lacks a value.
-_KEEP_CALL = f"{_insert_into('calls', Call._fields)} ON CONFLICT (key) DO NOTHING"
-_INSERT_CHARGE = _insert_into("charges", Charge._fields)
+    return call._asdict() | {"request": pack(call.request)}
 
 
 def now() -> str:

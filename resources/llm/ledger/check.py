@@ -4,8 +4,7 @@ SQLite finds a damaged page when it reads it, which may be after a thousand answ
 Walking all pages of a ledger of a million calls (1.5 GB) takes a second, and as long as the disk takes
 to read it (6 s in all where none of it was in memory): a small ledger is walked each time, a large one
 once a day, after a start of the machine, and when it is another file. In between its size, its tables
-and its last rows are looked at. What belongs here: these checks. Making a new ledger of a damaged one
-is `salvage.py`.
+and its last rows are looked at.
 """
 
 import os
@@ -18,16 +17,10 @@ from typing import NamedTuple
 
 from resources.files.home import is_writable
 from resources.llm.ledger.calls import readable
-from resources.llm.ledger.file import CLASSES, LedgerFile
-from resources.migrations import StoreError
-from resources.sqlite_connection import is_damaged
-from resources.sqlite_file import (
-    BUSY_TIMEOUT,
-    address_of,
-    require_content,
-    size_of,
-    unwritable,
-)
+from resources.llm.ledger.file import CLASSES, LEDGER
+from resources.migrations import StoreError, missing_steps
+from resources.stores.sqlite import BUSY_TIMEOUT, address_of, require_content, size_of
+from resources.stores.sqlite_errors import is_damaged, unwritable
 
 WALKED_EACH_TIME = 64 * 2**20
 """Bytes of a ledger whose pages are all walked each time: that takes 60 ms."""
@@ -58,7 +51,7 @@ def require_sound(path: Path) -> None:
                 ) from error
             wrong = str(error)
     if wrong:
-        raise StoreError(f"{path} is damaged ({wrong}): {LedgerFile.IF_DAMAGED}.")
+        raise StoreError(f"{path} is damaged ({wrong}): {LEDGER.if_damaged}.")
 
 
 def check_all(path: Path) -> Findings:
@@ -73,7 +66,7 @@ def check_all(path: Path) -> Findings:
         # The page that has the version may be damaged.
         with suppress(sqlite3.DatabaseError):
             version = connection.execute("PRAGMA user_version").fetchone()[0]
-            LedgerFile.require_known(path, version)
+            missing_steps(LEDGER.steps, path, version)
         try:
             rows = connection.execute(f"PRAGMA integrity_check({_SHOWN})").fetchall()
             wrong += [_one_line(text) for (text,) in rows if text != "ok"]

@@ -6,9 +6,12 @@ of charges, also in bulk as Arrow (the state of batches stands in `batch_state.p
 Images are in it by SHA-256 inside the request, never as base64; keys and secrets never come near it.
 """
 
+import itertools
 from collections.abc import Iterator, Sequence, Set
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sqlalchemy import ColumnElement, bindparam, column, delete, func, insert, select, table, update
 
 from resources.llm.ledger.calls import (
     ANSWERED,
@@ -16,21 +19,29 @@ from resources.llm.ledger.calls import (
     UNREAD,
     Call,
     Charge,
-    insert,
     now,
     outcome_of,
     unpack,
 )
+from resources.llm.ledger.calls import insert as add_rows
 from resources.llm.ledger.check import require_sound
-from resources.llm.ledger.file import LedgerFile
+from resources.llm.ledger.file import CALLS, LEDGER, RENEWALS
 from resources.llm.request import Outcome
-from resources.store_backend import open_store
+from resources.stores import open_store
+from resources.stores.sqlite import SqliteStore
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
 _LOOKUP_CHUNK = 500
+PAID_CALLS = table("paid_calls", column("run"), column("cost_usd"))
+IS_UNREAD = CALLS.c.outcome == UNREAD
+_CALLS = select(*(CALLS.c[name] for name in Call._fields))
+# Statements are made once where they are run for each request: making one costs more than running it.
+_FIND = select(*(CALLS.c[name] for name in OUTCOME_COLUMNS)).where(
+    CALLS.c.key.in_(bindparam("keys", expanding=True))
+)
 
 
 class Renewal(NamedTuple):
@@ -54,36 +65,38 @@ class Renewal(NamedTuple):
 
 
 class Ledger:
-    """Reads and adds calls; safe among threads and processes: each thread has a connection."""
+    """Reads and adds calls; safe among threads and processes: a call blocks until it is done."""
 
     def __init__(self, path: Path | str):
         self.path = Path(path)
         # BatchState, the other class of this folder, keeps its tables in the same file.
-        self._file = open_store(LedgerFile, self.path)
+        self._store = open_store(LEDGER, self.path)
 
     def close(self) -> None:
-        """Close what this thread has open; the next call opens it again."""
-        self._file.close()
+        """Close the connections that nobody uses; the next call opens others."""
+        self._store.close()
+
+    @property
+    def may_wait(self) -> bool:
+        """Whether a call may take long, as it asks a server: an event loop runs it in a thread."""
+        return not isinstance(self._store, SqliteStore)
 
     def require_sound(self) -> None:
         """Raise StoreError if the file is damaged, as far as `check.py` looks."""
-        if isinstance(self._file, LedgerFile):
+        if not self.may_wait:
             require_sound(self.path)
 
     def require_in_place(self) -> None:
         """Raise StoreError if the file was deleted or replaced since it was opened."""
-        self._file.require_in_place()
+        self._store.require_in_place()
 
     def find(self, keys: Sequence[str]) -> dict[str, Outcome]:
         """The replies kept for the requests `keys`, as their askers see them: cached."""
         outcomes: dict[str, Outcome] = {}
         for start in range(0, len(keys), _LOOKUP_CHUNK):
             chunk = keys[start : start + _LOOKUP_CHUNK]
-            rows = self._file.connection.execute(
-                f"SELECT {', '.join(OUTCOME_COLUMNS)} "
-                f"FROM calls WHERE key IN ({','.join('?' * len(chunk))})",
-                chunk,
-            )
+            with self._store.read() as connection:
+                rows = connection.execute(_FIND, {"keys": chunk}).all()
             outcomes |= {row[0]: outcome_of(*row, cached=True) for row in rows}
         return outcomes
 
@@ -92,124 +105,120 @@ class Ledger:
         models: set[str] = set()
         for start in range(0, len(keys), _LOOKUP_CHUNK):
             chunk = keys[start : start + _LOOKUP_CHUNK]
-            rows = self._file.connection.execute(
-                f"SELECT DISTINCT model FROM calls WHERE key IN ({','.join('?' * len(chunk))})",
-                chunk,
-            )
-            models |= {model for (model,) in rows}
+            query = select(CALLS.c.model).distinct().where(CALLS.c.key.in_(chunk))
+            with self._store.read() as connection:
+                models |= set(connection.execute(query).scalars())
         return models
 
     def add(self, calls: Sequence[Call | Charge]) -> None:
         """Keep calls and charges, durable on return. The first answer to a request stands."""
-        with self._file.transaction(in_turn=False) as connection:
-            insert(connection, calls)
+        with self._store.transaction(in_turn=False) as connection:
+            add_rows(connection, calls)
 
     def __iter__(self) -> Iterator[Call]:
         """Every call, by key."""
-        with self._file.alone() as connection:
-            for row in connection.execute(
-                f"SELECT {', '.join(Call._fields)} FROM calls ORDER BY key"
-            ):
+        with self._store.streamed() as connection:
+            for row in connection.execute(_CALLS.order_by(CALLS.c.key)):
                 yield _unpacked(Call(*row))
 
     def renew(self, renewal: Renewal) -> None:
         """From now on ask anew what is like `renewal`; the answers that there are stay."""
-        with self._file.transaction() as connection:
-            connection.execute(
-                "INSERT INTO renewals (model, stage, prompt, created_at) VALUES (?, ?, ?, ?)",
-                [*renewal, now()],
-            )
+        with self._store.transaction() as connection:
+            connection.execute(insert(RENEWALS), {**renewal._asdict(), "created_at": now()})
 
     def renewals(self) -> list[Renewal]:
         """Every decision to ask anew, in their order."""
-        rows = self._file.connection.execute(
-            "SELECT model, stage, prompt FROM renewals ORDER BY seq"
-        )
-        return [Renewal(*row) for row in rows]
+        columns = RENEWALS.c
+        query = select(columns.model, columns.stage, columns.prompt).order_by(columns.seq)
+        with self._store.read() as connection:
+            return [Renewal(*row) for row in connection.execute(query)]
 
     def unread(self, stage: str) -> set[str]:
         """The keys of a stage's answers that could not be read when they were last looked at."""
-        rows = self._file.connection.execute(
-            "SELECT key FROM calls WHERE outcome = 'unread' AND stage = ?", [stage]
-        )
-        return {key for (key,) in rows}
+        query = select(CALLS.c.key).where(IS_UNREAD, CALLS.c.stage == stage)
+        with self._store.read() as connection:
+            return set(connection.execute(query).scalars())
 
     def count_unread(self) -> dict[str, int]:
         """The number of those answers by stage."""
-        rows = self._file.connection.execute(
-            "SELECT stage, count(*) FROM calls WHERE outcome = 'unread' GROUP BY stage ORDER BY stage"
-        )
-        return dict(rows.fetchall())
+        stage = CALLS.c.stage
+        query = select(stage, func.count()).where(IS_UNREAD).group_by(stage).order_by(stage)
+        with self._store.read() as connection:
+            return {name: n for name, n in connection.execute(query)}
 
     def mark_read(self, keys: Set[str], *, read: bool) -> None:
         """Keep whether these answers could be read."""
         if not keys:
             return
-        outcomes = (ANSWERED, UNREAD) if read else (UNREAD, ANSWERED)
-        with self._file.transaction() as connection:
-            connection.executemany(
-                "UPDATE calls SET outcome = ? WHERE outcome = ? AND key = ?",
-                [(*outcomes, key) for key in keys],
-            )
+        after, before = (ANSWERED, UNREAD) if read else (UNREAD, ANSWERED)
+        change = (
+            update(CALLS)
+            .values(outcome=after)
+            .where(CALLS.c.outcome == before, CALLS.c.key == bindparam("of_key"))
+        )
+        with self._store.transaction() as connection:
+            connection.execute(change, [{"of_key": key} for key in keys])
 
     def forget_unread(self, like: Renewal) -> int:
         """Have what could not be read and is like `like` asked for again; the number of answers.
 
         They are charges from now on: paid for, and no answer.
         """
-        with self._file.transaction() as connection:
-            rows = connection.execute(
-                f"SELECT {', '.join(Call._fields)} FROM calls WHERE outcome = 'unread'"
-            ).fetchall()
+        with self._store.transaction() as connection:
+            rows = connection.execute(_CALLS.where(IS_UNREAD)).all()
             unread = [
                 _unpacked(call)
-                for call in map(Call._make, rows)
+                for call in itertools.starmap(Call, rows)
                 if like.covers(f"{call.endpoint} {call.model}", call.stage, call.prompt_version)
             ]
-            connection.executemany(
-                "DELETE FROM calls WHERE key = ?", [(call.key,) for call in unread]
+            if unread:
+                remove = delete(CALLS).where(CALLS.c.key == bindparam("of_key"))
+                connection.execute(remove, [{"of_key": call.key} for call in unread])
+            add_rows(
+                connection, [call.as_charge("Its asker could not read it.") for call in unread]
             )
-            insert(connection, [call.as_charge("Its asker could not read it.") for call in unread])
         return len(unread)
 
     def kinds(self) -> list[tuple[str, str, str, str, int]]:
         """Endpoint, model, stage and prompt version of the calls, and the number of each."""
-        return self._file.connection.execute(
-            "SELECT endpoint, model, stage, prompt_version, count(*) FROM calls "
-            "GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4"
-        ).fetchall()
+        columns = CALLS.c.endpoint, CALLS.c.model, CALLS.c.stage, CALLS.c.prompt_version
+        query = select(*columns, func.count()).group_by(*columns).order_by(*columns)
+        with self._store.read() as connection:
+            return [(*row,) for row in connection.execute(query)]
 
     def mean_completion(self, stage: str, model: str) -> float | None:
         """Tokens of the mean answer that a stage had from a model; None where it had none."""
-        row = self._file.connection.execute(
-            "SELECT avg(completion_tokens) FROM calls WHERE stage = ? AND model = ?", [stage, model]
-        ).fetchone()
-        return None if row[0] is None else float(row[0])
+        mean = select(func.avg(CALLS.c.completion_tokens))
+        with self._store.read() as connection:
+            found = connection.execute(mean.where(CALLS.c.stage == stage, CALLS.c.model == model))
+            tokens = found.scalar()
+        return None if tokens is None else float(tokens)
 
     def cost_of(self, runs: Sequence[str]) -> float:
         """US dollars that these runs have paid, for answers and for none."""
-        marks = ",".join("?" * len(runs))
-        cursor = self._file.connection.execute(
-            f"SELECT coalesce(sum(cost_usd), 0) FROM paid_calls WHERE run IN ({marks})", runs
-        )
-        return float(cursor.fetchone()[0])
+        cost = select(func.coalesce(func.sum(PAID_CALLS.c.cost_usd), 0.0))
+        with self._store.read() as connection:
+            return float(connection.execute(cost.where(PAID_CALLS.c.run.in_(runs))).scalar_one())
 
     def paid_calls(self, columns: Sequence[str], n_rows: int) -> Iterator[list[tuple[object, ...]]]:
         """What every call and charge cost, `n_rows` at a time: `columns` of the view `paid_calls` in
-        `schema.sql`, answered calls as they were committed, then charges."""
-        names = ", ".join(f'"{name}"' for name in columns)
-        with self._file.alone() as connection:
-            cursor = connection.execute(f"SELECT {names} FROM paid_calls")
-            while rows := cursor.fetchmany(n_rows):
-                yield rows
+        `file.py`, answered calls as they were committed, then charges."""
+        names: list[ColumnElement[Any]] = [column(name) for name in columns]
+        query = select(*names).select_from(PAID_CALLS)
+        with self._store.streamed() as connection:
+            for rows in connection.execute(query).partitions(n_rows):
+                yield [(*row,) for row in rows]
 
     def count_paid_calls(self) -> int:
         """How many calls and charges there are."""
-        cursor = self._file.connection.execute("SELECT count(*) FROM paid_calls")
-        return int(cursor.fetchone()[0])
+        with self._store.read() as connection:
+            return int(
+                connection.execute(select(func.count()).select_from(PAID_CALLS)).scalar_one()
+            )
 
     def __len__(self) -> int:
-        return int(self._file.connection.execute("SELECT count(*) FROM calls").fetchone()[0])
+        with self._store.read() as connection:
+            return int(connection.execute(select(func.count()).select_from(CALLS)).scalar_one())
 
 
 def _unpacked(row: Call) -> Call:

@@ -3,25 +3,25 @@
 -- Where a text is looked for, those that fit otherwise have their texts.
 SELECT
     seq, created_at, fits,
-    CASE WHEN fits = 1 AND :text IS NOT NULL THEN response END AS response,
-    CASE WHEN fits = 1 AND :text IS NOT NULL THEN reasoning END AS reasoning,
-    CASE WHEN fits = 1 AND :text IS NOT NULL THEN '' END AS detail,
-    CASE WHEN fits = 1 AND :text IS NOT NULL THEN request END AS request
+    CASE WHEN fits = 1 AND CAST(:text AS TEXT) IS NOT NULL THEN response END AS response,
+    CASE WHEN fits = 1 AND CAST(:text AS TEXT) IS NOT NULL THEN reasoning END AS reasoning,
+    CASE WHEN fits = 1 AND CAST(:text AS TEXT) IS NOT NULL THEN '' END AS detail,
+    CASE WHEN fits = 1 AND CAST(:text AS TEXT) IS NOT NULL THEN request END AS request
 FROM (
     SELECT *,
         CASE WHEN
-            (:stage IS NULL OR stage = :stage)
-            AND (:model IS NULL OR model = :model)
-            AND (:endpoint IS NULL OR endpoint = :endpoint)
+            (CAST(:stage AS TEXT) IS NULL OR stage = :stage)
+            AND (CAST(:model AS TEXT) IS NULL OR model = :model)
+            AND (CAST(:endpoint AS TEXT) IS NULL OR endpoint = :endpoint)
             AND (
-                :outcome IS NULL OR outcome = :outcome
+                CAST(:outcome AS TEXT) IS NULL OR outcome = :outcome
                 OR (:outcome = 'lost' AND outcome <> 'answered')
             )
-            AND (:run IS NULL OR substr(run, 1, length(:run)) = :run)
-            AND (:cost IS NULL OR cost_usd >= :cost)
+            AND (CAST(:run AS TEXT) IS NULL OR substr(run, 1, length(:run)) = :run)
+            AND (CAST(:cost AS DOUBLE PRECISION) IS NULL OR cost_usd >= :cost)
         THEN 1 ELSE 0 END AS fits
     FROM calls
 ) AS asked
-WHERE seq < coalesce(:before, 9223372036854775807)
+WHERE seq < coalesce(CAST(:before AS BIGINT), 9223372036854775807)
 ORDER BY seq DESC
 LIMIT :most;

@@ -7,19 +7,21 @@ answer says where it stopped. What a process asks of the ledger is `ledger.py`.
 
 import heapq
 import json
-import sqlite3
 import time
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar
 
+from sqlalchemy import ColumnElement, Connection, bindparam, func, literal_column, select, text
+
 from methods.json_text import from_json
 from resources.llm.ledger.calls import readable, why_no_answer
-from resources.llm.ledger.file import LedgerFile
+from resources.llm.ledger.file import CALLS, CHARGES, LEDGER
 from resources.llm.request import KEPT_KINDS
 from resources.migrations import StoreError
-from resources.store_backend import is_there, look
+from resources.stores import look
+from resources.stores.address import is_there
 
 
 def texts_of(request: Mapping[str, object]) -> Iterator[str]:
@@ -210,7 +212,7 @@ class LedgerReader:
     def page(self, wanted: Filter, before: Place, n_rows: int) -> Page:
         """The `n_rows` newest rows that `wanted` lets through, from a place on."""
 
-        def question(connection: sqlite3.Connection) -> Page:
+        def question(connection: Connection) -> Page:
             bound = LOOKED_THROUGH if wanted.text is None else LOOKED_THROUGH_FOR_TEXT
             seen, matches = dict[str, int | None](before._asdict()), list[tuple[str, int]]()
             n_looked, looked_back_to = 0, None
@@ -231,59 +233,61 @@ class LedgerReader:
     def entry(self, name: Name) -> Entry | None:
         """One call or charge. A key without a call is that of its newest charge, if that is found."""
 
-        def question(connection: sqlite3.Connection) -> Entry | None:
+        def question(connection: Connection) -> Entry | None:
             if name.charge is None:
-                entry = _entry(connection, "call", "key = ?", [name.key])
+                entry = _entry(connection, "call", CALLS.c.key == name.key)
                 if entry is not None:
                     return entry
                 newest = _charges_of(connection, name.key)
                 if not newest:
                     return None
-                return _entry(connection, "charge", "seq = ?", [newest[0].charge])
-            return _entry(connection, "charge", "seq = ? AND key = ?", [name.charge, name.key])
+                return _entry(connection, "charge", CHARGES.c.seq == newest[0].charge)
+            where = CHARGES.c.seq == name.charge, CHARGES.c.key == name.key
+            return _entry(connection, "charge", *where)
 
         return self._ask(question)
 
     def whole_text(self, name: Name, of: Text) -> str | None:
         """The whole reply of a call or charge, or its whole reasoning; None where there is none."""
 
-        def question(connection: sqlite3.Connection) -> str | None:
-            kept = "calls WHERE key = :key"
-            place = kept if name.charge is None else "charges WHERE key = :key AND seq = :charge"
-            query = f"SELECT {_TEXTS[of]} FROM {place}"
-            row = connection.execute(query, name._asdict()).fetchone()
-            return row and row[0]
+        def question(connection: Connection) -> str | None:
+            table = CALLS if name.charge is None else CHARGES
+            query = select(table.c[_TEXTS[of]]).where(table.c.key == name.key)
+            if name.charge is not None:
+                query = query.where(table.c.seq == name.charge)
+            found: str | None = connection.execute(query).scalar()
+            return found
 
         return self._ask(question)
 
     def same_request(self, key: str) -> list[Name]:
         """The call of a key, and its charges among the newest ones: every reply to one request."""
 
-        def question(connection: sqlite3.Connection) -> list[Name]:
-            calls = connection.execute("SELECT key FROM calls WHERE key = ?", [key]).fetchall()
-            return [*(Name(call_key) for (call_key,) in calls), *_charges_of(connection, key)]
+        def question(connection: Connection) -> list[Name]:
+            calls = connection.execute(select(CALLS.c.key).where(CALLS.c.key == key)).scalars()
+            return [*map(Name, calls), *_charges_of(connection, key)]
 
         return self._ask(question)
 
     def names(self) -> dict[str, list[str]]:
         """`stage`, `model`, `endpoint` and `run` of the newest calls, each value once."""
 
-        def question(connection: sqlite3.Connection) -> dict[str, list[str]]:
+        def question(connection: Connection) -> dict[str, list[str]]:
             names: dict[str, list[str]] = {"stage": [], "model": [], "endpoint": [], "run": []}
-            for kind, name in connection.execute(_sql("names_in_use"), {"n_newest": NEWEST}):
+            for kind, name in connection.execute(text(_sql("names_in_use")), {"n_newest": NEWEST}):
                 names[kind].append(name)
             return names
 
         return self._ask(question)
 
-    def _ask(self, question: Callable[[sqlite3.Connection], T]) -> T:
+    def _ask(self, question: Callable[[Connection], T]) -> T:
         if not is_there(self.path):
             raise StoreError(
                 f"There is no ledger {self.path} yet: the first call to a model makes it "
                 "(vlm-loom demo)."
             )
         try:
-            return look(LedgerFile, self.path, question)
+            return look(LEDGER, self.path, question)
         except OSError as error:
             raise StoreError(
                 f"{self.path} cannot be read ({error}): make it a file that you may read."
@@ -295,7 +299,7 @@ def _sql(name: str) -> str:
 
 
 def _newest_first(
-    connection: sqlite3.Connection, wanted: Filter, before: Place, most: int
+    connection: Connection, wanted: Filter, before: Place, most: int
 ) -> Iterator[tuple[str, str, int, bool]]:
     """(time, kind, seq, whether it is wanted) of calls and charges, each in the order of commits:
     `most` of each at most."""
@@ -306,7 +310,7 @@ def _newest_first(
     }
 
     def rows(kind: str, limit: int | None) -> Iterator[tuple[str, str, int, bool]]:
-        cursor = connection.execute(_sql(f"newest_{kind}s"), {**conditions, "before": limit})
+        cursor = connection.execute(text(_sql(f"newest_{kind}s")), {**conditions, "before": limit})
         for seq, created_at, fits, *texts in cursor:
             found = bool(fits) and (wanted.text is None or _holds(wanted.text, *texts))
             yield created_at, kind, seq, found
@@ -319,25 +323,22 @@ def _newest_first(
     )
 
 
-def _listed(connection: sqlite3.Connection, found: list[tuple[str, int]]) -> list[Listed]:
+def _listed(connection: Connection, found: list[tuple[str, int]]) -> list[Listed]:
     rows: dict[tuple[str, int], Listed] = {}
     for kind, more in (("call", "seconds, NULL"), ("charge", "NULL, substr(detail, 1, 300)")):
         seqs = [seq for row_kind, seq in found if row_kind == kind]
-        marks = ",".join("?" * len(seqs))
-        for seq, key, *row in connection.execute(
-            f"SELECT {', '.join(_LISTED)}, {more} FROM {kind}s WHERE seq IN ({marks})", seqs
-        ):
+        query = text(f"SELECT {', '.join(_LISTED)}, {more} FROM {kind}s WHERE seq IN :seqs")
+        listed = query.bindparams(bindparam("seqs", expanding=True))
+        for seq, key, *row in connection.execute(listed, {"seqs": seqs}):
             rows[kind, seq] = Listed(Name(key, seq if kind == "charge" else None), *row)
     return [rows[place] for place in found]
 
 
-def _entry(
-    connection: sqlite3.Connection, kind: str, where: str, values: list[object]
-) -> Entry | None:
+def _entry(connection: Connection, kind: str, *where: ColumnElement[bool]) -> Entry | None:
     fields = _SHOWN | _SHOWN_OF[kind]
-    record = connection.execute(
-        f"SELECT seq, key, request, {', '.join(fields.values())} FROM {kind}s WHERE {where}", values
-    ).fetchone()
+    table = CALLS if kind == "call" else CHARGES
+    columns = table.c.seq, table.c.key, table.c.request, *map(literal_column, fields.values())
+    record = connection.execute(select(*columns).select_from(table).where(*where)).fetchone()
     if record is None:
         return None
     seq, key, packed, *row = record
@@ -348,11 +349,13 @@ def _entry(
     return Entry(name=name, request=readable(packed), **known)
 
 
-def _charges_of(connection: sqlite3.Connection, key: str) -> list[Name]:
+def _charges_of(connection: Connection, key: str) -> list[Name]:
     """The charges of a request among the newest ones, the newest first: they have no index."""
-    rows = connection.execute(
-        "SELECT seq FROM charges WHERE seq > (SELECT max(seq) FROM charges) - ? AND key = ? "
-        "ORDER BY seq DESC LIMIT ?",
-        [LOOKED_THROUGH, key, SAME_REQUEST],
+    newest = select(func.max(CHARGES.c.seq)).scalar_subquery()
+    query = (
+        select(CHARGES.c.seq)
+        .where(CHARGES.c.seq > newest - LOOKED_THROUGH, CHARGES.c.key == key)
+        .order_by(CHARGES.c.seq.desc())
+        .limit(SAME_REQUEST)
     )
-    return [Name(key, seq) for (seq,) in rows]
+    return [Name(key, seq) for seq in connection.execute(query).scalars()]

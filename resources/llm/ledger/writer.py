@@ -17,7 +17,7 @@ from resources.llm.ledger.calls import Call, Charge
 from resources.llm.ledger.ledger import Ledger
 from resources.llm.watchdog import waits_for
 from resources.migrations import StoreAway, StoreError
-from resources.sqlite_connection import result_code
+from resources.stores.sqlite_errors import result_code
 
 PATIENCE_SECONDS = 10.0
 """How long a database that is busy, or full for a moment, is tried again: answers wait for it."""

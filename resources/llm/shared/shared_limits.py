@@ -7,7 +7,6 @@ run's own offline server, limits hold in one process.
 
 import hashlib
 import random
-import sqlite3
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -15,12 +14,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
+from sqlalchemy import Connection, bindparam, delete, insert, or_, select
+
 from resources.llm.ledger import Ledger
 from resources.llm.model_spec import ModelSpec
-from resources.llm.request_locks import Locks, open_locks
 from resources.llm.shared.accounts import Account
-from resources.llm.shared.file import LimitsFile
-from resources.store_backend import open_store, server_seconds
+from resources.llm.shared.file import LIMITS, TAKEN
+from resources.stores import Store, open_store
+from resources.stores.clock import server_seconds
+from resources.stores.locks import Locks, open_locks
+from resources.stores.sqlite import SqliteStore
 
 _FIRST_OFFSET = 2**61
 """Beyond the offsets of requests; the bytes of a model begin at one of 2^40 multiples of a span."""
@@ -71,6 +74,12 @@ class Places:
         return self._locks.held_by_others(self._first + _MOST_PLACES, _MOST_PLACES)
 
 
+_TAKE = insert(TAKEN).returning(TAKEN.c.seq)
+_NEWS = (
+    select(TAKEN.c.seq, TAKEN.c.of, TAKEN.c.at, TAKEN.c.units)
+    .where(TAKEN.c.minute == bindparam("of_minute"), TAKEN.c.seq > bindparam("after"))
+    .order_by(TAKEN.c.seq)
+)
 _CLEAN_EVERY = 200
 """Turns after which rows are removed that no window has any more."""
 
@@ -87,9 +96,7 @@ class Taken(NamedTuple):
 class Turn:
     """A transaction in which no other process takes anything."""
 
-    def __init__(
-        self, connection: sqlite3.Connection, minute: str, news: list[Taken], ahead: float
-    ):
+    def __init__(self, connection: Connection, minute: str, news: list[Taken], ahead: float):
         self.news = news
         """What others have written since this process's last turn."""
         self.last: int | None = None
@@ -97,11 +104,8 @@ class Turn:
 
     def write(self, at: float, units: float, of: int | None = None) -> int:
         """Add a row; returns its number."""
-        added = self._connection.execute(
-            "INSERT INTO taken (of, minute, at, units) VALUES (?, ?, ?, ?) RETURNING seq",
-            [of, self._minute, at + self._ahead, units],
-        ).fetchone()
-        self.last = int(added[0])
+        row = {"of": of, "minute": self._minute, "at": at + self._ahead, "units": units}
+        self.last = int(self._connection.execute(_TAKE, row).scalar_one())
         return self.last
 
 
@@ -112,28 +116,25 @@ class MinuteLog:
     server's clock, and each turn translates them.
     """
 
-    def __init__(self, file: LimitsFile, minute: str, window: float):
-        self._file, self._minute, self._window = file, minute, window
+    def __init__(self, store: Store, minute: str, window: float):
+        self._store, self._minute, self._window = store, minute, window
         self._read = 0
         self._turns = 0
+        self.may_wait = not isinstance(store, SqliteStore)
+        """Whether a turn may take long, as it asks a server."""
 
     @contextmanager
     def turn(self, now: float) -> Iterator[Turn]:
         """This process's turn."""
-        with self._file.transaction() as connection:
+        with self._store.transaction() as connection:
             shared = server_seconds(connection)
             ahead = 0.0 if shared is None else shared - time.monotonic()
             if self._turns % _CLEAN_EVERY == 0:
                 # What is later than now was taken before the machine was restarted.
-                connection.execute(
-                    "DELETE FROM taken WHERE minute = ? AND (at <= ? OR at > ?)",
-                    [self._minute, now + ahead - self._window, now + ahead],
-                )
+                gone = or_(TAKEN.c.at <= now + ahead - self._window, TAKEN.c.at > now + ahead)
+                connection.execute(delete(TAKEN).where(TAKEN.c.minute == self._minute, gone))
             self._turns += 1
-            rows = connection.execute(
-                "SELECT seq, of, at, units FROM taken WHERE minute = ? AND seq > ? ORDER BY seq",
-                [self._minute, self._read],
-            )
+            rows = connection.execute(_NEWS, {"of_minute": self._minute, "after": self._read})
             taken = [Taken(seq, of, at - ahead, units) for seq, of, at, units in rows]
             # Others have committed these rows: they are read once, also where this turn fails.
             self._read = taken[-1].seq if taken else self._read
@@ -159,22 +160,22 @@ class SharedLimits:
     def minute(self, spec: ModelSpec, units: str, window: float) -> MinuteLog | None:
         """What was taken of a model's limit of `units`; None if its server is this process's own."""
         name = _name(spec)
-        return None if name is None else MinuteLog(self._file, f"{name} {units}", window)
+        return None if name is None else MinuteLog(self._store, f"{name} {units}", window)
 
     def account(
         self, ledger: Ledger, run: str, ancestors: Sequence[str], *, together: bool
     ) -> Account:
         """The account that a run spends from, as for Account."""
-        return Account(self._file, self._locks, ledger, run, ancestors, together=together)
+        return Account(self._store, self._locks, ledger, run, ancestors, together=together)
 
     def close(self) -> None:
         """Release what this process holds."""
         if "_locks" in vars(self):
             self._locks.close()
             del self._locks
-        if "_file" in vars(self):
-            self._file.close()
-            del self._file
+        if "_store" in vars(self):
+            self._store.close()
+            del self._store
         self._places.clear()
 
     @cached_property
@@ -182,8 +183,8 @@ class SharedLimits:
         return open_locks(Path(f"{self.path}.flights"))
 
     @cached_property
-    def _file(self) -> LimitsFile:
-        return open_store(LimitsFile, self.path)
+    def _store(self) -> Store:
+        return open_store(LIMITS, self.path)
 
 
 def _name(spec: ModelSpec) -> str | None:

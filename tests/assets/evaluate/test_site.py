@@ -11,7 +11,7 @@ from assets.evaluate.site import site
 from methods.benchmarks import BENCHMARKS
 from resources.images.store import ImageStore
 from resources.llm.registry import Profile
-from resources.stores import bring_home_up_to_date
+from resources.stores_of_home import bring_home_up_to_date
 from resources.warehouse import Warehouse
 from tests.assets.evaluate.test_multiple_choice import COLOURS, picture
 from tests.assets.evaluate.test_report_data import VERSION, evaluated, released

@@ -8,10 +8,12 @@ from pathlib import Path
 from urllib.parse import quote, urlencode
 
 import pytest
+from sqlalchemy import Connection
 
 from resources.llm.ledger import Ledger, reading
-from resources.llm.ledger.file import LedgerFile
+from resources.llm.ledger.file import LEDGER
 from resources.llm.ledger.reading import LedgerReader
+from resources.stores import look
 from resources.web.addresses import CALLS, calls_of
 from tests.resources.calls_page.ledgers import (
     ask,
@@ -320,13 +322,13 @@ def test_a_ledger_that_is_written_while_it_is_looked_at_is_looked_at_again(home:
     keep(home, call(1, "before"))
     found = list[list[str]]()
 
-    def replies(connection: sqlite3.Connection) -> list[str]:
-        found.append([reply for (reply,) in connection.execute("SELECT response FROM calls")])
+    def replies(connection: Connection) -> list[str]:
+        found.append(list(connection.exec_driver_sql("SELECT response FROM calls").scalars()))
         if len(found) == 1:
             keep(home, call(2, "meanwhile"))
         return found[-1]
 
-    assert LedgerFile.look(home / "ledger.sqlite", replies) == ["before", "meanwhile"]
+    assert look(LEDGER, home / "ledger.sqlite", replies) == ["before", "meanwhile"]
     assert len(found) == 2
 
 

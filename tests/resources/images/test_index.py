@@ -12,6 +12,7 @@ from contextlib import closing
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from sqlalchemy.exc import IntegrityError
 
 from resources.files.home import REPO_ROOT
 from resources.images.index import Entry, Fetched, ImageIndex
@@ -98,15 +99,16 @@ def test_any_number_of_addresses_can_be_looked_up_at_once(index):
 )
 def test_a_row_that_lacks_something_is_refused_with_all_of_its_batch(index, bad):
     index.record(rows([5]))
-    with pytest.raises((ValueError, sqlite3.IntegrityError)):
+    with pytest.raises((ValueError, IntegrityError)):
         index.record([*rows([2, 3]), Fetched(*bad)])
     assert set(index.known(map(url, range(6)))) == {url(5)}
 
 
 @pytest.mark.files_alone
 def test_commits_are_flushed_and_readers_do_not_wait_for_writers(index):
-    assert index._file.connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
-    assert index._file.connection.execute("PRAGMA synchronous").fetchone() == (2,), "FULL"
+    with index._store.read() as connection:
+        assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
+        assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 2, "FULL"
     index.record(rows([1]))
 
     with closing(sqlite3.connect(index.path, isolation_level=None)) as writer:

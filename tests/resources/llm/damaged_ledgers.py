@@ -13,6 +13,8 @@ from resources.llm.request import ChatRequest, request_key
 from tests.resources.llm.entries import charges_of
 
 PAGE = 4096
+LEAF = 13
+"""The first byte of a page with rows of a table (sqlite.org/fileformat.html)."""
 
 
 def call(number: int, response: str = "") -> Call:
@@ -124,7 +126,12 @@ def _overwrite_first_of(name: str, content: Callable[[int], bytes]) -> Callable[
 
 
 def _middle(content: Callable[[int], bytes]) -> Callable[[Path], None]:
-    return lambda path: overwrite(path, n_pages(path) // 2, content(n_pages(path) // 2))
+    def harm(path: Path) -> None:
+        pages = range(n_pages(path) // 2, n_pages(path) + 1)
+        page = next(page for page in pages if page_of(path, page)[0] == LEAF)
+        overwrite(path, page, content(page))
+
+    return harm
 
 
 def _cut(path: Path) -> None:

@@ -25,10 +25,9 @@ def no_backoff(**_: float) -> wait_none:
 
 def charges_of(ledger: Ledger) -> list[Charge]:
     """Every charge, in the order they were made; without its request before version 5."""
-    rows = ledger._file.connection.execute(
-        f"SELECT {', '.join(Charge._fields)} FROM charges ORDER BY seq"
-    )
-    charges = [Charge(*row) for row in rows]
+    query = f"SELECT {', '.join(Charge._fields)} FROM charges ORDER BY seq"
+    with ledger._store.read() as connection:
+        charges = [Charge(*row) for row in connection.exec_driver_sql(query)]
     return [
         each._replace(request=unpack(each.request) if each.request else {})  # type: ignore[arg-type]
         for each in charges

@@ -14,6 +14,7 @@ import httpx2
 import openai
 import pytest
 from PIL import Image as Picture
+from sqlalchemy.exc import SQLAlchemyError
 from tenacity import Future, RetryCallState
 
 from methods.prompts.messages import Image, Message, Text
@@ -171,7 +172,7 @@ def test_an_answer_that_cannot_be_kept_is_not_handed_out(gateway):
             "CREATE TRIGGER full BEFORE INSERT ON calls BEGIN SELECT RAISE(ABORT, 'full'); END"
         )
 
-    with pytest.raises((ExceptionGroup, sqlite3.Error)) as caught:
+    with pytest.raises((ExceptionGroup, SQLAlchemyError)) as caught:
         gateway.ask("s", questions(1))
 
     assert "full" in repr(caught.value)

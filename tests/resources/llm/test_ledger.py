@@ -16,6 +16,7 @@ from types import SimpleNamespace
 
 import pytest
 from filelock import FileLock
+from sqlalchemy.exc import IntegrityError
 
 from methods.prompts.messages import Image, Message, Text
 from resources.files.home import REPO_ROOT
@@ -198,9 +199,9 @@ def test_a_batch_killed_in_the_middle_is_whole_or_not_there(ledger):
 
 @pytest.mark.files_alone
 def test_commits_are_flushed_and_readers_do_not_wait_for_writers(ledger):
-    with ledger._file.alone() as connection:
-        assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
-        assert connection.execute("PRAGMA synchronous").fetchone() == (2,), "FULL"
+    with ledger._store.read() as connection:
+        assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
+        assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 2, "FULL"
 
     with closing(sqlite3.connect(ledger.path, isolation_level=None)) as writer:
         writer.execute("BEGIN IMMEDIATE")
@@ -209,7 +210,7 @@ def test_commits_are_flushed_and_readers_do_not_wait_for_writers(ledger):
 
 @pytest.mark.parametrize("column", ["finish_reason", "response", "model", "created_at"])
 def test_a_call_that_lacks_a_value_is_refused_aloud_and_none_of_its_batch_is_kept(ledger, column):
-    with pytest.raises(sqlite3.IntegrityError, match=column):
+    with pytest.raises(IntegrityError, match=column):
         ledger.add([call(0), call(1, **{column: None})])
 
     assert len(ledger) == 0

@@ -15,12 +15,11 @@ from resources.images.store import ImageStore
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Ledger, check
 from resources.llm.ledger.check import check_all, require_sound
-from resources.llm.ledger.salvage import salvage
 from resources.llm.registry import load_registry
 from resources.llm.request import ChatRequest
 from resources.migrations import StoreError
 from resources.offline.process import OfflineServer
-from resources.stores import bring_home_up_to_date
+from resources.stores_of_home import bring_home_up_to_date
 from tests.doubles.openai_api import Api, serving
 from tests.resources.llm.damaged_ledgers import (
     HARMS,
@@ -107,10 +106,7 @@ def test_a_damaged_ledger_is_refused_before_a_request_is_sent_and_when_a_command
 
     for begin in (lambda: make_gateway(path, api).ask("s", questions(1)), bring_home_up_to_date):
         said = refused(path, begin)
-        assert (
-            "restore a backup (vlm-loom home restore)" in said
-            and "vlm-loom home salvage-ledger" in said
-        )
+        assert "restore a backup (vlm-loom home restore)" in said
 
     assert api.n_heard == 0
 
@@ -207,6 +203,7 @@ def test_a_ledger_that_is_taken_away_ends_the_stage_before_the_next_request(
 
 def test_a_deleted_ledger_is_noticed_by_who_opens_another_connection(path: Path) -> None:
     ledger = Ledger(path)
+    ledger.close()
     path.unlink()
 
     refused(path, lambda: len(ledger))
@@ -228,7 +225,7 @@ def test_a_ledger_damaged_while_a_stage_runs_ends_it_with_one_sentence(
 
     said = refused(path, lambda: gateway.ask("s", questions(2000)))
 
-    assert "is damaged (" in said and "vlm-loom home salvage-ledger" in said
+    assert "is damaged (" in said and "vlm-loom home restore" in said
 
 
 def test_an_answer_that_can_never_be_kept_stops_all_requests(path: Path, api: WatchedApi) -> None:
@@ -277,16 +274,12 @@ def test_a_request_that_does_not_unpack_is_found(path: Path) -> None:
         ("cost_usd = 'abc'", "cost_usd"),
     ],
 )
-def test_a_value_that_is_none_of_its_column_is_found_and_salvaged_around(
-    path: Path, change: str, column: str
-) -> None:
+def test_a_value_that_is_none_of_its_column_is_found(path: Path, change: str, column: str) -> None:
     fill(path)
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute(f"UPDATE calls SET {change} WHERE seq = 3")
 
     assert check_all(path).wrong == [f"row 3 of calls has a {column} that cannot be read"]
-    assert salvage(path).rows["calls"] == 101
-    assert check_all(path).wrong == []
 
 
 def test_a_text_that_cannot_be_decoded_is_one_sentence(path: Path) -> None:

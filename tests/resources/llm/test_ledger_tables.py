@@ -1,17 +1,16 @@
-"""The ledger's tables: charges stand beside calls, and every thread and process has a connection."""
+"""The ledger's tables: charges stand beside calls; threads and processes use them at once."""
 
-import sqlite3
 import subprocess
-import threading
-from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from sqlalchemy.exc import IntegrityError
 
 from resources.llm.ledger import Charge, Ledger
-from resources.llm.ledger.file import LedgerFile
+from resources.llm.ledger.file import LEDGER
 from resources.llm.request import Completion
-from resources.store_backend import open_store
+from resources.stores import open_store
 from tests.resources.llm.entries import charges_of
 from tests.resources.llm.test_ledger import call, in_order, start
 
@@ -27,12 +26,12 @@ def charge(number: int, **changes: object) -> Charge:
 
 def query(path: Path, text: str) -> list[tuple[object, ...]]:
     """Rows as a connection of nobody's reads them from the store."""
-    store = open_store(LedgerFile, path)
+    store = open_store(LEDGER, path)
     try:
-        found: list[tuple[object, ...]] = store.connection.execute(text).fetchall()
+        with store.read() as connection:
+            return [tuple(row) for row in connection.exec_driver_sql(text)]
     finally:
         store.close()
-    return found
 
 
 @pytest.fixture
@@ -99,7 +98,7 @@ def test_what_runs_have_paid_is_for_answers_and_for_none(path):
 def test_calls_and_charges_that_come_together_are_kept_together_or_not_at_all(path, lacking):
     ledger = Ledger(path)
 
-    with pytest.raises(sqlite3.IntegrityError, match="model"):
+    with pytest.raises(IntegrityError, match="model"):
         ledger.add([call(0), charge(0), lacking])
 
     assert list(ledger) == [] and charges_of(ledger) == []
@@ -126,38 +125,17 @@ def test_the_mean_answer_is_that_of_a_stage_and_a_model(path):
 # Connections
 
 
-def elsewhere(do: Callable[[], object]) -> object:
-    """What `do` gives in a thread of its own."""
-    told: list[object] = []
-    thread = threading.Thread(target=lambda: told.append(do()))
-    thread.start()
-    thread.join(30)
-    return told[0]
-
-
-def test_a_thread_keeps_its_connection_and_another_has_another(path):
+def test_threads_use_one_ledger_at_once_and_one_of_them_may_close_it(path):
     ledger = Ledger(path)
 
-    mine = ledger._file.connection
+    def add_and_find(number: int) -> bool:
+        ledger.add([call(number)])
+        ledger.close()
+        return call(number).key in ledger.find([call(number).key])
 
-    assert ledger._file.connection is mine
-    assert elsewhere(lambda: ledger._file.connection is mine) is False
-    assert elsewhere(lambda: ledger._file.connection is ledger._file.connection) is True
-
-
-def test_closing_closes_this_threads_connection_alone_and_the_next_use_opens_another(path):
-    ledger = Ledger(path)
-    mine = ledger._file.connection
-
-    elsewhere(lambda: (ledger._file.connection, ledger.close()))
-    assert ledger._file.connection is mine and mine.execute("SELECT 1").fetchone() == (1,)
-
-    ledger.close()
-    ledger.close()
-    with pytest.raises(Exception, match="closed"):
-        mine.execute("SELECT 1")
-    ledger.add([call(0)])
-    assert list(ledger) == [call(0)] and ledger._file.connection is not mine
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(add_and_find, range(20)))
+    assert len(ledger) == 20
 
 
 def test_a_child_process_does_not_go_on_with_its_parents_connection(path):
@@ -169,15 +147,17 @@ def test_a_child_process_does_not_go_on_with_its_parents_connection(path):
 
         ledger = Ledger(Path(sys.argv[1]))
         ledger.add([call(0)])
-        inherited = ledger._file.connection
+        with ledger._store.read() as connection:
+            mine = connection.connection.driver_connection
         child = os.fork()
         if child == 0:
-            ledger.close()  # is not the parent's
-            inherited.execute("SELECT 1")
             ledger.add([call(1)])
-            os._exit(0 if ledger._file.connection is not inherited and len(ledger) == 2 else 1)
+            with ledger._store.read() as connection:
+                another = connection.connection.driver_connection is not mine
+            os._exit(0 if another and len(ledger) == 2 else 1)
         assert os.waitpid(child, 0)[1] == 0
-        assert ledger._file.connection is inherited
+        with ledger._store.read() as connection:
+            assert connection.connection.driver_connection is mine
         ledger.add([call(2)])
         print(len(ledger))
     """

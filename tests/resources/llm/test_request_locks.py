@@ -46,6 +46,12 @@ def new_locks(ledger_path: Path) -> Iterator[Callable[[], RequestLocks]]:
         yield opened
 
 
+@pytest.fixture
+def at_once(stores_on: str) -> float:
+    """Seconds in which a lock that is free is taken: of a file before there is a second attempt."""
+    return module._FIRST_PAUSE / 2 if stores_on == "sqlite" else SOON
+
+
 async def can_take(locks: RequestLocks, key: str, within: float = SOON) -> bool:
     """Whether the lock of `key` can be taken in time; it is released again."""
     try:
@@ -108,21 +114,20 @@ def test_a_waiter_tries_soon_at_first_and_at_least_four_times_a_second(new_locks
             await enough.wait()
         assert await waiting
 
-    monkeypatch.setattr(module, "asyncio", SimpleNamespace(sleep=pause))
+    monkeypatch.setattr(module, "asyncio", SimpleNamespace(**{**vars(asyncio), "sleep": pause}))
     asyncio.run(meet())
 
     assert pauses[0] <= 0.05 and pauses == sorted(pauses) and max(pauses) == 0.25
 
 
-def test_other_keys_do_not_wait(new_locks):
+def test_other_keys_do_not_wait(new_locks, at_once):
     first, second = new_locks(), new_locks()
 
     async def meet() -> list[bool]:
         async with first.hold(key_of(0)):
             # At once: not even a second attempt would come in this time.
             return [
-                await can_take(second, key_of(number), within=module._FIRST_PAUSE / 2)
-                for number in range(1, 100)
+                await can_take(second, key_of(number), within=at_once) for number in range(1, 100)
             ]
 
     assert all(asyncio.run(meet()))
@@ -140,17 +145,17 @@ def test_releasing_one_lock_leaves_the_others_held(new_locks):
     assert asyncio.run(meet()) == [False, True, False]
 
 
-def test_an_error_releases_the_lock(new_locks):
+def test_an_error_releases_the_lock(new_locks, at_once):
     async def meet() -> bool:
         with pytest.raises(ZeroDivisionError):
             async with new_locks().hold(key_of(0)):
                 raise ZeroDivisionError
-        return await can_take(new_locks(), key_of(0), within=module._FIRST_PAUSE / 2)
+        return await can_take(new_locks(), key_of(0), within=at_once)
 
     assert asyncio.run(meet())
 
 
-def test_a_waiter_that_is_cancelled_does_not_take_the_lock(new_locks):
+def test_a_waiter_that_is_cancelled_does_not_take_the_lock(new_locks, at_once):
     first, gone, third = new_locks(), new_locks(), new_locks()
 
     async def meet() -> bool:
@@ -159,17 +164,17 @@ def test_a_waiter_that_is_cancelled_does_not_take_the_lock(new_locks):
             await asyncio.sleep(0.05)
             waiting.cancel()
             await asyncio.gather(waiting, return_exceptions=True)
-        return await can_take(third, key_of(0), within=module._FIRST_PAUSE / 2)
+        return await can_take(third, key_of(0), within=at_once)
 
     assert asyncio.run(meet())
 
 
-def test_closing_releases_every_lock(new_locks, ledger_path):
+def test_closing_releases_every_lock(new_locks, ledger_path, at_once):
     first, second = RequestLocks(ledger_path), new_locks()
 
     async def meet() -> list[list[bool]]:
         async def all_go() -> list[bool]:
-            return [await can_take(second, key_of(number), within=0.01) for number in range(5)]
+            return [await can_take(second, key_of(number), within=at_once) for number in range(5)]
 
         async with AsyncExitStack() as stack:
             for number in range(5):
@@ -205,17 +210,17 @@ HOLDER = """
 
 @pytest.mark.parametrize("alone", ["alone", "with a child"])
 def test_a_lock_keeps_other_processes_out_and_is_released_when_its_holder_is_killed(
-    new_locks, ledger_path, alone
+    new_locks, ledger_path, alone, at_once
 ):
     locks = new_locks()
 
     with start(HOLDER, ledger_path, key_of(0), alone) as holder:
         assert holder.stdout.readline() == "holding\n"
-        other = asyncio.run(can_take(locks, key_of(1), within=0.01))
+        other = asyncio.run(can_take(locks, key_of(1), within=at_once))
         meanwhile = asyncio.run(can_take(locks, key_of(0), within=0.1))
         holder.kill()
         holder.wait()
-        at_once = asyncio.run(can_take(locks, key_of(0), within=0.01))
+        at_once = asyncio.run(can_take(locks, key_of(0), within=at_once))
 
     assert (other, meanwhile, at_once) == (True, False, True)
 

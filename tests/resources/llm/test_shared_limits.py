@@ -17,10 +17,10 @@ from resources.llm import limits, sliding_minute
 from resources.llm.circuit_breaker import CircuitBreaker
 from resources.llm.limits import ModelLimits
 from resources.llm.model_spec import ModelSpec
-from resources.llm.request_locks import ByteLocks
 from resources.llm.shared import SharedLimits, shared_limits
 from resources.llm.shared.shared_limits import Places
 from resources.llm.sliding_minute import SLACK, SlidingMinute
+from resources.stores.locks import ByteLocks
 from tests.doubles.openai_api import Api, completion_by_rule, http_reply, serving
 from tests.doubles.virtual_time import VirtualTime
 
@@ -94,7 +94,7 @@ def test_places_of_a_killed_process_are_free(tmp_path):
     program = """
         import sys, time
         from pathlib import Path
-        from resources.llm.request_locks import ByteLocks
+        from resources.stores.locks import ByteLocks
         from resources.llm.shared.shared_limits import Places
         places = Places(ByteLocks(Path(sys.argv[1])), "it", 2)
         print(places.take(), places.take(), flush=True)
@@ -251,8 +251,8 @@ def test_what_no_window_has_any_more_is_removed(processes, under_virtual_time):
 
     clock.run(take_many)
 
-    connection = processes[0]._file.connection
-    (rows,) = connection.execute("SELECT count(*) FROM taken").fetchone()
+    with processes[0]._store.read() as connection:
+        rows = connection.exec_driver_sql("SELECT count(*) FROM taken").scalar()
     assert rows <= 260, "those since the last time it was cleaned, and a window"
 
 

@@ -10,21 +10,24 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from resources import store_backend
 from resources.files import home
 from resources.files.system_errors import exhausted, refused_by_system
-from resources.images.index import IndexFile
+from resources.images.index import INDEX
 from resources.llm.ledger.check import require_sound
-from resources.llm.ledger.file import LedgerFile
+from resources.llm.ledger.file import LEDGER
 from resources.migrations import StoreError
 from resources.review.file import ReviewFile
-from resources.store_backend import database, open_store
+from resources.sqlite_file import SqliteFile
+from resources.stores import StoreKind, open_store, sqlite
+from resources.stores.address import database
 from resources.warehouse import Warehouse
 from resources.warehouse.configured import require_plain_path, warehouse_of_home
 
-SQLITE = {
-    home.ledger_path().name: LedgerFile,
+SQLITE: dict[str, type[SqliteFile] | StoreKind] = {
+    home.ledger_path().name: LEDGER,
     home.review_path().name: ReviewFile,
-    home.image_index_path().name: IndexFile,
+    home.image_index_path().name: INDEX,
 }
 """The stores that are SQLite files."""
 
@@ -43,20 +46,34 @@ def bring_home_up_to_date() -> None:
         files = {path: kind for path, kind in kinds.items() if path.exists()}
         if database() is not None:
             for path, kind in kinds.items():
-                open_store(kind, path).close()
+                _open(kind, path)
             files = {}
         warehouse = warehouse_of_home()
         warehouses = [warehouse] if warehouse.is_there() else []
         for path, kind in files.items():
-            kind.require_upgradable(path)
+            _require_upgradable(kind, path)
         if home.ledger_path() in files:
             require_sound(home.ledger_path())
         for warehouse in warehouses:
             warehouse.require_upgradable()
         for path, kind in files.items():
-            kind(path).close()
+            _open(kind, path)
         for warehouse in warehouses:
             warehouse.check()
+
+
+def _open(kind: type[SqliteFile] | StoreKind, path: Path) -> None:
+    if isinstance(kind, StoreKind):
+        open_store(kind, path).close()
+    else:
+        store_backend.open_store(kind, path).close()
+
+
+def _require_upgradable(kind: type[SqliteFile] | StoreKind, path: Path) -> None:
+    if isinstance(kind, StoreKind):
+        sqlite.require_upgradable(kind, path)
+    else:
+        kind.require_upgradable(path)
 
 
 def may_write() -> bool:
@@ -70,8 +87,8 @@ def require_kept(folder: Path) -> None:
 
     What is damaged is told by who opens it.
     """
-    for name, kind in SQLITE.items():
-        kind.require_kept(folder / name)
+    for name in SQLITE:
+        sqlite.require_store_kept(folder / name)
     Warehouse(folder / home.warehouse_path().name).require_kept()
 
 

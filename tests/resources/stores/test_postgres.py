@@ -11,20 +11,21 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from sqlalchemy import Connection, event, text
 
 from resources import store_backend
 from resources.files.home import REPO_ROOT
 from resources.llm.ledger import Ledger
-from resources.llm.ledger.file import LedgerFile
-from resources.llm.request_locks import open_locks
-from resources.llm.shared.file import LimitsFile
+from resources.llm.ledger.file import LEDGER
+from resources.llm.shared.file import LIMITS
 from resources.migrations import StoreAway, StoreError
-from resources.postgres import connection as sessions
-from resources.postgres.schema import PostgresSchema
 from resources.review import clock
 from resources.review.file import ReviewFile
 from resources.review.locks import LOCK_SECONDS
 from resources.review.store import ReviewStore
+from resources.stores import postgres as sessions
+from resources.stores.locks import open_locks
+from resources.stores.postgres import PostgresStore
 from tests.doubles.servers import PostgresServer
 from tests.resources.llm.test_ledger import call
 from tests.resources.review.review_queue import queue, work
@@ -53,6 +54,11 @@ def cut(admin: "psycopg.Connection") -> None:
     )
 
 
+def count(store: PostgresStore, table: str) -> int:
+    with store.read() as connection:
+        return int(connection.exec_driver_sql(f"SELECT count(*) FROM {table}").scalar_one())
+
+
 # Sessions
 
 
@@ -70,23 +76,23 @@ def test_a_session_that_broke_is_opened_again_at_the_next_call(address, admin, t
 def test_a_transaction_that_is_lost_raises_keeps_nothing_and_may_be_done_again(
     address, admin
 ) -> None:
-    store = PostgresSchema(LimitsFile, address)
-    insert = "INSERT INTO taken (minute, at, units) VALUES ('m', 1, 1)"
+    store = PostgresStore(LIMITS, address)
+    insert = text("INSERT INTO taken (minute, at, units) VALUES ('m', 1, 1)")
     with pytest.raises(StoreAway), store.transaction() as connection:
         connection.execute(insert)
         cut(admin)
         connection.execute(insert)
     with store.transaction() as connection:
         connection.execute(insert)
-    assert store.connection.execute("SELECT count(*) FROM taken").fetchone() == (1,)
+    assert count(store, "taken") == 1
 
 
 def test_a_process_that_stands_still_amid_a_transaction_does_not_stop_others(
     address, monkeypatch
 ) -> None:
     monkeypatch.setattr(sessions, "STILL_SECONDS", 1)
-    store = PostgresSchema(LimitsFile, address)
-    insert = "INSERT INTO taken (minute, at, units) VALUES ('m', 1, 1)"
+    store = PostgresStore(LIMITS, address)
+    insert = text("INSERT INTO taken (minute, at, units) VALUES ('m', 1, 1)")
 
     def write() -> None:
         with store.transaction() as session:
@@ -97,39 +103,27 @@ def test_a_process_that_stands_still_amid_a_transaction_does_not_stop_others(
         still.execute(insert)
         another.submit(write).result()
         still.execute(insert)
-    assert store.connection.execute("SELECT count(*) FROM taken").fetchone() == (1,)
+    assert count(store, "taken") == 1
 
 
 @pytest.mark.parametrize("reached", [True, False])
 def test_what_became_of_a_commit_whose_answer_was_lost_is_asked(address, admin, reached) -> None:
-    store = PostgresSchema(LedgerFile, address)
-    connection = store.connection
-    session = connection._session
+    store = PostgresStore(LEDGER, address)
+    insert = text("INSERT INTO renewals (model, created_at) VALUES ('m', 't')")
 
-    class Cut:
-        """The session, but that it breaks at the commit: after the server did it, or before."""
+    @event.listens_for(store._engine, "commit", once=True)
+    def cut_at_the_commit(connection: Connection) -> None:
+        if reached:
+            connection.connection.driver_connection.commit()
+        cut(admin)
 
-        def __getattr__(self, name: str) -> object:
-            return getattr(session, name)
-
-        def execute(self, sql: str, *given: object, **how: object) -> object:
-            if sql != "COMMIT":
-                return session.execute(sql, *given, **how)
-            if reached:
-                session.execute(sql)
-            cut(admin)
-            return session.execute("SELECT 1")
-
-    insert = "INSERT INTO renewals (model, created_at) VALUES ('m', 't')"
-    connection._session = Cut()
     if reached:
         with store.transaction() as inside:
             inside.execute(insert)
     else:
         with pytest.raises(StoreAway), store.transaction() as inside:
             inside.execute(insert)
-    found = store.connection.execute("SELECT count(*) FROM renewals").fetchone()
-    assert found == (int(reached),)
+    assert count(store, "renewals") == int(reached)
 
 
 def test_locks_are_held_again_after_their_session_broke(address, admin, tmp_path) -> None:
@@ -151,7 +145,7 @@ def test_locks_are_held_again_after_their_session_broke(address, admin, tmp_path
 
 def fault(address: str) -> str:
     with pytest.raises(StoreError) as caught:
-        PostgresSchema(LedgerFile, address)
+        PostgresStore(LEDGER, address)
     return str(caught.value)
 
 
@@ -187,10 +181,22 @@ def test_a_user_who_may_not_make_schemas_is_told_so(address, admin) -> None:
 
 
 def test_a_later_version_is_refused_and_left_as_it_is(address, admin) -> None:
-    PostgresSchema(LedgerFile, address)
-    admin.execute("UPDATE ledger.loom_version SET version = 9999")
+    PostgresStore(LEDGER, address)
+    admin.execute("UPDATE ledger.alembic_version SET version_num = '9999'")
     assert "Update vlm-loom" in fault(address)
-    assert admin.execute("SELECT version FROM ledger.loom_version").fetchone() == (9999,)
+    version = admin.execute("SELECT version_num FROM ledger.alembic_version").fetchone()
+    assert version == ("9999",)
+
+
+def test_a_schema_of_an_earlier_vlm_loom_is_opened_and_keeps_its_rows(address, admin) -> None:
+    PostgresStore(LEDGER, address)
+    admin.execute("DROP TABLE ledger.alembic_version")
+    admin.execute("CREATE TABLE ledger.loom_version AS SELECT 100::bigint AS version")
+    admin.execute("INSERT INTO ledger.renewals (model, created_at) VALUES ('m', 't')")
+    store = PostgresStore(LEDGER, address)
+    assert count(store, "renewals") == 1
+    version = admin.execute("SELECT version_num FROM ledger.alembic_version").fetchone()
+    assert version == ("100",)
 
 
 def test_tables_that_are_gone_are_a_sentence(address, admin, tmp_path) -> None:
@@ -205,10 +211,11 @@ def test_tables_that_are_gone_are_a_sentence(address, admin, tmp_path) -> None:
 
 def test_processes_that_come_to_an_empty_database_at_once_all_find_the_tables(address) -> None:
     script = f"""
-        from resources.llm.ledger.file import LedgerFile
-        from resources.postgres.schema import PostgresSchema
-        store = PostgresSchema(LedgerFile, {address!r})
-        print(store.connection.execute("SELECT count(*) FROM calls").fetchone()[0])
+        from resources.llm.ledger.file import LEDGER
+        from resources.stores.postgres import PostgresStore
+        store = PostgresStore(LEDGER, {address!r})
+        with store.read() as connection:
+            print(connection.exec_driver_sql("SELECT count(*) FROM calls").scalar())
     """
     command = [sys.executable, "-c", textwrap.dedent(script)]
     started = [
@@ -226,15 +233,16 @@ def test_ids_of_events_are_in_the_order_of_commits(address, tmp_path) -> None:
     done = threading.Event()
 
     def follow() -> None:
-        reader = PostgresSchema(ReviewFile, address)
+        reader = psycopg.connect(address, autocommit=True)
         while True:
             last = done.is_set()
-            rows = reader.connection.execute(
-                "SELECT event_id FROM events WHERE event_id > ? ORDER BY event_id",
+            rows = reader.execute(
+                "SELECT event_id FROM review.events WHERE event_id > %s ORDER BY event_id",
                 [read[-1] if read else 0],
             ).fetchall()
             read.extend(event_id for (event_id,) in rows)
             if last:
+                reader.close()
                 return
 
     def decide(number: int) -> None:

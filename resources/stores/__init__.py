@@ -1,0 +1,71 @@
+"""Stores: the ledger, limits, reviews and the image index, in SQLite files or on Postgres.
+
+A store is declared once and runs on both::
+
+    METADATA = MetaData()
+    FETCHED = Table("fetched", METADATA, text("url", key=True), text("image_id"), sqlite_strict=True)
+    INDEX = StoreKind("images", METADATA, Path(__file__).with_name("migrations"))
+
+    store = open_store(INDEX, path)         # the file, or the schema `images` if LOOM_STORES is set
+    with store.transaction() as connection: # durable when the block ends; rolled back if it raises
+        new = insert_missing(connection.dialect.name, FETCHED)
+        connection.execute(new, [{"url": "u", "image_id": "i"}])
+    with store.read() as connection:        # one statement, or several that need not agree
+        rows = connection.execute(select(FETCHED).where(FETCHED.c.url.in_(urls))).all()
+
+- `snapshot()` reads several times from one state; `streamed()` does not hold all rows in memory;
+  `look(kind, path, question)` reads a store that this process has not opened, and changes nothing.
+- Short statements are SQLAlchemy expressions, long ones `.sql` files with `:name` values for
+  `sqlalchemy.text`. A list is an expanding parameter: `bindparam("keys", expanding=True)`.
+  Postgres must know the type of a value that may be NULL: write `CAST(:stage AS TEXT) IS NULL`.
+- A view or trigger is a `DDL` that an event runs after the tables (`after_create`); one for each
+  dialect if they differ, with `execute_if(dialect="sqlite")`.
+- Make a statement that each request runs once, at module level: making one costs more than running it.
+- Each transaction and read uses a connection of the engine's pool. Inside a transaction use its
+  connection: another one does not see what the transaction has written.
+- A broken constraint is `sqlalchemy.exc.IntegrityError`. Errors of the file, the server or the disk are
+  StoreError, one sentence; StoreAway may pass. They are translated in one place for each kind of store
+  (`SqliteStore.explain`, `postgres.explained`), by SQLAlchemy's event `handle_error`.
+- Store calls block. In an event loop run them in a thread (`asyncio.to_thread`).
+- `versions.py` has versions as Alembic revisions, `locks.py` locks between processes, `address.py` the
+  address of the database, `copies.py` copies between files and databases.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from sqlalchemy import Connection
+
+from resources.stores import sqlite
+from resources.stores.address import database, packages
+from resources.stores.engine import Store, StoreKind
+from resources.stores.sqlite import SqliteStore
+
+__all__ = ["Store", "StoreKind", "look", "open_store"]
+T = TypeVar("T")
+
+
+def open_store(kind: StoreKind, path: Path | str) -> Store:
+    """Open the store of a kind: the file at `path`, or its schema in the database of `LOOM_STORES`."""
+    address = database()
+    if address is None:
+        return SqliteStore(kind, path)
+    with packages():
+        from resources.stores.postgres import open_schema
+    return open_schema(kind, address)
+
+
+def look(kind: StoreKind, path: Path, question: Callable[[Connection], T]) -> T:
+    """What `question` returns for a connection that only reads, with the store as it is at one moment.
+
+    A file is not changed, and not made. `question` may be called twice.
+    """
+    if database() is None:
+        return sqlite.look(kind, path, question)
+    store = open_store(kind, path)
+    try:
+        with store.streamed() as connection:
+            return question(connection)
+    finally:
+        store.close()

@@ -1,0 +1,99 @@
+"""Where the stores are: SQLite files of the workspace, or the Postgres database in `LOOM_STORES`."""
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from resources.migrations import StoreError
+
+VARIABLE = "LOOM_STORES"
+_SCHEMES = ("postgresql://", "postgres://")
+_HOST = re.compile(r"(\[[^\]]*\]|[^:@\[\]]*)(:\d*)?")
+
+
+def database() -> str | None:
+    """The address of the database with the stores; None if they are files of the workspace.
+
+    Raises:
+        StoreError: LOOM_STORES is not the address of a Postgres database.
+    """
+    address = os.environ.get(VARIABLE, "")
+    if address and not is_address(address):
+        raise StoreError(
+            f"{VARIABLE} is no address of a Postgres database: set it as in "
+            "postgresql://user@host:5432/database, with special characters of a password as %XX, or "
+            "unset it to use files of the home."
+        )
+    return address or None
+
+
+def is_address(text: str) -> bool:
+    """Whether a text is the address of a Postgres server, with each part where libpq looks for it.
+
+    A password with a bare / or @ would be read as host, port or database, and so be shown.
+    """
+    scheme, rest = text[: text.find("//") + 2], text[text.find("//") + 2 :]
+    authority, _, path = rest.partition("/")
+    user, _, hosts = authority.rpartition("@")
+    whole = "@" not in user and "@" not in path.partition("?")[0]
+    return scheme in _SCHEMES and whole and all(map(_HOST.fullmatch, hosts.split(",")))
+
+
+def shown_database() -> str | None:
+    """The address without its password; None if the stores are files."""
+    address = database()
+    if address is None:
+        return None
+    with packages():
+        return shown_address(address)
+
+
+def shown_address(address: str) -> str:
+    """An address of Postgres without its password.
+
+    Raises:
+        StoreError: It is not an address that libpq can read.
+    """
+    import psycopg
+    from psycopg.conninfo import conninfo_to_dict
+
+    try:
+        parts = conninfo_to_dict(address)
+    except psycopg.ProgrammingError:
+        raise StoreError(
+            f"{VARIABLE} is no address of a Postgres database: set it as in "
+            "postgresql://user@host:5432/database, with special characters of a password as %XX."
+        ) from None
+    user = f"{parts['user']}@" if parts.get("user") else ""
+    port = f":{parts['port']}" if parts.get("port") else ""
+    return f"postgresql://{user}{parts.get('host') or ''}{port}/{parts.get('dbname') or ''}"
+
+
+def is_there(path: Path) -> bool:
+    """Whether the store with the file `path` exists; a store in a database is made at first use."""
+    return database() is not None or path.exists()
+
+
+@contextmanager
+def files_alone() -> Iterator[None]:
+    """Inside the block the stores are files, as in a copy of the workspace."""
+    before = os.environ.pop(VARIABLE, None)
+    try:
+        yield
+    finally:
+        if before is not None:
+            os.environ[VARIABLE] = before
+
+
+@contextmanager
+def packages() -> Iterator[None]:
+    """Raise StoreError if the block imports a package for Postgres that is not installed."""
+    try:
+        yield
+    except ImportError as error:
+        raise StoreError(
+            f"Stores on Postgres need packages that are not installed ({error}): "
+            "pip install 'vlm-loom[shared]', or unset LOOM_STORES."
+        ) from error

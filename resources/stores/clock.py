@@ -1,0 +1,24 @@
+"""The clock of a store: the server's where machines share the store, else the machine's."""
+
+import time
+
+from sqlalchemy import Connection
+
+
+def server_seconds(connection: Connection) -> float | None:
+    """The time by the clock of the store's server, the same for all machines.
+
+    Args:
+        connection: A connection of the store. A transaction asks the server once, at its begin.
+
+    Returns:
+        Seconds since 1970; None if the store is a file, and the machine's clock is the one.
+    """
+    if connection.dialect.name == "sqlite":
+        return None
+    began = connection.info.get("began")
+    if began is not None:
+        at, here = began
+        return float(at + time.monotonic() - here)
+    now = "SELECT extract(epoch FROM clock_timestamp())::float8"
+    return float(connection.exec_driver_sql(now).scalar_one())

@@ -1,0 +1,30 @@
+"""Columns that are the same in SQLite and Postgres: numbers of 64 bits, texts compared by bytes."""
+
+from sqlalchemy import REAL, BigInteger, Column, Double, Identity, Integer, LargeBinary, Text
+from sqlalchemy.dialects.postgresql import TEXT
+from sqlalchemy.types import TypeEngine
+
+INTEGER = BigInteger().with_variant(Integer, "sqlite")
+NUMBER: TypeEngine[float] = Double().with_variant(REAL, "sqlite")
+BYTES = LargeBinary()
+TEXTS = Text().with_variant(TEXT(collation="C"), "postgresql")
+
+
+def numbered(name: str) -> Column[int]:
+    """A primary key by which the database numbers the rows, in the order of their insertion."""
+    return Column(name, INTEGER, Identity(), primary_key=True)
+
+
+def text(name: str, *, key: bool = False, null: bool = False) -> Column[str]:
+    """A column of texts."""
+    return Column(name, TEXTS, primary_key=key, nullable=null)
+
+
+def integer(name: str, *, null: bool = False) -> Column[int]:
+    """A column of whole numbers."""
+    return Column(name, INTEGER, nullable=null)
+
+
+def number(name: str, *, null: bool = False) -> Column[float]:
+    """A column of floating point numbers."""
+    return Column(name, NUMBER, nullable=null)

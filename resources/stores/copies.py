@@ -1,0 +1,140 @@
+"""Copies of a store's rows: from a file or database to a new file, and from a file to a database."""
+
+from collections.abc import Iterator
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Row, Table, insert, select, text
+
+from resources.migrations import StoreError
+from resources.stores import look, open_store, sqlite
+from resources.stores.address import VARIABLE, database
+from resources.stores.engine import Store, StoreKind
+from resources.stores.inserts import insert_missing
+
+_ROWS_AT_ONCE = 1000
+
+
+def copy_store(kind: StoreKind, path: Path, target: Path) -> None:
+    """Copy a store to the new SQLite file `target`, as it is at one moment, while others write it."""
+    if database() is None:
+        sqlite.copy_sqlite(path, target)
+        return
+    copy = sqlite.SqliteStore(kind, target)
+
+    def copied(source: Connection) -> None:
+        with copy.transaction() as connection:
+            for table in kind.metadata.sorted_tables:
+                for rows in _rows(source, table):
+                    connection.execute(insert(table), rows)
+
+    look(kind, path, copied)
+    copy.close()
+
+
+def fill_store(kind: StoreKind, path: Path) -> int | None:
+    """Bring the rows of the file at `path`, which nobody writes, to the database.
+
+    Rows are stored some at a time, so that a move that was interrupted goes on. At the end each row of
+    the file is compared with that of the database.
+
+    Args:
+        kind: The kind of the store.
+        path: Its file.
+
+    Returns:
+        The number of rows; None if they were brought before.
+
+    Raises:
+        StoreError: The database has rows of its own, or those of another file.
+    """
+    store = open_store(kind, path)
+    try:
+        sqlite.SqliteStore(kind, path).close()
+        return sqlite.look(kind, path, lambda source: _fill(store, path, source))
+    finally:
+        store.close()
+
+
+def _fill(store: Store, path: Path, source: Connection) -> int | None:
+    tables = store.kind.metadata.sorted_tables
+    if _is_filled(store, path, tables):
+        return None
+    for table in tables:
+        for rows in _rows(source, table):
+            with store.transaction(in_turn=False) as connection:
+                # Those that an interrupted move has brought are there.
+                connection.execute(insert_missing(connection.dialect.name, table), rows)
+    n_rows = sum(_compare(store, table, source) for table in tables)
+    with store.transaction() as connection:
+        for table in tables:
+            _number_on(connection, store.kind.name, table)
+        connection.exec_driver_sql("UPDATE loom_filled SET whole = true")
+    return n_rows
+
+
+def _rows(source: Connection, table: Table) -> Iterator[list[dict[str, Any]]]:
+    found = source.execute(select(table)).mappings()
+    for rows in found.partitions(_ROWS_AT_ONCE):
+        yield [dict(row) for row in rows]
+
+
+def _is_filled(store: Store, path: Path, tables: list[Table]) -> bool:
+    """Whether this file was brought to the database. Raises StoreError if it may not be."""
+    with store.transaction() as connection:
+        connection.exec_driver_sql(
+            "CREATE TABLE IF NOT EXISTS loom_filled (source text, whole boolean)"
+        )
+        begun = connection.exec_driver_sql("SELECT source, whole FROM loom_filled").fetchone()
+        if begun is None:
+            full = [table.name for table in tables if _has_rows(connection, table)]
+            if full:
+                raise StoreError(
+                    f"{store.shown} has rows of its own ({', '.join(full)}): set {VARIABLE} to a "
+                    "database that nothing has used, to bring a home there."
+                )
+            begin = text("INSERT INTO loom_filled VALUES (:source, false)")
+            connection.execute(begin, {"source": str(path)})
+        elif begun[0] != str(path):
+            raise StoreError(
+                f"{store.shown} has the rows of {begun[0]}: set {VARIABLE} to a database that nothing "
+                "has used, to bring another home there."
+            )
+        return begun is not None and bool(begun[1])
+
+
+def _has_rows(connection: Connection, table: Table) -> bool:
+    return connection.execute(select(table).limit(1)).first() is not None
+
+
+def _compare(store: Store, table: Table, source: Connection) -> int:
+    """The number of rows of a table, each of which is compared. Raises StoreError if one differs."""
+    order = list(table.primary_key.columns) or list(table.columns)
+    query = select(table).order_by(*order)
+    number = 0
+    with store.streamed() as target:
+        pairs = zip_longest(source.execute(query), target.execute(query))
+        for number, (mine, theirs) in enumerate(pairs, start=1):
+            if not _same(mine, theirs):
+                raise StoreError(
+                    f"{table.name} of {store.shown} differs from the file in row {number}: stop what "
+                    "writes there, rename its schema (ALTER SCHEMA ... RENAME TO ...), which keeps "
+                    "the rows, and bring the home over again."
+                )
+    return number
+
+
+def _same(mine: Row[Any] | None, theirs: Row[Any] | None) -> bool:
+    return mine is not None and theirs is not None and tuple(mine) == tuple(theirs)
+
+
+def _number_on(connection: Connection, schema: str, table: Table) -> None:
+    """Let the numbers that the database gives rows go on from those that there are."""
+    for column in table.columns:
+        if column.identity is not None:
+            connection.exec_driver_sql(
+                f'SELECT setval(pg_get_serial_sequence(\'"{schema}"."{table.name}"\', '
+                f"'{column.name}'), max({column.name})) FROM \"{table.name}\" "
+                f"HAVING max({column.name}) IS NOT NULL"
+            )

@@ -1,0 +1,107 @@
+"""A store through SQLAlchemy: connections and transactions, the same for a file and for Postgres."""
+
+import os
+import weakref
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from sqlalchemy import Connection, Engine, ExceptionContext, MetaData, event
+
+from resources.migrations import current_version
+
+RESTORE = (
+    "restore a backup (vlm-loom home restore), or, to begin without it, move it and any -wal file "
+    "next to it into another folder"
+)
+_ENGINES: "weakref.WeakSet[Engine]" = weakref.WeakSet()
+
+
+@dataclass(frozen=True, eq=False)
+class StoreKind:
+    """What a store is: its name, its tables and how they came to be.
+
+    Attributes:
+        name: The name of the store's schema on Postgres.
+        metadata: The tables, with their views and triggers as DDL after the tables.
+        steps: The folder with the store's Alembic revisions (`versions.py`); it need not exist.
+        outlives_power: Whether a commit must survive a power cut.
+        if_damaged: What a message advises for a damaged file.
+    """
+
+    name: str
+    metadata: MetaData
+    steps: Path
+    outlives_power: bool = True
+    if_damaged: str = RESTORE
+
+    def newest_version(self) -> int:
+        """The version that a store has once this version of vlm-loom has opened it."""
+        return current_version(self.steps)
+
+
+class Store(Protocol):
+    """An open store; safe among threads, and in child processes after a fork."""
+
+    kind: StoreKind
+    shown: str
+    """How messages name the store."""
+
+    def read(self) -> AbstractContextManager[Connection]:
+        """A connection for statements that only read, each of which sees what is committed."""
+
+    def snapshot(self) -> AbstractContextManager[Connection]:
+        """A connection for several reads of one state of the store."""
+
+    def streamed(self) -> AbstractContextManager[Connection]:
+        """As `snapshot`, with rows that come from a server as they are read."""
+
+    def transaction(self, *, in_turn: bool = True) -> AbstractContextManager[Connection]:
+        """A connection inside a transaction that is durable when the block ends.
+
+        Args:
+            in_turn: Whether the transaction begins when no other writer `in_turn` is inside one. A
+                SQLite file has one writer at a time in any case.
+        """
+
+    def erasing(self) -> AbstractContextManager[Connection]:
+        """A transaction that leaves no trace in the files of what it deletes."""
+
+    def require_in_place(self) -> None:
+        """Raise StoreError if the store was deleted or replaced since it was opened."""
+
+    def close(self) -> None:
+        """Close the connections that nobody uses; the next use opens others."""
+
+
+def tracked(engine: Engine, explain: Callable[[BaseException], BaseException]) -> Engine:
+    """Translate the errors of an engine, and keep its connections out of child processes.
+
+    Args:
+        engine: A new engine.
+        explain: Returns the StoreError for an error of the driver, or the error itself.
+
+    Returns:
+        The engine.
+    """
+    _ENGINES.add(engine)
+
+    @event.listens_for(engine, "handle_error")
+    def translate(context: ExceptionContext) -> BaseException | None:
+        if context.is_pre_ping:
+            return None  # The pool opens another connection.
+        explained = explain(context.original_exception)
+        return None if explained is context.original_exception else explained
+
+    return engine
+
+
+def _forget_connections() -> None:
+    """A child process must not use the connections of its parent."""
+    for engine in _ENGINES:
+        engine.dispose(close=False)
+
+
+os.register_at_fork(after_in_child=_forget_connections)

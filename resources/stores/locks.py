@@ -1,0 +1,184 @@
+"""Locks on numbers between processes: in a file on one machine, in the database where machines share.
+
+Both are released when the process that holds them is gone, whatever ended it.
+"""
+
+import fcntl
+import os
+import struct
+import threading
+import weakref
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Protocol
+
+from sqlalchemy import Connection, text
+
+from resources.migrations import StoreAway, StoreError
+from resources.stores.address import database, packages, shown_address
+
+_SET: int | None = getattr(fcntl, "F_OFD_SETLK", None)
+_GET: int | None = getattr(fcntl, "F_OFD_GETLK", None)
+"""Linux: locks that belong to an open file, so that they also work within one process. Elsewhere a lock
+belongs to a process."""
+_FLOCK = struct.Struct("hhqqi4x")
+"""struct flock: type, whence, start, length, process."""
+_HELD = """
+SELECT 1 FROM pg_locks
+WHERE locktype = 'advisory' AND objsubid = 1 AND pid <> pg_backend_pid() AND granted
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+    AND ((classid::bigint << 32) | objid::bigint) BETWEEN :first AND :last
+LIMIT 1
+"""
+
+
+class Locks(Protocol):
+    """The locks that this object holds, until it is closed or its process is gone.
+
+    `may_wait` says whether a call may take long, as it asks a server: a loop runs it in a thread.
+    """
+
+    may_wait: bool
+
+    def take(self, offset: int) -> bool:
+        """Take the lock of a number; returns False if another process holds it."""
+
+    def release(self, offset: int) -> None:
+        """Release the lock of a number."""
+
+    def held_by_others(self, offset: int, n_bytes: int = 1) -> bool:
+        """Whether another process holds the lock of one of `n_bytes` numbers from `offset` on."""
+
+    def close(self) -> None:
+        """Release every lock."""
+
+
+def open_locks(path: Path) -> Locks:
+    """The locks of all processes that use the stores: in the file at `path`, or in their database."""
+    address = database()
+    return ByteLocks(path) if address is None else AdvisoryLocks(address)
+
+
+class ByteLocks:
+    """Locks on the bytes of the file at `path`, which stays empty."""
+
+    may_wait = False
+
+    def __init__(self, path: Path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        self.close = weakref.finalize(self, os.close, self._file)
+        """Release every lock."""
+
+    def take(self, offset: int) -> bool:
+        """As of all locks."""
+        try:
+            self._lock(fcntl.LOCK_EX, offset)
+        except (BlockingIOError, PermissionError):
+            return False
+        return True
+
+    def release(self, offset: int) -> None:
+        """As of all locks."""
+        self._lock(fcntl.LOCK_UN, offset)
+
+    def held_by_others(self, offset: int, n_bytes: int = 1) -> bool:
+        """As of all locks."""
+        if _GET is None:
+            if n_bytes > 1:
+                return False  # It would take a try for each byte.
+            free = self.take(offset)
+            if free:
+                self.release(offset)
+            return not free
+        lock = fcntl.fcntl(
+            self._file, _GET, _FLOCK.pack(fcntl.F_WRLCK, os.SEEK_SET, offset, n_bytes, 0)
+        )
+        return bool(_FLOCK.unpack(lock)[0] != fcntl.F_UNLCK)
+
+    def _lock(self, operation: int, offset: int) -> None:
+        if _SET is None:
+            fcntl.lockf(self._file, operation | fcntl.LOCK_NB, 1, offset)
+            return
+        kind = fcntl.F_UNLCK if operation == fcntl.LOCK_UN else fcntl.F_WRLCK
+        fcntl.fcntl(self._file, _SET, _FLOCK.pack(kind, os.SEEK_SET, offset, 1, 0))
+
+
+class AdvisoryLocks:
+    """Advisory locks of the database at `address`, held by one session of this object."""
+
+    may_wait = True
+
+    def __init__(self, address: str):
+        with packages():
+            from resources.stores.postgres import engine_at
+        self._engine = engine_at(address, shown_address(address), "locks", {})
+        self._session: Connection | None = None
+        self._held: set[int] = set()
+        # The session has one user at a time: tasks of a loop use it from several threads.
+        self._one_at_a_time = threading.RLock()
+        with self._one_at_a_time:
+            self._ask("SELECT 1")
+
+    def take(self, offset: int) -> bool:
+        """As of all locks."""
+        with self._one_at_a_time:
+            if offset not in self._held and self._try(offset):
+                self._held.add(offset)
+            return offset in self._held
+
+    def release(self, offset: int) -> None:
+        """As of all locks. A session that broke holds none: no other is opened for it."""
+        with self._one_at_a_time:
+            if offset in self._held:
+                self._held.remove(offset)
+                self._ask_this_session("SELECT pg_advisory_unlock(:number)", number=offset)
+
+    def held_by_others(self, offset: int, n_bytes: int = 1) -> bool:
+        """As of all locks."""
+        with self._one_at_a_time:
+            return self._ask(_HELD, first=offset, last=offset + n_bytes - 1) is not None
+
+    def close(self) -> None:
+        """As of all locks."""
+        with self._one_at_a_time:
+            if self._held:
+                # A server notices later that a session has ended.
+                self._held.clear()
+                self._ask_this_session("SELECT pg_advisory_unlock_all()")
+            self._end()
+            self._engine.dispose()
+
+    def _try(self, offset: int) -> bool:
+        return bool(self._ask("SELECT pg_try_advisory_lock(:number)", number=offset))
+
+    def _ask(self, sql: str, **values: Any) -> Any:
+        """The first value; in another session if this one broke."""
+        if self._session is not None:
+            with suppress(StoreAway):
+                return self._value(self._session, sql, values)
+            self._end()
+        self._session = self._engine.connect()
+        # A session that broke has lost its locks: those that are still free are this one's again.
+        for held in sorted(self._held):
+            if not self._value(
+                self._session, "SELECT pg_try_advisory_lock(:number)", {"number": held}
+            ):
+                self._held.remove(held)
+        return self._value(self._session, sql, values)
+
+    def _ask_this_session(self, sql: str, **values: Any) -> None:
+        if self._session is not None:
+            with suppress(StoreError):
+                self._value(self._session, sql, values)
+
+    def _end(self) -> None:
+        if self._session is not None:
+            with suppress(StoreError):
+                self._session.invalidate()
+                self._session.close()
+            self._session = None
+
+    @staticmethod
+    def _value(session: Connection, sql: str, values: dict[str, Any]) -> Any:
+        return session.execute(text(sql), values).scalar()

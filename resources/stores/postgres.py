@@ -1,0 +1,320 @@
+"""A store in a schema of a Postgres database, which many machines read and write at once."""
+
+import logging
+import math
+import threading
+import time
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import psycopg
+from psycopg import errors
+from psycopg.abc import Buffer
+from psycopg.adapt import Loader
+from psycopg.types.string import StrDumperUnknown, TextLoader
+from sqlalchemy import Connection, Engine, QueuePool, create_engine
+
+from resources.migrations import StoreAway, StoreError
+from resources.stores import versions
+from resources.stores.address import shown_address
+from resources.stores.engine import StoreKind, tracked
+
+LOCK_SECONDS = 60
+"""Seconds to wait for other writers: a transaction takes milliseconds, so this is a hang."""
+STILL_SECONDS = 300
+"""Seconds without a statement after which the server ends a transaction, which may hold locks."""
+OUTAGE_SECONDS = 60.0
+"""How long a process waits for a server that it has reached before, in all of its sessions together: a
+restart takes seconds."""
+ROWS_AT_ONCE = 500
+"""Rows that a streamed query gets from the server at a time."""
+_PAUSE_SECONDS = 0.1
+_AWAY = (
+    "08",  # the connection
+    "25P03",  # a transaction in which nothing was done for too long: its process stood still
+    "40",  # a transaction that was rolled back, such as one of two that waited for each other
+    "53",  # resources: the disk, memory, connections
+    "55P03",  # a lock that another holds too long
+    "57P",  # the server is stopped, or starts
+    "25006",  # the server only reads, as a standby does
+)
+"""Beginnings of the codes of errors that may pass."""
+_ADVICE = {
+    "53100": "make room on the disk of its server",
+    "53300": "raise max_connections of its server, or stop what else uses it",
+    "42501": "let its user CREATE schemas in the database, and use those that are there",
+    "25006": "name the server in LOOM_STORES that may be written",
+}
+_UNREACHED = (
+    "see that its server runs and can be reached, and that LOOM_STORES names a database and user that "
+    "it has (the password may be in PGPASSWORD or ~/.pgpass)"
+)
+_DAMAGED = (errors.UndefinedTable, errors.UndefinedColumn, errors.InvalidSchemaName)
+_WRITERS = 0x6C6F6F6D
+"""The first number of the locks that writers of a store take in turns."""
+_ESCAPE = "\U0010ffff"
+"""A character of no text, which stands for the one that Postgres cannot store."""
+_LOG = logging.getLogger(__name__)
+_waited_for: dict[str, float] = {}
+"""Address of each server that was reached -> when waiting for it ends; inf while it answers."""
+_opened: "dict[tuple[str, str], PostgresStore]" = {}
+_opening = threading.Lock()
+
+
+def open_schema(kind: StoreKind, address: str) -> "PostgresStore":
+    """The store of a kind in a database: one in a process, so that its users share connections."""
+    with _opening:
+        if (kind.name, address) not in _opened:
+            _opened[kind.name, address] = PostgresStore(kind, address)
+        return _opened[kind.name, address]
+
+
+class PostgresStore:
+    """The store of a kind in the database at `address`.
+
+    Opening it makes its schema, or brings it to the current version, once for all processes that begin
+    at the same time.
+
+    Raises:
+        StoreError: The database cannot be used, or a later version made the schema.
+    """
+
+    def __init__(self, kind: StoreKind, address: str):
+        self.kind = kind
+        self.shown = f"{shown_address(address)} (schema {kind.name})"
+        self._lock = zlib.crc32(kind.name.encode()) >> 1
+        settings = {"search_path": f'"{kind.name}"'}
+        if not kind.outlives_power:
+            settings["synchronous_commit"] = "off"
+        self._engine = engine_at(address, self.shown, kind.name, settings)
+        self._bring_up_to_date()
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """As of every store."""
+        with self._engine.connect() as connection:
+            yield connection
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Connection]:
+        """As of every store."""
+        with self._engine.connect() as connection:
+            connection.exec_driver_sql("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            yield connection
+
+    @contextmanager
+    def streamed(self) -> Iterator[Connection]:
+        """As of every store."""
+        with self.snapshot() as connection:
+            yield connection.execution_options(yield_per=ROWS_AT_ONCE)
+
+    @contextmanager
+    def transaction(self, *, in_turn: bool = True) -> Iterator[Connection]:
+        """As of every store."""
+        turn = f"pg_advisory_xact_lock({_WRITERS}, {self._lock}), " if in_turn else ""
+        with self._engine.connect() as connection, connection.begin() as block:
+            # Together in one message; the clock is read when the lock is there.
+            transaction, at = self._at_once(
+                connection,
+                f"BEGIN; SELECT {turn}pg_current_xact_id()::text, "
+                "extract(epoch FROM clock_timestamp())::float8",
+            )
+            # The connection itself cannot be asked for this once its session broke.
+            info = connection.info
+            info["began"] = at, time.monotonic()
+            try:
+                yield connection
+            finally:
+                info.pop("began", None)
+            try:
+                block.commit()
+            except StoreAway:
+                if not (connection.invalidated and self._was_committed(transaction)):
+                    raise
+
+    @contextmanager
+    def erasing(self) -> Iterator[Connection]:
+        """As of every store."""
+        with self.transaction() as connection:
+            yield connection
+        with self.read() as connection:
+            connection.exec_driver_sql("VACUUM")
+
+    def require_in_place(self) -> None:
+        """Does not raise. The first query reports an unreachable server."""
+
+    def close(self) -> None:
+        """As of every store."""
+        self._engine.dispose()
+
+    def _at_once(self, connection: Connection, statements: str) -> tuple[str, float]:
+        """The last two values of the last of several statements, sent in one message."""
+        session = connection.connection.driver_connection
+        assert session is not None
+        try:
+            # Several statements in one message cannot be prepared.
+            begun = session.execute(statements, prepare=False)
+        except psycopg.Error as error:
+            if session.closed:
+                connection.invalidate(error)
+            raise explained(error, self.shown, self.kind.name) from error
+        begun.set_result(-1)
+        *_, transaction, at = begun.fetchone()
+        return transaction, at
+
+    def _was_committed(self, transaction: str) -> bool:
+        """What became of a transaction if the connection broke during its commit."""
+        with self.read() as connection:
+            status = f"SELECT pg_xact_status('{transaction}'::xid8)"
+            return bool(connection.exec_driver_sql(status).scalar() == "committed")
+
+    def _bring_up_to_date(self) -> None:
+        newest = self.kind.newest_version()
+        with self.read() as connection:
+            if versions.recorded(connection) == newest:
+                return
+        with self.transaction() as connection:
+            # Another process may have been quicker.
+            version = _version(connection)
+            if version > newest:
+                raise StoreError(
+                    f"{self.shown} has version {version} and this version of vlm-loom knows versions "
+                    f"up to {newest}: a newer or another version of vlm-loom made it. Update vlm-loom "
+                    "on this machine."
+                )
+            if version:
+                versions.upgrade(connection, self.kind, version)
+            else:
+                connection.exec_driver_sql(f'CREATE SCHEMA IF NOT EXISTS "{self.kind.name}"')
+                versions.create(connection, self.kind)
+
+
+def engine_at(address: str, shown: str, name: str, settings: dict[str, str]) -> Engine:
+    """An engine whose sessions commit each statement that stands in no transaction.
+
+    Args:
+        address: The address of the database.
+        shown: How messages name it, without the password.
+        name: What the sessions are for, which the server lists.
+        settings: Settings of the server for these sessions.
+
+    Returns:
+        The engine. Its sessions are checked before each use, and opened again if they broke.
+    """
+    options = {
+        "lock_timeout": f"{LOCK_SECONDS}s",
+        "idle_in_transaction_session_timeout": f"{STILL_SECONDS}s",
+        # A machine that went away with its network or power holds nothing for longer than a minute.
+        "tcp_keepalives_idle": "30",
+        "tcp_keepalives_interval": "10",
+        "tcp_keepalives_count": "3",
+        **settings,
+    }
+    given = " ".join(f"-c {key}={value}" for key, value in options.items())
+    engine = create_engine(
+        "postgresql+psycopg://",
+        creator=lambda: _session(address, shown, name, given),
+        poolclass=QueuePool,
+        max_overflow=-1,
+        pool_pre_ping=True,
+        hide_parameters=True,
+    )
+    return tracked(engine, lambda error: explained(error, shown, name))
+
+
+def explained(error: BaseException, shown: str, name: str) -> BaseException:
+    """The StoreError for an error of the server or database; else the error itself."""
+    if not isinstance(error, psycopg.Error) or isinstance(error, psycopg.IntegrityError):
+        return error
+    code = error.sqlstate or ""
+    advice = next((text for start, text in _ADVICE.items() if code.startswith(start)), None)
+    message = " ".join(str(error).split()) or type(error).__name__
+    if isinstance(error, _DAMAGED):
+        return StoreError(
+            f"{shown} lacks tables that it had ({message}): restore it with pg_restore, or, to "
+            f"begin without it, rename its schema (ALTER SCHEMA {name} RENAME TO ...)."
+        )
+    if code.startswith(_AWAY) or (
+        not code and isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
+    ):
+        return StoreAway(
+            f"{shown} cannot be used ({message}): {advice or _UNREACHED}, and start again."
+        )
+    if advice:
+        return StoreError(f"{shown} cannot be used ({message}): {advice}.")
+    return error
+
+
+def _session(address: str, shown: str, name: str, options: str) -> psycopg.Connection:
+    """A new session; waits for a server that this process has reached before."""
+    while True:
+        try:
+            session = psycopg.connect(
+                address,
+                autocommit=True,
+                options=options,
+                connect_timeout=10,
+                application_name=f"vlm-loom {name}",
+            )
+            break
+        except psycopg.OperationalError as error:
+            if not _is_waited_for(address, shown, error):
+                raise
+            time.sleep(_PAUSE_SECONDS)
+    _waited_for[address] = math.inf
+    session.adapters.register_dumper(str, _TextDumper)
+    session.adapters.register_loader("text", _TextLoader)
+    session.adapters.register_loader("numeric", _SumLoader)
+    return session
+
+
+def _is_waited_for(address: str, shown: str, error: psycopg.Error) -> bool:
+    """Whether to try a server again that does not answer: one that this process has reached."""
+    now = time.monotonic()
+    until = _waited_for.get(address, now)
+    if until == math.inf:
+        until = _waited_for[address] = now + OUTAGE_SECONDS
+        reason = " ".join(str(error).split())
+        _LOG.warning(
+            f"{shown} does not answer ({reason}): waiting for it for {OUTAGE_SECONDS:.0f} s at most."
+        )
+    return now < until
+
+
+def _version(connection: Connection) -> int:
+    """The version of a store; 0 if there is none."""
+    known = versions.recorded(connection)
+    if known is not None:
+        return known
+    there = connection.exec_driver_sql(
+        "SELECT 1 FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'loom_version'"
+    ).fetchone()
+    if there is None:
+        return 0
+    return int(connection.exec_driver_sql("SELECT version FROM loom_version").scalar_one())
+
+
+class _TextDumper(StrDumperUnknown):
+    """Texts, also with the character 0, which Postgres does not have."""
+
+    def dump(self, obj: str) -> Buffer | None:
+        if "\0" in obj or _ESCAPE in obj:
+            obj = obj.replace(_ESCAPE, f"{_ESCAPE}1").replace("\0", f"{_ESCAPE}0")
+        return super().dump(obj)
+
+
+class _TextLoader(TextLoader):
+    def load(self, data: Buffer) -> bytes | str:
+        text = super().load(data)
+        if isinstance(text, str) and _ESCAPE in text:
+            text = text.replace(f"{_ESCAPE}0", "\0").replace(f"{_ESCAPE}1", _ESCAPE)
+        return text
+
+
+class _SumLoader(Loader):
+    """Sums of whole numbers, and means of them: no column has a type of its own for these."""
+
+    def load(self, data: Buffer) -> int | float:
+        text = bytes(data).decode()
+        return float(text) if "." in text or "N" in text else int(text)

@@ -1,0 +1,371 @@
+"""A store in a SQLite file, which many threads and processes read and write at once."""
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import TypeVar
+
+from filelock import FileLock
+from sqlalchemy import Connection, Engine, NullPool, QueuePool, create_engine
+from sqlalchemy.exc import DBAPIError, OperationalError
+
+from methods.naming import listed
+from resources.files.home import is_writable
+from resources.migrations import StoreError, another_version, missing_steps, require_kept
+from resources.stores import versions
+from resources.stores.engine import RESTORE, StoreKind, tracked
+from resources.stores.sqlite_errors import REFUSED, is_damaged, result_code, unwritable
+
+BUSY_TIMEOUT = 60.0
+"""Seconds to wait for other writers: a transaction takes milliseconds, so this is a hang."""
+_DECLARATIONS = """
+SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite!_%' ESCAPE '!'
+ORDER BY type <> 'table', rowid
+"""
+_NAMES = """
+SELECT type || ' ' || name FROM sqlite_master WHERE name NOT LIKE 'sqlite!_%' ESCAPE '!'
+UNION ALL
+SELECT 'column ' || m.name || '.' || i.name FROM sqlite_master AS m, pragma_table_info(m.name) AS i
+WHERE m.type = 'table'
+"""
+T = TypeVar("T")
+
+
+class SqliteStore:
+    """The store of a kind in the file at `path`; opening it makes the file or brings it up to date.
+
+    Once it is open, what SQLite says of the file is a StoreError, and so is a file that was deleted or
+    replaced: nothing is written where nobody would find it. A file that this user may not write is
+    read; each write is refused.
+
+    Raises:
+        StoreError: The file is not of a version that this one knows, or cannot be used.
+    """
+
+    def __init__(self, kind: StoreKind, path: Path | str):
+        self.kind, self.path = kind, Path(path)
+        self.shown = str(self.path)
+        self._identity: tuple[int, int] | None = None
+        """Device and number of the file that was opened."""
+        self._engine = _engine(self)
+        if self.path.exists() and not is_writable(self.path):
+            look(kind, self.path, lambda _: None)
+            return
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        # Turning WAL on does not wait for other connections as a transaction does, so the first
+        # processes to arrive take turns.
+        lock = FileLock(f"{self.path}.lock", timeout=BUSY_TIMEOUT)
+        with _explained(kind, self.path), lock:
+            self._require_there()
+            self._bring_up_to_date()
+            self._identity = _identity(self.path)
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """As of every store."""
+        with self._engine.connect() as connection:
+            yield connection
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Connection]:
+        """As of every store."""
+        with self._engine.connect() as connection:
+            connection.exec_driver_sql("BEGIN")
+            yield connection
+
+    streamed = snapshot
+
+    @contextmanager
+    def transaction(self, *, in_turn: bool = True) -> Iterator[Connection]:
+        """As of every store.
+
+        It waits for other writers at its begin: a transaction that reads first would be refused
+        at its first write.
+        """
+        self.require_in_place()
+        with self._engine.connect() as connection:
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+            yield connection
+            connection.commit()
+
+    @contextmanager
+    def erasing(self) -> Iterator[Connection]:
+        """As of every store."""
+        with self._engine.connect() as connection:
+            connection.exec_driver_sql("PRAGMA secure_delete = ON")
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+            yield connection
+            connection.commit()
+            connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+
+    def require_in_place(self) -> None:
+        """Raise StoreError if the file that was opened is no longer the one at its path."""
+        if self._identity is not None and _identity(self.path) != self._identity:
+            raise StoreError(
+                f"{self.path} was deleted or replaced while it was in use: put it back "
+                "(vlm-loom home restore, if there is a backup), and start again."
+            )
+
+    def close(self) -> None:
+        """As of every store."""
+        self._engine.dispose()
+
+    def explain(self, error: BaseException) -> BaseException:
+        """The StoreError for an error of the file; the error itself if it is about a statement."""
+        if not isinstance(error, sqlite3.DatabaseError):
+            return error
+        code = result_code(error)
+        if is_damaged(error):
+            message = str(error).partition(" with text ")[0]
+            return StoreError(f"{self.path} is damaged ({message}): {self.kind.if_damaged}.")
+        if code in REFUSED:
+            advice = "make room on its disk" if code == sqlite3.SQLITE_FULL else "put that right"
+            return StoreError(f"{self.path} cannot be used ({error}): {advice}, and start again.")
+        return error
+
+    def connect(self) -> sqlite3.Connection:
+        """A new connection to the file."""
+        # SQLite would make a file that was deleted again.
+        self.require_in_place()
+        connection = sqlite3.connect(
+            address_of(self.path),
+            uri=True,
+            timeout=BUSY_TIMEOUT,
+            isolation_level=None,
+            check_same_thread=False,
+        )
+        # WAL alone may lose the last commits in a power cut.
+        how = "FULL" if self.kind.outlives_power else "NORMAL"
+        connection.execute(f"PRAGMA synchronous = {how}")
+        return connection
+
+    def _require_there(self) -> None:
+        """Make the file if there is none. It gets its name when it has its tables."""
+        if self.path.exists():
+            return
+        draft = self.path.with_name(f"{self.path.name}.new")
+        draft.unlink(missing_ok=True)
+        with _connected(lambda: sqlite3.connect(draft, isolation_level=None)) as connection:
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+            versions.create(connection, self.kind)
+            _write_version(connection, self.kind.newest_version())
+            connection.commit()
+        # What a deleted file left beside it would be taken for the new one's.
+        for end in ("-wal", "-shm"):
+            Path(f"{self.path}{end}").unlink(missing_ok=True)
+        draft.rename(self.path)
+
+    def _bring_up_to_date(self) -> None:
+        with self._engine.connect() as connection:
+            _require_known(connection, self.kind, self.path)
+            connection.exec_driver_sql("PRAGMA journal_mode = WAL").fetchone()
+            known = versions.recorded(connection)
+            if known == _version(connection) == self.kind.newest_version():
+                return
+        with self.transaction() as connection:
+            versions.upgrade(connection, self.kind, _version(connection))
+            _write_version(connection, self.kind.newest_version())
+
+
+def _engine(store: SqliteStore) -> Engine:
+    engine = create_engine(
+        "sqlite://",
+        creator=store.connect,
+        poolclass=QueuePool,
+        max_overflow=-1,
+        hide_parameters=True,
+    )
+    return tracked(engine, store.explain)
+
+
+@contextmanager
+def _connected(connect: Callable[[], sqlite3.Connection]) -> Iterator[Connection]:
+    """A connection of its own, whose errors are those of SQLite."""
+    engine = create_engine("sqlite://", creator=connect, poolclass=NullPool, hide_parameters=True)
+    with engine.connect() as connection:
+        yield connection
+
+
+def require_upgradable(kind: StoreKind, path: Path) -> None:
+    """Raise StoreError unless the file can be brought to this version; the file is not changed.
+
+    The steps that it lacks are run on the same tables in memory, without rows.
+    """
+
+    def connect() -> sqlite3.Connection:
+        address = f"{path.resolve().as_uri()}?mode=rw"
+        return sqlite3.connect(address, uri=True, timeout=BUSY_TIMEOUT, isolation_level=None)
+
+    with (
+        _explained(kind, path),
+        _connected(connect) as connection,
+        _connected(_in_memory) as like_it,
+    ):
+        _require_known(connection, kind, path)
+        version = _version(connection)
+        like_it.exec_driver_sql("BEGIN")
+        for (declared,) in connection.exec_driver_sql(_DECLARATIONS).fetchall():
+            like_it.exec_driver_sql(declared)
+        try:
+            versions.upgrade(like_it, kind, version)
+        except OperationalError as error:
+            raise StoreError(
+                f"{path} cannot be brought to this version, as the step to version "
+                f"{(versions.recorded(like_it) or version) + 1} does not fit it ({error.orig}): "
+                f"{another_version(version)}"
+            ) from None
+        with _connected(_in_memory) as declared_alone:
+            versions.create(declared_alone, kind)
+            missing = sorted(_names(declared_alone) - _names(like_it))
+        if missing:
+            raise StoreError(
+                f"{path} is a file of version {version}, but lacks {listed(missing)}: "
+                f"{another_version(version)}"
+            )
+
+
+def require_store_kept(path: Path) -> None:
+    """Raise StoreError if the file at `path`, which nobody uses, is from before the baseline.
+
+    Does not raise if the file is missing, empty or damaged.
+    """
+    address = f"{path.resolve().as_uri()}?mode=ro&immutable=1"
+    if size_of(path):
+        with (
+            suppress(DBAPIError),
+            _connected(lambda: sqlite3.connect(address, uri=True)) as connection,
+        ):
+            require_kept(path, _version(connection))
+
+
+def look(kind: StoreKind, path: Path, question: Callable[[Connection], T]) -> T:
+    """What `question` returns for a connection that only reads, with the file as it is at one moment.
+
+    No file is made or changed, except the index of a log that a killed process left; others may write
+    meanwhile. `question` may be called twice.
+
+    Args:
+        kind: The kind of the store.
+        path: Its file.
+        question: Reads through the connection.
+
+    Returns:
+        What `question` returns.
+
+    Raises:
+        StoreError: The file is not of this version, or is damaged.
+    """
+    with _explained(kind, path):
+        if not Path(f"{path}-wal").exists():
+            # Nobody has it open. Opened as usual it would get two files beside it that stay.
+            before = _stamp(path)
+            with suppress(DBAPIError):
+                answer = _ask(kind, path, "mode=ro&immutable=1", question)
+                if _stamp(path) == before:
+                    return answer
+        return _ask(kind, path, "mode=ro", question)
+
+
+def _ask(kind: StoreKind, path: Path, how: str, question: Callable[[Connection], T]) -> T:
+    address = f"{path.resolve().as_uri()}?{how}"
+
+    def connect() -> sqlite3.Connection:
+        return sqlite3.connect(address, uri=True, timeout=BUSY_TIMEOUT, isolation_level=None)
+
+    with _connected(connect) as connection:
+        connection.exec_driver_sql("BEGIN")
+        if _require_known(connection, kind, path):
+            raise StoreError(
+                f"{path} has version {_version(connection)} and is read as version "
+                f"{kind.newest_version()}: "
+                "stop what an earlier vlm-loom runs, and start vlm-loom ui or any job, "
+                "which brings it up to date."
+            )
+        return question(connection)
+
+
+def _require_known(connection: Connection, kind: StoreKind, path: Path) -> bool:
+    """Whether the file lacks steps. Raises StoreError if this version does not know its version."""
+    require_content(path)
+    return bool(missing_steps(kind.steps, path, _version(connection)))
+
+
+def address_of(path: Path) -> str:
+    """The URI by which SQLite opens a file, only for reading if this user may not write it."""
+    if is_writable(path):
+        return f"{path.resolve().as_uri()}?mode=rw"
+    # Without a log nobody writes the file, and SQLite would have to make two files next to it.
+    unchanged = "" if Path(f"{path}-wal").exists() else "&immutable=1"
+    return f"{path.resolve().as_uri()}?mode=ro{unchanged}"
+
+
+def require_content(path: Path) -> None:
+    """Raise StoreError if a file has no bytes: nothing can be read from it."""
+    if not (path.stat().st_size or size_of(Path(f"{path}-wal"))):
+        raise StoreError(f"{path} is empty, and was not made so: {RESTORE}.")
+
+
+def copy_sqlite(source: Path, target: Path) -> None:
+    """Copy a SQLite file as it is at one moment, while others write it; `target` is closed again."""
+    with (
+        closing(sqlite3.connect(address_of(source), uri=True, timeout=BUSY_TIMEOUT)) as here,
+        closing(sqlite3.connect(target, timeout=BUSY_TIMEOUT)) as there,
+    ):
+        # All pages in one step: in several, each write of another process would begin it again.
+        here.backup(there)
+
+
+def size_of(path: Path) -> int:
+    """Bytes of a file; 0 if there is none."""
+    return path.stat().st_size if path.exists() else 0
+
+
+@contextmanager
+def _explained(kind: StoreKind, path: Path) -> Iterator[None]:
+    """Raise StoreError, one sentence, for what SQLite says of the file while it is opened."""
+    try:
+        yield
+    except (sqlite3.Error, DBAPIError, StoreError) as raised:
+        error = raised.orig if isinstance(raised, DBAPIError) else raised.__cause__ or raised
+        if not isinstance(error, sqlite3.Error):
+            raise
+        if not is_writable(path):
+            raise StoreError(unwritable(path, error)) from error
+        advice = kind.if_damaged if is_damaged(error) else "put that right, and start again"
+        raise StoreError(
+            f"{path} cannot be opened by this version of vlm-loom ({error}): {advice}."
+        ) from error
+
+
+def _in_memory() -> sqlite3.Connection:
+    return sqlite3.connect(":memory:", isolation_level=None)
+
+
+def _version(connection: Connection) -> int:
+    """The version of a file, where every vlm-loom since 0.2.0 looks for it; 0 if it has none."""
+    return int(connection.exec_driver_sql("PRAGMA user_version").scalar_one())
+
+
+def _write_version(connection: Connection, version: int) -> None:
+    connection.exec_driver_sql(f"PRAGMA user_version = {version}")
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Device and number of the file at a path; None if there is none."""
+    try:
+        stat = path.stat()
+    except FileNotFoundError:
+        return None
+    return stat.st_dev, stat.st_ino
+
+
+def _names(connection: Connection) -> set[str]:
+    """Names of tables, views, indexes and triggers, and of the tables' columns."""
+    return {name for (name,) in connection.exec_driver_sql(_NAMES)}
+
+
+def _stamp(path: Path) -> tuple[int, int, bool]:
+    """Changes when a file is written, or somebody opens it to write."""
+    state = path.stat()
+    return state.st_mtime_ns, state.st_size, Path(f"{path}-wal").exists()

@@ -36,7 +36,7 @@ def tables() -> Iterator[Connection]:
 
 
 @pytest.fixture(scope="module")
-def tables_with_rules() -> Iterator[Connection]:
+def declared() -> Iterator[Connection]:
     """The tables as `sql/` declares them, as a file has them."""
     with duckdb.connect() as connection:
         connection.execute(schema_ddl() + extras_ddl())

@@ -140,6 +140,8 @@ def _stage(
         stored.append(connection.sql(query).to_arrow_table())
     # DuckDB has other words for a key of a row that this transaction has added.
     with closing(connection.cursor()) as other:
+        # It would be drawn into the run's log.
+        other.execute("SET enable_progress_bar = false")
         other.execute(tables_with_rules()[table].staged)
         for rows in stored:
             other.register("stored", rows)

@@ -44,6 +44,7 @@ LOCK_TIMEOUT, SAID_AFTER, SAID_EVERY = 12 * 3600.0, 5.0, 300.0
 LOCK_SAID_EVERY = "5s"
 """How long Postgres waits at a time."""
 SETTINGS = """
+    SET enable_progress_bar = false;
     SET GLOBAL ducklake_default_data_inlining_row_limit = 0;
     SET GLOBAL ducklake_max_retry_count = 60;
     SET GLOBAL ducklake_retry_wait_ms = 20;

@@ -41,7 +41,7 @@ class _Table(NamedTuple):
 
 
 @cache
-def declared() -> dict[str, _Table]:
+def tables_with_rules() -> dict[str, _Table]:
     """The tables that `sql/` declares, by name."""
     return _tables_of(schema_ddl() + extras_ddl())
 
@@ -89,7 +89,7 @@ def require_rules(
             partition, so the rest of the table is not searched for it.
         register: Makes the rows the view `incoming` of a connection, which may be read once each time.
     """
-    created = declared()[table]
+    created = tables_with_rules()[table]
     if not created.checks and not created.keys:
         # NOT NULL is a rule of the lake itself.
         return
@@ -140,7 +140,9 @@ def _stage(
         stored.append(connection.sql(query).to_arrow_table())
     # DuckDB has other words for a key of a row that this transaction has added.
     with closing(connection.cursor()) as other:
-        other.execute(declared()[table].staged)
+        # It would be drawn into the run's log.
+        other.execute("SET enable_progress_bar = false")
+        other.execute(tables_with_rules()[table].staged)
         for rows in stored:
             other.register("stored", rows)
             other.execute(f"INSERT OR IGNORE INTO {_staged(table)} BY NAME SELECT * FROM stored")

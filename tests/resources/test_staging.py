@@ -75,7 +75,7 @@ def test_tables_of_a_lake_have_all_columns_and_no_rules(
     assert tables.execute(rules).fetchall() == [("NOT NULL",)]
 
 
-@pytest.mark.parametrize("table", sorted(staging.declared()))
+@pytest.mark.parametrize("table", sorted(staging.tables_with_rules()))
 def test_a_row_of_nulls_is_refused_in_the_words_of_the_table_that_declares_its_rules(
     tables: Connection, declared: Connection, table: str
 ) -> None:
@@ -94,7 +94,7 @@ def small(stored: list[dict[str, object]]) -> Iterator[tuple[Connection, Connect
         ddl = f"CREATE SCHEMA dialogue; {SMALL}"
         ruled.execute(ddl)
         small_tables = staging._tables_of(ddl)
-        patch.setattr(staging, "declared", lambda: small_tables)
+        patch.setattr(staging, "tables_with_rules", lambda: small_tables)
         run_on_lake(bare, ddl)
         for connection in (bare, ruled):
             connection.register("stored", as_table(stored))

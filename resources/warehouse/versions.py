@@ -107,7 +107,8 @@ def upgrade_steps(
     version, compared_with = _read_version(connection, path)
     if version is None:
         return None, "", []
-    steps = _missing_steps(path, version, columns_of(connection))
+    of_two_forms = version in (BASELINE, BASELINE + 1)
+    steps = _missing_steps(path, version, columns_of(connection) if of_two_forms else {})
     if steps or compared_with != _declared():
         _rehearse(connection, path, version, steps)
     return version, compared_with, steps

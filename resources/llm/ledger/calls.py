@@ -7,10 +7,9 @@ What belongs here: what a row holds and how it is put into its table. Which rows
 import zlib
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from functools import cache
 from typing import NamedTuple
 
-from sqlalchemy import Connection, Executable
+from sqlalchemy import Connection
 from sqlalchemy import insert as insert_all
 
 from methods.ids import canonical_json
@@ -26,7 +25,6 @@ UNREAD = "unread"
 kept, and looked at in each run, until it is read or somebody has it asked for again."""
 KEPT_CHARACTERS = 10_000
 """Characters of a reply without an answer that are kept."""
-_ROWS_AT_ONCE = 10
 _SMALLEST_WINDOW = 9
 """Of zlib, as a power of two of bytes."""
 _WHY = {
@@ -165,38 +163,39 @@ def readable(packed: bytes) -> dict[str, object] | None:
     return request if isinstance(request, dict) else None
 
 
-def insert(connection: Connection, calls: Sequence[Call | Charge]) -> None:
-    """Put calls and charges into their tables, inside a transaction."""
+class AnsweredBefore(Exception):
+    """Some of several calls are in the ledger already: nothing of the transaction is to be kept."""
+
+
+def insert(connection: Connection, calls: Sequence[Call | Charge], *, singly: bool = False) -> None:
+    """Put calls and charges into their tables, inside a transaction.
+
+    Args:
+        connection: The transaction's.
+        calls: A call whose request was answered before becomes a charge: it was paid for.
+        singly: Insert call by call, which tells which of them are new.
+
+    Raises:
+        AnsweredBefore: Not `singly`, and some of several calls are not new.
+    """
     answers = [call for call in calls if isinstance(call, Call)]
-    kept: set[str] = set()
-    if answers:
-        # A second answer to a request is left out also if the first one came in the same batch.
-        rows = [_row(call) for call in answers]
-        keep = _keep(connection.dialect.name)
-        # One row by itself takes SQLAlchemy half the time of a list of one.
-        found = connection.execute(keep, rows if len(rows) > 1 else rows[0])
-        kept = set(found.scalars())
-    charges = []
-    for call in calls:
-        if isinstance(call, Call):
-            if call.key in kept:
-                kept.remove(call.key)
-                continue
-            # A second answer is not kept as one, but it was paid for.
-            call = call.as_charge("The request had been answered by another process.")
-        charges.append(_row(call._replace(response=call.response[:KEPT_CHARACTERS])))
+    keep = insert_missing(connection.dialect.name, CALLS)
+    charges = [call for call in calls if isinstance(call, Charge)]
+    if singly or len(answers) == 1:
+        charges = []
+        for call in calls:
+            if isinstance(call, Call):
+                if connection.execute(keep, _row(call)).rowcount:
+                    continue
+                call = call.as_charge("The request had been answered by another process.")
+            charges.append(call)
+    elif answers:
+        n_new = connection.execute(keep, list(map(_row, answers))).rowcount
+        if n_new != len(answers):
+            raise AnsweredBefore
     if charges:
-        connection.execute(_CHARGE, charges)
-
-
-@cache
-def _keep(dialect: str) -> Executable:
-    """Insert calls whose keys are new; returns these keys."""
-    keep = insert_missing(dialect, CALLS).returning(CALLS.c.key)
-    if dialect == "sqlite":
-        return keep
-    # The server prepares each text of a statement: there is one for each number of rows.
-    return keep.execution_options(insertmanyvalues_page_size=_ROWS_AT_ONCE)
+        cut = [call._replace(response=call.response[:KEPT_CHARACTERS]) for call in charges]
+        connection.execute(_CHARGE, list(map(_row, cut)))
 
 
 _CHARGE = insert_all(CHARGES)

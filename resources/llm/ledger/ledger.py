@@ -17,6 +17,7 @@ from resources.llm.ledger.calls import (
     ANSWERED,
     OUTCOME_COLUMNS,
     UNREAD,
+    AnsweredBefore,
     Call,
     Charge,
     now,
@@ -112,8 +113,12 @@ class Ledger:
 
     def add(self, calls: Sequence[Call | Charge]) -> None:
         """Keep calls and charges, durable on return. The first answer to a request stands."""
-        with self._store.transaction(in_turn=False) as connection:
-            add_rows(connection, calls)
+        try:
+            with self._store.transaction(in_turn=False) as connection:
+                add_rows(connection, calls)
+        except AnsweredBefore:
+            with self._store.transaction(in_turn=False) as connection:
+                add_rows(connection, calls, singly=True)
 
     def __iter__(self) -> Iterator[Call]:
         """Every call, by key."""

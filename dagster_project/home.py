@@ -11,6 +11,7 @@ from methods.errors import UserError
 from methods.naming import listed
 from resources.files import home
 from resources.llm.ledger.check import Findings, check_all
+from resources.store_damage import sqlite_log_damage
 from resources.stores.address import shown_database
 from resources.upkeep.backup import back_up, restore
 from resources.upkeep.cleaning import clean, require_unused
@@ -70,6 +71,9 @@ def _findings() -> Findings:
             "put back by pg_restore."
         )
     require_unused(home.home())
+    # First: SQLite forgets what the log has lost when it opens the file.
+    if lost := sqlite_log_damage(home.ledger_path()):
+        return Findings(0, 0, [lost])
     return check_all(home.ledger_path())
 
 

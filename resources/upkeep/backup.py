@@ -26,6 +26,7 @@ from methods.errors import UserError
 from resources.files import home
 from resources.files.atomic import drafted
 from resources.files.bounded import read_file
+from resources.llm.ledger.check import check_all
 from resources.store_damage import (
     duckdb_damage,
     duckdb_log_damage,
@@ -55,6 +56,7 @@ _SQLITE = b"SQLite format 3\x00"
 _MADE_IN = 20
 """Tenths of a second after which a database of Dagster that is empty is not about to be made."""
 _WAREHOUSE = Path(home.warehouse_path().name)
+_LEDGER = Path(home.ledger_path().name)
 _IMAGE_ID = re.compile(r"[0-9a-f]{64}")
 
 
@@ -279,9 +281,13 @@ def _damage(copy: Path, path: Path) -> str | None:
     if path == _WAREHOUSE:
         return duckdb_damage(copy)
     try:
-        return sqlite_damage(copy) if _is_sqlite(copy, path) else None
-    except DamagedFile as damage:
-        return str(damage)
+        damage = sqlite_damage(copy) if _is_sqlite(copy, path) else None
+    except DamagedFile as damaged:
+        return str(damaged)
+    if damage is None and path == _LEDGER:
+        # The pages of SQLite have no checksums: bytes inside a value are found by reading it.
+        return next(iter(check_all(copy).wrong), None)
+    return damage
 
 
 def _advice(path: Path) -> str:

@@ -1,5 +1,7 @@
 """`vlm-loom home check-ledger`: what it says, and that it changes nothing."""
 
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +13,8 @@ from resources.files.home import REPO_ROOT
 from resources.llm.ledger import Ledger
 from tests.e2e.running import CLI
 from tests.resources.llm.damaged_ledgers import HARMS, fill
+from tests.resources.llm.test_ledger import call
+from tests.shared import PROCESSES
 
 
 @pytest.fixture
@@ -39,6 +43,21 @@ def test_a_damaged_ledger_is_named_and_the_backup_is_advised(path: Path, capsys)
     assert (
         said.out and f"{path} is damaged: put a backup back (`vlm-loom home restore`)" in said.err
     )
+
+
+def test_a_log_that_is_gone_is_named_each_time_it_is_asked(path: Path, capsys) -> None:
+    process = PROCESSES.Process(target=_answered_and_killed, args=(path,))
+    process.start()
+    process.join()
+    path.with_name("ledger.sqlite-wal").unlink()
+    for _ in range(2):
+        assert loom(["home", "check-ledger"]) == 2
+        assert "bytes of its log (-wal) are missing" in capsys.readouterr().out
+
+
+def _answered_and_killed(path: Path) -> None:
+    Ledger(path).add([call(7)])
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def test_where_there_is_no_ledger_one_sentence_says_so(path: Path, capsys) -> None:

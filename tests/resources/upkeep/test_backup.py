@@ -656,6 +656,16 @@ def test_a_damaged_store_is_named_by_backup_and_restore_and_the_last_good_backup
     assert not list(tmp_path.glob("home.before-*")) and not list(tmp_path.glob(".*"))
 
 
+def test_bytes_of_one_answer_that_changed_are_damage(home: Path, tmp_path: Path) -> None:
+    """SQLite has no checksums: its own check finds the pages whole."""
+    ledger = home / "ledger.sqlite"
+    with closing(sqlite3.connect(ledger)) as connection:
+        connection.execute("UPDATE calls SET request = zeroblob(200)")
+        connection.commit()
+    with pytest.raises(BackupError, match="row 1 of calls has a request that cannot be read"):
+        back_up(home, tmp_path / "backup")
+
+
 def _history(home: Path) -> None:
     """A database of Dagster with some pages."""
     path = home / "dagster" / "history" / "runs" / "index.db"

@@ -374,10 +374,10 @@ def test_a_request_that_is_there_as_answered_twice_is_named(mirror: Mirror) -> N
     with closing(sqlite3.connect(mirror.ledger.path)) as connection, connection:
         connection.execute("DROP VIEW paid_calls")
         both = (
-            "SELECT key, 'answered' AS status, provider, model, prompt_version, stage, run, via, "
+            "SELECT key, 'answered' AS status, provider, endpoint, model, prompt_version, stage, "
         )
-        both += "finish_reason, prompt_tokens, completion_tokens, cost_usd, {} AS seconds, {} AS "
-        both += "attempts, answered_as, claimed_tokens, created_at FROM {}"
+        both += "run, via, outcome, finish_reason, prompt_tokens, completion_tokens, cost_usd, "
+        both += "{} AS seconds, {} AS attempts, answered_as, claimed_tokens, created_at FROM {}"
         connection.execute(
             f"CREATE VIEW paid_calls AS {both.format('seconds', 'attempts', 'calls')} UNION ALL "
             f"{both.format(0, 1, 'charges')}"

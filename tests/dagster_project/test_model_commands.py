@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -318,7 +319,8 @@ def test_each_check_asks_anew_and_leaves_no_pictures(write: Made, capsys, monkey
     from dagster_project import model_check
 
     times = iter([1_000_000.0, 1_000_001.0])
-    monkeypatch.setattr(model_check.time, "time", lambda: next(times))
+    clock = SimpleNamespace(time=lambda: next(times), monotonic=time.monotonic)
+    monkeypatch.setattr(model_check, "time", clock)
     double = Vllm("it")
     with running(double) as (_, url):
         write(url)

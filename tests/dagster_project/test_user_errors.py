@@ -43,6 +43,7 @@ HANDLED_IN_CODE = {
     "methods.review.decisions.StaleDecision": "becomes a conflict in the import's report",
     "resources.images.bounded_buffer.BufferFull": "the image is queued again",
     "resources.wikipedia.api_client.NoService": "the page's HTML is asked for",
+    "resources.llm.ledger.calls.AnsweredBefore": "the calls are inserted one by one",
     "resources.llm.circuit_breaker.ProviderDown": "becomes a Failure",
     "resources.llm.reply.BadResponse": "the request is sent again",
     "resources.llm.reply.ReplyTooLarge": "becomes a Failure",

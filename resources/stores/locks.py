@@ -159,18 +159,25 @@ class AdvisoryLocks:
                 return self._value(self._session, sql, values)
             self._end()
         self._session = self._engine.connect()
-        # A session that broke has lost its locks: those that are still free are this one's again.
-        for held in sorted(self._held):
-            if not self._value(
-                self._session, "SELECT pg_try_advisory_lock(:number)", {"number": held}
-            ):
-                self._held.remove(held)
-        return self._value(self._session, sql, values)
+        try:
+            # A session that broke has lost its locks: those that are still free are this one's again.
+            for held in sorted(self._held):
+                if not self._value(
+                    self._session, "SELECT pg_try_advisory_lock(:number)", {"number": held}
+                ):
+                    self._held.remove(held)
+            return self._value(self._session, sql, values)
+        except StoreError:
+            self._end()
+            raise
 
     def _ask_this_session(self, sql: str, **values: Any) -> None:
+        """Ask, and end the session if it has broken: SQLAlchemy refuses it from then on."""
         if self._session is not None:
-            with suppress(StoreError):
+            try:
                 self._value(self._session, sql, values)
+            except StoreError:
+                self._end()
 
     def _end(self) -> None:
         if self._session is not None:

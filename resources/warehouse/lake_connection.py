@@ -61,7 +61,7 @@ _OF_FILES = re.compile(r"HTTP Error|error for HTTP (?:GET|HEAD|PUT|POST|DELETE)"
 _REFUSED = re.compile(r"HTTP code 4\d\d|\b(?:Forbidden|Not Found|Unauthorized)\b")
 """What a server of the data files says of a request, other than that it is busy or away."""
 _GONE = re.compile(
-    r"NoSuchKey|\.parquet\b(?!.*NoSuchBucket).*(?:code 404|404 Not Found|No such file)", re.DOTALL
+    r"NoSuchKey|\.parquet\b(?!.*NoSuchBucket).*(?:code 404|404 Not Found)", re.DOTALL
 )
 """What is said where a data file is not there, and its bucket or folder is."""
 _OTHER_DUCKLAKE = "catalog version mismatch"
@@ -192,7 +192,7 @@ def explained(address: LakeAddress, error: "duckdb.Error") -> Exception:
     import duckdb
 
     text = address.without_secrets(str(error))
-    if _GONE.search(text):
+    if _GONE.search(text) or ("No such file" in text and address.files in text):
         return LakeError(
             f"A file of {address.name} is gone from {address.files} ({text}): put it back, from the "
             "bucket's earlier versions or a backup of it, or restore Postgres and the bucket as they "

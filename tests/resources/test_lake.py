@@ -110,7 +110,7 @@ def test_a_duckdb_without_ducklake_is_one_sentence(
             False,
         ),
         (
-            'IO Error: Cannot open file "/x/lake/ducklake-01a2.parquet": No such file or directory',
+            'IO Error: Cannot open file "s3://b/lake/ducklake-01a2.parquet": No such file or directory',
             "is gone .* put it back",
             False,
         ),

@@ -140,6 +140,17 @@ def test_locks_are_held_again_after_their_session_broke(address, admin, tmp_path
     mine.close()
 
 
+def test_a_session_that_is_found_broken_when_a_lock_is_released_is_not_used_again(
+    address, admin, tmp_path
+) -> None:
+    locks = open_locks(tmp_path / "flights")
+    assert locks.take(1)
+    cut(admin)
+    locks.release(1)
+    assert locks.take(2) and not locks.held_by_others(0, 5)
+    locks.close()
+
+
 # Errors
 
 

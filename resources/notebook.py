@@ -4,6 +4,7 @@ What belongs here: the copy, which is the file as it is between two transactions
 prompt of `vlm-loom sql` is on such a copy, too.
 """
 
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -26,12 +27,13 @@ if TYPE_CHECKING:
 
 
 class Home:
-    """The tables of a home, by default of the folder `data`.
+    """The tables of a home, by default of `LOOM_HOME`, or the folder `data` where that is not set.
 
     Each call reads the tables as they are then; nothing can be changed.
     """
 
-    def __init__(self, folder: str | Path = "data") -> None:
+    def __init__(self, folder: str | Path | None = None) -> None:
+        folder = folder or os.environ.get("LOOM_HOME") or "data"
         self._path = Path(folder).resolve() / home.warehouse_path().name
 
     def tables(self) -> list[str]:
@@ -78,7 +80,7 @@ def copied(path: Path, as_of: str | None = None) -> "Iterator[duckdb.DuckDBPyCon
     """
     import duckdb
 
-    if address := lake_address():
+    if address := lake_address(path.parent):
         from resources.warehouse.lake import read_at
 
         with read_at(address, as_of) as connection:

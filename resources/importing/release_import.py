@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from methods.errors import UserError
-from methods.ingest.image_check import MAX_BYTES
+from methods.ingest.image_check import MAX_BYTES, ImageRejected
 from methods.json_text import from_json
 from methods.release import RELEASE_NAME, RELEASE_TABLES, ReviewPolicy, held_out, id_of_release
 from methods.release_card import edition_of, row_of
@@ -56,7 +56,13 @@ def import_release(folder: Path, root: Path, warehouse: Warehouse, store: ImageS
         raise _changed(folder, TABLES) from None
     # What the tables name comes before them.
     for name in images:
-        store.put(read_inside(folder, folder / name, MAX_BYTES))
+        try:
+            store.put(read_inside(folder, folder / name, MAX_BYTES))
+        except ImageRejected as refused:
+            raise ReleaseFolderError(
+                f"{folder / name} is no picture that is taken ({refused.detail}): have the release "
+                "made again without it."
+            ) from None
     names = [*tables["files"], TABLES]
     _copy(folder, root / release_id, [*names, *images])
     paths = {f"{release_id}/{name}" for name in names}

@@ -101,10 +101,11 @@ class LakeAddress(NamedTuple):
         return text.replace(str(password), "...") if password else text
 
 
-def lake_address() -> LakeAddress | None:
+def lake_address(folder: Path | None = None) -> LakeAddress | None:
     """The lake that `LOOM_WAREHOUSE` names; None where the tables are the home's file.
 
-    Raises LakeError where it cannot be read.
+    Its files are in `LOOM_FILES`, or in the home: `folder`, by default that of `LOOM_HOME`. Raises
+    LakeError where the variable cannot be read.
     """
     value = os.environ.get(VARIABLE, "").strip()
     if not value:
@@ -133,7 +134,7 @@ def lake_address() -> LakeAddress | None:
     options.setdefault("connect_timeout", CONNECT_SECONDS)
     files = shared_files()
     return LakeAddress(
-        make_conninfo("", **options), f"{files.address if files else home.home()}/lake/"
+        make_conninfo("", **options), f"{files.address if files else folder or home.home()}/lake/"
     )
 
 

@@ -459,7 +459,9 @@ def test_rows_that_a_lake_has_changed_meanwhile_are_found(
         fill(lake, tables_of_a_file)
 
 
-def test_notebooks_and_pages_read_the_lake(home: Lake) -> None:
+def test_notebooks_and_pages_read_the_lake(
+    home: Lake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert not home.is_there()
     with pytest.raises(WarehouseError, match="no tables yet"):
         home.snapshot_read("release/all", {})
@@ -467,6 +469,9 @@ def test_notebooks_and_pages_read_the_lake(home: Lake) -> None:
     assert home.is_there()
     assert home.snapshot_read("release/all", {}).num_rows == 0
     assert TABLE in Home().tables() and Home().table(TABLE, "answer").num_rows == 3
+    folder = Path(home.address.files).parent
+    monkeypatch.setenv("LOOM_HOME", str(tmp_path / "another"))
+    assert Home(folder).table(TABLE, "answer").num_rows == 3, "the home that is named"
 
 
 @pytest.mark.parametrize(

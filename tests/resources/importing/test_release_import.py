@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from methods.ingest.image_check import ImageRejected
 from methods.release import RELEASE_TABLES, Edition, ReviewPolicy, id_of_release
 from resources.images.store import ImageStore
 from resources.importing.release_import import ReleaseFolderError, import_release
@@ -261,6 +262,20 @@ def test_a_name_that_leads_out_of_the_folder_of_releases_is_refused(
         empty.take(folder)
     assert empty.warehouse.count("release.releases") == 0
     assert [path.name for path in tmp_path.glob("mmdu-*")] == [FIRST]
+
+
+def test_a_picture_that_is_none_is_named(
+    made_in: Path, empty: Empty, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All digests fit, as in a folder that somebody made with such a file."""
+
+    def refuse(_self: ImageStore, _data: bytes) -> None:
+        raise ImageRejected("not_an_image", "it is HTML")
+
+    monkeypatch.setattr(ImageStore, "put", refuse)
+    with pytest.raises(ReleaseFolderError, match=r"images/\w+\.\w+ is no picture .*it is HTML"):
+        empty.take(made_in / "releases" / FIRST)
+    assert empty.warehouse.count("release.releases") == 0
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ WHERE
     l.annotator = :reviewer
     AND l.round = :round
     AND l.expires_at > :now
-    AND (:item_id IS NULL OR l.item_id = :item_id)
-    AND (:kind IS NULL OR i.kind = :kind)
+    AND (CAST(:item_id AS TEXT) IS NULL OR l.item_id = :item_id)
+    AND (CAST(:kind AS TEXT) IS NULL OR i.kind = :kind)
     AND (s.item_id IS NOT NULL OR g.item_id IS NOT NULL)
 ORDER BY s.place NULLS FIRST
 LIMIT 1

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from resources.review.file import ReviewFile
 from sqlalchemy import Connection, event, text
 
 from resources import store_backend
@@ -20,7 +21,6 @@ from resources.llm.ledger.file import LEDGER
 from resources.llm.shared.file import LIMITS
 from resources.migrations import StoreAway, StoreError
 from resources.review import clock
-from resources.review.file import ReviewFile
 from resources.review.locks import LOCK_SECONDS
 from resources.review.store import ReviewStore
 from resources.stores import postgres as sessions

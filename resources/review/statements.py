@@ -3,9 +3,7 @@
 from functools import cache
 from pathlib import Path
 
-from sqlalchemy import TextClause, bindparam, text
-
-from resources.stores.columns import TEXTS
+from sqlalchemy import Text, TextClause, bindparam, text
 
 _FOLDER = Path(__file__).parent
 
@@ -23,5 +21,5 @@ def sql(name: str, *lists: str) -> TextClause:
 
 def listing(statement: str, *lists: str) -> TextClause:
     """A statement whose values of these names are lists of texts, as in `kind IN :kinds`."""
-    expanding = [bindparam(each, expanding=True, type_=TEXTS) for each in lists]
+    expanding = [bindparam(each, expanding=True, type_=Text()) for each in lists]
     return text(statement).bindparams(*expanding)

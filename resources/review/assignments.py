@@ -20,6 +20,10 @@ Row = tuple[str, str, int, int, str, int, int]
 """Item, person, round, assignment, progress, priority and place of the item."""
 
 _FIELDS = tuple(Assignment.__dataclass_fields__)
+_OF_ASSIGNMENT = (
+    *("assignment_id", "annotator", "round", "kind", "bucket", "start", "share"),
+    *("made_by", "made_at"),
+)
 _COUNTS = text(
     "SELECT assignment_id, progress, count(*) FROM assigned GROUP BY assignment_id, progress"
 )
@@ -39,7 +43,6 @@ _COLUMNS = [column.name for column in ASSIGNED.columns]
 _INSERT = text(f"""
 INSERT INTO assigned ({", ".join(_COLUMNS)}) VALUES (:{", :".join(_COLUMNS)})
 """)
-_ANY = text("SELECT 1 FROM assigned WHERE annotator = :annotator AND round = :round LIMIT 1")
 
 
 class Assigned(NamedTuple):
@@ -69,13 +72,13 @@ def current(connection: Connection) -> list[Assigned]:
             row.made_at,
             *(n_items.get((row.assignment_id, each), 0) for each in get_args(Progress)),
         )
-        for row in connection.execute(sql("assignments"))
+        for row in connection.execute(sql("assignments", *_OF_ASSIGNMENT))
     ]
 
 
 def assignments(connection: Connection) -> list[Assignment]:
     """The assignments that have not ended, in the order they were made."""
-    return [_assignment(row) for row in connection.execute(sql("assignments"))]
+    return [_assignment(row) for row in connection.execute(sql("assignments", *_OF_ASSIGNMENT))]
 
 
 def assign(
@@ -163,9 +166,3 @@ def insert(connection: Connection, rows: Iterable[Row]) -> None:
 
 def _assignment(row: RowOfQuery[Any]) -> Assignment:
     return Assignment(**{name: getattr(row, name) for name in _FIELDS})
-
-
-def has_any(connection: Connection, annotator: str, round: int) -> bool:
-    """Whether items are assigned to the person in the round, done ones among them."""
-    values = {"annotator": annotator, "round": round}
-    return connection.execute(_ANY, values).first() is not None

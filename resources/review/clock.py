@@ -8,12 +8,14 @@ time at which a lock was given or ended, and how far this time is ahead of the c
 import time
 from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection
 
+from resources.review.statements import statement
 from resources.stores.clock import server_seconds
 
-_READ = text("SELECT ahead, latest FROM clock")
-_ADVANCE = text("""
+_READ = statement("SELECT ahead, latest FROM clock", "ahead", "latest")
+_ADVANCE = statement(
+    """
 INSERT INTO clock ("only", ahead, latest) VALUES (1, 0, :clock)
 ON CONFLICT ("only") DO UPDATE SET
     ahead = CASE WHEN :clock + clock.ahead < clock.latest
@@ -21,7 +23,9 @@ ON CONFLICT ("only") DO UPDATE SET
     latest = CASE WHEN :clock + clock.ahead < clock.latest
         THEN clock.latest ELSE :clock + clock.ahead END
 RETURNING latest
-""")
+""",
+    "latest",
+)
 
 
 def stored_time(time: datetime) -> str:
@@ -51,9 +55,16 @@ def today(connection: Connection) -> str:
 
 def time_of_locks(connection: Connection) -> str:
     """The time that says which locks have ended, as the store keeps it."""
+    row = connection.execute(_READ).first()
+    return time_of_row(connection, *(row or (None, None)))
+
+
+def time_of_row(connection: Connection, ahead: float | None, latest: float | None) -> str:
+    """The time of locks, of the row of the table `clock`; None and None if it has none."""
     clock = database_seconds(connection)
-    known = connection.execute(_READ).first()
-    return _stored(clock if known is None else max(clock + known.ahead, known.latest))
+    if ahead is None or latest is None:
+        return _stored(clock)
+    return _stored(max(clock + ahead, latest))
 
 
 def advance(connection: Connection) -> str:

@@ -12,16 +12,17 @@ from sqlalchemy import Connection, Row, text
 
 from methods.json_text import from_json
 from methods.review.decisions import Decision, source_hash_of
-from resources.batched import batched
-from resources.review.statements import listing
+from resources.review.statements import OfItems, statement
 from resources.review.tables import EVENTS
 
-_ITEMS_AT_ONCE = 500
 COLUMNS = [column.name for column in EVENTS.columns if column.name != "event_id"]
-_APPEND = text(f"""
+_APPEND = statement(
+    f"""
 INSERT INTO events ({", ".join(COLUMNS)}) VALUES (:{", :".join(COLUMNS)})
 ON CONFLICT (source_hash) DO NOTHING RETURNING event_id
-""")
+""",
+    "event_id",
+)
 _KNOWN = text("SELECT event_id FROM events WHERE source_hash = :source_hash")
 _SAME = text("""
 SELECT event_id FROM events
@@ -30,17 +31,13 @@ WHERE
     AND edits IS NOT DISTINCT FROM :edits AND decided_at = :decided_at
 """)
 _COLUMNS = f"SELECT event_id, {', '.join(COLUMNS)}"
-_ALL = {
-    revoked: text(f"{_COLUMNS} FROM {rows} ORDER BY event_id")
-    for revoked, rows in ((False, "in_force"), (True, "events"))
+_ROWS = {
+    revoked: f"{_COLUMNS} FROM {rows}" for revoked, rows in ((False, "in_force"), (True, "events"))
 }
-_OF_ITEM = {
-    revoked: text(f"{_COLUMNS} FROM {rows} WHERE item_id = :item_id ORDER BY event_id")
-    for revoked, rows in ((False, "in_force"), (True, "events"))
-}
+_ALL = {revoked: text(f"{rows} ORDER BY event_id") for revoked, rows in _ROWS.items()}
 _OF_ITEMS = {
-    revoked: listing(f"{_COLUMNS} FROM {rows} WHERE item_id IN :item_ids", "item_ids")
-    for revoked, rows in ((False, "in_force"), (True, "events"))
+    revoked: OfItems(f"{rows} WHERE item_id {{wanted}}", "event_id", *COLUMNS)
+    for revoked, rows in _ROWS.items()
 }
 
 
@@ -51,7 +48,7 @@ def append(connection: Connection, decision: Decision) -> int | None:
 
 def known(connection: Connection, decision: Decision) -> int | None:
     """The event id of a decision that is stored already, None for a new one."""
-    return connection.execute(_KNOWN, {"source_hash": _source(decision)}).scalar()
+    return connection.execute(_KNOWN, {"source_hash": source_of(decision)}).scalar()
 
 
 def same(connection: Connection, decision: Decision) -> int | None:
@@ -72,18 +69,13 @@ def read(
     """
     if item_ids is None:
         return [_decision(row) for row in connection.execute(_ALL[revoked])]
-    rows: list[Row[Any]] = []
-    for wanted in batched(dict.fromkeys(item_ids), _ITEMS_AT_ONCE):
-        if len(wanted) == 1:
-            rows += connection.execute(_OF_ITEM[revoked], {"item_id": wanted[0]})
-        else:
-            rows += connection.execute(_OF_ITEMS[revoked], {"item_ids": wanted})
+    rows = _OF_ITEMS[revoked].rows(connection, dict.fromkeys(item_ids))
     return [_decision(row) for row in sorted(rows, key=lambda row: row.event_id)]
 
 
 def _values(decision: Decision) -> dict[str, Any]:
     values = {name: getattr(decision, name) for name in COLUMNS}
-    return values | {"edits": _edits(decision), "source_hash": _source(decision)}
+    return values | {"edits": _edits(decision), "source_hash": source_of(decision)}
 
 
 def _edits(decision: Decision) -> str | None:
@@ -91,7 +83,8 @@ def _edits(decision: Decision) -> str | None:
     return None if decision.edits is None else json.dumps(decision.edits, ensure_ascii=False)
 
 
-def _source(decision: Decision) -> str:
+def source_of(decision: Decision) -> str:
+    """The hash by which a decision is stored once: its own, or that of what it says."""
     return decision.source_hash or source_hash_of(decision)
 
 

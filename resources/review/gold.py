@@ -190,7 +190,7 @@ def next_gold(
         if not is_due(reviewer, n_decided, n_gold, rules.gold):
             return None
     step = 1 + int(content_id("order", asked["reviewer"])[:_ORDERS], 16) % _ORDERS
-    return connection.execute(sql("next_gold", "full"), asked | {"step": step}).first()
+    return connection.execute(sql("next_gold"), asked | {"step": step}).first()
 
 
 def taken_back(connection: Connection, asked: dict[str, Any]) -> Row[Any] | None:

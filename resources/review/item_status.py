@@ -5,7 +5,7 @@ next decision). Both follow from the items, the events, the rules and the assign
 updated in the transaction that changes any of these.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, Row, text
@@ -16,36 +16,45 @@ from methods.review.decisions import QueueItem, by_item
 from methods.review.process import ReviewState, RuleBook, review_state
 from resources.batched import batched
 from resources.review import assignments, events, gold
-from resources.review.statements import listing
+from resources.review.statements import OfItems, statement
 from resources.review.tables import STANDINGS
 
 _BATCH = 500
 _TABLES = ("standings", "bars", "assigned")
 _COLUMNS = [column.name for column in STANDINGS.columns]
-_INSERT = text(f"""
+_PUT = text(f"""
 INSERT INTO standings ({", ".join(_COLUMNS)}) VALUES (:{", :".join(_COLUMNS)})
+ON CONFLICT (item_id) DO UPDATE SET
+{", ".join(f"{each} = excluded.{each}" for each in _COLUMNS if each != "item_id")}
 """)
 _BAR = text("INSERT INTO bars (item_id, annotator) VALUES (:item_id, :annotator)")
-_FORGET = [text(f"DELETE FROM {table} WHERE item_id = :item_id") for table in _TABLES]
-_RULES = text("SELECT rules FROM rules")
+_FORGET = {table: text(f"DELETE FROM {table} WHERE item_id = :item_id") for table in _TABLES}
+_RULES = statement("SELECT rules FROM rules", "rules")
+_BASIS = statement(
+    "SELECT max(rules), EXISTS (SELECT 1 FROM assignments) FROM rules", "rules", "any_assignments"
+)
 _SET_RULES = text("""
 INSERT INTO rules ("only", rules) VALUES (1, :rules)
 ON CONFLICT ("only") DO UPDATE SET rules = excluded.rules
 """)
 _QUEUED = text("SELECT item_id FROM items WHERE withdrawn = 0")
-_ITEMS = listing(
+_ITEMS = OfItems(
     """
 SELECT item_id, kind, place, item FROM items JOIN item_contents USING (item_id)
-WHERE withdrawn = 0 AND item_id IN :item_ids
+WHERE withdrawn = 0 AND item_id {wanted}
 """,
-    "item_ids",
+    *("item_id", "kind", "place", "item"),
 )
 
 
 def current_rules(connection: Connection) -> RuleBook:
     """The rules that the stored statuses follow, the same for every process."""
-    rules = connection.execute(_RULES).scalar()
-    return RuleBook() if rules is None else RuleBook.model_validate_json(rules)
+    return rules_of(connection.execute(_RULES).scalar())
+
+
+def rules_of(stored: str | None) -> RuleBook:
+    """The rules that are stored as this text; None is a store without rules."""
+    return RuleBook() if stored is None else RuleBook.model_validate_json(stored)
 
 
 def follow(connection: Connection, rules: RuleBook) -> bool:
@@ -69,11 +78,15 @@ def rebuild(connection: Connection) -> None:
 
 def update(connection: Connection, item_ids: Sequence[str]) -> None:
     """Compute the status of these items again; a withdrawn or unknown item gets none."""
-    rules, made = current_rules(connection), assignments.assignments(connection)
+    stored, any_assignments = connection.execute(_BASIS).one()
+    rules = rules_of(stored)
+    made = assignments.assignments(connection) if any_assignments else []
     for wanted in batched(item_ids, _BATCH):
-        for forget in _FORGET:
-            connection.execute(forget, [{"item_id": item_id} for item_id in wanted])
-        queued = connection.execute(_ITEMS, {"item_ids": wanted}).all()
+        queued = _ITEMS.rows(connection, wanted)
+        _forget(connection, "bars", wanted)
+        if made:
+            _forget(connection, "assigned", wanted)
+        _forget(connection, "standings", set(wanted) - {row.item_id for row in queued})
         decided = by_item(events.read(connection, [row.item_id for row in queued]))
         standings: list[dict[str, Any]] = []
         bars: list[dict[str, Any]] = []
@@ -85,10 +98,15 @@ def update(connection: Connection, item_ids: Sequence[str]) -> None:
             standings.append(standing)
             bars += [{"item_id": row.item_id, "annotator": name} for name in sorted(state.excluded)]
             assigned += kept
-        for insert, values in ((_INSERT, standings), (_BAR, bars)):
+        for insert, values in ((_PUT, standings), (_BAR, bars)):
             if values:
                 connection.execute(insert, values)
         assignments.insert(connection, assigned)
+
+
+def _forget(connection: Connection, table: str, item_ids: Collection[str]) -> None:
+    if item_ids:
+        connection.execute(_FORGET[table], [{"item_id": item_id} for item_id in item_ids])
 
 
 def state(connection: Connection, item: QueueItem) -> ReviewState:

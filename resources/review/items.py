@@ -17,22 +17,22 @@ from methods.review.kinds import KINDS
 from methods.review.process import Status
 from resources.review import item_status
 from resources.review.clock import time_of_locks
-from resources.review.statements import listing
+from resources.review.statements import statement
 from resources.review.tables import EVENTS, ITEM_TEXTS, LOCKS, STANDINGS
 
 _TITLE_LENGTH = 120
 MOST_COUNTED = 1_000
 _POSITIONS_OF_A_KIND = 1 << 32
 """More than the items of one kind that a queue ever has."""
-_KNOWN = listing(
+_KNOWN = statement(
     "SELECT item_id, content_hash, made_of, place, withdrawn FROM items WHERE kind IN :kinds",
-    "kinds",
+    lists=("kinds",),
 )
 _WITHDRAW = text("UPDATE items SET withdrawn = 1 WHERE item_id = :item_id")
 _MOVE = text("UPDATE items SET place = :place, withdrawn = 0 WHERE item_id = :item_id")
 _PUT = [
-    text(statement)
-    for statement in (
+    text(written)
+    for written in (
         """
 INSERT INTO items (item_id, kind, set_id, content_hash, made_of, place, withdrawn, title)
 VALUES (:item_id, :kind, :set_id, :content_hash, :made_of, :place, 0, :title)
@@ -51,29 +51,29 @@ ON CONFLICT (item_id) DO UPDATE SET text = excluded.text
     )
 ]
 _ITEM = text("SELECT item FROM item_contents WHERE item_id = :item_id")
-_QUEUED = listing(
+_QUEUED = statement(
     """
 SELECT c.item FROM items AS i JOIN item_contents AS c USING (item_id)
 WHERE i.withdrawn = 0 AND i.kind IN :kinds ORDER BY i.place
 """,
-    "kinds",
+    lists=("kinds",),
 )
 _PROGRESS = text(
     "SELECT kind, status, count(*) FROM standings GROUP BY kind, status ORDER BY kind, status"
 )
-_SUMMARIES = listing(
+_SUMMARIES = statement(
     """
 SELECT s.item_id, s.kind, i.set_id, s.status, s.people AS people_needed, i.title
 FROM standings AS s JOIN items AS i USING (item_id) WHERE s.item_id IN :item_ids ORDER BY s.place
 """,
-    "item_ids",
+    lists=("item_ids",),
 )
-_HOLDERS = listing(
+_HOLDERS = statement(
     """
 SELECT item_id, annotator FROM locks WHERE item_id IN :item_ids AND expires_at > :now
 ORDER BY item_id, annotator
 """,
-    "item_ids",
+    lists=("item_ids",),
 )
 
 
@@ -147,13 +147,13 @@ def update_queue(
         else:
             continue
         touched.append(item["item_id"])
-    for statement, values in (
+    for change, values in (
         (_WITHDRAW, [{"item_id": item_id} for item_id in withdrawn]),
         (_MOVE, moved),
         *((put, written) for put in _PUT),
     ):
         if values:
-            connection.execute(statement, values)
+            connection.execute(change, values)
     item_status.update(connection, touched)
     return QueueChanges(new, changed, len(withdrawn))
 

@@ -162,7 +162,9 @@ def needed(connection: Connection, rules: RuleBook) -> dict[int, int]:
 def rated_twice(connection: Connection) -> list[QueueItem]:
     """The last RATED_ITEMS items that two people decided, as far as their contents are rated."""
     given = {"limit": RATED_ITEMS, "labelled": list(IN_CONTENT)}
-    return [_item(row) for row in connection.execute(sql("rated_twice", "labelled"), given)]
+    return [
+        _item(row) for row in connection.execute(sql("rated_twice", lists=("labelled",)), given)
+    ]
 
 
 def disputed(connection: Connection) -> tuple[list[Dispute], int]:

@@ -5,7 +5,7 @@ Every function runs inside the caller's transaction, so that two people never ge
 """
 
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 from sqlalchemy import Connection, Row, text
@@ -14,15 +14,15 @@ from methods.ids import canonical_json, content_id
 from methods.json_text import from_json
 from methods.review.decisions import Decision, StaleDecision
 from methods.review.process import ROUND_OF_ROLE, RuleBook
-from resources.review import assignments, events, gold, item_status
-from resources.review.clock import advance, later, now, time_of_locks, today
+from resources.review import events, gold, item_status
+from resources.review.clock import advance, later, now, time_of_locks, time_of_row, today
 from resources.review.statements import sql
 
 LOCK_SECONDS = 900
 """How long a lock lasts unless it is renewed."""
 
 _KEPT_SECONDS = 7 * 24 * 3600
-"""How long the row of an expired lock is kept: its token can still save and read a draft."""
+"""How long the row of an expired lock is kept at least: its token can still save and read a draft."""
 
 _HANDED_OUT: dict[int, tuple[str, ...]] = {1: ("to_rework", "round_1"), 2: ("round_2",)}
 """The statuses of which people of a round are given items, in this order. A rejected item is given
@@ -67,6 +67,16 @@ ON CONFLICT (item_id, annotator) DO UPDATE SET
 """)
 _RENEW = text(f"UPDATE locks SET expires_at = :until WHERE {_CLAIMED} AND expires_at > :now")
 _END = text(f"UPDATE locks SET expires_at = :now WHERE {_CLAIMED}")
+_PERSON = sql("person", *("rules", "has_assigned", "token", "item_id", "round", "content_hash"))
+_THIS_ITEM, _NEXT_ASSIGNED, _NEXT_ITEM = (
+    sql(name, "item_id", "round", "content_hash")
+    for name in ("this_item", "next_assigned", "next_item")
+)
+_DECISION = sql(
+    "decision",
+    *("known", "round", "content_hash", "expires_at", "status", "round_now", "content_now"),
+    *("draft", "ahead", "latest"),
+)
 _STANDING = text("SELECT kind, status, round, unreserved FROM standings WHERE item_id = :item_id")
 _BARRED = text("SELECT 1 FROM bars WHERE item_id = :item_id AND annotator = :annotator")
 _ASSIGNED = text("""
@@ -121,7 +131,6 @@ def lock_item(
     """Lock the item asked for, or the one the person has locked already, or the next; None if there is
     none."""
     time = advance(connection)
-    connection.execute(_DELETE_OLD, {"kept_since": later(time, -_KEPT_SECONDS)})
     round = ROUND_OF_ROLE[role]
     asked: dict[str, Any] = {
         "reviewer": reviewer,
@@ -130,14 +139,16 @@ def lock_item(
         "kind": kind,
         "item_id": item_id,
     }
-    own = connection.execute(sql("own_lock"), asked).first()
-    if own is not None:
-        lock = _lock(reviewer, own, own.token, time)
+    person = connection.execute(_PERSON, asked).one()
+    if person.token is not None:
+        lock = _lock(reviewer, person, person.token, time)
         renewed = {**lock.claim._asdict(), "now": time, "until": lock.expires_at}
         connection.execute(_RENEW, renewed)
         return lock
-    rules = item_status.current_rules(connection)
-    asked["full"] = _kinds_at_quota(connection, reviewer, rules, time)
+    rules = item_status.rules_of(person.rules)
+    # A text, as a list would be written into the statement each time.
+    full = _kinds_at_quota(connection, reviewer, rules, time)
+    asked["full"] = "".join(f" {kind} " for kind in full)
     asked["any"] = rules.after_assigned == "any"
     found: Row[Any] | None
     if item_id is not None and (again := gold.taken_back(connection, asked)) is not None:
@@ -147,9 +158,9 @@ def lock_item(
         if item_id is None:
             found = gold.next_gold(connection, asked, rules, always=True)
     elif item_id is not None:
-        found = connection.execute(sql("this_item", "full"), asked).first()
+        found = connection.execute(_THIS_ITEM, asked).first()
     else:
-        found = _next(connection, asked, rules)
+        found = _next(connection, asked, rules, has_assigned=bool(person.has_assigned))
     if found is None:
         return None
     lock = _lock(reviewer, found, secrets.token_urlsafe(18), time)
@@ -198,27 +209,33 @@ def why_not(connection: Connection, reviewer: str, role: str, item_id: str) -> W
     return "locked"
 
 
-def _next(connection: Connection, asked: dict[str, Any], rules: RuleBook) -> Row[Any] | None:
+def _next(
+    connection: Connection, asked: dict[str, Any], rules: RuleBook, *, has_assigned: bool
+) -> Row[Any] | None:
     """The next item: an assigned one if there is any, of the kind asked for first."""
-    reviewer, round = asked["reviewer"], asked["round"]
+    round = asked["round"]
     if round == 1:
         found = gold.next_gold(connection, asked, rules, always=False)
         if found is not None:
             return found
-    if assignments.has_any(connection, reviewer, round):
+    if has_assigned:
         for kind in dict.fromkeys((asked["kind"], None)):
-            query = sql("next_assigned", "full")
-            found = connection.execute(query, asked | {"kind": kind}).first()
+            found = connection.execute(_NEXT_ASSIGNED, asked | {"kind": kind}).first()
             if found is not None:
                 return found
         if rules.after_assigned == "none":
             return None
     for status in _HANDED_OUT[round]:
-        query = sql("next_item", "full")
-        found = connection.execute(query, asked | {"status": status}).first()
+        found = connection.execute(_NEXT_ITEM, asked | {"status": status}).first()
         if found is not None:
             return found
     return None
+
+
+def delete_old(connection: Connection) -> None:
+    """Delete locks that ended long ago."""
+    kept_since = later(time_of_locks(connection), -_KEPT_SECONDS)
+    connection.execute(_DELETE_OLD, {"kept_since": kept_since})
 
 
 def renew(connection: Connection, claim: Claim) -> bool:
@@ -272,12 +289,14 @@ def _require_version(stored: str | None, based_on: str | None) -> None:
 
 def decide(connection: Connection, token: str, decision: Decision, based_on: str | None) -> int:
     """Store the decision on a locked item; returns its event id, the same for a repeated call."""
-    known = events.known(connection, decision)
-    if known is not None:
-        return known
+    decision = replace(decision, source_hash=events.source_of(decision))
     claim = Claim(token, decision.item_id, decision.reviewer)
-    lock = connection.execute(sql("decision"), claim._asdict()).first()
-    if lock is None or lock.expires_at <= time_of_locks(connection):
+    values = {**claim._asdict(), "source_hash": decision.source_hash}
+    lock = connection.execute(_DECISION, values).one()
+    if lock.known is not None:
+        return int(lock.known)
+    time = time_of_row(connection, lock.ahead, lock.latest)
+    if lock.expires_at is None or lock.expires_at <= time:
         raise LockLost(
             "The lock has expired, or is another person's or on another item: open the item again, the "
             "draft is kept."

@@ -107,6 +107,7 @@ class ReviewStore:
         # Before the transaction: people who decide wait for its end.
         hashed = [(item, content_id(item)) for item in queue]
         with self._store.transaction() as connection:
+            locks.delete_old(connection)
             return items.update_queue(connection, hashed, kinds)
 
     def items(self, kinds: Sequence[str] = tuple(KINDS)) -> list[QueueItem]:

@@ -120,7 +120,7 @@ def renew(connection: Connection) -> None:
         excluded[item_id].add(annotator)
     changed: list[dict[str, Any]] = []
     assigned: list[Row] = []
-    for row in connection.execute(_STANDINGS).mappings().all():
+    for row in [each._asdict() for each in connection.execute(_STANDINGS)]:
         place = place_of(row["item_id"], row["set_id"]) if made else 0.0
         kept, n_reserved = rows_of(made, row, place, excluded.get(row["item_id"], ()))
         assigned += kept

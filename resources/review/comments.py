@@ -48,14 +48,10 @@ def add(
         raise CommentError(
             f"A comment has 1 to {MAX_COMMENT} characters: this one has {len(written)}."
         )
-    values = {
-        "item_id": item_id,
-        "author": author,
-        "addressee": addressee,
-        "text": written,
-        "written_at": now(connection),
-    }
-    return Comment(connection.execute(_ADD, values).scalar_one(), **values)
+    values = (item_id, author, addressee, written, now(connection))
+    names = ("item_id", "author", "addressee", "text", "written_at")
+    comment_id = connection.execute(_ADD, dict(zip(names, values, strict=True))).scalar_one()
+    return Comment(comment_id, *values)
 
 
 def read(connection: Connection, item_id: str | None = None) -> list[Comment]:

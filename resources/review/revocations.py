@@ -7,6 +7,7 @@ inside the caller's transaction.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from sqlalchemy import Connection, text
 
@@ -148,6 +149,6 @@ def _of_expert(state: ReviewState | None) -> list[Decision]:
 
 
 def _revoke(connection: Connection, ended: list[Decision], person: str, reason: str | None) -> None:
-    end = {"person": person, "reason": reason, "revoked_at": now(connection)}
+    end: dict[str, Any] = {"person": person, "reason": reason, "revoked_at": now(connection)}
     connection.execute(_REVOKE, [end | {"event_id": each.event_id} for each in ended])
     item_status.update(connection, sorted({each.item_id for each in ended}))

@@ -164,6 +164,25 @@ def test_a_warehouse_whose_first_step_is_the_second_one_now_lacks_the_first(
     assert form_of_duckdb(warehouse) == form_of_duckdb(tmp_path / "new.duckdb")
 
 
+@pytest.mark.parametrize("version", [100, 101, 102, 103])
+def test_a_review_store_of_each_version_gets_the_form_of_a_new_one(
+    tmp_path: Path, version: int
+) -> None:
+    path = unpack(tmp_path) / "review.sqlite"
+    decided = rows_of_sqlite(path)["events"]
+    with closing(sqlite3.connect(path)) as connection:
+        for step in migrations(REVIEW.steps)[: version - BASELINE]:
+            connection.executescript(step.text())
+        connection.execute(f"PRAGMA user_version = {version}")
+
+    require_upgradable(REVIEW, path)
+    ReviewStore(path)
+
+    ReviewStore(tmp_path / "new.sqlite")
+    assert form_of_sqlite(path) == form_of_sqlite(tmp_path / "new.sqlite")
+    assert rows_of_sqlite(path)["events"] == decided != []
+
+
 def test_a_review_store_whose_first_step_lacked_a_view_gets_it(tmp_path: Path) -> None:
     path = unpack(tmp_path) / "review.sqlite"
     step = migrations(REVIEW.steps)[0]

@@ -1,7 +1,7 @@
 """Migrations: the numbered SQL files that bring a store's file from one version to the next.
 
 What belongs here: which files there are, which of them a file still needs, and the refusal of a file
-that another version made. Running them is done by the stores: `sqlite_file.py`, `warehouse_schema.py`.
+that another version made. `stores/versions.py` and `warehouse_schema.py` run them.
 
 A store's schema file declares the current version, and a new file is made from it. The folder
 `migrations/` beside it has one file for each step since the baseline: `0101_what_it_does.sql` is the

@@ -31,10 +31,10 @@ from resources.review import (
     names,
     revocations,
 )
-from resources.review.accounts import folded_name
 from resources.review.assignments import Assigned
 from resources.review.clock import now, time_of_day
 from resources.review.comments import Comment
+from resources.review.credentials import folded_name
 from resources.review.fingerprints import Completion
 from resources.review.gold import NewGold
 from resources.review.items import Filters, ItemSummary, Progress, QueueChanges

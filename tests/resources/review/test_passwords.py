@@ -3,7 +3,8 @@
 import pytest
 from argon2 import PasswordHasher
 
-from resources.review.accounts import HASHER, Account, hash_password, verify_password
+from resources.review.accounts import Account
+from resources.review.credentials import HASHER, hash_password, verify_password
 from tests.resources.review.account_clock import CHEAP, RIGHT, WRONG, Clock, accounts_at, text_of
 from tests.resources.review.review_queue import change, rows
 

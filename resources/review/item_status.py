@@ -5,7 +5,7 @@ next decision). Both follow from the items, the events, the rules and the assign
 updated in the transaction that changes any of these.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import Connection, Row, text
@@ -28,7 +28,7 @@ ON CONFLICT (item_id) DO UPDATE SET
 {", ".join(f"{each} = excluded.{each}" for each in _COLUMNS if each != "item_id")}
 """)
 _BAR = text("INSERT INTO bars (item_id, annotator) VALUES (:item_id, :annotator)")
-_FORGET = {table: text(f"DELETE FROM {table} WHERE item_id = :item_id") for table in _TABLES}
+_FORGET = {table: OfItems(f"DELETE FROM {table} WHERE item_id {{wanted}}") for table in _TABLES}
 _RULES = statement("SELECT rules FROM rules", "rules")
 _BASIS = statement(
     "SELECT max(rules), EXISTS (SELECT 1 FROM assignments) FROM rules", "rules", "any_assignments"
@@ -83,10 +83,10 @@ def update(connection: Connection, item_ids: Sequence[str]) -> None:
     made = assignments.assignments(connection) if any_assignments else []
     for wanted in batched(item_ids, _BATCH):
         queued = _ITEMS.rows(connection, wanted)
-        _forget(connection, "bars", wanted)
+        _FORGET["bars"].run(connection, wanted)
         if made:
-            _forget(connection, "assigned", wanted)
-        _forget(connection, "standings", set(wanted) - {row.item_id for row in queued})
+            _FORGET["assigned"].run(connection, wanted)
+        _FORGET["standings"].run(connection, set(wanted) - {row.item_id for row in queued})
         decided = by_item(events.read(connection, [row.item_id for row in queued]))
         standings: list[dict[str, Any]] = []
         bars: list[dict[str, Any]] = []
@@ -102,11 +102,6 @@ def update(connection: Connection, item_ids: Sequence[str]) -> None:
             if values:
                 connection.execute(insert, values)
         assignments.insert(connection, assigned)
-
-
-def _forget(connection: Connection, table: str, item_ids: Collection[str]) -> None:
-    if item_ids:
-        connection.execute(_FORGET[table], [{"item_id": item_id} for item_id in item_ids])
 
 
 def state(connection: Connection, item: QueueItem) -> ReviewState:

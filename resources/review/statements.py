@@ -1,11 +1,11 @@
 """Statements of the review store: long ones in `.sql` files of this folder, and those with lists."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Executable, Row, Text, bindparam, column, text
+from sqlalchemy import Connection, CursorResult, Executable, Row, Text, bindparam, column, text
 
 from resources.batched import batched
 
@@ -41,22 +41,30 @@ def statement(written: str, *columns: str, lists: tuple[str, ...] = ()) -> Execu
 
 
 class OfItems:
-    """A query of the rows of items, in which `item_id {wanted}` stands for the items.
+    """A statement about the rows of items, in which `item_id {wanted}` stands for the items.
 
     A list is written into the statement each time, so that one item has a statement of its own.
     """
 
-    def __init__(self, query: str, *columns: str):
-        some = query.format(wanted="IN :item_ids")
-        self._one = statement(query.format(wanted="= :item_id"), *columns)
+    def __init__(self, written: str, *columns: str):
+        some = written.format(wanted="IN :item_ids")
+        self._one = statement(written.format(wanted="= :item_id"), *columns)
         self._some = statement(some, *columns, lists=("item_ids",))
 
     def rows(self, connection: Connection, item_ids: Iterable[str]) -> list[Row[Any]]:
         """The rows of these items, in any order."""
-        found: list[Row[Any]] = []
+        return [row for result in self._results(connection, item_ids) for row in result]
+
+    def run(self, connection: Connection, item_ids: Iterable[str]) -> None:
+        """Run the statement, which returns no rows, for these items."""
+        for _ in self._results(connection, item_ids):
+            pass
+
+    def _results(
+        self, connection: Connection, item_ids: Iterable[str]
+    ) -> Iterator[CursorResult[Any]]:
         for wanted in batched(item_ids, _ITEMS_AT_ONCE):
             if len(wanted) == 1:
-                found += connection.execute(self._one, {"item_id": wanted[0]})
+                yield connection.execute(self._one, {"item_id": wanted[0]})
             else:
-                found += connection.execute(self._some, {"item_ids": wanted})
-        return found
+                yield connection.execute(self._some, {"item_ids": wanted})

@@ -40,10 +40,13 @@ ON CONFLICT ("only") DO UPDATE SET rules = excluded.rules
 _QUEUED = text("SELECT item_id FROM items WHERE withdrawn = 0")
 _ITEMS = OfItems(
     """
-SELECT item_id, kind, place, item FROM items JOIN item_contents USING (item_id)
+SELECT
+    item_id, kind, place, item,
+    EXISTS (SELECT 1 FROM bars WHERE bars.item_id = items.item_id) AS has_bars
+FROM items JOIN item_contents USING (item_id)
 WHERE withdrawn = 0 AND item_id {wanted}
 """,
-    *("item_id", "kind", "place", "item"),
+    *("item_id", "kind", "place", "item", "has_bars"),
 )
 
 
@@ -83,7 +86,8 @@ def update(connection: Connection, item_ids: Sequence[str]) -> None:
     made = assignments.assignments(connection) if any_assignments else []
     for wanted in batched(item_ids, _BATCH):
         queued = _ITEMS.rows(connection, wanted)
-        _FORGET["bars"].run(connection, wanted)
+        without_bars = {row.item_id for row in queued if not row.has_bars}
+        _FORGET["bars"].run(connection, set(wanted) - without_bars)
         if made:
             _FORGET["assigned"].run(connection, wanted)
         _FORGET["standings"].run(connection, set(wanted) - {row.item_id for row in queued})

@@ -67,7 +67,10 @@ ON CONFLICT (item_id, annotator) DO UPDATE SET
 """)
 _RENEW = text(f"UPDATE locks SET expires_at = :until WHERE {_CLAIMED} AND expires_at > :now")
 _END = text(f"UPDATE locks SET expires_at = :now WHERE {_CLAIMED}")
-_PERSON = sql("person", *("rules", "has_assigned", "token", "item_id", "round", "content_hash"))
+_PERSON = sql(
+    "person",
+    *("rules", "has_assigned", "has_rework", "token", "item_id", "round", "content_hash"),
+)
 _THIS_ITEM, _NEXT_ASSIGNED, _NEXT_ITEM = (
     sql(name, "item_id", "round", "content_hash")
     for name in ("this_item", "next_assigned", "next_item")
@@ -160,7 +163,7 @@ def lock_item(
     elif item_id is not None:
         found = connection.execute(_THIS_ITEM, asked).first()
     else:
-        found = _next(connection, asked, rules, has_assigned=bool(person.has_assigned))
+        found = _next(connection, asked, rules, person)
     if found is None:
         return None
     lock = _lock(reviewer, found, secrets.token_urlsafe(18), time)
@@ -210,7 +213,7 @@ def why_not(connection: Connection, reviewer: str, role: str, item_id: str) -> W
 
 
 def _next(
-    connection: Connection, asked: dict[str, Any], rules: RuleBook, *, has_assigned: bool
+    connection: Connection, asked: dict[str, Any], rules: RuleBook, person: Row[Any]
 ) -> Row[Any] | None:
     """The next item: an assigned one if there is any, of the kind asked for first."""
     round = asked["round"]
@@ -218,7 +221,7 @@ def _next(
         found = gold.next_gold(connection, asked, rules, always=False)
         if found is not None:
             return found
-    if has_assigned:
+    if person.has_assigned:
         for kind in dict.fromkeys((asked["kind"], None)):
             found = connection.execute(_NEXT_ASSIGNED, asked | {"kind": kind}).first()
             if found is not None:
@@ -226,6 +229,8 @@ def _next(
         if rules.after_assigned == "none":
             return None
     for status in _HANDED_OUT[round]:
+        if status == "to_rework" and not person.has_rework:
+            continue
         found = connection.execute(_NEXT_ITEM, asked | {"status": status}).first()
         if found is not None:
             return found

@@ -1,10 +1,12 @@
 -- What the choice of an item for a person begins with: the rules, whether items are assigned to them in the round,
--- done ones among them, and their own unexpired lock, on the item asked for or on any item of the kind.
+-- done ones among them, whether any item is to be reworked, and their own unexpired lock, on the item asked for or
+-- on any item of the kind.
 SELECT
     r.rules,
     EXISTS (
         SELECT 1 FROM assigned WHERE annotator = :reviewer AND round = :round
     ) AS has_assigned,
+    EXISTS (SELECT 1 FROM standings WHERE status = 'to_rework') AS has_rework,
     o.token, o.item_id, o.round, o.content_hash
 FROM (SELECT max(rules) AS rules FROM rules) AS r
 LEFT JOIN (

@@ -28,13 +28,13 @@ from resources.llm.dry_run import DryGateway, Forecast
 from resources.llm.ledger import Ledger
 from resources.llm.registry import active_profile, load_registry
 from resources.offline.process import OfflineServer
-from resources.review.file import ReviewFile
 from resources.review.rules import read_rules
 from resources.review.store import RULES_FILE
+from resources.review.tables import REVIEW
 from resources.settings.asset_settings import read_sections
 from resources.settings.prompts import check_own_prompts
-from resources.store_backend import copy_store
 from resources.stores.address import VARIABLE, database, is_there
+from resources.stores.copies import copy_store
 from resources.stores_of_home import bring_home_up_to_date
 from resources.warehouse import lake_connection
 from resources.warehouse.configured import warehouse_of_home
@@ -88,7 +88,7 @@ def copied_home() -> Iterator[Ledger]:
         if tables.is_there():
             tables.copy_to(folder / home.warehouse_path().name)
         if is_there(home.review_path()):
-            copy_store(ReviewFile, home.review_path(), folder / home.review_path().name)
+            copy_store(REVIEW, home.review_path(), folder / home.review_path().name)
         # Files are only added to these folders, so the copy may share them.
         index = home.image_index_path()
         if database() is not None:

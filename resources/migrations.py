@@ -1,7 +1,7 @@
 """Migrations: the numbered SQL files that bring a store's file from one version to the next.
 
 What belongs here: which files there are, which of them a file still needs, and the refusal of a file
-that another version made. Running them is done by `sqlite_file.py`. The warehouse has steps of its own
+that another version made. `stores/versions.py` runs them. The warehouse has steps of its own
 (`warehouse/versions.py`).
 
 A store's schema file declares the current version, and a new file is made from it. The folder

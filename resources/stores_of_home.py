@@ -10,23 +10,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from resources import store_backend
 from resources.files import home
 from resources.files.system_errors import exhausted, refused_by_system
 from resources.images.index import INDEX
 from resources.llm.ledger.check import require_sound
 from resources.llm.ledger.file import LEDGER
 from resources.migrations import StoreError
-from resources.review.file import ReviewFile
-from resources.sqlite_file import SqliteFile
-from resources.stores import StoreKind, open_store, sqlite
+from resources.review.tables import REVIEW
+from resources.stores import open_store, sqlite
 from resources.stores.address import database
 from resources.warehouse import Warehouse
 from resources.warehouse.configured import require_plain_path, warehouse_of_home
 
-SQLITE: dict[str, type[SqliteFile] | StoreKind] = {
+SQLITE = {
     home.ledger_path().name: LEDGER,
-    home.review_path().name: ReviewFile,
+    home.review_path().name: REVIEW,
     home.image_index_path().name: INDEX,
 }
 """The stores that are SQLite files."""
@@ -46,34 +44,20 @@ def bring_home_up_to_date() -> None:
         files = {path: kind for path, kind in kinds.items() if path.exists()}
         if database() is not None:
             for path, kind in kinds.items():
-                _open(kind, path)
+                open_store(kind, path).close()
             files = {}
         warehouse = warehouse_of_home()
         warehouses = [warehouse] if warehouse.is_there() else []
         for path, kind in files.items():
-            _require_upgradable(kind, path)
+            sqlite.require_upgradable(kind, path)
         if home.ledger_path() in files:
             require_sound(home.ledger_path())
         for warehouse in warehouses:
             warehouse.require_upgradable()
         for path, kind in files.items():
-            _open(kind, path)
+            open_store(kind, path).close()
         for warehouse in warehouses:
             warehouse.check()
-
-
-def _open(kind: type[SqliteFile] | StoreKind, path: Path) -> None:
-    if isinstance(kind, StoreKind):
-        open_store(kind, path).close()
-    else:
-        store_backend.open_store(kind, path).close()
-
-
-def _require_upgradable(kind: type[SqliteFile] | StoreKind, path: Path) -> None:
-    if isinstance(kind, StoreKind):
-        sqlite.require_upgradable(kind, path)
-    else:
-        kind.require_upgradable(path)
 
 
 def may_write() -> bool:

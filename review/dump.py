@@ -24,7 +24,8 @@ from methods.review.ratings import effort_rows
 from methods.spreadsheet_cells import marked_rows, unmarked_rows
 from methods.validation import first_fault
 from resources.files.bounded import MOST_BYTES, open_file, read_member
-from resources.review.accounts import ROLES, Accounts, folded_name
+from resources.review.accounts import ROLES, Accounts
+from resources.review.credentials import folded_name
 from resources.review.gold import NewGold, gold_id_of
 from resources.review.loading import Ended
 from resources.review.store import ReviewStore

@@ -9,7 +9,7 @@ make them (`review/`).
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, NotRequired, TypedDict, get_args
 
@@ -93,7 +93,7 @@ class StaleDecision(ValueError):
 
 def source_hash_of(decision: Decision) -> str:
     """Hash of everything in a decision but its event id."""
-    return content_id(asdict(decision) | {"event_id": None, "source_hash": None})
+    return content_id(vars(decision) | {"event_id": None, "source_hash": None})
 
 
 def by_item(decisions: Iterable[Decision]) -> dict[str, list[Decision]]:

@@ -1,130 +1,40 @@
-"""Accounts of reviewers: their names, passwords, sign-in links and sessions.
+"""Accounts of reviewers: their roles, passwords, sign-in links and sessions.
 
 An account is a person who may review, here and in the review app. A session is the time between a
 sign-in and its end. What belongs here: the account tables of the review store, and
-expiry times. What does not: the limits of failed sign-ins (`sign_in_limits.py`), cookies and pages
-(`review/security.py`, `review/pages/`).
+expiry times. What does not: allowed names and hashes of passwords (`credentials.py`), the limits of
+failed sign-ins (`sign_in_limits.py`), cookies and pages (`review/security.py`, `review/pages/`).
 
 Of every token (of a link or a session) only the SHA-256 is stored, so that nobody can sign in with
 what the file holds. Tokens are 32 random bytes, so that they need neither salt nor a slow hash.
 """
 
 import hashlib
-import re
 import secrets
 import shlex
-import sqlite3
-import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 from argon2 import PasswordHasher
-from argon2.exceptions import InvalidHashError, VerificationError, VerifyMismatchError
+from sqlalchemy import Connection, Row, text
 
 from methods.errors import UserError
 from resources.review import names, sign_in_limits
 from resources.review.clock import stored_time, time_of_day
-from resources.review.file import ReviewFile
-from resources.store_backend import open_store
-
-MAX_LENGTH = 40
-
-# Characters that Python calls printable and that are invisible.
-_INVISIBLE = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0]")
-_PUNCTUATION = " .-_'@"
-_LOOK_ALIKE = ("LATIN ", "GREEK ", "CYRILLIC ")
-
-
-def checked_name(name: str) -> str:
-    """The name in Unicode's form NFC. Raises ValueError with one sentence unless it is allowed.
-
-    A name has 1 to 40 letters and digits of any script; between them blanks and `. - _ ' @`. It has
-    no colon, so that no person has the name of a policy (`policy:none`).
-    """
-    name = unicodedata.normalize("NFC", name)
-    if not 1 <= len(name) <= MAX_LENGTH:
-        raise ValueError(f"A name has 1 to {MAX_LENGTH} characters: this one has {len(name)}.")
-    wrong = [char for char in name if not _is_allowed(char)]
-    if wrong:
-        raise ValueError(f"A name has letters, digits and any of . - _ ' @ only: not {wrong[0]!a}.")
-    if not (name[0].isalnum() and (name[-1].isalnum() or _is_accent(name[-1]))):
-        raise ValueError("A name begins and ends with a letter or a digit.")
-    if "  " in name:
-        raise ValueError("A name has no two blanks in a row.")
-    scripts = {script for script in _LOOK_ALIKE for char in name if _is_of(script, char)}
-    if len(scripts) > 1:
-        raise ValueError("A name has no letters of different alphabets that look alike.")
-    return name
-
-
-def folded_name(name: str) -> str:
-    """A form that is equal for names that differ only by case, width or the encoding of accents."""
-    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
-    # SQLite refuses lone surrogates, which JSON can carry.
-    return folded.encode(errors="replace").decode()
-
-
-def _is_allowed(char: str) -> bool:
-    if _INVISIBLE.match(char):
-        return False
-    return char.isalnum() or char in _PUNCTUATION or _is_accent(char)
-
-
-def _is_accent(char: str) -> bool:
-    return unicodedata.category(char) in ("Mn", "Mc")
-
-
-def _is_of(script: str, char: str) -> bool:
-    return unicodedata.name(char, "").startswith(script)
-
-
-MIN_LENGTH = 10
-
-HASHER = PasswordHasher()
-"""The library's defaults, those of RFC 9106 for little memory. A hash names its own parameters, so
-that they may change: `needs_rehash` then says of older hashes that they are to be replaced."""
-
-
-def check_length(password: str) -> None:
-    """Raise ValueError with one sentence if the password is too short."""
-    if len(password) < MIN_LENGTH:
-        raise ValueError(f"A password has at least {MIN_LENGTH} characters.")
-
-
-def hash_password(password: str, hasher: PasswordHasher = HASHER) -> str:
-    """The argon2id hash of a password, with its salt and parameters."""
-    return hasher.hash(_encoded(password))
-
-
-def verify_password(password: str, stored: str | None, hasher: PasswordHasher = HASHER) -> bool:
-    """Whether `stored` is a hash of this password; False for None and for what is no hash.
-
-    The work, one hash, does not depend on `stored`, so that the time does not tell which names have an
-    account.
-    """
-    encoded = _encoded(password)
-    if stored is not None:
-        try:
-            return hasher.verify(stored, encoded)
-        except VerifyMismatchError:
-            return False
-        except (VerificationError, InvalidHashError):
-            pass  # no argon2 hash, and refused without any work
-    hasher.hash(encoded)
-    return False
-
-
-def needs_rehash(stored: str, hasher: PasswordHasher = HASHER) -> bool:
-    """Whether a hash that was just verified has other parameters than new ones."""
-    return hasher.check_needs_rehash(stored)
-
-
-def _encoded(password: str) -> bytes:
-    # Keyboards differ in how they encode the same accent; odd clients send lone surrogates.
-    return unicodedata.normalize("NFKC", password).encode(errors="surrogatepass")
-
+from resources.review.credentials import (
+    HASHER,
+    check_length,
+    checked_name,
+    folded_name,
+    hash_password,
+    needs_rehash,
+    verify_password,
+)
+from resources.review.tables import REVIEW
+from resources.stores import open_store
 
 ROLES = ("annotator", "expert", "admin")
 """Each role includes the rights of those before it."""
@@ -140,6 +50,66 @@ _ACCOUNT = """
 SELECT name, role, disabled_at IS NOT NULL AS disabled, password IS NOT NULL AS has_password
 FROM accounts
 """
+_ALL = text(f"{_ACCOUNT} ORDER BY folded")
+_BY_FOLDED = text(f"{_ACCOUNT} WHERE folded = :folded")
+_ENABLED = text(f"{_ACCOUNT} WHERE name = :name AND disabled_at IS NULL")
+_INVITED = text(f"""
+{_ACCOUNT} JOIN sign_in_links USING (name)
+WHERE token_hash = :token_hash AND expires_at > :now AND disabled_at IS NULL
+""")
+_ADD = text("""
+INSERT INTO accounts (name, folded, role, password, created_at)
+VALUES (:name, :folded, :role, :password, :created_at)
+""")
+_TAKEN = text("""
+SELECT name FROM accounts WHERE folded = :folded
+UNION SELECT reviewer FROM events WHERE reviewer = :name
+""")
+_FOLD = text("UPDATE accounts SET folded = :folded WHERE name = :name")
+_DELETE = text("DELETE FROM accounts WHERE name = :name")
+_HAS_DECIDED = text("SELECT 1 FROM events WHERE reviewer = :name")
+_ADMINS = text("SELECT folded FROM accounts WHERE role = 'admin' AND disabled_at IS NULL")
+_PASSWORD = text("SELECT name, role, password, disabled_at FROM accounts WHERE folded = :folded")
+_REHASH = text("""
+UPDATE accounts SET password = :rehashed WHERE name = :name AND password = :stored
+""")
+_CHANGE = {
+    column: text(f"UPDATE accounts SET {column} = {value} WHERE folded = :folded RETURNING name")
+    for column, value in (
+        ("role", ":value"),
+        ("password", ":value"),
+        (
+            "disabled_at",
+            "CASE WHEN CAST(:value AS TEXT) IS NULL THEN NULL "
+            "ELSE coalesce(disabled_at, :value) END",
+        ),
+    )
+}
+_LINK = text("""
+INSERT INTO sign_in_links (token_hash, name, expires_at) VALUES (:token_hash, :name, :expires_at)
+ON CONFLICT (name) DO UPDATE
+SET token_hash = excluded.token_hash, expires_at = excluded.expires_at
+""")
+_FORGET_LINKS = text("DELETE FROM sign_in_links WHERE expires_at <= :now")
+_USE_LINK = text("DELETE FROM sign_in_links WHERE token_hash = :token_hash RETURNING name")
+_FORGET_SESSIONS = text("""
+DELETE FROM sessions WHERE began_at <= :began_before OR seen_at <= :seen_before
+""")
+_BEGIN_SESSION = text("""
+INSERT INTO sessions (token_hash, name, began_at, seen_at)
+SELECT :token_hash, name, :now, :now FROM accounts WHERE name = :name AND disabled_at IS NULL
+""")
+_SESSION = text("""
+SELECT name, role, password, seen_at FROM sessions JOIN accounts USING (name)
+WHERE
+    token_hash = :token_hash AND disabled_at IS NULL
+    AND began_at > :began_after AND seen_at > :seen_after
+""")
+_SEEN = text("UPDATE sessions SET seen_at = :now WHERE token_hash = :token_hash")
+_END_SESSION = text("DELETE FROM sessions WHERE token_hash = :token_hash")
+_SIGN_OUT = [
+    text(f"DELETE FROM {table} WHERE name = :name") for table in ("sessions", "sign_in_links")
+]
 
 
 class AccountError(UserError):
@@ -176,11 +146,11 @@ class Accounts:
         self.path = Path(path)
         self._clock = clock
         self._hasher = hasher
-        self._file = open_store(ReviewFile, path)
+        self._store = open_store(REVIEW, path)
 
     def close(self) -> None:
-        """Close this thread's connection; the next call opens another."""
-        self._file.close()
+        """Close the connections that nobody uses; the next call opens others."""
+        self._store.close()
 
     def add(self, name: str, role: str, password: str | None = None) -> Account:
         """Add an account; without a password it signs in by link. Raises AccountError."""
@@ -189,28 +159,26 @@ class Accounts:
         except ValueError as error:
             raise AccountError(str(error)) from None
         password_hash = None if password is None else self._hashed(password)
-        row = (name, folded_name(name), _checked_role(role), password_hash, self._now())
-        with self._file.transaction() as connection:
-            existing = connection.execute(
-                "SELECT name FROM accounts WHERE folded = ?", (row[1],)
-            ).fetchone()
-            if existing:
-                raise AccountError(f"There is an account {existing[0]!r} already.")
-            connection.execute(
-                "INSERT INTO accounts (name, folded, role, password, created_at) "
-                "VALUES (?, ?, ?, ?, ?)",
-                row,
-            )
+        row = {
+            **{"name": name, "folded": folded_name(name), "role": _checked_role(role)},
+            "password": password_hash,
+        }
+        with self._store.transaction() as connection:
+            existing = _found(connection, name)
+            if existing is not None:
+                raise AccountError(f"There is an account {existing.name!r} already.")
+            connection.execute(_ADD, row | {"created_at": self._now(connection)})
         return Account(name, role, has_password=password is not None)
 
     def get(self, name: str) -> Account | None:
         """The account of this name, whatever its case."""
-        return _found(self._file.connection, "WHERE folded = ?", folded_name(name))
+        with self._store.read() as connection:
+            return _found(connection, name)
 
     def all(self) -> list[Account]:
         """Every account, by name."""
-        rows = self._file.connection.execute(f"{_ACCOUNT} ORDER BY folded").fetchall()
-        return [_account(row) for row in rows]
+        with self._store.read() as connection:
+            return [_account(row) for row in connection.execute(_ALL)]
 
     def known(self, name: str) -> str:
         """The name of the account, as it is spelled there. Raises AccountError without an account."""
@@ -224,23 +192,24 @@ class Accounts:
 
     def set_role(self, name: str, role: str) -> None:
         """Change the role, from the next request on. Raises AccountError."""
-        self._update(name, "role = ?", _checked_role(role), no_admin=role != "admin")
+        self._update(name, "role", _checked_role(role), no_admin=role != "admin")
 
     def set_password(self, name: str, password: str) -> None:
         """Change the password; ends the account's sessions and link. Raises AccountError."""
-        self._update(name, "password = ?", self._hashed(password), sign_out=True)
+        self._update(name, "password", self._hashed(password), sign_out=True)
 
     def disable(self, name: str) -> None:
         """Refuse sign-ins under this name; ends its sessions and link.
 
         Raises AccountError, also for the last administrator who can sign in.
         """
-        change = "disabled_at = coalesce(disabled_at, ?)"
-        self._update(name, change, self._now(), sign_out=True, no_admin=True)
+        with self._store.read() as connection:
+            now = self._now(connection)
+        self._update(name, "disabled_at", now, sign_out=True, no_admin=True)
 
     def enable(self, name: str) -> None:
         """Let a disabled account sign in again. Raises AccountError."""
-        self._update(name, "disabled_at = ?", None)
+        self._update(name, "disabled_at", None)
 
     def rename(self, name: str, new: str) -> int:
         """Give a person another name, on decisions, too; their number. Raises AccountError."""
@@ -248,19 +217,14 @@ class Accounts:
             new = checked_name(new)
         except ValueError as error:
             raise AccountError(str(error)) from None
-        with self._file.transaction() as connection:
+        with self._store.transaction() as connection:
             old = _written(connection, name)
-            taken = connection.execute(
-                "SELECT name FROM accounts WHERE folded = ? "
-                "UNION SELECT reviewer FROM events WHERE reviewer = ?",
-                [folded_name(new), new],
-            ).fetchall()
-            if any(row[0] != old for row in taken):
-                raise AccountError(f"There is a person {taken[0][0]!r} already.")
+            person = {"name": new, "folded": folded_name(new)}
+            taken = list(connection.execute(_TAKEN, person).scalars())
+            if any(other != old for other in taken):
+                raise AccountError(f"There is a person {taken[0]!r} already.")
             n_decisions = names.replace(connection, old, new)
-            connection.execute(
-                "UPDATE accounts SET folded = ? WHERE name = ?", [folded_name(new), new]
-            )
+            connection.execute(_FOLD, person)
         return n_decisions
 
     def erase(self, name: str) -> str:
@@ -268,12 +232,12 @@ class Accounts:
 
         Returns the pseudonym. Raises AccountError, also for the last administrator who can sign in.
         """
-        with self._file.erasing() as connection:
+        with self._store.erasing() as connection:
             old = _written(connection, name)
             _require_other_admin(connection, old)
             sign_in_limits.forget_attempts(connection, _sha256(folded_name(old)))
             pseudonym = names.forget(connection, old)
-            connection.execute("DELETE FROM accounts WHERE name = ?", [pseudonym])
+            connection.execute(_DELETE, {"name": pseudonym})
         return pseudonym
 
     def check(self, name: str, password: str, address: str = "") -> Account | None:
@@ -283,29 +247,24 @@ class Accounts:
         `address` is where the request came from. An outdated hash is replaced by a new one.
         """
         name_hash = _sha256(folded_name(name))
-        with self._file.transaction() as connection:
+        with self._store.transaction() as connection:
             # Count before verifying, so that many attempts at once cannot pass the limit.
-            sign_in_limits.count_attempt(connection, name_hash, address, self._time())
-            row = connection.execute(
-                "SELECT name, role, password, disabled_at FROM accounts WHERE folded = ?",
-                (folded_name(name),),
-            ).fetchone()
-        stored = row["password"] if row else None
+            sign_in_limits.count_attempt(connection, name_hash, address, self._time(connection))
+            row = connection.execute(_PASSWORD, {"folded": folded_name(name)}).first()
+        stored = row.password if row else None
         right = verify_password(password, stored, self._hasher)
-        if stored is None or not right or row["disabled_at"]:
+        if row is None or stored is None or not right or row.disabled_at:
             return None
         rehashed = None
         if needs_rehash(stored, self._hasher):
             rehashed = hash_password(password, self._hasher)
-        with self._file.transaction() as connection:
+        with self._store.transaction() as connection:
             sign_in_limits.forget_attempts(connection, name_hash)
             if rehashed is not None:
                 # Unless the password was changed since it was read.
-                connection.execute(
-                    "UPDATE accounts SET password = ? WHERE name = ? AND password = ?",
-                    (rehashed, row["name"], stored),
-                )
-        return Account(row["name"], row["role"], has_password=True)
+                hashes = {"rehashed": rehashed, "name": row.name, "stored": stored}
+                connection.execute(_REHASH, hashes)
+        return Account(row.name, row.role, has_password=True)
 
     def link(self, name: str) -> str:
         """A token that signs in once, within `LINK_LASTS`; it replaces an earlier one.
@@ -313,101 +272,86 @@ class Accounts:
         Raises AccountError.
         """
         token = secrets.token_urlsafe(32)
-        with self._file.transaction() as connection:
-            account = _found(connection, "WHERE folded = ?", folded_name(name))
+        with self._store.transaction() as connection:
+            account = _found(connection, name)
             if account is None or account.disabled:
                 raise AccountError(f"There is no account {name!r} that may sign in.")
-            connection.execute(
-                "INSERT INTO sign_in_links (token_hash, name, expires_at) VALUES (?, ?, ?) "
-                "ON CONFLICT (name) DO UPDATE "
-                "SET token_hash = excluded.token_hash, expires_at = excluded.expires_at",
-                (_sha256(token), account.name, self._now(LINK_LASTS)),
-            )
+            link = {"token_hash": _sha256(token), "name": account.name}
+            connection.execute(_LINK, link | {"expires_at": self._now(connection, LINK_LASTS)})
         return token
 
     def invited(self, token: str) -> Account | None:
         """The account that a link would sign in; the link stays usable."""
-        return _found(
-            self._file.connection,
-            "JOIN sign_in_links USING (name) "
-            "WHERE token_hash = ? AND expires_at > ? AND disabled_at IS NULL",
-            _sha256(token),
-            self._now(),
-        )
+        with self._store.read() as connection:
+            link = {"token_hash": _sha256(token), "now": self._now(connection)}
+            row = connection.execute(_INVITED, link).first()
+        return None if row is None else _account(row)
 
     def use_link(self, token: str) -> Account | None:
         """The account that a link signs in, once: of several uses at the same time one succeeds."""
-        with self._file.transaction() as connection:
-            connection.execute("DELETE FROM sign_in_links WHERE expires_at <= ?", (self._now(),))
-            row = connection.execute(
-                "DELETE FROM sign_in_links WHERE token_hash = ? RETURNING name", (_sha256(token),)
-            ).fetchone()
-            if row is None:
-                return None
-            return _found(connection, "WHERE name = ? AND disabled_at IS NULL", row["name"])
+        with self._store.transaction() as connection:
+            connection.execute(_FORGET_LINKS, {"now": self._now(connection)})
+            name = connection.execute(_USE_LINK, {"token_hash": _sha256(token)}).scalar()
+            row = connection.execute(_ENABLED, {"name": name}).first()
+        return None if row is None else _account(row)
 
     def begin_session(self, name: str) -> str:
         """Begin a session; returns its token. Raises AccountError if the account may not sign in."""
         token = secrets.token_urlsafe(32)
-        with self._file.transaction() as connection:
-            now = self._now()
-            connection.execute(
-                "DELETE FROM sessions WHERE began_at <= ? OR seen_at <= ?",
-                (self._now(-SESSION_LASTS), self._now(-IDLE_LASTS)),
-            )
-            begun = connection.execute(
-                "INSERT INTO sessions (token_hash, name, began_at, seen_at) "
-                "SELECT ?, name, ?, ? FROM accounts WHERE name = ? AND disabled_at IS NULL",
-                (_sha256(token), now, now, name),
-            )
-            if begun.rowcount == 0:
+        with self._store.transaction() as connection:
+            ended = {
+                "began_before": self._now(connection, -SESSION_LASTS),
+                "seen_before": self._now(connection, -IDLE_LASTS),
+            }
+            connection.execute(_FORGET_SESSIONS, ended)
+            now = self._now(connection)
+            session = {"token_hash": _sha256(token), "name": name, "now": now}
+            if connection.execute(_BEGIN_SESSION, session).rowcount == 0:
                 raise AccountError(f"There is no account {name!r} that may sign in.")
         return token
 
     def session(self, token: str) -> Account | None:
         """The account that is signed in by this token, as it is now; stores when it was last seen."""
-        token_hash, now = _sha256(token), self._time()
-        row = self._file.connection.execute(
-            "SELECT name, role, password, seen_at FROM sessions JOIN accounts USING (name) "
-            "WHERE token_hash = ? AND disabled_at IS NULL AND began_at > ? AND seen_at > ?",
-            (token_hash, stored_time(now - SESSION_LASTS), stored_time(now - IDLE_LASTS)),
-        ).fetchone()
-        if row is None:
-            return None
-        if row["seen_at"] <= stored_time(now - SEEN_EVERY):
-            self._file.connection.execute(
-                "UPDATE sessions SET seen_at = ? WHERE token_hash = ?",
-                (stored_time(now), token_hash),
-            )
-        return Account(row["name"], row["role"], has_password=row["password"] is not None)
+        token_hash = _sha256(token)
+        with self._store.read() as connection:
+            now = self._time(connection)
+            current = {
+                "token_hash": token_hash,
+                "began_after": stored_time(now - SESSION_LASTS),
+                "seen_after": stored_time(now - IDLE_LASTS),
+            }
+            row = connection.execute(_SESSION, current).first()
+            if row is None:
+                return None
+            if row.seen_at <= stored_time(now - SEEN_EVERY):
+                seen = {"token_hash": token_hash, "now": stored_time(now)}
+                connection.execute(_SEEN, seen)
+        return Account(row.name, row.role, has_password=row.password is not None)
 
     def end_session(self, token: str) -> None:
         """End the session of this token, if there is one."""
-        with self._file.transaction() as connection:
-            connection.execute("DELETE FROM sessions WHERE token_hash = ?", (_sha256(token),))
+        with self._store.transaction() as connection:
+            connection.execute(_END_SESSION, {"token_hash": _sha256(token)})
 
     def _update(
         self,
         name: str,
-        change: str,
+        column: str,
         value: str | None,
         *,
         sign_out: bool = False,
         no_admin: bool = False,
     ) -> None:
         """Change an account; with `no_admin` it is no administrator who can sign in afterwards."""
-        with self._file.transaction() as connection:
+        with self._store.transaction() as connection:
             if no_admin:
                 _require_other_admin(connection, name)
-            row = connection.execute(
-                f"UPDATE accounts SET {change} WHERE folded = ? RETURNING name",
-                (value, folded_name(name)),
-            ).fetchone()
-            if row is None:
+            values = {"value": value, "folded": folded_name(name)}
+            changed = connection.execute(_CHANGE[column], values).scalar()
+            if changed is None:
                 raise AccountError(f"There is no account {name!r}.")
-            if sign_out:
-                for table in ("sessions", "sign_in_links"):
-                    connection.execute(f"DELETE FROM {table} WHERE name = ?", (row["name"],))
+            for end in _SIGN_OUT if sign_out else ():
+                connection.execute(end, {"name": changed})
 
     def _hashed(self, password: str) -> str:
         try:
@@ -416,42 +360,40 @@ class Accounts:
             raise AccountError(str(error)) from None
         return hash_password(password, self._hasher)
 
-    def _now(self, shift: timedelta = timedelta()) -> str:
-        return stored_time(self._time() + shift)
+    def _now(self, connection: Connection, shift: timedelta = timedelta()) -> str:
+        return stored_time(self._time(connection) + shift)
 
-    def _time(self) -> datetime:
-        return self._clock() if self._clock else time_of_day(self._file.connection)
+    def _time(self, connection: Connection) -> datetime:
+        return self._clock() if self._clock else time_of_day(connection)
 
 
-def _written(connection: sqlite3.Connection, name: str) -> str:
+def _written(connection: Connection, name: str) -> str:
     """The name as the account or the decisions have it. Raises AccountError for an unknown person."""
-    account = _found(connection, "WHERE folded = ?", folded_name(name))
+    account = _found(connection, name)
     if account is not None:
         return account.name
-    if connection.execute("SELECT 1 FROM events WHERE reviewer = ?", [name]).fetchone() is None:
+    if connection.execute(_HAS_DECIDED, {"name": name}).first() is None:
         raise AccountError(f"There is no account {name!r}, and no decision of that name.")
     return name
 
 
-def _require_other_admin(connection: sqlite3.Connection, name: str) -> None:
+def _require_other_admin(connection: Connection, name: str) -> None:
     """Raise AccountError if this is the last administrator who can sign in."""
-    admins = connection.execute(
-        "SELECT folded FROM accounts WHERE role = 'admin' AND disabled_at IS NULL"
-    ).fetchall()
-    if [row["folded"] for row in admins] == [folded_name(name)]:
+    if list(connection.execute(_ADMINS).scalars()) == [folded_name(name)]:
         raise AccountError(
             f"{name} is the last administrator who can sign in: make somebody else an administrator "
             "first."
         )
 
 
-def _found(connection: sqlite3.Connection, where: str, *values: str) -> Account | None:
-    row = connection.execute(f"{_ACCOUNT} {where}", values).fetchone()
+def _found(connection: Connection, name: str) -> Account | None:
+    """The account of this name, whatever its case."""
+    row = connection.execute(_BY_FOLDED, {"folded": folded_name(name)}).first()
     return None if row is None else _account(row)
 
 
-def _account(row: sqlite3.Row) -> Account:
-    return Account(row["name"], row["role"], bool(row["disabled"]), bool(row["has_password"]))
+def _account(row: Row[Any]) -> Account:
+    return Account(row.name, row.role, bool(row.disabled), bool(row.has_password))
 
 
 def _checked_role(role: str) -> str:

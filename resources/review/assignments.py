@@ -5,18 +5,44 @@ What belongs here: the tables `assignments` (append-only: an assignment, or the 
 items an assignment covers is `methods/review/assignment.py`.
 """
 
-import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple, get_args
 
+from sqlalchemy import Connection, text
+from sqlalchemy import Row as RowOfQuery
+
 from methods.review.assignment import Assignment, Progress, next_start, place_of, progress_of
-from resources.review.file import sql
+from resources.review.statements import sql
+from resources.review.tables import ASSIGNED
 
 Row = tuple[str, str, int, int, str, int, int]
 """Item, person, round, assignment, progress, priority and place of the item."""
 
 _FIELDS = tuple(Assignment.__dataclass_fields__)
+_OF_ASSIGNMENT = (
+    *("assignment_id", "annotator", "round", "kind", "bucket", "start", "share"),
+    *("made_by", "made_at"),
+)
+_COUNTS = text(
+    "SELECT assignment_id, progress, count(*) FROM assigned GROUP BY assignment_id, progress"
+)
+_ASSIGN = text("""
+INSERT INTO assignments (annotator, round, kind, bucket, start, share, made_by, made_at)
+VALUES (:annotator, :round, :kind, :bucket, :start, :share, :made_by, :made_at)
+""")
+_END = text(
+    "INSERT INTO assignments (ends, made_by, made_at) VALUES (:assignment_id, :made_by, :made_at)"
+)
+_STANDINGS = text("""
+SELECT s.item_id, s.kind, s.status, s.round, s.people, s.priority, s.place, i.set_id, s.unreserved
+FROM standings AS s JOIN items AS i USING (item_id)
+""")
+_RESERVE = text("UPDATE standings SET unreserved = :unreserved WHERE item_id = :item_id")
+_COLUMNS = [column.name for column in ASSIGNED.columns]
+_INSERT = text(f"""
+INSERT INTO assigned ({", ".join(_COLUMNS)}) VALUES (:{", :".join(_COLUMNS)})
+""")
 
 
 class Assigned(NamedTuple):
@@ -35,30 +61,28 @@ class Assigned(NamedTuple):
         return self.n_open + self.n_done + self.n_waiting
 
 
-def current(connection: sqlite3.Connection) -> list[Assigned]:
+def current(connection: Connection) -> list[Assigned]:
     """The assignments that have not ended, with their progress, in the order they were made."""
-    counted = connection.execute(
-        "SELECT assignment_id, progress, count(*) FROM assigned GROUP BY assignment_id, progress"
-    )
+    counted = connection.execute(_COUNTS)
     n_items = {(assignment_id, progress): n for assignment_id, progress, n in counted}
     return [
         Assigned(
             _assignment(row),
-            row["made_by"],
-            row["made_at"],
-            *(n_items.get((row["assignment_id"], each), 0) for each in get_args(Progress)),
+            row.made_by,
+            row.made_at,
+            *(n_items.get((row.assignment_id, each), 0) for each in get_args(Progress)),
         )
-        for row in connection.execute(sql("assignments"))
+        for row in connection.execute(sql("assignments", *_OF_ASSIGNMENT))
     ]
 
 
-def assignments(connection: sqlite3.Connection) -> list[Assignment]:
+def assignments(connection: Connection) -> list[Assignment]:
     """The assignments that have not ended, in the order they were made."""
-    return [_assignment(row) for row in connection.execute(sql("assignments"))]
+    return [_assignment(row) for row in connection.execute(sql("assignments", *_OF_ASSIGNMENT))]
 
 
 def assign(
-    connection: sqlite3.Connection,
+    connection: Connection,
     annotator: str,
     round: int,
     kind: str | None,
@@ -69,51 +93,48 @@ def assign(
 ) -> None:
     """Assign the next `share` of these items, which begins where that of the last person ends."""
     start = next_start(assignments(connection), round, kind, bucket)
-    connection.execute(
-        "INSERT INTO assignments (annotator, round, kind, bucket, start, share, made_by, made_at) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        [annotator, round, kind, bucket, start, share, made_by, made_at],
-    )
+    values = {
+        **{"annotator": annotator, "round": round, "kind": kind, "bucket": bucket},
+        **{"start": start, "share": share, "made_by": made_by, "made_at": made_at},
+    }
+    connection.execute(_ASSIGN, values)
     renew(connection)
 
 
-def end(connection: sqlite3.Connection, assignment_id: int, made_by: str, made_at: str) -> bool:
+def end(connection: Connection, assignment_id: int, made_by: str, made_at: str) -> bool:
     """End an assignment: what is left of it is anybody's again; False where there is none."""
     if assignment_id not in {each.assignment_id for each in assignments(connection)}:
         return False
-    connection.execute(
-        "INSERT INTO assignments (ends, made_by, made_at) VALUES (?, ?, ?)",
-        [assignment_id, made_by, made_at],
-    )
+    values = {"assignment_id": assignment_id, "made_by": made_by, "made_at": made_at}
+    connection.execute(_END, values)
     renew(connection)
     return True
 
 
-def renew(connection: sqlite3.Connection) -> None:
+def renew(connection: Connection) -> None:
     """Find the items of every assignment again, by their stored status."""
-    connection.execute("DELETE FROM assigned")
+    connection.execute(text("DELETE FROM assigned"))
     made = assignments(connection)
     excluded: dict[str, set[str]] = defaultdict(set)
-    for item_id, annotator in connection.execute("SELECT item_id, annotator FROM bars"):
+    for item_id, annotator in connection.execute(text("SELECT item_id, annotator FROM bars")):
         excluded[item_id].add(annotator)
-    rows = connection.execute(
-        "SELECT s.item_id, s.kind, s.status, s.round, s.people, s.priority, s.place, i.set_id, "
-        "s.unreserved FROM standings AS s JOIN items AS i USING (item_id)"
-    ).fetchall()
-    changed, assigned = [], []
-    for row in rows:
+    changed: list[dict[str, Any]] = []
+    assigned: list[Row] = []
+    for row in [each._asdict() for each in connection.execute(_STANDINGS)]:
         place = place_of(row["item_id"], row["set_id"]) if made else 0.0
         kept, n_reserved = rows_of(made, row, place, excluded.get(row["item_id"], ()))
         assigned += kept
         if row["people"] - n_reserved != row["unreserved"]:
-            changed.append((row["people"] - n_reserved, row["item_id"]))
+            unreserved = row["people"] - n_reserved
+            changed.append({"item_id": row["item_id"], "unreserved": unreserved})
     insert(connection, assigned)
-    connection.executemany("UPDATE standings SET unreserved = ? WHERE item_id = ?", changed)
+    if changed:
+        connection.execute(_RESERVE, changed)
 
 
 def rows_of(
     made: Iterable[Assignment],
-    item: Mapping[str, Any] | sqlite3.Row,
+    item: Mapping[str, Any],
     place: float,
     excluded: Collection[str],
 ) -> tuple[list[Row], int]:
@@ -136,21 +157,12 @@ def rows_of(
     ], n_open
 
 
-def insert(connection: sqlite3.Connection, rows: Iterable[Row]) -> None:
+def insert(connection: Connection, rows: Iterable[Row]) -> None:
     """Store to whom items are assigned."""
-    connection.executemany(
-        "INSERT INTO assigned "
-        "(item_id, annotator, round, assignment_id, progress, priority, place) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?)",
-        rows,
-    )
+    values = [dict(zip(_COLUMNS, row, strict=True)) for row in rows]
+    if values:
+        connection.execute(_INSERT, values)
 
 
-def _assignment(row: sqlite3.Row) -> Assignment:
-    return Assignment(**{name: row[name] for name in _FIELDS})
-
-
-def has_any(connection: sqlite3.Connection, annotator: str, round: int) -> bool:
-    """Whether items are assigned to the person in the round, done ones among them."""
-    query = "SELECT 1 FROM assigned WHERE annotator = ? AND round = ? LIMIT 1"
-    return connection.execute(query, [annotator, round]).fetchone() is not None
+def _assignment(row: RowOfQuery[Any]) -> Assignment:
+    return Assignment(**{name: getattr(row, name) for name in _FIELDS})

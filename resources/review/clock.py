@@ -1,19 +1,31 @@
-"""The time of the review store, which does not jump when somebody sets the machine's clock.
+"""The time of the review store: that of the database's clock, the same for all processes and machines.
 
-What belongs here: the table `clock`. The store's time is the time since the machine's start, which
-nobody sets, plus an offset that is stored once for each start; so it is the same in every process.
-Where machines share the store it is the time of the server's clock.
+The time of locks never goes back, though somebody sets the clock back: a lock that has ended stays
+ended, and one that is held lasts a lock's time at most from then on. The table `clock` has the latest
+time at which a lock was given or ended, and how far this time is ahead of the clock since.
 """
 
-import sqlite3
 import time
 from datetime import UTC, datetime, timedelta
-from functools import cache
-from pathlib import Path
 
-from resources.store_backend import server_seconds
+from sqlalchemy import Connection
 
-_BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+from resources.review.statements import statement
+from resources.stores.clock import server_seconds
+
+_READ = statement("SELECT ahead, latest FROM clock", "ahead", "latest")
+_ADVANCE = statement(
+    """
+INSERT INTO clock ("only", ahead, latest) VALUES (1, 0, :clock)
+ON CONFLICT ("only") DO UPDATE SET
+    ahead = CASE WHEN :clock + clock.ahead < clock.latest
+        THEN clock.latest - :clock ELSE clock.ahead END,
+    latest = CASE WHEN :clock + clock.ahead < clock.latest
+        THEN clock.latest ELSE :clock + clock.ahead END
+RETURNING latest
+""",
+    "latest",
+)
 
 
 def stored_time(time: datetime) -> str:
@@ -21,65 +33,52 @@ def stored_time(time: datetime) -> str:
     return time.isoformat(timespec="milliseconds")
 
 
-def now(connection: sqlite3.Connection, seconds_later: float = 0.0) -> str:
-    """The store's time plus `seconds_later`."""
-    server = server_seconds(connection)
-    if server is not None:
-        return _time(server, seconds_later)
-    row = connection.execute("SELECT ahead FROM clock WHERE boot = ?", [boot()]).fetchone()
-    seconds = wall() if row is None else since_boot() + row[0]
-    return _time(seconds, seconds_later)
+def later(moment: str, seconds: float) -> str:
+    """A stored time so many seconds later."""
+    return stored_time(datetime.fromisoformat(moment) + timedelta(seconds=seconds))
 
 
-def _time(seconds: float, later: float) -> str:
-    return stored_time(datetime.fromtimestamp(seconds, UTC) + timedelta(seconds=later))
+def time_of_day(connection: Connection) -> datetime:
+    """The time in UTC by the clock of the database."""
+    return datetime.fromtimestamp(database_seconds(connection), UTC)
 
 
-def time_of_day(connection: sqlite3.Connection) -> datetime:
-    """The time in UTC as people have it: by the machine's clock, or by that of the server that machines
-    share."""
-    server = server_seconds(connection)
-    return datetime.fromtimestamp(wall() if server is None else server, UTC)
+def now(connection: Connection) -> str:
+    """The time by the clock of the database, as the store keeps it."""
+    return stored_time(time_of_day(connection))
 
 
-def today(connection: sqlite3.Connection) -> str:
+def today(connection: Connection) -> str:
     """The current day in UTC; as text it is smaller than every time of that day."""
-    return stored_time(time_of_day(connection))[: len("2026-01-01")]
+    return now(connection)[: len("2026-01-01")]
 
 
-def anchor(connection: sqlite3.Connection, longest: float) -> None:
-    """Take the machine's clock once for each of its starts, inside the caller's transaction.
+def time_of_locks(connection: Connection) -> str:
+    """The time that says which locks have ended, as the store keeps it."""
+    row = connection.execute(_READ).first()
+    return time_of_row(connection, *(row or (None, None)))
 
-    No lock then lasts longer than `longest` seconds, though the clock may have gone back meanwhile.
-    """
-    if server_seconds(connection) is not None:
-        return
-    if connection.execute("SELECT 1 FROM clock WHERE boot = ?", [boot()]).fetchone():
-        return
-    connection.execute(
-        "INSERT INTO clock (only, boot, ahead) VALUES (1, ?, ?) "
-        "ON CONFLICT (only) DO UPDATE SET boot = excluded.boot, ahead = excluded.ahead",
-        [boot(), wall() - since_boot()],
+
+def time_of_row(connection: Connection, ahead: float | None, latest: float | None) -> str:
+    """The time of locks, of the row of the table `clock`; None and None if it has none."""
+    clock = database_seconds(connection)
+    if ahead is None or latest is None:
+        return _stored(clock)
+    return _stored(max(clock + ahead, latest))
+
+
+def advance(connection: Connection) -> str:
+    """Advance the time of locks to now, which a transaction that gives or ends locks does."""
+    return _stored(
+        connection.execute(_ADVANCE, {"clock": database_seconds(connection)}).scalar_one()
     )
-    connection.execute(
-        "UPDATE locks SET expires_at = min(expires_at, ?)", [now(connection, longest)]
-    )
 
 
-def wall() -> float:
-    """The machine's clock: seconds since 1970."""
-    return time.time()
+def database_seconds(connection: Connection) -> float:
+    """Seconds since 1970 by the server's clock, or by that of this machine for a file."""
+    server = server_seconds(connection)
+    return time.time() if server is None else server
 
 
-def since_boot() -> float:
-    """Seconds since the machine's start, the time that it slept included."""
-    return time.clock_gettime(time.CLOCK_BOOTTIME)
-
-
-@cache
-def boot() -> str:
-    """What names this start of the machine; where the system does not say, one name for all."""
-    try:
-        return _BOOT_ID.read_text(encoding="ascii").strip()
-    except OSError:
-        return "unknown"
+def _stored(seconds: float) -> str:
+    return stored_time(datetime.fromtimestamp(seconds, UTC))

@@ -4,14 +4,23 @@ What belongs here: the table `comments`, which is append-only, and who sees whic
 function runs inside the caller's transaction.
 """
 
-import sqlite3
 from dataclasses import dataclass
+
+from sqlalchemy import Connection, text
 
 from methods.errors import UserError
 from methods.review.process import ROUND_OF_ROLE, ReviewState
 from resources.review.clock import now
 
 MAX_COMMENT = 4000
+_COLUMNS = "comment_id, item_id, author, addressee, text, written_at"
+_ADD = text("""
+INSERT INTO comments (item_id, author, addressee, text, written_at)
+VALUES (:item_id, :author, :addressee, :text, :written_at) RETURNING comment_id
+""")
+_ALL = text(f"SELECT {_COLUMNS} FROM comments ORDER BY comment_id")
+_OF_ITEM = text(f"SELECT {_COLUMNS} FROM comments WHERE item_id = :item_id ORDER BY comment_id")
+_ROLES = text("SELECT name, role FROM accounts")
 
 
 class CommentError(UserError):
@@ -31,35 +40,31 @@ class Comment:
 
 
 def add(
-    connection: sqlite3.Connection, item_id: str, author: str, text: str, addressee: str | None
+    connection: Connection, item_id: str, author: str, written: str, addressee: str | None
 ) -> Comment:
-    """Store a comment. Raises CommentError for an empty or very long one."""
-    text = text.strip()
-    if not 0 < len(text) <= MAX_COMMENT:
+    """Store a comment, of what was `written`. Raises CommentError for an empty or very long one."""
+    written = written.strip()
+    if not 0 < len(written) <= MAX_COMMENT:
         raise CommentError(
-            f"A comment has 1 to {MAX_COMMENT} characters: this one has {len(text)}."
+            f"A comment has 1 to {MAX_COMMENT} characters: this one has {len(written)}."
         )
-    written_at = now(connection)
-    comment_id = connection.execute(
-        "INSERT INTO comments (item_id, author, addressee, text, written_at) "
-        "VALUES (?, ?, ?, ?, ?) RETURNING comment_id",
-        [item_id, author, addressee, text, written_at],
-    ).fetchone()[0]
-    return Comment(comment_id, item_id, author, addressee, text, written_at)
+    values = (item_id, author, addressee, written, now(connection))
+    names = ("item_id", "author", "addressee", "text", "written_at")
+    comment_id = connection.execute(_ADD, dict(zip(names, values, strict=True))).scalar_one()
+    return Comment(comment_id, *values)
 
 
-def read(connection: sqlite3.Connection, item_id: str | None = None) -> list[Comment]:
+def read(connection: Connection, item_id: str | None = None) -> list[Comment]:
     """The comments on an item, or on all, in the order they were written."""
-    rows = connection.execute(
-        "SELECT comment_id, item_id, author, addressee, text, written_at FROM comments "
-        "WHERE :item_id IS NULL OR item_id = :item_id ORDER BY comment_id",
-        {"item_id": item_id},
-    )
+    if item_id is None:
+        rows = connection.execute(_ALL)
+    else:
+        rows = connection.execute(_OF_ITEM, {"item_id": item_id})
     return [Comment(*row) for row in rows]
 
 
 def visible(
-    connection: sqlite3.Connection,
+    connection: Connection,
     item_id: str,
     reader: str,
     role: str,
@@ -82,7 +87,7 @@ def visible(
     ]
 
 
-def _of_round_1(connection: sqlite3.Connection) -> set[str]:
+def _of_round_1(connection: Connection) -> set[str]:
     """The people who decide in round 1."""
-    rows = connection.execute("SELECT name, role FROM accounts")
-    return {row["name"] for row in rows if ROUND_OF_ROLE.get(row["role"]) == 1}
+    rows = connection.execute(_ROLES)
+    return {row.name for row in rows if ROUND_OF_ROLE.get(row.role) == 1}

@@ -1,15 +1,11 @@
--- How far people are with each kind of items, and the ids and content hashes of its queued items.
+-- How far people are with each kind of items.
 SELECT
     s.kind,
     count(*) AS n_items,
     count(*) FILTER (WHERE s.people > 0) AS n_open,
     coalesce(sum(e.n_decisions), 0) AS n_decisions,
     coalesce(max(e.last_event), 0) AS last_event,
-    coalesce(max(e.last_revocation), 0) AS last_revocation,
-    (
-        SELECT group_concat(o.item_id || ' ' || o.content_hash)
-        FROM (SELECT item_id, content_hash FROM standings WHERE kind = s.kind ORDER BY item_id) AS o
-    ) AS contents
+    coalesce(max(e.last_revocation), 0) AS last_revocation
 FROM standings AS s
 LEFT JOIN (
     SELECT
@@ -22,4 +18,4 @@ LEFT JOIN (
     GROUP BY d.item_id
 ) AS e USING (item_id)
 GROUP BY s.kind
-ORDER BY s.kind;
+ORDER BY s.kind

@@ -1,5 +1,5 @@
 -- Items that people disagree on: annotators of round 1 (an expert decides), or an expert and annotators
--- (annotators rework the item). Of each the last decision of every person on what is to be decided now.
+-- (annotators rework the item). Each once for the last decision of every person on what is to be decided now.
 WITH waiting AS (
     SELECT s.item_id, s.kind, s.status, s.content_hash, s.place
     FROM standings AS s
@@ -25,15 +25,16 @@ disputed AS (
     SELECT item_id FROM votes GROUP BY item_id HAVING count(DISTINCT outcome) > 1
     UNION ALL
     SELECT item_id FROM waiting WHERE status = 'to_rework'
+),
+shown AS (
+    SELECT w.item_id, w.kind, w.status, i.title, w.place, count(*) OVER () AS n_disputed
+    FROM disputed AS d
+    JOIN waiting AS w USING (item_id)
+    JOIN items AS i USING (item_id)
+    ORDER BY w.place
+    LIMIT :limit
 )
-SELECT
-    w.item_id, w.kind, w.status, i.title, count(*) OVER () AS n_disputed,
-    (
-        SELECT json_group_array(json_array(v.reviewer, v.verdict))
-        FROM (SELECT * FROM votes WHERE item_id = w.item_id ORDER BY event_id) AS v
-    ) AS votes
-FROM disputed AS d
-JOIN waiting AS w USING (item_id)
-JOIN items AS i USING (item_id)
-ORDER BY w.place
-LIMIT :limit
+SELECT s.item_id, s.kind, s.status, s.title, s.n_disputed, v.reviewer, v.verdict
+FROM shown AS s
+LEFT JOIN votes AS v USING (item_id)
+ORDER BY s.place, v.event_id

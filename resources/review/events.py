@@ -5,62 +5,60 @@ takes a decision back is `revocations.py`.
 """
 
 import json
-import sqlite3
 from collections.abc import Iterable
+from typing import Any
+
+from sqlalchemy import Connection, Row, text
 
 from methods.json_text import from_json
 from methods.review.decisions import Decision, source_hash_of
+from resources.review.statements import OfItems, statement
+from resources.review.tables import EVENTS
 
-COLUMNS = (
-    "item_id",
-    "content_hash",
-    "round",
-    "reviewer",
-    "verdict",
-    "edits",
-    "reason",
-    "note",
-    "seconds",
-    "decided_at",
-    "source_hash",
-)
-_INSERT = f"""
-INSERT INTO events ({", ".join(COLUMNS)}) VALUES ({", ".join("?" * len(COLUMNS))})
+COLUMNS = [column.name for column in EVENTS.columns if column.name != "event_id"]
+_APPEND = statement(
+    f"""
+INSERT INTO events ({", ".join(COLUMNS)}) VALUES (:{", :".join(COLUMNS)})
 ON CONFLICT (source_hash) DO NOTHING RETURNING event_id
-"""
+""",
+    "event_id",
+)
+_KNOWN = text("SELECT event_id FROM events WHERE source_hash = :source_hash")
+_SAME = text("""
+SELECT event_id FROM events
+WHERE
+    item_id = :item_id AND content_hash = :content_hash AND round = :round AND verdict = :verdict
+    AND edits IS NOT DISTINCT FROM :edits AND decided_at = :decided_at
+""")
+_COLUMNS = f"SELECT event_id, {', '.join(COLUMNS)}"
+_ROWS = {
+    revoked: f"{_COLUMNS} FROM {rows}" for revoked, rows in ((False, "in_force"), (True, "events"))
+}
+_ALL = {revoked: text(f"{rows} ORDER BY event_id") for revoked, rows in _ROWS.items()}
+_OF_ITEMS = {
+    revoked: OfItems(f"{rows} WHERE item_id {{wanted}}", "event_id", *COLUMNS)
+    for revoked, rows in _ROWS.items()
+}
 
 
-def append(connection: sqlite3.Connection, decision: Decision) -> int | None:
+def append(connection: Connection, decision: Decision) -> int | None:
     """Append a decision; returns its event id, None when its source hash is stored already."""
-    stored = {"edits": _edits(decision), "source_hash": _source(decision)}
-    row = [stored[name] if name in stored else getattr(decision, name) for name in COLUMNS]
-    added = connection.execute(_INSERT, row).fetchone()
-    return None if added is None else int(added[0])
+    return connection.execute(_APPEND, _values(decision)).scalar()
 
 
-def known(connection: sqlite3.Connection, decision: Decision) -> int | None:
+def known(connection: Connection, decision: Decision) -> int | None:
     """The event id of a decision that is stored already, None for a new one."""
-    query = "SELECT event_id FROM events WHERE source_hash = ?"
-    row = connection.execute(query, [_source(decision)]).fetchone()
-    return None if row is None else int(row[0])
+    return connection.execute(_KNOWN, {"source_hash": source_of(decision)}).scalar()
 
 
-def same(connection: sqlite3.Connection, decision: Decision) -> int | None:
+def same(connection: Connection, decision: Decision) -> int | None:
     """The event id of a stored decision that says the same at the same time, whatever its person is
     called now; None for a new one."""
-    row = connection.execute(
-        "SELECT event_id FROM events WHERE item_id = ? AND content_hash = ? AND round = ? "
-        "AND verdict = ? AND edits IS ? AND decided_at = ?",
-        [
-            *(decision.item_id, decision.content_hash, decision.round),
-            *(decision.verdict, _edits(decision), decision.decided_at),
-        ],
-    ).fetchone()
-    return None if row is None else int(row[0])
+    return connection.execute(_SAME, _values(decision)).scalar()
 
 
 def read(
-    connection: sqlite3.Connection,
+    connection: Connection,
     item_ids: Iterable[str] | None = None,
     *,
     revoked: bool = False,
@@ -69,14 +67,15 @@ def read(
 
     Those that were taken back are left out, unless `revoked`.
     """
-    wanted = None if item_ids is None else json.dumps(list(item_ids))
-    of_items = "" if wanted is None else "WHERE item_id IN (SELECT value FROM json_each(:wanted))"
-    rows = connection.execute(
-        f"SELECT event_id, {', '.join(COLUMNS)} FROM {'events' if revoked else 'in_force'} "
-        f"{of_items} ORDER BY event_id",
-        {"wanted": wanted},
-    )
-    return [_decision(row) for row in rows]
+    if item_ids is None:
+        return [_decision(row) for row in connection.execute(_ALL[revoked])]
+    rows = _OF_ITEMS[revoked].rows(connection, dict.fromkeys(item_ids))
+    return [_decision(row) for row in sorted(rows, key=lambda row: row.event_id)]
+
+
+def _values(decision: Decision) -> dict[str, Any]:
+    values = {name: getattr(decision, name) for name in COLUMNS}
+    return values | {"edits": _edits(decision), "source_hash": source_of(decision)}
 
 
 def _edits(decision: Decision) -> str | None:
@@ -84,11 +83,11 @@ def _edits(decision: Decision) -> str | None:
     return None if decision.edits is None else json.dumps(decision.edits, ensure_ascii=False)
 
 
-def _source(decision: Decision) -> str:
+def source_of(decision: Decision) -> str:
+    """The hash by which a decision is stored once: its own, or that of what it says."""
     return decision.source_hash or source_hash_of(decision)
 
 
-def _decision(row: sqlite3.Row) -> Decision:
-    values = dict(row)
-    values["edits"] = None if row["edits"] is None else from_json(row["edits"])
-    return Decision(**values)
+def _decision(row: Row[Any]) -> Decision:
+    edits = None if row.edits is None else from_json(row.edits)
+    return Decision(**(row._asdict() | {"edits": edits}))

@@ -5,8 +5,9 @@ What belongs here: the table `gold` and reads of the decisions on its items. Wha
 """
 
 import json
-import sqlite3
 from typing import Any, Literal, NamedTuple
+
+from sqlalchemy import Connection, Row, TextClause, text
 
 from methods.ids import content_id
 from methods.json_text import from_json
@@ -14,10 +15,58 @@ from methods.review.decisions import Decision, QueueItem
 from methods.review.gold import Compared, expected_of, is_due, is_hit, passed
 from methods.review.process import RuleBook, review_state
 from resources.review import events
-from resources.review.file import sql
+from resources.review.statements import sql
 
 _ORDERS = 8
 """Digits of an id from which the order of gold items may begin: one for each person."""
+_CONTENT = text("SELECT item FROM item_contents WHERE item_id = :item_id")
+_ALL = text(
+    "SELECT item_id, of_item, expected, made_by, made_at FROM gold ORDER BY made_at, item_id"
+)
+_COPY_ITEM = text("""
+INSERT INTO items (item_id, kind, set_id, content_hash, made_of, place, withdrawn, title)
+SELECT :item_id, kind, set_id, content_hash, made_of, place, 1, title FROM items
+WHERE item_id = :of_item ON CONFLICT DO NOTHING
+""")
+_COPY_CONTENT = text(
+    "INSERT INTO item_contents (item_id, item) VALUES (:item_id, :item) ON CONFLICT DO NOTHING"
+)
+_INSERT = text("""
+INSERT INTO gold (item_id, of_item, expected, made_by, made_at)
+VALUES (:item_id, :of_item, :expected, :made_by, :made_at) ON CONFLICT DO NOTHING
+""")
+_IS_GOLD = text("SELECT 1 FROM gold WHERE item_id = :item_id")
+_ANSWERED = text("""
+SELECT item_id, item, expected FROM gold JOIN item_contents USING (item_id)
+WHERE EXISTS (
+    SELECT 1 FROM in_force AS e
+    WHERE
+        e.item_id = gold.item_id
+        AND (CAST(:reviewer AS TEXT) IS NULL OR e.reviewer = :reviewer)
+)
+""")
+_DECIDED_OTHER = text("""
+SELECT 1 FROM in_force
+WHERE reviewer = :reviewer AND item_id NOT IN (SELECT item_id FROM gold) LIMIT 1
+""")
+_N_GOLD = text("SELECT count(*) FROM gold")
+_N_DECIDED = text("SELECT count(*) FROM in_force WHERE reviewer = :reviewer")
+_N_GOLD_DECIDED = text(
+    "SELECT count(*) FROM gold JOIN in_force USING (item_id) WHERE reviewer = :reviewer"
+)
+_TAKEN_BACK = text("""
+SELECT g.item_id, 1 AS round, i.content_hash
+FROM gold AS g JOIN items AS i USING (item_id)
+WHERE
+    g.item_id = :item_id
+    AND :round = 1
+    AND EXISTS (
+        SELECT 1 FROM events AS e WHERE e.item_id = g.item_id AND e.reviewer = :reviewer
+    )
+    AND NOT EXISTS (
+        SELECT 1 FROM in_force AS e WHERE e.item_id = g.item_id AND e.reviewer = :reviewer
+    )
+""")
 
 
 class Answer(NamedTuple):
@@ -55,18 +104,14 @@ class Gold(NamedTuple):
     people: list[tuple[str, int, int, Calibrated | None]]
 
 
-def make(
-    connection: sqlite3.Connection, n_items: int, rules: RuleBook, made_by: str, made_at: str
-) -> int:
+def make(connection: Connection, n_items: int, rules: RuleBook, made_by: str, made_at: str) -> int:
     """Make gold of the last `n_items` items that experts decided; returns how many that were."""
     n_made = 0
-    for (item_id,) in connection.execute(sql("gold_candidates")).fetchall():
+    for (item_id,) in connection.execute(sql("gold_candidates")).all():
         if n_made == n_items:
             break
-        row = connection.execute(
-            "SELECT item FROM item_contents WHERE item_id = ?", [item_id]
-        ).fetchone()
-        item: QueueItem = from_json(row["item"])
+        content = connection.execute(_CONTENT, {"item_id": item_id}).scalar_one()
+        item: QueueItem = from_json(content)
         state = review_state(item, events.read(connection, [item_id]), rules.of(item["kind"]))
         expected = expected_of(item, state)
         if expected is not None:
@@ -80,52 +125,36 @@ def gold_id_of(item: QueueItem) -> str:
     return content_id("gold", item["item_id"], item["content_hash"])
 
 
-def read(connection: sqlite3.Connection) -> list[dict[str, Any]]:
+def read(connection: Connection) -> list[dict[str, Any]]:
     """The rows of the table, in the order of time."""
-    rows = connection.execute(
-        "SELECT item_id, of_item, expected, made_by, made_at FROM gold ORDER BY made_at, item_id"
-    )
-    return [dict(row) for row in rows]
+    return [dict(row) for row in connection.execute(_ALL).mappings()]
 
 
-def insert(connection: sqlite3.Connection, new: NewGold) -> int:
+def insert(connection: Connection, new: NewGold) -> int:
     """Store a gold item of an item that is in the store: 1, or 0 where it is there already."""
-    gold_id = new.item["item_id"]
-    connection.execute(
-        "INSERT INTO items "
-        "(item_id, kind, set_id, content_hash, made_of, place, withdrawn, title) "
-        "SELECT ?, kind, set_id, content_hash, made_of, place, 1, title FROM items "
-        "WHERE item_id = ? ON CONFLICT DO NOTHING",
-        [gold_id, new.of_item],
-    )
-    connection.execute(
-        "INSERT INTO item_contents (item_id, item) VALUES (?, ?) ON CONFLICT DO NOTHING",
-        [gold_id, json.dumps(new.item, ensure_ascii=False)],
-    )
-    expected = json.dumps(new.expected, ensure_ascii=False)
-    return connection.execute(
-        "INSERT INTO gold (item_id, of_item, expected, made_by, made_at) "
-        "VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-        [gold_id, new.of_item, expected, new.made_by, new.made_at],
-    ).rowcount
+    values = {
+        "item_id": new.item["item_id"],
+        "of_item": new.of_item,
+        "item": json.dumps(new.item, ensure_ascii=False),
+        "expected": json.dumps(new.expected, ensure_ascii=False),
+        "made_by": new.made_by,
+        "made_at": new.made_at,
+    }
+    for statement in (_COPY_ITEM, _COPY_CONTENT):
+        connection.execute(statement, values)
+    return connection.execute(_INSERT, values).rowcount
 
 
-def is_gold(connection: sqlite3.Connection, item_id: str) -> bool:
+def is_gold(connection: Connection, item_id: str) -> bool:
     """Whether it is the id of a gold item."""
-    query = "SELECT 1 FROM gold WHERE item_id = ?"
-    return connection.execute(query, [item_id]).fetchone() is not None
+    return connection.execute(_IS_GOLD, {"item_id": item_id}).first() is not None
 
 
-def answers(connection: sqlite3.Connection, reviewer: str | None = None) -> list[Answer]:
+def answers(connection: Connection, reviewer: str | None = None) -> list[Answer]:
     """Decisions on gold items, without skips, in the order of events: of a person, or of all."""
     gold = {
-        row["item_id"]: (from_json(row["item"]), from_json(row["expected"]))
-        for row in connection.execute(
-            "SELECT item_id, item, expected FROM gold JOIN item_contents USING (item_id) "
-            "WHERE EXISTS (SELECT 1 FROM in_force AS e WHERE e.item_id = gold.item_id "
-            "AND (:reviewer IS NULL OR e.reviewer = :reviewer))",
-            {"reviewer": reviewer},
-        )
+        row.item_id: (from_json(row.item), from_json(row.expected))
+        for row in connection.execute(_ANSWERED, {"reviewer": reviewer}).all()
     }
     return [
         Answer(item, decision, is_hit(item, decision, expected))
@@ -135,62 +164,43 @@ def answers(connection: sqlite3.Connection, reviewer: str | None = None) -> list
     ]
 
 
-def in_calibration(connection: sqlite3.Connection, reviewer: str, rules: RuleBook) -> bool:
+def in_calibration(connection: Connection, reviewer: str, rules: RuleBook) -> bool:
     """Whether the person is given gold items alone: nobody who has decided anything else is.
 
     Nor is anybody while there are fewer gold items than the calibration asks for.
     """
     rule = rules.calibration
-    if rule is None or _count(connection, "SELECT count(*) FROM gold") < rule.items:
+    if rule is None or _count(connection, _N_GOLD) < rule.items:
         return False
-    decided_other = connection.execute(
-        "SELECT 1 FROM in_force "
-        "WHERE reviewer = ? AND item_id NOT IN (SELECT item_id FROM gold) LIMIT 1",
-        [reviewer],
-    ).fetchone()
-    if decided_other is not None:
+    if connection.execute(_DECIDED_OTHER, {"reviewer": reviewer}).first() is not None:
         return False
     return not passed([answer.hit for answer in answers(connection, reviewer)], rule)
 
 
 def next_gold(
-    connection: sqlite3.Connection, asked: dict[str, Any], rules: RuleBook, *, always: bool
-) -> sqlite3.Row | None:
+    connection: Connection, asked: dict[str, Any], rules: RuleBook, *, always: bool
+) -> Row[Any] | None:
     """The person's next gold item: where one is due, or `always`; None where there is none."""
     if not always:
         if not rules.gold:
             return None
         reviewer = asked["reviewer"]
-        n_decided = _count(connection, "SELECT count(*) FROM in_force WHERE reviewer = ?", reviewer)
-        n_gold = _count(
-            connection,
-            "SELECT count(*) FROM gold JOIN in_force USING (item_id) WHERE reviewer = ?",
-            reviewer,
-        )
+        n_decided = _count(connection, _N_DECIDED, reviewer=reviewer)
+        n_gold = _count(connection, _N_GOLD_DECIDED, reviewer=reviewer)
         if not is_due(reviewer, n_decided, n_gold, rules.gold):
             return None
     step = 1 + int(content_id("order", asked["reviewer"])[:_ORDERS], 16) % _ORDERS
-    found: sqlite3.Row | None
-    found = connection.execute(sql("next_gold"), asked | {"step": step}).fetchone()
-    return found
+    return connection.execute(sql("next_gold"), asked | {"step": step}).first()
 
 
-def taken_back(connection: sqlite3.Connection, asked: dict[str, Any]) -> sqlite3.Row | None:
+def taken_back(connection: Connection, asked: dict[str, Any]) -> Row[Any] | None:
     """The gold item that a person asks for whose decision on it they took back; else None."""
-    found: sqlite3.Row | None = connection.execute(
-        "SELECT g.item_id, 1 AS round, i.content_hash FROM gold AS g JOIN items AS i USING (item_id) "
-        "WHERE g.item_id = :item_id AND :round = 1 "
-        "AND EXISTS (SELECT 1 FROM events AS e WHERE e.item_id = g.item_id AND e.reviewer = :reviewer) "
-        "AND NOT EXISTS "
-        "(SELECT 1 FROM in_force AS e WHERE e.item_id = g.item_id AND e.reviewer = :reviewer)",
-        asked,
-    ).fetchone()
-    return found
+    return connection.execute(_TAKEN_BACK, asked).first()
 
 
-def overview(connection: sqlite3.Connection, rules: RuleBook, made: list[Answer]) -> Gold:
+def overview(connection: Connection, rules: RuleBook, made: list[Answer]) -> Gold:
     """The figures of gold items, of the answers `made` to them."""
-    n_candidates = len(connection.execute(sql("gold_candidates")).fetchall())
+    n_candidates = len(connection.execute(sql("gold_candidates")).all())
     of_person: dict[str, list[bool]] = {}
     for answer in made:
         of_person.setdefault(answer.decision.reviewer, []).append(answer.hit)
@@ -198,11 +208,11 @@ def overview(connection: sqlite3.Connection, rules: RuleBook, made: list[Answer]
         (name, len(hits), sum(hits), _calibrated(connection, name, hits, rules))
         for name, hits in sorted(of_person.items())
     ]
-    return Gold(_count(connection, "SELECT count(*) FROM gold"), n_candidates, people)
+    return Gold(_count(connection, _N_GOLD), n_candidates, people)
 
 
 def _calibrated(
-    connection: sqlite3.Connection, reviewer: str, hits: list[bool], rules: RuleBook
+    connection: Connection, reviewer: str, hits: list[bool], rules: RuleBook
 ) -> Calibrated | None:
     rule = rules.calibration
     if rule is None:
@@ -214,5 +224,5 @@ def _calibrated(
     return "passed" if any(passed(hits[:n], rule) for n in n_answers) else "not_calibrated"
 
 
-def _count(connection: sqlite3.Connection, query: str, *values: str) -> int:
-    return int(connection.execute(query, values).fetchone()[0])
+def _count(connection: Connection, query: TextClause, **values: str) -> int:
+    return int(connection.execute(query, values).scalar_one())

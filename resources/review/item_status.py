@@ -5,88 +5,110 @@ next decision). Both follow from the items, the events, the rules and the assign
 updated in the transaction that changes any of these.
 """
 
-import json
-import sqlite3
 from collections.abc import Sequence
 from typing import Any
 
+from sqlalchemy import Connection, Row, text
+
+from methods.batched import batched
 from methods.json_text import from_json
 from methods.review.assignment import Assignment, place_of, priority
 from methods.review.decisions import QueueItem, by_item
 from methods.review.process import ReviewState, RuleBook, review_state
 from resources.review import assignments, events, gold
+from resources.review.statements import OfItems, statement
+from resources.review.tables import STANDINGS
 
 _BATCH = 500
 _TABLES = ("standings", "bars", "assigned")
-_COLUMNS = (
-    *("item_id", "kind", "place", "status", "people", "round", "content_hash"),
-    *("priority", "unreserved"),
-)
-_INSERT = f"""
+_COLUMNS = [column.name for column in STANDINGS.columns]
+_PUT = text(f"""
 INSERT INTO standings ({", ".join(_COLUMNS)}) VALUES (:{", :".join(_COLUMNS)})
-"""
+ON CONFLICT (item_id) DO UPDATE SET
+{", ".join(f"{each} = excluded.{each}" for each in _COLUMNS if each != "item_id")}
+""")
+_BAR = text("INSERT INTO bars (item_id, annotator) VALUES (:item_id, :annotator)")
+_FORGET = {table: OfItems(f"DELETE FROM {table} WHERE item_id {{wanted}}") for table in _TABLES}
+_RULES = statement("SELECT rules FROM rules", "rules")
+_BASIS = statement(
+    "SELECT max(rules), EXISTS (SELECT 1 FROM assignments) FROM rules", "rules", "any_assignments"
+)
+_SET_RULES = text("""
+INSERT INTO rules ("only", rules) VALUES (1, :rules)
+ON CONFLICT ("only") DO UPDATE SET rules = excluded.rules
+""")
+_QUEUED = text("SELECT item_id FROM items WHERE withdrawn = 0")
+_ITEMS = OfItems(
+    """
+SELECT
+    item_id, kind, place, item,
+    EXISTS (SELECT 1 FROM bars WHERE bars.item_id = items.item_id) AS has_bars
+FROM items JOIN item_contents USING (item_id)
+WHERE withdrawn = 0 AND item_id {wanted}
+""",
+    *("item_id", "kind", "place", "item", "has_bars"),
+)
 
 
-def current_rules(connection: sqlite3.Connection) -> RuleBook:
+def current_rules(connection: Connection) -> RuleBook:
     """The rules that the stored statuses follow, the same for every process."""
-    row = connection.execute("SELECT rules FROM rules").fetchone()
-    return RuleBook() if row is None else RuleBook.model_validate_json(row["rules"])
+    return rules_of(connection.execute(_RULES).scalar())
 
 
-def follow(connection: sqlite3.Connection, rules: RuleBook) -> bool:
+def rules_of(stored: str | None) -> RuleBook:
+    """The rules that are stored as this text; None is a store without rules."""
+    return RuleBook() if stored is None else RuleBook.model_validate_json(stored)
+
+
+def follow(connection: Connection, rules: RuleBook) -> bool:
     """Whether the stored statuses follow `rules`, written as they are now: a version before may have
     known fewer rules."""
-    row = connection.execute("SELECT rules FROM rules").fetchone()
-    return row is not None and bool(row["rules"] == rules.model_dump_json())
+    return bool(connection.execute(_RULES).scalar() == rules.model_dump_json())
 
 
-def set_rules(connection: sqlite3.Connection, rules: RuleBook) -> None:
+def set_rules(connection: Connection, rules: RuleBook) -> None:
     """Store `rules` and update the status of every item by them."""
-    connection.execute(
-        "INSERT INTO rules (only, rules) VALUES (1, ?) "
-        "ON CONFLICT (only) DO UPDATE SET rules = excluded.rules",
-        [rules.model_dump_json()],
-    )
+    connection.execute(_SET_RULES, {"rules": rules.model_dump_json()})
     rebuild(connection)
 
 
-def rebuild(connection: sqlite3.Connection) -> None:
+def rebuild(connection: Connection) -> None:
     """Compute the status of every item again from items, events and rules."""
     for table in _TABLES:
-        connection.execute(f"DELETE FROM {table}")
-    rows = connection.execute("SELECT item_id FROM items WHERE withdrawn = 0").fetchall()
-    update(connection, [row["item_id"] for row in rows])
+        connection.execute(text(f"DELETE FROM {table}"))
+    update(connection, list(connection.execute(_QUEUED).scalars()))
 
 
-def update(connection: sqlite3.Connection, item_ids: Sequence[str]) -> None:
+def update(connection: Connection, item_ids: Sequence[str]) -> None:
     """Compute the status of these items again; a withdrawn or unknown item gets none."""
-    rules, made = current_rules(connection), assignments.assignments(connection)
-    for start in range(0, len(item_ids), _BATCH):
-        wanted = json.dumps(item_ids[start : start + _BATCH])
-        for table in _TABLES:
-            connection.execute(
-                f"DELETE FROM {table} WHERE item_id IN (SELECT value FROM json_each(?))", [wanted]
-            )
-        queued = connection.execute(
-            "SELECT item_id, kind, place, item FROM items JOIN item_contents USING (item_id) "
-            "WHERE withdrawn = 0 AND item_id IN (SELECT value FROM json_each(?))",
-            [wanted],
-        ).fetchall()
-        decided = by_item(events.read(connection, [row["item_id"] for row in queued]))
-        standings, bars, assigned = [], [], []
+    stored, any_assignments = connection.execute(_BASIS).one()
+    rules = rules_of(stored)
+    made = assignments.assignments(connection) if any_assignments else []
+    for wanted in batched(item_ids, _BATCH):
+        queued = _ITEMS.rows(connection, wanted)
+        without_bars = {row.item_id for row in queued if not row.has_bars}
+        _FORGET["bars"].run(connection, set(wanted) - without_bars)
+        if made:
+            _FORGET["assigned"].run(connection, wanted)
+        _FORGET["standings"].run(connection, set(wanted) - {row.item_id for row in queued})
+        decided = by_item(events.read(connection, [row.item_id for row in queued]))
+        standings: list[dict[str, Any]] = []
+        bars: list[dict[str, Any]] = []
+        assigned: list[assignments.Row] = []
         for row in queued:
-            item = from_json(row["item"])
-            state = review_state(item, decided[row["item_id"]], rules.of(row["kind"]))
+            item = from_json(row.item)
+            state = review_state(item, decided[row.item_id], rules.of(row.kind))
             standing, kept = _standing(row, state, rules, made)
             standings.append(standing)
-            bars += [(row["item_id"], name) for name in sorted(state.excluded)]
+            bars += [{"item_id": row.item_id, "annotator": name} for name in sorted(state.excluded)]
             assigned += kept
-        connection.executemany(_INSERT, standings)
-        connection.executemany("INSERT INTO bars (item_id, annotator) VALUES (?, ?)", bars)
+        for insert, values in ((_PUT, standings), (_BAR, bars)):
+            if values:
+                connection.execute(insert, values)
         assignments.insert(connection, assigned)
 
 
-def state(connection: sqlite3.Connection, item: QueueItem) -> ReviewState:
+def state(connection: Connection, item: QueueItem) -> ReviewState:
     """The state of an item after the stored events; decisions change nothing about a gold item."""
     is_gold = gold.is_gold(connection, item["item_id"])
     decided = [] if is_gold else events.read(connection, [item["item_id"]])
@@ -94,13 +116,13 @@ def state(connection: sqlite3.Connection, item: QueueItem) -> ReviewState:
 
 
 def _standing(
-    row: sqlite3.Row, state: ReviewState, rules: RuleBook, made: Sequence[Assignment]
+    row: Row[Any], state: ReviewState, rules: RuleBook, made: Sequence[Assignment]
 ) -> tuple[dict[str, Any], list[assignments.Row]]:
     """The status of an item as it is stored, and to whom the item is assigned."""
     status = state.status
-    place = place_of(row["item_id"], state.item.get("set_id"))
+    place = place_of(row.item_id, state.item.get("set_id"))
     standing = {
-        **{name: row[name] for name in ("item_id", "kind", "place")},
+        **{"item_id": row.item_id, "kind": row.kind, "place": row.place},
         "status": status.name,
         "people": status.people_needed,
         "round": status.round,

@@ -4,23 +4,77 @@ What belongs here: the tables `items`, `item_contents` and `item_texts`.
 """
 
 import json
-import sqlite3
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from sqlalchemy import ColumnElement, Connection, func, select, text, union_all
 
 from methods.json_text import from_json
 from methods.review.decisions import QueueItem
 from methods.review.kinds import KINDS
 from methods.review.process import Status
 from resources.review import item_status
-from resources.review.clock import now
-from resources.review.file import sql
+from resources.review.clock import time_of_locks
+from resources.review.statements import statement
+from resources.review.tables import EVENTS, ITEM_TEXTS, LOCKS, STANDINGS
 
 _TITLE_LENGTH = 120
-MOST_COUNTED, _ALL = 1_000, 10**12
+MOST_COUNTED = 1_000
 _POSITIONS_OF_A_KIND = 1 << 32
 """More than the items of one kind that a queue ever has."""
+_KNOWN = statement(
+    "SELECT item_id, content_hash, made_of, place, withdrawn FROM items WHERE kind IN :kinds",
+    lists=("kinds",),
+)
+_WITHDRAW = text("UPDATE items SET withdrawn = 1 WHERE item_id = :item_id")
+_MOVE = text("UPDATE items SET place = :place, withdrawn = 0 WHERE item_id = :item_id")
+_PUT = [
+    text(written)
+    for written in (
+        """
+INSERT INTO items (item_id, kind, set_id, content_hash, made_of, place, withdrawn, title)
+VALUES (:item_id, :kind, :set_id, :content_hash, :made_of, :place, 0, :title)
+ON CONFLICT (item_id) DO UPDATE SET
+    kind = excluded.kind, set_id = excluded.set_id, content_hash = excluded.content_hash,
+    made_of = excluded.made_of, place = excluded.place, withdrawn = 0, title = excluded.title
+""",
+        """
+INSERT INTO item_contents (item_id, item) VALUES (:item_id, :item)
+ON CONFLICT (item_id) DO UPDATE SET item = excluded.item
+""",
+        """
+INSERT INTO item_texts (item_id, text) VALUES (:item_id, :text)
+ON CONFLICT (item_id) DO UPDATE SET text = excluded.text
+""",
+    )
+]
+_ITEM = text("SELECT item FROM item_contents WHERE item_id = :item_id")
+_QUEUED = statement(
+    """
+SELECT c.item FROM items AS i JOIN item_contents AS c USING (item_id)
+WHERE i.withdrawn = 0 AND i.kind IN :kinds ORDER BY i.place
+""",
+    lists=("kinds",),
+)
+_PROGRESS = text(
+    "SELECT kind, status, count(*) FROM standings GROUP BY kind, status ORDER BY kind, status"
+)
+_SUMMARIES = statement(
+    """
+SELECT s.item_id, s.kind, i.set_id, s.status, s.people AS people_needed, i.title
+FROM standings AS s JOIN items AS i USING (item_id) WHERE s.item_id IN :item_ids ORDER BY s.place
+""",
+    lists=("item_ids",),
+)
+_HOLDERS = statement(
+    """
+SELECT item_id, annotator FROM locks WHERE item_id IN :item_ids AND expires_at > :now
+ORDER BY item_id, annotator
+""",
+    lists=("item_ids",),
+)
 
 
 class QueueChanges(NamedTuple):
@@ -68,136 +122,139 @@ class Progress(NamedTuple):
 
 
 def update_queue(
-    connection: sqlite3.Connection, hashed: Sequence[tuple[QueueItem, str]], kinds: Sequence[str]
+    connection: Connection, hashed: Sequence[tuple[QueueItem, str]], kinds: Sequence[str]
 ) -> QueueChanges:
     """Make items the queue of these kinds, in their order; only rows that change are written.
 
     Each is given with the hash of the whole of it. The parts of the queue that are updated separately
     follow each other in the order of `KINDS`.
     """
-    rows = connection.execute(sql("known_items"), {"kinds": json.dumps(list(kinds))})
-    before = {row["item_id"]: row for row in rows}
+    rows = connection.execute(_KNOWN, {"kinds": list(kinds)})
+    before = {row.item_id: row for row in rows}
     first = min(map(list(KINDS).index, kinds)) * _POSITIONS_OF_A_KIND
     missing = before.keys() - {item["item_id"] for item, _ in hashed}
-    withdrawn = [item_id for item_id in missing if not before[item_id]["withdrawn"]]
-    connection.executemany(
-        "UPDATE items SET withdrawn = 1 WHERE item_id = ?", [[item_id] for item_id in withdrawn]
-    )
+    withdrawn = [item_id for item_id in missing if not before[item_id].withdrawn]
     new = changed = 0
     touched, moved, written = list(withdrawn), [], []
     for position, (item, item_hash) in enumerate(hashed, start=first):
         known = before.get(item["item_id"])
-        new += known is None or bool(known["withdrawn"])
-        changed += known is not None and known["content_hash"] != item["content_hash"]
-        if known is None or known["made_of"] != item_hash:
-            written.append((item, item_hash, position))
-        elif (known["place"], known["withdrawn"]) != (position, 0):
-            moved.append((position, item["item_id"]))
+        new += known is None or bool(known.withdrawn)
+        changed += known is not None and known.content_hash != item["content_hash"]
+        if known is None or known.made_of != item_hash:
+            written.append(_row(item, item_hash, position))
+        elif (known.place, known.withdrawn) != (position, 0):
+            moved.append({"item_id": item["item_id"], "place": position})
         else:
             continue
         touched.append(item["item_id"])
-    connection.executemany("UPDATE items SET place = ?, withdrawn = 0 WHERE item_id = ?", moved)
-    _put(connection, written)
+    for change, values in (
+        (_WITHDRAW, [{"item_id": item_id} for item_id in withdrawn]),
+        (_MOVE, moved),
+        *((put, written) for put in _PUT),
+    ):
+        if values:
+            connection.execute(change, values)
     item_status.update(connection, touched)
     return QueueChanges(new, changed, len(withdrawn))
 
 
-def read(connection: sqlite3.Connection, item_id: str) -> QueueItem | None:
+def read(connection: Connection, item_id: str) -> QueueItem | None:
     """The item as it was last queued, withdrawn or not; None for an unknown one."""
-    row = connection.execute(
-        "SELECT item FROM item_contents WHERE item_id = ?", [item_id]
-    ).fetchone()
-    if row is None:
+    stored = connection.execute(_ITEM, {"item_id": item_id}).scalar()
+    if stored is None:
         return None
-    item: QueueItem = from_json(row["item"])
+    item: QueueItem = from_json(stored)
     return item
 
 
-def queued(connection: sqlite3.Connection, kinds: Sequence[str]) -> list[QueueItem]:
+def queued(connection: Connection, kinds: Sequence[str]) -> list[QueueItem]:
     """The items of these kinds in the queue, in their order."""
-    rows = connection.execute(sql("queued_items"), {"kinds": json.dumps(list(kinds))})
-    return [from_json(row["item"]) for row in rows]
+    stored = connection.execute(_QUEUED, {"kinds": list(kinds)}).scalars()
+    return [from_json(item) for item in stored]
 
 
 def page(
-    connection: sqlite3.Connection, filters: Filters, offset: int, limit: int
+    connection: Connection, filters: Filters, offset: int, limit: int
 ) -> tuple[list[ItemSummary], int]:
     """Items `offset` to `offset + limit` of those that match the filters, and how many match.
 
     Of a text as many are counted as `counted_of` says: every further one costs reading whole items.
     """
-    # Without these the statuses that are counted anyway say how many match.
-    known = not filters.text and filters.reviewer is None
-    rows = connection.execute(
-        sql("page"),
-        vars(filters)
-        | {
-            "text": json.dumps(filters.text.casefold().split()) if filters.text else None,
-            "offset": offset,
-            "limit": limit,
-            "counted": offset + limit if known else counted_of(filters, offset, limit),
-            "now": now(connection),
-        },
-    ).fetchall()
-    n_items = (
-        sum(
+    time = time_of_locks(connection)
+    matching = select(STANDINGS.c.item_id).where(*_conditions(filters, time))
+    matching = matching.order_by(STANDINGS.c.place)
+    if filters.text or filters.reviewer is not None:
+        counted = matching.limit(counted_of(filters, offset, limit))
+        found = list(connection.execute(counted).scalars())
+        n_items, shown = len(found), found[offset : offset + limit]
+    else:
+        # The statuses, which are counted anyway, say how many match.
+        n_items = sum(
             each.n
             for each in progress(connection)
             if filters.kind in (None, each.kind) and filters.status in (None, each.status)
         )
-        if known
-        else int(rows[0]["n_items"])
-    )
-    return [_summary(row) for row in rows if row["item_id"] is not None], n_items
+        shown = list(connection.execute(matching.limit(limit).offset(offset)).scalars())
+    holders: dict[str, list[str]] = defaultdict(list)
+    for item_id, annotator in connection.execute(_HOLDERS, {"item_ids": shown, "now": time}):
+        holders[item_id].append(annotator)
+    rows = connection.execute(_SUMMARIES, {"item_ids": shown})
+    summaries = [
+        ItemSummary(**row, locked_by=tuple(holders[row["item_id"]])) for row in rows.mappings()
+    ]
+    return summaries, n_items
 
 
-def counted_of(filters: Filters, offset: int, limit: int) -> int:
-    """The most matches that a page counts: all, or with a text those up to the next page or so."""
-    return max(MOST_COUNTED, offset + limit + 1) if filters.text else _ALL
-
-
-def progress(connection: sqlite3.Connection) -> list[Progress]:
-    """Counts by kind and status."""
-    rows = connection.execute(
-        "SELECT kind, status, count(*) FROM standings GROUP BY kind, status ORDER BY kind, status"
-    )
-    return [Progress(*row) for row in rows]
-
-
-def _put(connection: sqlite3.Connection, written: Sequence[tuple[QueueItem, str, int]]) -> None:
-    """Store items, each with the hash of the whole of it and its place."""
-    connection.executemany(
-        sql("put_item"),
-        (
-            {
-                "item_id": item["item_id"],
-                "kind": item["kind"],
-                "set_id": item.get("set_id"),
-                "content_hash": item["content_hash"],
-                "made_of": item_hash,
-                "place": position,
-                "title": " ".join("".join(_texts(item)[:1]).split())[:_TITLE_LENGTH],
-            }
-            for item, item_hash, position in written
-        ),
-    )
-    for table, column, value in [
-        ("item_contents", "item", lambda item: json.dumps(item, ensure_ascii=False)),
-        ("item_texts", "text", lambda item: "\n".join(_texts(item)).casefold()),
-    ]:
-        connection.executemany(
-            f"INSERT INTO {table} (item_id, {column}) VALUES (?, ?) "
-            f"ON CONFLICT (item_id) DO UPDATE SET {column} = excluded.{column}",
-            ((item["item_id"], value(item)) for item, _, _ in written),
+def _conditions(filters: Filters, time: str) -> list[ColumnElement[bool]]:
+    """What the standing of an item must satisfy to match."""
+    standing = STANDINGS.c
+    conditions: list[ColumnElement[bool]] = []
+    if filters.kind is not None:
+        conditions.append(standing.kind == filters.kind)
+    if filters.status is not None:
+        conditions.append(standing.status == filters.status)
+    if filters.reviewer is not None:
+        decided = select(EVENTS.c.item_id).where(EVENTS.c.reviewer == filters.reviewer)
+        locked = select(LOCKS.c.item_id).where(
+            LOCKS.c.annotator == filters.reviewer, LOCKS.c.expires_at > time
         )
+        conditions.append(standing.item_id.in_(union_all(decided, locked)))
+    if filters.text:
+        texts = ITEM_TEXTS.c
+        words = [
+            # The same in both databases, unlike functions that look for a text in another.
+            func.replace(texts.text, word, "") != texts.text
+            for word in filters.text.casefold().split()
+        ]
+        conditions.append(select(1).where(texts.item_id == standing.item_id, *words).exists())
+    return conditions
+
+
+def counted_of(filters: Filters, offset: int, limit: int) -> int | None:
+    """The most matches that a page counts: with a text those up to the next page or so; None is all."""
+    return max(MOST_COUNTED, offset + limit + 1) if filters.text else None
+
+
+def progress(connection: Connection) -> list[Progress]:
+    """Counts by kind and status."""
+    return [Progress(*row) for row in connection.execute(_PROGRESS)]
+
+
+def _row(item: QueueItem, item_hash: str, position: int) -> dict[str, Any]:
+    """An item as it is stored, with the hash of the whole of it and its position in the queue."""
+    texts = _texts(item)
+    return {
+        "item_id": item["item_id"],
+        "kind": item["kind"],
+        "set_id": item.get("set_id"),
+        "content_hash": item["content_hash"],
+        "made_of": item_hash,
+        "place": position,
+        "title": " ".join("".join(texts[:1]).split())[:_TITLE_LENGTH],
+        "item": json.dumps(item, ensure_ascii=False),
+        "text": "\n".join(texts).casefold(),
+    }
 
 
 def _texts(item: QueueItem) -> list[str]:
     return [text for _, text in KINDS[item["kind"]].texts(item["content"])]
-
-
-def _summary(row: sqlite3.Row) -> ItemSummary:
-    names = ItemSummary.__dataclass_fields__.keys() - {"locked_by"}
-    return ItemSummary(
-        **{name: row[name] for name in names}, locked_by=tuple(from_json(row["locked_by"]))
-    )

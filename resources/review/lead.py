@@ -4,11 +4,12 @@ What belongs here: reads for the lead's page. The figures are made of them in
 `methods/review/overview.py` and `methods/review/agreement.py`.
 """
 
-import json
-import sqlite3
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from itertools import groupby
 from typing import Any
+
+from sqlalchemy import Connection, Row, text
 
 from methods.json_text import from_json
 from methods.review.agreement import ALL, people_rows
@@ -25,10 +26,10 @@ from methods.review.overview import (
 from methods.review.process import RuleBook
 from methods.review.ratings import IN_CONTENT, blind_on_current, ratings_of
 from resources.review import events, gold
-from resources.review.clock import now
-from resources.review.file import sql
+from resources.review.clock import advance, time_of_locks
 from resources.review.gold import Answer, Gold
 from resources.review.locks import LOCK_SECONDS
+from resources.review.statements import sql
 
 RATED_ITEMS = 2_000
 """Agreement is that of the last items that two people decided: so many, or all if there are fewer."""
@@ -40,6 +41,10 @@ SHOWN_DISPUTES = 20
 QUIET_SECONDS = 180
 """An open page renews its lock each minute while its person is there: a hold that is quiet for longer
 hangs."""
+_RELEASE = text("""
+UPDATE locks SET expires_at = :now
+WHERE item_id = :item_id AND annotator = :annotator AND expires_at > :now
+""")
 
 
 @dataclass(frozen=True)
@@ -95,7 +100,7 @@ class Overview(Outlook):
     weeks: list[dict[str, Any]]
 
 
-def overview(connection: sqlite3.Connection, rules: RuleBook, today: date) -> Overview:
+def overview(connection: Connection, rules: RuleBook, today: date) -> Overview:
     """The figures now; `today` is the day in UTC."""
     made, answers = work(connection), gold.answers(connection)
     twice = rated_twice(connection)
@@ -115,13 +120,13 @@ def overview(connection: sqlite3.Connection, rules: RuleBook, today: date) -> Ov
     )
 
 
-def outlook(connection: sqlite3.Connection, rules: RuleBook, today: date) -> Outlook:
+def outlook(connection: Connection, rules: RuleBook, today: date) -> Outlook:
     """Those of the figures that need no agreement; `today` is the day in UTC."""
     return _outlook(connection, rules, today, work(connection), gold.answers(connection))
 
 
 def _outlook(
-    connection: sqlite3.Connection,
+    connection: Connection,
     rules: RuleBook,
     today: date,
     made: list[Work],
@@ -136,54 +141,58 @@ def _outlook(
     )
 
 
-def work(connection: sqlite3.Connection) -> list[Work]:
+def work(connection: Connection) -> list[Work]:
     """Every decision of people, without its texts, in the order of events."""
     return [Work(*row) for row in connection.execute(sql("work"))]
 
 
-def needed(connection: sqlite3.Connection, rules: RuleBook) -> dict[int, int]:
+def needed(connection: Connection, rules: RuleBook) -> dict[int, int]:
     """The decisions that are still needed, by round: those of experts as many as are to be expected."""
     annotators, experts = 0, 0.0
     for row in connection.execute(sql("needed")):
-        rule = rules.of(row["kind"])
-        annotators += row["n_needed"]
-        experts += row["n_waiting"] + row["n_rework"]
+        rule = rules.of(row.kind)
+        annotators += row.n_needed
+        experts += row.n_waiting + row.n_rework
         experts += expected_for_experts(
-            row["n_open"], rule.expert, rule.expert_share, row["n_past"], row["n_to_expert"]
+            row.n_open, rule.expert, rule.expert_share, row.n_past, row.n_to_expert
         )
     return {1: annotators, 2: round(experts)}
 
 
-def rated_twice(connection: sqlite3.Connection) -> list[QueueItem]:
+def rated_twice(connection: Connection) -> list[QueueItem]:
     """The last RATED_ITEMS items that two people decided, as far as their contents are rated."""
-    given = {"limit": RATED_ITEMS, "labelled": json.dumps(IN_CONTENT)}
-    return [_item(row) for row in connection.execute(sql("rated_twice"), given)]
+    given = {"limit": RATED_ITEMS, "labelled": list(IN_CONTENT)}
+    return [
+        _item(row) for row in connection.execute(sql("rated_twice", lists=("labelled",)), given)
+    ]
 
 
-def disputed(connection: sqlite3.Connection) -> tuple[list[Dispute], int]:
+def disputed(connection: Connection) -> tuple[list[Dispute], int]:
     """The first SHOWN_DISPUTES items that people disagree on, in the order of the queue, and how many
     there are."""
-    rows = connection.execute(sql("disputes"), {"limit": SHOWN_DISPUTES}).fetchall()
+    rows = connection.execute(sql("disputes"), {"limit": SHOWN_DISPUTES}).all()
     found = [
         Dispute(
-            **{name: row[name] for name in ("item_id", "kind", "status", "title")},
-            votes=tuple((name, verdict) for name, verdict in from_json(row["votes"])),
+            *of_item,
+            votes=tuple((row.reviewer, row.verdict) for row in votes if row.reviewer is not None),
         )
-        for row in rows
+        for of_item, votes in groupby(
+            rows, lambda row: (row.item_id, row.kind, row.status, row.title)
+        )
     ]
-    return found, rows[0]["n_disputed"] if rows else 0
+    return found, rows[0].n_disputed if rows else 0
 
 
-def holds(connection: sqlite3.Connection) -> list[Hold]:
+def holds(connection: Connection) -> list[Hold]:
     """Every item that somebody has locked now; first those of whom nothing was heard for longest."""
-    time = now(connection)
+    time = time_of_locks(connection)
     found = []
     for row in connection.execute(sql("holds"), {"now": time}):
-        left = datetime.fromisoformat(row["expires_at"]) - datetime.fromisoformat(time)
+        left = datetime.fromisoformat(row.expires_at) - datetime.fromisoformat(time)
         quiet = max(LOCK_SECONDS - left.total_seconds(), 0.0)
         found.append(
             Hold(
-                **{name: row[name] for name in ("item_id", "annotator", "round", "kind", "title")},
+                *(row.item_id, row.annotator, row.round, row.kind, row.title),
                 quiet_seconds=quiet,
                 hangs=quiet > QUIET_SECONDS,
             )
@@ -191,25 +200,21 @@ def holds(connection: sqlite3.Connection) -> list[Hold]:
     return found
 
 
-def release(connection: sqlite3.Connection, item_id: str, annotator: str) -> bool:
+def release(connection: Connection, item_id: str, annotator: str) -> bool:
     """End a person's hold on an item, whose draft stays; False where there is none."""
-    time = now(connection)
-    ended = connection.execute(
-        "UPDATE locks SET expires_at = ? WHERE item_id = ? AND annotator = ? AND expires_at > ?",
-        [time, item_id, annotator, time],
-    )
-    return bool(ended.rowcount)
+    values = {"item_id": item_id, "annotator": annotator, "now": advance(connection)}
+    return bool(connection.execute(_RELEASE, values).rowcount)
 
 
-def _item(row: sqlite3.Row) -> QueueItem:
-    if row["item"] is not None:
-        item: QueueItem = from_json(row["item"])
+def _item(row: Row[Any]) -> QueueItem:
+    if row.item is not None:
+        item: QueueItem = from_json(row.item)
         return item
     return QueueItem(
-        item_id=row["item_id"],
-        kind=row["kind"],
+        item_id=row.item_id,
+        kind=row.kind,
         content={},
-        content_hash=row["content_hash"],
+        content_hash=row.content_hash,
         image_ids=[],
-        set_id=row["set_id"] or row["item_id"],
+        set_id=row.set_id or row.item_id,
     )

@@ -4,9 +4,10 @@ What belongs here: which rows are there already. What makes them valid is `revie
 function runs inside the caller's transaction.
 """
 
-import sqlite3
 from collections.abc import Iterable
 from typing import Any
+
+from sqlalchemy import Connection, text
 
 from methods.review.decisions import Decision
 from resources.review import events, gold, item_status
@@ -14,10 +15,22 @@ from resources.review.gold import NewGold
 
 Ended = tuple[str, str | None, str]
 """Who ended a decision, the reason if there is one, and when."""
+_REVOKE = text("""
+INSERT INTO revocations (event_id, person, reason, revoked_at)
+VALUES (:event_id, :person, :reason, :revoked_at) ON CONFLICT DO NOTHING
+""")
+_COMMENT = text("""
+INSERT INTO comments (item_id, author, addressee, text, written_at)
+SELECT :item_id, :author, CAST(:addressee AS TEXT), :text, :written_at
+WHERE NOT EXISTS (
+    SELECT 1 FROM comments
+    WHERE item_id = :item_id AND text = :text AND written_at = :written_at
+)
+""")
 
 
 def load(
-    connection: sqlite3.Connection,
+    connection: Connection,
     decided: Iterable[tuple[Decision, Ended | None]],
     written: Iterable[dict[str, Any]],
     golden: Iterable[NewGold] = (),
@@ -39,27 +52,15 @@ def load(
         if event_id is None:
             event_id = events.known(connection, decision)
         if ended is not None:
-            added |= bool(
-                connection.execute(
-                    "INSERT INTO revocations (event_id, person, reason, revoked_at) "
-                    "VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-                    [event_id, *ended],
-                ).rowcount
-            )
+            person, reason, revoked_at = ended
+            end = {"person": person, "reason": reason, "revoked_at": revoked_at}
+            added |= bool(connection.execute(_REVOKE, end | {"event_id": event_id}).rowcount)
         if added:
             changed.add(decision.item_id)
         n_decisions += added
         n_known += not added
     for comment in written:
-        added = bool(
-            connection.execute(
-                "INSERT INTO comments (item_id, author, addressee, text, written_at) "
-                "SELECT :item_id, :author, :addressee, :text, :written_at WHERE NOT EXISTS ("
-                "SELECT 1 FROM comments WHERE item_id = :item_id "
-                "AND text = :text AND written_at = :written_at)",
-                comment,
-            ).rowcount
-        )
+        added = bool(connection.execute(_COMMENT, comment).rowcount)
         n_comments += added
         n_known += not added
     item_status.update(connection, sorted(changed))

@@ -4,26 +4,25 @@ What belongs here: the tables `locks` and `drafts`, and the choice of the next i
 Every function runs inside the caller's transaction, so that two people never get the same lock.
 """
 
-import json
 import secrets
-import sqlite3
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
+
+from sqlalchemy import Connection, Row, text
 
 from methods.ids import canonical_json, content_id
 from methods.json_text import from_json
 from methods.review.decisions import Decision, StaleDecision
 from methods.review.process import ROUND_OF_ROLE, RuleBook
-from resources.review import assignments, events, gold, item_status
-from resources.review.clock import anchor, now, today
-from resources.review.file import sql
+from resources.review import events, gold, item_status
+from resources.review.clock import advance, later, now, time_of_locks, time_of_row, today
+from resources.review.statements import sql
 
 LOCK_SECONDS = 900
 """How long a lock lasts unless it is renewed."""
 
 _KEPT_SECONDS = 7 * 24 * 3600
-"""How long the row of an expired lock is kept: its token can still save and read a draft."""
+"""How long the row of an expired lock is kept at least: its token can still save and read a draft."""
 
 _HANDED_OUT: dict[int, tuple[str, ...]] = {1: ("to_rework", "round_1"), 2: ("round_2",)}
 """The statuses of which people of a round are given items, in this order. A rejected item is given
@@ -33,12 +32,60 @@ only to a person who asks for it."""
 ANY_DRAFT = "any"
 """The version that stands for whatever draft is stored."""
 
-_CLAIMED = "token = ? AND item_id = ? AND annotator = ?"
-AGAIN = (
-    "ON CONFLICT (item_id, content_hash, round, annotator) "
-    "DO UPDATE SET draft = excluded.draft, saved_at = excluded.saved_at"
+_CLAIMED = "token = :token AND item_id = :item_id AND annotator = :annotator"
+_ON_ANOTHER_DRAFT = """
+ON CONFLICT (item_id, content_hash, round, annotator)
+DO UPDATE SET draft = excluded.draft, saved_at = excluded.saved_at
+"""
+STORE_DRAFT = text(f"""
+INSERT INTO drafts (item_id, content_hash, round, annotator, draft, saved_at)
+VALUES (:item_id, :content_hash, :round, :annotator, :draft, :saved_at) {_ON_ANOTHER_DRAFT}
+""")
+"""Stores a draft in place of an earlier one of the person on the same content and round."""
+_STORE_DRAFT_OF_LOCK = text(f"""
+INSERT INTO drafts (item_id, content_hash, round, annotator, draft, saved_at)
+SELECT item_id, content_hash, round, annotator, :draft, :saved_at FROM locks WHERE {_CLAIMED}
+{_ON_ANOTHER_DRAFT}
+""")
+_DRAFT = text(f"""
+SELECT draft FROM drafts JOIN locks USING (item_id, content_hash, round, annotator) WHERE {_CLAIMED}
+""")
+_DELETE_DRAFT = text("""
+DELETE FROM drafts
+WHERE
+    item_id = :item_id AND content_hash = :content_hash AND round = :round
+    AND annotator = :annotator
+""")
+_DELETE_OLD = text("DELETE FROM locks WHERE expires_at < :kept_since")
+_DELETE = text("DELETE FROM locks WHERE token = :token")
+_INSERT = text("""
+INSERT INTO locks (token, item_id, annotator, round, content_hash, expires_at)
+VALUES (:token, :item_id, :annotator, :round, :content_hash, :expires_at)
+ON CONFLICT (item_id, annotator) DO UPDATE SET
+    token = excluded.token, round = excluded.round, content_hash = excluded.content_hash,
+    expires_at = excluded.expires_at
+""")
+_RENEW = text(f"UPDATE locks SET expires_at = :until WHERE {_CLAIMED} AND expires_at > :now")
+_END = text(f"UPDATE locks SET expires_at = :now WHERE {_CLAIMED}")
+_PERSON = sql(
+    "person",
+    *("rules", "has_assigned", "has_rework", "token", "item_id", "round", "content_hash"),
 )
-"""What storing a draft does to an earlier one of the person on the same content and round."""
+_THIS_ITEM, _NEXT_ASSIGNED, _NEXT_ITEM = (
+    sql(name, "item_id", "round", "content_hash")
+    for name in ("this_item", "next_assigned", "next_item")
+)
+_DECISION = sql(
+    "decision",
+    *("known", "round", "content_hash", "expires_at", "status", "round_now", "content_now"),
+    *("draft", "ahead", "latest"),
+)
+_STANDING = text("SELECT kind, status, round, unreserved FROM standings WHERE item_id = :item_id")
+_BARRED = text("SELECT 1 FROM bars WHERE item_id = :item_id AND annotator = :annotator")
+_ASSIGNED = text("""
+SELECT 1 FROM assigned
+WHERE item_id = :item_id AND annotator = :annotator AND round = :round AND progress = 'open'
+""")
 
 
 class LockLost(RuntimeError):
@@ -78,7 +125,7 @@ class Lock:
 
 
 def lock_item(
-    connection: sqlite3.Connection,
+    connection: Connection,
     reviewer: str,
     role: str,
     kind: str | None,
@@ -86,23 +133,27 @@ def lock_item(
 ) -> Lock | None:
     """Lock the item asked for, or the one the person has locked already, or the next; None if there is
     none."""
-    anchor(connection, LOCK_SECONDS)
-    connection.execute("DELETE FROM locks WHERE expires_at < ?", [now(connection, -_KEPT_SECONDS)])
+    time = advance(connection)
     round = ROUND_OF_ROLE[role]
     asked: dict[str, Any] = {
         "reviewer": reviewer,
-        "now": now(connection),
+        "now": time,
         "round": round,
         "kind": kind,
         "item_id": item_id,
     }
-    own = connection.execute(sql("own_lock"), asked).fetchone()
-    if own is not None:
-        return _renewed(connection, own)
-    rules = item_status.current_rules(connection)
-    asked["full"] = json.dumps(_kinds_at_quota(connection, reviewer, rules))
+    person = connection.execute(_PERSON, asked).one()
+    if person.token is not None:
+        lock = _lock(reviewer, person, person.token, time)
+        renewed = {**lock.claim._asdict(), "now": time, "until": lock.expires_at}
+        connection.execute(_RENEW, renewed)
+        return lock
+    rules = item_status.rules_of(person.rules)
+    # A text, as a list would be written into the statement each time.
+    full = _kinds_at_quota(connection, reviewer, rules, time)
+    asked["full"] = "".join(f" {kind} " for kind in full)
     asked["any"] = rules.after_assigned == "any"
-    found: sqlite3.Row | None
+    found: Row[Any] | None
     if item_id is not None and (again := gold.taken_back(connection, asked)) is not None:
         found = again
     elif round == 1 and gold.in_calibration(connection, reviewer, rules):
@@ -110,10 +161,15 @@ def lock_item(
         if item_id is None:
             found = gold.next_gold(connection, asked, rules, always=True)
     elif item_id is not None:
-        found = connection.execute(sql("this_item"), asked).fetchone()
+        found = connection.execute(_THIS_ITEM, asked).first()
     else:
-        found = _next(connection, asked, rules)
-    return None if found is None else _insert(connection, reviewer, found)
+        found = _next(connection, asked, rules, person)
+    if found is None:
+        return None
+    lock = _lock(reviewer, found, secrets.token_urlsafe(18), time)
+    # This replaces the person's earlier lock on the item, expired or on another content.
+    connection.execute(_INSERT, vars(lock))
+    return lock
 
 
 WhyNot = Literal[
@@ -132,81 +188,75 @@ one of annotators or of an expert; they are in calibration or at their quota; it
 many others as it needs have locked it."""
 
 
-def why_not(connection: sqlite3.Connection, reviewer: str, role: str, item_id: str) -> WhyNot:
+def why_not(connection: Connection, reviewer: str, role: str, item_id: str) -> WhyNot:
     """Why `lock_item` gave the person no lock on this item."""
     round = ROUND_OF_ROLE[role]
     rules = item_status.current_rules(connection)
-    standing = connection.execute(
-        "SELECT kind, status, round, unreserved FROM standings WHERE item_id = ?", [item_id]
-    ).fetchone()
+    person = {"item_id": item_id, "annotator": reviewer, "round": round}
+    standing = connection.execute(_STANDING, {"item_id": item_id}).first()
     own = [each for each in events.read(connection, [item_id]) if each.reviewer == reviewer]
-    barred = connection.execute(
-        "SELECT 1 FROM bars WHERE item_id = ? AND annotator = ?", [item_id, reviewer]
-    ).fetchone()
+    barred = connection.execute(_BARRED, person).first()
     if own and (barred or standing is None):
         return "skipped" if own[-1].verdict == "skip" else "decided"
-    if standing is None or standing["round"] is None:
+    if standing is None or standing.round is None:
         return "done"
-    if standing["round"] != round:
-        return "annotators" if standing["round"] == 1 else "expert"
+    if standing.round != round:
+        return "annotators" if standing.round == 1 else "expert"
     if round == 1 and gold.in_calibration(connection, reviewer, rules):
         return "calibration"
-    if standing["kind"] in _kinds_at_quota(connection, reviewer, rules):
+    if standing.kind in _kinds_at_quota(connection, reviewer, rules, time_of_locks(connection)):
         return "quota"
-    kept = rules.after_assigned != "any" and standing["status"] != "rejected"
-    if kept and standing["unreserved"] <= 0:
-        mine = connection.execute(
-            "SELECT 1 FROM assigned "
-            "WHERE item_id = ? AND annotator = ? AND round = ? AND progress = 'open'",
-            [item_id, reviewer, round],
-        ).fetchone()
-        if mine is None:
-            return "assigned"
+    kept = rules.after_assigned != "any" and standing.status != "rejected"
+    if kept and standing.unreserved <= 0 and connection.execute(_ASSIGNED, person).first() is None:
+        return "assigned"
     return "locked"
 
 
 def _next(
-    connection: sqlite3.Connection, asked: dict[str, Any], rules: RuleBook
-) -> sqlite3.Row | None:
+    connection: Connection, asked: dict[str, Any], rules: RuleBook, person: Row[Any]
+) -> Row[Any] | None:
     """The next item: an assigned one if there is any, of the kind asked for first."""
-    reviewer, round = asked["reviewer"], asked["round"]
-    found: sqlite3.Row | None
+    round = asked["round"]
     if round == 1:
         found = gold.next_gold(connection, asked, rules, always=False)
         if found is not None:
             return found
-    if assignments.has_any(connection, reviewer, round):
+    if person.has_assigned:
         for kind in dict.fromkeys((asked["kind"], None)):
-            query = sql("next_assigned")
-            found = connection.execute(query, asked | {"kind": kind}).fetchone()
+            found = connection.execute(_NEXT_ASSIGNED, asked | {"kind": kind}).first()
             if found is not None:
                 return found
         if rules.after_assigned == "none":
             return None
     for status in _HANDED_OUT[round]:
-        found = connection.execute(sql("next_item"), asked | {"status": status}).fetchone()
+        if status == "to_rework" and not person.has_rework:
+            continue
+        found = connection.execute(_NEXT_ITEM, asked | {"status": status}).first()
         if found is not None:
             return found
     return None
 
 
-def renew(connection: sqlite3.Connection, claim: Claim) -> bool:
+def delete_old(connection: Connection) -> None:
+    """Delete locks that ended long ago."""
+    kept_since = later(time_of_locks(connection), -_KEPT_SECONDS)
+    connection.execute(_DELETE_OLD, {"kept_since": kept_since})
+
+
+def renew(connection: Connection, claim: Claim) -> bool:
     """Extend a lock to LOCK_SECONDS from now; False when it has expired."""
-    lock = _unexpired(connection, claim)
-    if lock is not None:
-        _renewed(connection, lock)
-    return lock is not None
+    time = time_of_locks(connection)
+    values = {**claim._asdict(), "now": time, "until": later(time, LOCK_SECONDS)}
+    return bool(connection.execute(_RENEW, values).rowcount)
 
 
-def unlock(connection: sqlite3.Connection, claim: Claim) -> None:
+def unlock(connection: Connection, claim: Claim) -> None:
     """End a lock; the draft stays. An unknown lock, or one of somebody else, changes nothing."""
-    connection.execute(
-        f"UPDATE locks SET expires_at = ? WHERE {_CLAIMED}", [now(connection), *claim]
-    )
+    connection.execute(_END, {**claim._asdict(), "now": advance(connection)})
 
 
 def save_draft(
-    connection: sqlite3.Connection, claim: Claim, draft: dict[str, Any], based_on: str | None
+    connection: Connection, claim: Claim, draft: dict[str, Any], based_on: str | None
 ) -> str:
     """Store a person's unfinished work, also under an expired lock: a draft is in nobody's way.
 
@@ -214,21 +264,16 @@ def save_draft(
     OtherDraft unless `based_on` is ANY_DRAFT or the version of the stored draft.
     """
     stored = _stored_draft(connection, claim)
-    text = canonical_json(draft)
-    if stored != text:
+    typed = canonical_json(draft)
+    if stored != typed:
         _require_version(stored, based_on)
-    saved = connection.execute(
-        "INSERT INTO drafts (item_id, content_hash, round, annotator, draft, saved_at) "
-        f"SELECT item_id, content_hash, round, annotator, ?, ? FROM locks WHERE {_CLAIMED} "
-        f"{AGAIN}",
-        [text, now(connection), *claim],
-    )
-    if not saved.rowcount:
+    values = {**claim._asdict(), "draft": typed, "saved_at": now(connection)}
+    if not connection.execute(_STORE_DRAFT_OF_LOCK, values).rowcount:
         raise LockLost("This lock is unknown or too old: open the item again.")
-    return content_id(text)
+    return content_id(typed)
 
 
-def draft(connection: sqlite3.Connection, claim: Claim) -> tuple[dict[str, Any] | None, str | None]:
+def draft(connection: Connection, claim: Claim) -> tuple[dict[str, Any] | None, str | None]:
     """The draft that this person has saved of the locked content in this round, and its version."""
     stored = _stored_draft(connection, claim)
     if stored is None:
@@ -236,13 +281,9 @@ def draft(connection: sqlite3.Connection, claim: Claim) -> tuple[dict[str, Any] 
     return from_json(stored), content_id(stored)
 
 
-def _stored_draft(connection: sqlite3.Connection, claim: Claim) -> str | None:
-    row = connection.execute(
-        "SELECT draft FROM drafts JOIN locks USING (item_id, content_hash, round, annotator) "
-        f"WHERE {_CLAIMED}",
-        claim,
-    ).fetchone()
-    return None if row is None else str(row["draft"])
+def _stored_draft(connection: Connection, claim: Claim) -> str | None:
+    stored: str | None = connection.execute(_DRAFT, claim._asdict()).scalar()
+    return stored
 
 
 def _require_version(stored: str | None, based_on: str | None) -> None:
@@ -251,54 +292,48 @@ def _require_version(stored: str | None, based_on: str | None) -> None:
         raise OtherDraft("Another draft was saved meanwhile: load it, or keep this one.")
 
 
-def decide(
-    connection: sqlite3.Connection, token: str, decision: Decision, based_on: str | None
-) -> int:
+def decide(connection: Connection, token: str, decision: Decision, based_on: str | None) -> int:
     """Store the decision on a locked item; returns its event id, the same for a repeated call."""
-    known = events.known(connection, decision)
-    if known is not None:
-        return known
+    decision = replace(decision, source_hash=events.source_of(decision))
     claim = Claim(token, decision.item_id, decision.reviewer)
-    lock = _unexpired(connection, claim)
-    if lock is None:
+    values = {**claim._asdict(), "source_hash": decision.source_hash}
+    lock = connection.execute(_DECISION, values).one()
+    if lock.known is not None:
+        return int(lock.known)
+    time = time_of_row(connection, lock.ahead, lock.latest)
+    if lock.expires_at is None or lock.expires_at <= time:
         raise LockLost(
             "The lock has expired, or is another person's or on another item: open the item again, the "
             "draft is kept."
         )
-    if lock["round"] != decision.round:
+    if lock.round != decision.round:
         raise LockLost("The lock is for another round than the decision.")
-    _require_version(_stored_draft(connection, claim), based_on)
-    current = connection.execute(
-        "SELECT status, round, content_hash FROM standings WHERE item_id = ?", [decision.item_id]
-    ).fetchone()
-    if current is None and gold.is_gold(connection, decision.item_id):
-        current = {"status": "gold", "round": 1, "content_hash": lock["content_hash"]}
-    if current is None or current["round"] != decision.round:
+    _require_version(lock.draft, based_on)
+    status, round_now, content_now = lock.status, lock.round_now, lock.content_now
+    if status is None and gold.is_gold(connection, decision.item_id):
+        status, round_now, content_now = "gold", 1, lock.content_hash
+    if status is None or round_now != decision.round:
         raise StaleDecision("This item needs no decision in this round any more.")
-    if not decision.content_hash == lock["content_hash"] == current["content_hash"]:
+    if not decision.content_hash == lock.content_hash == content_now:
         raise StaleDecision("This item has changed since it was opened: open it again.")
-    if current["status"] in ("to_rework", "rejected") and decision.verdict == "accept":
+    if status in ("to_rework", "rejected") and decision.verdict == "accept":
         raise StaleDecision("This item was rejected: edit it, reject it again or skip it.")
     event_id = events.append(connection, decision)
     assert event_id is not None
     item_status.update(connection, [decision.item_id])
-    connection.execute("DELETE FROM locks WHERE token = ?", [token])
-    connection.execute(
-        "DELETE FROM drafts WHERE item_id = ? AND content_hash = ? AND round = ? AND annotator = ?",
-        [decision.item_id, decision.content_hash, decision.round, decision.reviewer],
-    )
+    connection.execute(_DELETE, {"token": token})
+    if lock.draft is not None:
+        place = {"content_hash": lock.content_hash, "round": lock.round}
+        connection.execute(_DELETE_DRAFT, claim._asdict() | place)
     return event_id
 
 
-def _kinds_at_quota(
-    connection: sqlite3.Connection, reviewer: str, rules: RuleBook
-) -> Sequence[str]:
+def _kinds_at_quota(connection: Connection, reviewer: str, rules: RuleBook, time: str) -> list[str]:
     """Kinds of which the person has decided or locked as many items today as the quota allows."""
     if all(rule.quota is None for rule in (rules.default, *rules.kinds.values())):
-        return ()
+        return []
     rows = connection.execute(
-        sql("work_of_day"),
-        {"reviewer": reviewer, "today": today(connection), "now": now(connection)},
+        sql("work_of_day"), {"reviewer": reviewer, "today": today(connection), "now": time}
     )
     full = []
     for kind, n_items in rows:
@@ -308,45 +343,6 @@ def _kinds_at_quota(
     return full
 
 
-def _insert(connection: sqlite3.Connection, reviewer: str, found: sqlite3.Row) -> Lock:
-    lock = Lock(
-        secrets.token_urlsafe(18),
-        found["item_id"],
-        reviewer,
-        found["round"],
-        found["content_hash"],
-        now(connection, LOCK_SECONDS),
-    )
-    # This replaces the person's earlier lock on the item, expired or on another content.
-    connection.execute(
-        "INSERT INTO locks (token, item_id, annotator, round, content_hash, expires_at) "
-        "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (item_id, annotator) DO UPDATE "
-        "SET token = excluded.token, round = excluded.round, "
-        "content_hash = excluded.content_hash, expires_at = excluded.expires_at",
-        [lock.token, lock.item_id, reviewer, lock.round, lock.content_hash, lock.expires_at],
-    )
-    return lock
-
-
-def _unexpired(connection: sqlite3.Connection, claim: Claim) -> sqlite3.Row | None:
-    row: sqlite3.Row | None = connection.execute(
-        "SELECT token, item_id, annotator, round, content_hash FROM locks "
-        f"WHERE {_CLAIMED} AND expires_at > ?",
-        [*claim, now(connection)],
-    ).fetchone()
-    return row
-
-
-def _renewed(connection: sqlite3.Connection, lock: sqlite3.Row) -> Lock:
-    expires_at = now(connection, LOCK_SECONDS)
-    connection.execute(
-        "UPDATE locks SET expires_at = ? WHERE token = ?", [expires_at, lock["token"]]
-    )
-    return Lock(
-        lock["token"],
-        lock["item_id"],
-        lock["annotator"],
-        lock["round"],
-        lock["content_hash"],
-        expires_at,
-    )
+def _lock(reviewer: str, item: Row[Any], token: str, time: str) -> Lock:
+    until = later(time, LOCK_SECONDS)
+    return Lock(token, item.item_id, reviewer, item.round, item.content_hash, until)

@@ -6,8 +6,9 @@ else of a decision stays.
 """
 
 import secrets
-import sqlite3
 from collections.abc import Callable
+
+from sqlalchemy import Connection, text
 
 from methods.ids import content_id
 from resources.review import assignments, item_status
@@ -34,50 +35,55 @@ _ONE_FOR_A_PERSON = {
     "assigned": "item_id, round",
 }
 """Tables with one row of a person for each of these."""
+_RENAME = text("INSERT INTO renaming (old, new) VALUES (:old, :new)")
+_RENAMED = text("DELETE FROM renaming")
+_DECIDED = text("SELECT item_id, event_id FROM events WHERE reviewer = :name")
+_SET_SOURCE = text("UPDATE events SET source_hash = :source_hash WHERE event_id = :event_id")
+_SPELLINGS = text("SELECT reviewer, min(event_id) FROM events GROUP BY reviewer ORDER BY 2")
 
 
-def replace(connection: sqlite3.Connection, old: str, new: str) -> int:
+def replace(connection: Connection, old: str, new: str) -> int:
     """Put `new` in the place of `old` everywhere, inside the caller's transaction; the number of
     decisions that were theirs."""
-    connection.execute("INSERT INTO renaming (old, new) VALUES (?, ?)", [old, new])
-    changed = connection.execute("SELECT item_id FROM events WHERE reviewer = ?", [old]).fetchall()
+    names = {"old": old, "new": new}
+    connection.execute(_RENAME, names)
+    changed = connection.execute(_DECIDED, {"name": old}).all()
     for table, key in _ONE_FOR_A_PERSON.items():
         # Of two that become one person's the renamed one stays.
         connection.execute(
-            f"DELETE FROM {table} WHERE annotator = ? "
-            f"AND ({key}) IN (SELECT {key} FROM {table} WHERE annotator = ?)",
-            [new, old],
+            text(
+                f"DELETE FROM {table} WHERE annotator = :new "
+                f"AND ({key}) IN (SELECT {key} FROM {table} WHERE annotator = :old)"
+            ),
+            names,
         )
     for table, column in NAMED:
-        connection.execute(f"UPDATE {table} SET {column} = ? WHERE {column} = ?", [new, old])
-    connection.execute("DELETE FROM renaming")
-    item_status.update(connection, sorted({row["item_id"] for row in changed}))
+        connection.execute(text(f"UPDATE {table} SET {column} = :new WHERE {column} = :old"), names)
+    connection.execute(_RENAMED)
+    item_status.update(connection, sorted({row.item_id for row in changed}))
     assignments.renew(connection)
     return len(changed)
 
 
-def forget(connection: sqlite3.Connection, name: str) -> str:
+def forget(connection: Connection, name: str) -> str:
     """Replace a name by a new pseudonym, which it returns, and delete what only that person needs."""
     pseudonym = f"person-{secrets.token_hex(4)}"
-    for table in ("locks", "drafts"):
-        connection.execute(f"DELETE FROM {table} WHERE annotator = ?", [name])
-    for table in ("sessions", "sign_in_links"):
-        connection.execute(f"DELETE FROM {table} WHERE name = ?", [name])
+    for table, column in (
+        *(("locks", "annotator"), ("drafts", "annotator")),
+        *(("sessions", "name"), ("sign_in_links", "name")),
+    ):
+        connection.execute(text(f"DELETE FROM {table} WHERE {column} = :name"), {"name": name})
     replace(connection, name, pseudonym)
     # The hash of a decision was made with the name, so that a name could be tried against it.
-    connection.execute("INSERT INTO renaming (old, new) VALUES (?, ?)", [pseudonym, pseudonym])
-    for (event_id,) in connection.execute(
-        "SELECT event_id FROM events WHERE reviewer = ?", [pseudonym]
-    ).fetchall():
-        connection.execute(
-            "UPDATE events SET source_hash = ? WHERE event_id = ?",
-            [content_id("erased", event_id, secrets.token_hex(8)), event_id],
-        )
-    connection.execute("DELETE FROM renaming")
+    connection.execute(_RENAME, {"old": pseudonym, "new": pseudonym})
+    for row in connection.execute(_DECIDED, {"name": pseudonym}).all():
+        source_hash = content_id("erased", row.event_id, secrets.token_hex(8))
+        connection.execute(_SET_SOURCE, {"source_hash": source_hash, "event_id": row.event_id})
+    connection.execute(_RENAMED)
     return pseudonym
 
 
-def unite(connection: sqlite3.Connection, folded: Callable[[str], str]) -> None:
+def unite(connection: Connection, folded: Callable[[str], str]) -> None:
     """Make one name of those on decisions that `folded` gives one form: the account's, else the first.
 
     Files of earlier versions may have two, since imports took any name.
@@ -86,15 +92,13 @@ def unite(connection: sqlite3.Connection, folded: Callable[[str], str]) -> None:
         replace(connection, old, new)
 
 
-def spellings(connection: sqlite3.Connection, folded: Callable[[str], str]) -> dict[str, str]:
+def spellings(connection: Connection, folded: Callable[[str], str]) -> dict[str, str]:
     """What each name on a decision becomes that is another spelling of an account's or earlier one."""
-    accounts = connection.execute("SELECT folded, name FROM accounts")
-    first = {row["folded"]: row["name"] for row in accounts}
+    accounts = connection.execute(text("SELECT folded, name FROM accounts"))
+    first = {row.folded: row.name for row in accounts}
     other = {}
-    for row in connection.execute(
-        "SELECT reviewer, min(event_id) FROM events GROUP BY reviewer ORDER BY 2"
-    ):
-        name = first.setdefault(folded(row["reviewer"]), row["reviewer"])
-        if name != row["reviewer"]:
-            other[row["reviewer"]] = name
+    for row in connection.execute(_SPELLINGS):
+        name = first.setdefault(folded(row.reviewer), row.reviewer)
+        if name != row.reviewer:
+            other[row.reviewer] = name
     return other

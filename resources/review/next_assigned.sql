@@ -6,8 +6,8 @@ WHERE
     a.annotator = :reviewer
     AND a.round = :round
     AND a.progress = 'open'
-    AND (:kind IS NULL OR s.kind = :kind)
-    AND s.kind NOT IN (SELECT value FROM json_each(:full))
+    AND (CAST(:kind AS TEXT) IS NULL OR s.kind = :kind)
+    AND (:full = '' OR replace(:full, ' ' || s.kind || ' ', '') = :full)
     AND s.people > (
         SELECT count(*) FROM locks AS l
         WHERE

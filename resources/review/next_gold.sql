@@ -4,8 +4,8 @@ SELECT g.item_id, 1 AS round, i.content_hash
 FROM gold AS g
 JOIN items AS i USING (item_id)
 WHERE
-    (:kind IS NULL OR i.kind = :kind)
-    AND i.kind NOT IN (SELECT value FROM json_each(:full))
+    (CAST(:kind AS TEXT) IS NULL OR i.kind = :kind)
+    AND (:full = '' OR replace(:full, ' ' || i.kind || ' ', '') = :full)
     AND NOT EXISTS (
         SELECT 1 FROM events AS e
         WHERE e.item_id = g.of_item AND e.reviewer = :reviewer

@@ -1,16 +1,16 @@
 -- The first item with a status that this person may decide and that needs more people than have locked it.
--- Those to whom it is assigned have their place kept, unless `any`.
+-- Those to whom it is assigned have their place kept, unless `any`. In `full` kinds stand between blanks.
 SELECT s.item_id, s.round, s.content_hash
 FROM standings AS s
 WHERE
     s.status = :status
     AND (:any OR s.unreserved > 0)
-    AND (:kind IS NULL OR s.kind = :kind)
-    AND s.kind NOT IN (SELECT value FROM json_each(:full))
+    AND (CAST(:kind AS TEXT) IS NULL OR s.kind = :kind)
+    AND (:full = '' OR replace(:full, ' ' || s.kind || ' ', '') = :full)
     AND NOT EXISTS (
         SELECT 1 FROM bars AS b WHERE b.item_id = s.item_id AND b.annotator = :reviewer
     )
-    AND iif(:any, s.people, s.unreserved) > (
+    AND CASE WHEN :any THEN s.people ELSE s.unreserved END > (
         SELECT count(*) FROM locks AS l
         WHERE
             l.item_id = s.item_id

@@ -12,7 +12,7 @@ WITH twice AS (
 )
 SELECT
     i.item_id, i.kind, i.set_id, i.content_hash,
-    CASE WHEN i.kind IN (SELECT value FROM json_each(:labelled)) THEN c.item END AS item
+    CASE WHEN i.kind IN :labelled THEN c.item END AS item
 FROM twice
 JOIN items AS i USING (item_id)
 JOIN item_contents AS c USING (item_id)

@@ -5,9 +5,11 @@ row of the table says that it no longer counts, and the status of its item follo
 inside the caller's transaction.
 """
 
-import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, text
 
 from methods.errors import UserError
 from methods.ids import canonical_json
@@ -15,9 +17,21 @@ from methods.review.decisions import Decision
 from methods.review.process import ReviewState
 from resources.review import events, item_status, items
 from resources.review.clock import now
-from resources.review.locks import AGAIN
+from resources.review.locks import STORE_DRAFT
 
 MAX_REASON = 1000
+_READ = text("""
+SELECT event_id, r.person, r.reason, r.revoked_at
+FROM revocations AS r JOIN events USING (event_id)
+WHERE CAST(:item_id AS TEXT) IS NULL OR item_id = :item_id
+""")
+_LAST = text("""
+SELECT item_id, event_id FROM in_force WHERE reviewer = :person ORDER BY event_id DESC LIMIT 1
+""")
+_REVOKE = text("""
+INSERT INTO revocations (event_id, person, reason, revoked_at)
+VALUES (:event_id, :person, :reason, :revoked_at)
+""")
 
 
 class NotTakenBack(UserError):
@@ -48,27 +62,21 @@ class Revocation:
     revoked_at: str
 
 
-def read(connection: sqlite3.Connection, item_id: str | None = None) -> dict[int, Revocation]:
+def read(connection: Connection, item_id: str | None = None) -> dict[int, Revocation]:
     """The revocations of an item's decisions, or of all, by event id."""
-    rows = connection.execute(
-        "SELECT event_id, r.person, r.reason, r.revoked_at "
-        "FROM revocations AS r JOIN events USING (event_id) "
-        "WHERE :item_id IS NULL OR item_id = :item_id",
-        {"item_id": item_id},
-    )
-    return {row["event_id"]: Revocation(*row) for row in rows}
+    rows = connection.execute(_READ, {"item_id": item_id})
+    return {row.event_id: Revocation(*row) for row in rows}
 
 
-def last_of(connection: sqlite3.Connection, person: str) -> Decision | None:
+def last_of(connection: Connection, person: str) -> Decision | None:
     """The person's last decision if they may take it back, else None."""
-    row = connection.execute(
-        "SELECT item_id, event_id FROM in_force WHERE reviewer = ? ORDER BY event_id DESC LIMIT 1",
-        [person],
-    ).fetchone()
+    row = connection.execute(_LAST, {"person": person}).first()
     if row is None:
         return None
-    decided = events.read(connection, [row["item_id"]])
-    return next((each for each in may_take_back(decided, person) if each.event_id == row[1]), None)
+    decided = events.read(connection, [row.item_id])
+    return next(
+        (each for each in may_take_back(decided, person) if each.event_id == row.event_id), None
+    )
 
 
 def may_take_back(decided: Iterable[Decision], person: str) -> list[Decision]:
@@ -92,7 +100,7 @@ def may_take_back(decided: Iterable[Decision], person: str) -> list[Decision]:
     ]
 
 
-def take_back(connection: sqlite3.Connection, item_id: str, event_id: int, person: str) -> Decision:
+def take_back(connection: Connection, item_id: str, event_id: int, person: str) -> Decision:
     """Take back one's own decision; what it said becomes the person's draft. Raises NotTakenBack."""
     decided = events.read(connection, [item_id])
     own = next((each for each in decided if each.event_id == event_id), None)
@@ -108,20 +116,15 @@ def take_back(connection: sqlite3.Connection, item_id: str, event_id: int, perso
         "note": own.note,
         "seconds": own.seconds,
     }
-    connection.execute(
-        "INSERT INTO drafts (item_id, content_hash, round, annotator, draft, saved_at) "
-        f"VALUES (?, ?, ?, ?, ?, ?) {AGAIN}",
-        [
-            *(own.item_id, own.content_hash, own.round, own.reviewer),
-            *(canonical_json(said), now(connection)),
-        ],
-    )
+    draft = {
+        **{"item_id": own.item_id, "content_hash": own.content_hash, "round": own.round},
+        **{"annotator": person, "draft": canonical_json(said), "saved_at": now(connection)},
+    }
+    connection.execute(STORE_DRAFT, draft)
     return own
 
 
-def reopen(
-    connection: sqlite3.Connection, item_id: str, person: str, round: int, reason: str
-) -> None:
+def reopen(connection: Connection, item_id: str, person: str, round: int, reason: str) -> None:
     """Open an item again: for round 1 all its decisions end, for round 2 the expert's in force.
 
     Raises NotTakenBack.
@@ -145,11 +148,7 @@ def _of_expert(state: ReviewState | None) -> list[Decision]:
     return [] if expert is None else [expert]
 
 
-def _revoke(
-    connection: sqlite3.Connection, ended: list[Decision], person: str, reason: str | None
-) -> None:
-    connection.executemany(
-        "INSERT INTO revocations (event_id, person, reason, revoked_at) VALUES (?, ?, ?, ?)",
-        [(each.event_id, person, reason, now(connection)) for each in ended],
-    )
+def _revoke(connection: Connection, ended: list[Decision], person: str, reason: str | None) -> None:
+    end: dict[str, Any] = {"person": person, "reason": reason, "revoked_at": now(connection)}
+    connection.execute(_REVOKE, [end | {"event_id": each.event_id} for each in ended])
     item_status.update(connection, sorted({each.item_id for each in ended}))

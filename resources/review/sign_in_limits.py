@@ -3,8 +3,9 @@
 What belongs here: the table `sign_in_attempts`. Every function runs inside the caller's transaction.
 """
 
-import sqlite3
 from datetime import datetime, timedelta
+
+from sqlalchemy import Connection, text
 
 from methods.errors import UserError
 from resources.review.clock import stored_time
@@ -15,10 +16,18 @@ ATTEMPTS_PER_ADDRESS = 20
 """More than for a name, since a whole office may share one address."""
 
 # A row means that the limit is reached: the oldest attempt that counts must expire before the next one.
-_OLDEST_THAT_COUNTS = """
-SELECT tried_at FROM sign_in_attempts WHERE {column} = ? AND tried_at > ?
-ORDER BY tried_at DESC LIMIT 1 OFFSET ?
-"""
+_OLDEST_THAT_COUNTS = {
+    column: text(f"""
+SELECT tried_at FROM sign_in_attempts WHERE {column} = :value AND tried_at > :since
+ORDER BY tried_at DESC LIMIT 1 OFFSET :others
+""")
+    for column in ("name_hash", "address")
+}
+_FORGET_OLD = text("DELETE FROM sign_in_attempts WHERE tried_at <= :since")
+_COUNT = text("""
+INSERT INTO sign_in_attempts (name_hash, address, tried_at) VALUES (:name_hash, :address, :tried_at)
+""")
+_FORGET = text("DELETE FROM sign_in_attempts WHERE name_hash = :name_hash")
 
 
 class TooManyAttempts(UserError):
@@ -31,28 +40,23 @@ class TooManyAttempts(UserError):
         super().__init__(f"Too many failed sign-ins: try again in {n} {unit}{'s' * (n != 1)}.")
 
 
-def count_attempt(
-    connection: sqlite3.Connection, name_hash: str, address: str, now: datetime
-) -> None:
+def count_attempt(connection: Connection, name_hash: str, address: str, now: datetime) -> None:
     """Count an attempt for a name and, if known, an address. Raises TooManyAttempts at the limit."""
     since = stored_time(now - ATTEMPTS_WINDOW)
-    connection.execute("DELETE FROM sign_in_attempts WHERE tried_at <= ?", (since,))
+    connection.execute(_FORGET_OLD, {"since": since})
     limits = [("name_hash", name_hash, ATTEMPTS_PER_NAME)]
     if address:
         limits.append(("address", address, ATTEMPTS_PER_ADDRESS))
     for column, value, most in limits:
-        row = connection.execute(
-            _OLDEST_THAT_COUNTS.format(column=column), (value, since, most - 1)
-        ).fetchone()
-        if row is not None:
-            over = datetime.fromisoformat(row["tried_at"]) + ATTEMPTS_WINDOW
+        values = {"value": value, "since": since, "others": most - 1}
+        oldest = connection.execute(_OLDEST_THAT_COUNTS[column], values).scalar()
+        if oldest is not None:
+            over = datetime.fromisoformat(oldest) + ATTEMPTS_WINDOW
             raise TooManyAttempts(max(over - now, timedelta(seconds=1)))
-    connection.execute(
-        "INSERT INTO sign_in_attempts (name_hash, address, tried_at) VALUES (?, ?, ?)",
-        (name_hash, address, stored_time(now)),
-    )
+    attempt = {"name_hash": name_hash, "address": address, "tried_at": stored_time(now)}
+    connection.execute(_COUNT, attempt)
 
 
-def forget_attempts(connection: sqlite3.Connection, name_hash: str) -> None:
+def forget_attempts(connection: Connection, name_hash: str) -> None:
     """Forget the attempts for a name after a successful sign-in."""
-    connection.execute("DELETE FROM sign_in_attempts WHERE name_hash = ?", (name_hash,))
+    connection.execute(_FORGET, {"name_hash": name_hash})

@@ -4,11 +4,12 @@ What belongs here: which calls there are, each one transaction, and how far peop
 modules of this folder read and write the rows.
 """
 
-import sqlite3
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
+
+from sqlalchemy import text
 
 from methods.ids import content_id
 from methods.review.decisions import Decision, QueueItem
@@ -20,6 +21,7 @@ from resources.review import (
     assignments,
     comments,
     events,
+    fingerprints,
     gold,
     item_status,
     items,
@@ -29,11 +31,11 @@ from resources.review import (
     names,
     revocations,
 )
-from resources.review.accounts import folded_name
 from resources.review.assignments import Assigned
 from resources.review.clock import now, time_of_day
 from resources.review.comments import Comment
-from resources.review.file import ReviewFile, sql
+from resources.review.credentials import folded_name
+from resources.review.fingerprints import Completion
 from resources.review.gold import NewGold
 from resources.review.items import Filters, ItemSummary, Progress, QueueChanges
 from resources.review.lead import Hold, Outlook, Overview
@@ -41,35 +43,11 @@ from resources.review.loading import Ended
 from resources.review.locks import ANY_DRAFT, Claim, Lock, WhyNot
 from resources.review.revocations import Revocation
 from resources.review.rules import read_rules
-from resources.store_backend import open_store
+from resources.review.tables import REVIEW
+from resources.stores import open_store
 from resources.stores.address import database
 
-
-class Completion(NamedTuple):
-    """One kind: how many items it has, how many of them need a decision, how many decisions.
-
-    `fingerprint` changes with every decision on one of its items, and with its items and contents.
-    """
-
-    kind: str
-    n_items: int
-    n_open: int
-    n_decisions: int
-    fingerprint: str
-
-
-def read(connection: sqlite3.Connection) -> list[Completion]:
-    """Every kind that has queued items, in order of its name."""
-    return [
-        Completion(
-            kind, n_items, n_open, n_decisions, content_id(last, *filter(None, [ended]), contents)
-        )
-        for kind, n_items, n_open, n_decisions, last, ended, contents in connection.execute(
-            sql("completion")
-        )
-    ]
-
-
+_HAS_DECIDED = text("SELECT 1 FROM in_force WHERE reviewer = :reviewer LIMIT 1")
 RULES_FILE = "review.yaml"
 ALL = Filters()
 
@@ -77,7 +55,7 @@ ALL = Filters()
 class ReviewStore:
     """The review queue, decisions, locks and drafts; safe among threads and processes.
 
-    Each thread keeps a connection. What a call has stored is on disk when it returns. The rules are
+    What a call has stored is on disk when it returns. The rules are
     read from `review.yaml` beside the file when a store is opened, and hold for every process from
     then on; of a database that machines share, one without that file leaves the rules as they are.
     Raises RulesError when they cannot be read.
@@ -88,28 +66,32 @@ class ReviewStore:
         # First of all: who refuses the rules must not have opened the file.
         rules_path = self.path.with_name(RULES_FILE)
         rules = read_rules(rules_path)
-        self._file = open_store(ReviewFile, self.path)
+        self._store = open_store(REVIEW, self.path)
         if database() is None and not is_writable(self.path):
             return  # Who only reads sees the rules that the store has.
         own_rules = rules_path.exists() or database() is None
-        if own_rules and not item_status.follow(self._file.connection, rules):
-            with self._file.transaction() as connection:
+        with self._store.read() as connection:
+            outdated = own_rules and not item_status.follow(connection, rules)
+            spelled = bool(names.spellings(connection, folded_name))
+        if outdated:
+            with self._store.transaction() as connection:
                 item_status.set_rules(connection, rules)
-        if names.spellings(self._file.connection, folded_name):
-            with self._file.transaction() as connection:
+        if spelled:
+            with self._store.transaction() as connection:
                 names.unite(connection, folded_name)
 
     def close(self) -> None:
-        """Close this thread's connection; the next call opens another."""
-        self._file.close()
+        """Close the connections that nobody uses; the next call opens others."""
+        self._store.close()
 
     def rules(self) -> RuleBook:
         """The rules that hold now."""
-        return item_status.current_rules(self._file.connection)
+        with self._store.read() as connection:
+            return item_status.current_rules(connection)
 
     def rebuild(self) -> None:
         """Compute the stored status of every item again from the events."""
-        with self._file.transaction() as connection:
+        with self._store.transaction() as connection:
             item_status.rebuild(connection)
 
     # --- Items -----------------------------------------------------------------------------------
@@ -124,77 +106,86 @@ class ReviewStore:
         """
         # Before the transaction: people who decide wait for its end.
         hashed = [(item, content_id(item)) for item in queue]
-        with self._file.transaction() as connection:
+        with self._store.transaction() as connection:
+            locks.delete_old(connection)
             return items.update_queue(connection, hashed, kinds)
 
     def items(self, kinds: Sequence[str] = tuple(KINDS)) -> list[QueueItem]:
         """The queued items of these kinds, in their order."""
-        return items.queued(self._file.connection, kinds)
+        with self._store.read() as connection:
+            return items.queued(connection, kinds)
 
     def item(self, item_id: str) -> QueueItem | None:
         """The item as it was last queued, withdrawn or not; None for an unknown one."""
-        return items.read(self._file.connection, item_id)
+        with self._store.read() as connection:
+            return items.read(connection, item_id)
 
     def state(self, item_id: str) -> ReviewState | None:
         """The state of an item after all decisions; `state.item` has the content that the next
         decision is made on, such as the one with the edits of round 1."""
-        item = self.item(item_id)
-        return None if item is None else item_status.state(self._file.connection, item)
+        with self._store.snapshot() as connection:
+            item = items.read(connection, item_id)
+            return None if item is None else item_status.state(connection, item)
 
     def page(
         self, filters: Filters = ALL, offset: int = 0, limit: int = 50
     ) -> tuple[list[ItemSummary], int]:
         """One page of the queued items that match the filters, in their order, and how many match: of a
         text, at most `counted_of`."""
-        return items.page(self._file.connection, filters, offset, limit)
+        with self._store.snapshot() as connection:
+            return items.page(connection, filters, offset, limit)
 
     def progress(self) -> list[Progress]:
         """How many queued items have which status, by kind."""
-        return items.progress(self._file.connection)
+        with self._store.read() as connection:
+            return items.progress(connection)
 
     def completion(self) -> list[Completion]:
         """How far people are with each kind that has queued items, in order of its name."""
-        return read(self._file.connection)
+        with self._store.snapshot() as connection:
+            return fingerprints.completion(connection)
 
     def decided(self) -> str:
         """A hash of what people decided: the decisions, the items that they are on, and the rules.
 
         It is the same whatever is queued, held or typed meanwhile.
         """
-        with self._file.snapshot() as connection:
-            found = connection.execute(sql("decided")).fetchall()
-        return content_id(self.rules().model_dump_json(), *map(list, found))
+        with self._store.snapshot() as connection:
+            return fingerprints.decided(connection)
 
     # --- For the lead ----------------------------------------------------------------------------
 
     def overview(self) -> Overview:
         """Figures of the whole review: people, agreement, disputes, when it will be done."""
-        with self._file.snapshot() as connection:
+        with self._store.snapshot() as connection:
             rules = item_status.current_rules(connection)
             return lead.overview(connection, rules, time_of_day(connection).date())
 
     def outlook(self) -> Outlook:
         """What is still to be done, without the figures of people and their agreement."""
-        with self._file.snapshot() as connection:
+        with self._store.snapshot() as connection:
             rules = item_status.current_rules(connection)
             return lead.outlook(connection, rules, time_of_day(connection).date())
 
     def work(self) -> list[Work]:
         """Every decision without its texts, in the order they were stored."""
-        return lead.work(self._file.connection)
+        with self._store.read() as connection:
+            return lead.work(connection)
 
     def holds(self) -> list[Hold]:
         """Every item that somebody has locked; first those of whom nothing was heard for longest."""
-        return lead.holds(self._file.connection)
+        with self._store.read() as connection:
+            return lead.holds(connection)
 
     def release(self, item_id: str, annotator: str) -> bool:
         """End a person's hold on an item, and keep the draft; False where there is no such hold."""
-        with self._file.transaction() as connection:
+        with self._store.transaction() as connection:
             return lead.release(connection, item_id, annotator)
 
     def assignments(self) -> list[Assigned]:
         """The assignments that have not ended, with their progress, in the order they were made."""
-        return assignments.current(self._file.connection)
+        with self._store.read() as connection:
+            return assignments.current(connection)
 
     def assign(
         self,
@@ -211,7 +202,7 @@ class ReviewStore:
         Shares of the same items follow each other. `share` is above 0 and at most 1, `bucket` from 1 to
         BUCKETS. Items that are queued later are assigned as well.
         """
-        with self._file.transaction() as connection:
+        with self._store.transaction() as connection:
             round = ROUND_OF_ROLE[role]
             assignments.assign(
                 connection, annotator, round, kind, bucket, share, made_by, now(connection)
@@ -219,34 +210,36 @@ class ReviewStore:
 
     def end_assignment(self, assignment_id: int, made_by: str) -> bool:
         """End an assignment: what is left of it is anybody's again; False where there is none."""
-        with self._file.transaction() as connection:
+        with self._store.transaction() as connection:
             return assignments.end(connection, assignment_id, made_by, now(connection))
 
     def make_gold(self, n_items: int, made_by: str) -> int:
         """Make gold of the last `n_items` items that experts decided; returns how many that were."""
-        with self._file.transaction() as connection:
+        with self._store.transaction() as connection:
             rules = item_status.current_rules(connection)
             return gold.make(connection, n_items, rules, made_by, now(connection))
 
     def gold(self) -> list[dict[str, Any]]:
         """The rows of gold items: item_id, of_item, expected (JSON), made_by, made_at."""
-        return gold.read(self._file.connection)
+        with self._store.read() as connection:
+            return gold.read(connection)
 
     def in_calibration(self, reviewer: str) -> bool:
         """Whether the person is given gold items alone, which a new annotator must pass."""
-        with self._file.snapshot() as connection:
+        with self._store.snapshot() as connection:
             rules = item_status.current_rules(connection)
             return gold.in_calibration(connection, reviewer, rules)
 
     def changes(self) -> tuple[int, str]:
         """What figures follow from: a number that grows with every decision and with every one that is
         taken back, and a hash of the rest: items, gold, rules, names."""
-        n_changes, *rest = self._file.connection.execute(sql("changes")).fetchone()
-        return int(n_changes), content_id(*map(str, rest))
+        with self._store.snapshot() as connection:
+            return fingerprints.changes(connection)
 
     def time(self) -> datetime:
         """The time of a decision that is made now, in UTC: the same on every machine."""
-        return time_of_day(self._file.connection)
+        with self._store.read() as connection:
+            return time_of_day(connection)
 
     # --- Locks and drafts ------------------------------------------------------------------------
 
@@ -260,23 +253,23 @@ class ReviewStore:
         have locked as it needs, or that is over their quota for the day. A person who has a lock
         already gets it again, renewed. With `item_id` an annotator may also lock a rejected item.
         """
-        with self._file.transaction() as connection:
+        with self._store.transaction() as connection:
             return locks.lock_item(connection, reviewer, role, kind, item_id)
 
     def why_not(self, reviewer: str, role: str, item_id: str) -> WhyNot:
         """Why `lock_item` gives the person no lock on this item."""
-        with self._file.snapshot() as connection:
+        with self._store.snapshot() as connection:
             return locks.why_not(connection, reviewer, role, item_id)
 
     def renew_lock(self, claim: Claim) -> bool:
         """Extend a lock to LOCK_SECONDS from now; False when it has expired, was given back, or is
         somebody else's."""
-        with self._file.transaction() as connection:
+        with self._store.transaction() as connection:
             return locks.renew(connection, claim)
 
     def unlock(self, claim: Claim) -> None:
         """Give the item back undecided; the draft is kept."""
-        with self._file.transaction() as connection:
+        with self._store.transaction() as connection:
             locks.unlock(connection, claim)
 
     def save_draft(
@@ -288,7 +281,7 @@ class ReviewStore:
         Raises LockLost for an unknown lock, OtherDraft when the stored draft has another version than
         `based_on` (None: there was none).
         """
-        with self._file.transaction() as connection:
+        with self._store.transaction() as connection:
             return locks.save_draft(connection, claim, draft, based_on)
 
     def draft(self, claim: Claim) -> dict[str, Any] | None:
@@ -297,7 +290,8 @@ class ReviewStore:
 
     def draft_and_version(self, claim: Claim) -> tuple[dict[str, Any] | None, str | None]:
         """The draft and its version; None and None where there is none."""
-        return locks.draft(self._file.connection, claim)
+        with self._store.read() as connection:
+            return locks.draft(connection, claim)
 
     def decide(self, token: str, decision: Decision, based_on: str | None = ANY_DRAFT) -> int:
         """Store the decision on a locked item, and delete the lock and the draft. Returns the event id.
@@ -306,19 +300,20 @@ class ReviewStore:
         expired, StaleDecision when the item has changed or was decided meanwhile, OtherDraft as
         `save_draft` does; nothing is stored then. The same decision again gives the same event id.
         """
-        with self._file.transaction() as connection:
+        with self._store.transaction() as connection:
             return locks.decide(connection, token, decision, based_on)
 
     # --- Changes of mind -------------------------------------------------------------------------
 
     def last_decision(self, reviewer: str) -> Decision | None:
         """The person's last decision if they may take it back, else None."""
-        return revocations.last_of(self._file.connection, reviewer)
+        with self._store.read() as connection:
+            return revocations.last_of(connection, reviewer)
 
     def take_back(self, item_id: str, event_id: int, reviewer: str) -> Decision:
         """Take back one's own decision on the item, which becomes one's draft. Raises NotTakenBack when
         somebody has decided on it since, or in the same round."""
-        with self._file.transaction() as connection:
+        with self._store.transaction() as connection:
             return revocations.take_back(connection, item_id, event_id, reviewer)
 
     def reopen(self, item_id: str, person: str, round: int, reason: str) -> None:
@@ -326,12 +321,13 @@ class ReviewStore:
 
         Raises NotTakenBack.
         """
-        with self._file.transaction() as connection:
+        with self._store.transaction() as connection:
             revocations.reopen(connection, item_id, person, round, reason)
 
     def revocations(self, item_id: str | None = None) -> dict[int, Revocation]:
         """Which decisions on an item, or on all, were taken back, and by whom, by event id."""
-        return revocations.read(self._file.connection, item_id)
+        with self._store.read() as connection:
+            return revocations.read(connection, item_id)
 
     # --- Comments --------------------------------------------------------------------------------
 
@@ -339,16 +335,17 @@ class ReviewStore:
         self, item_id: str, author: str, text: str, addressee: str | None = None
     ) -> Comment:
         """Write a comment on an item, to one person or to everybody who may read it."""
-        with self._file.transaction() as connection:
+        with self._store.transaction() as connection:
             return comments.add(connection, item_id, author, text, addressee)
 
     def comments(self, item_id: str | None = None) -> list[Comment]:
         """The comments on an item, or on all, in the order they were written."""
-        return comments.read(self._file.connection, item_id)
+        with self._store.read() as connection:
+            return comments.read(connection, item_id)
 
     def visible_comments(self, item_id: str, reader: str, role: str) -> list[Comment]:
         """The item's comments that this person may see: as blind as the decisions are."""
-        with self._file.snapshot() as connection:
+        with self._store.snapshot() as connection:
             item = items.read(connection, item_id)
             state = None if item is None else item_status.state(connection, item)
             return comments.visible(connection, item_id, reader, role, state)
@@ -358,11 +355,11 @@ class ReviewStore:
     def append(self, decisions: Iterable[Decision]) -> tuple[int, int]:
         """Store decisions made outside the app, all or none: (n_added, n_known).
 
-        A decision whose source hash is stored already is left out. Raises sqlite3.IntegrityError, and
-        stores nothing, when one breaks the table's rules.
+        A decision whose source hash is stored already is left out. Raises IntegrityError of SQLAlchemy,
+        and stores nothing, when one breaks the table's rules.
         """
         decisions = list(decisions)
-        with self._file.transaction() as connection:
+        with self._store.transaction() as connection:
             added = [
                 decision
                 for decision in decisions
@@ -380,24 +377,26 @@ class ReviewStore:
         """Store decisions with their ends, comments and gold items of another store: (decisions and
         comments that were added, rows that were known). All or none; what is there already is left as
         it is."""
-        with self._file.transaction() as connection:
+        with self._store.transaction() as connection:
             return loading.load(connection, decided, written, golden)
 
     def event_of(self, decision: Decision) -> int | None:
         """The id of the same decision in this store, whatever its person is called now; else None."""
-        return events.same(self._file.connection, decision)
+        with self._store.read() as connection:
+            return events.same(connection, decision)
 
     def has_decided(self, reviewer: str) -> bool:
         """Whether the person has decided or skipped anything."""
-        query = "SELECT 1 FROM in_force WHERE reviewer = ? LIMIT 1"
-        return self._file.connection.execute(query, [reviewer]).fetchone() is not None
+        with self._store.read() as connection:
+            return connection.execute(_HAS_DECIDED, {"reviewer": reviewer}).first() is not None
 
     def decisions(
         self, item_ids: Iterable[str] | None = None, *, revoked: bool = False
     ) -> list[Decision]:
         """Decisions in the order they were stored: of these items, or of all. Those that were taken
         back are left out, unless `revoked`."""
-        return events.read(self._file.connection, item_ids, revoked=revoked)
+        with self._store.snapshot() as connection:
+            return events.read(connection, item_ids, revoked=revoked)
 
     def visible_decisions(
         self, item_id: str, reviewer: str, role: str, *, revoked: bool = False
@@ -406,7 +405,7 @@ class ReviewStore:
 
         Everybody sees their own, and those of others once round 1 is complete; admins see all.
         """
-        with self._file.snapshot() as connection:
+        with self._store.snapshot() as connection:
             decided = events.read(connection, [item_id], revoked=revoked)
             item = items.read(connection, item_id)
             if role == "admin":

@@ -6,8 +6,8 @@ FROM standings AS s
 WHERE
     s.item_id = :item_id
     AND s.round = :round
-    AND (:kind IS NULL OR s.kind = :kind)
-    AND s.kind NOT IN (SELECT value FROM json_each(:full))
+    AND (CAST(:kind AS TEXT) IS NULL OR s.kind = :kind)
+    AND (:full = '' OR replace(:full, ' ' || s.kind || ' ', '') = :full)
     AND NOT EXISTS (
         SELECT 1 FROM bars AS b WHERE b.item_id = s.item_id AND b.annotator = :reviewer
     )
@@ -19,7 +19,7 @@ WHERE
                 AND a.progress = 'open'
         )
     )
-    AND max(s.people, 1) > (
+    AND CASE WHEN s.people > 1 THEN s.people ELSE 1 END > (
         SELECT count(*) FROM locks AS l
         WHERE
             l.item_id = s.item_id

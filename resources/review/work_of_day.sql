@@ -5,6 +5,6 @@ FROM (
     WHERE reviewer = :reviewer AND decided_at >= :today AND verdict <> 'skip'
     UNION ALL
     SELECT item_id FROM locks WHERE annotator = :reviewer AND expires_at > :now
-)
+) AS today
 JOIN items AS i USING (item_id)
 GROUP BY i.kind

@@ -1,6 +1,6 @@
 """Bringing a home to what several machines share, and back: stores, tables, pictures, releases, pages.
 
-What belongs here: what is brought, and in which order. Rows of stores are `store_backend.py`'s, tables
+What belongs here: what is brought, and in which order. Rows of stores are `stores/copies.py`'s, tables
 `warehouse/transfer.py`'s, files `files/object_storage.py`'s. The home keeps what it has.
 """
 
@@ -10,7 +10,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from methods.errors import UserError
-from resources import store_backend
 from resources.files import home
 from resources.files import object_storage as shared_files
 from resources.files.atomic import write_atomically
@@ -18,6 +17,7 @@ from resources.images.store import SHARED, ImageNotStored, open_images
 from resources.migrations import StoreError
 from resources.site.sample_browser import site_path
 from resources.stores.address import VARIABLE, shown_database
+from resources.stores.copies import copy_store, fill_store
 from resources.stores_of_home import SQLITE
 from resources.upkeep.cleaning import require_unused
 from resources.warehouse import Warehouse, lake_connection
@@ -94,7 +94,7 @@ def _stores(database: str) -> Iterator[str]:
     for name, kind in SQLITE.items():
         path = home.home() / name
         if path.exists():
-            n_rows = store_backend.fill_store(kind, path)
+            n_rows = fill_store(kind, path)
             done = (
                 "was brought there before" if n_rows is None else f"{n_rows:,} rows, each compared"
             )
@@ -112,7 +112,7 @@ def _stores_back() -> Iterator[str]:
     for path, kind in paths.items():
         draft = path.with_name(f"{path.name}.back")
         draft.unlink(missing_ok=True)
-        store_backend.copy_store(kind, path, draft)
+        copy_store(kind, path, draft)
         draft.rename(path)
         yield f"{path.name}: brought back"
 

@@ -10,28 +10,15 @@ import duckdb
 
 from resources.images.index import INDEX
 from resources.llm.ledger.file import LEDGER
-from resources.review.file import ReviewFile
-from resources.sqlite_file import SqliteFile
-from resources.stores import StoreKind
-from resources.stores.sqlite import SqliteStore
+from resources.review.tables import REVIEW
 from resources.warehouse import STAGES
 
-Kind = type[SqliteFile] | StoreKind
-SQLITE: dict[str, Kind] = {
+SQLITE = {
     "ledger.sqlite": LEDGER,
-    "review.sqlite": ReviewFile,
+    "review.sqlite": REVIEW,
     "image_index.sqlite": INDEX,
 }
 Rows = dict[str, list[Any]]
-
-
-def open_file(kind: Kind, path: Path) -> SqliteStore | SqliteFile:
-    return SqliteStore(kind, path) if isinstance(kind, StoreKind) else kind(path)
-
-
-def steps_of(kind: Kind) -> Path:
-    """The folder with the steps of a kind."""
-    return kind.steps if isinstance(kind, StoreKind) else kind.migrations_folder()
 
 
 def rows_of_duckdb(path: Path) -> Rows:

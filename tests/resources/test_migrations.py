@@ -16,9 +16,9 @@ from resources.files.home import REPO_ROOT
 from resources.images.index import ImageIndex
 from resources.llm.ledger.ledger import Ledger
 from resources.migrations import BASELINE, StoreError, current_version, migrations
-from resources.review.file import ReviewFile
 from resources.review.store import ReviewStore
-from resources.stores import look
+from resources.review.tables import REVIEW
+from resources.stores import StoreKind, look
 from resources.stores.sqlite import SqliteStore, require_upgradable
 from resources.warehouse import Warehouse, WarehouseError
 from resources.warehouse.declarations import sql_text
@@ -38,17 +38,14 @@ from tests.resources.older_stores import (
 )
 from tests.resources.store_files import (
     SQLITE,
-    Kind,
     assert_same_rows,
     form_of_duckdb,
     form_of_sqlite,
-    open_file,
     rows_of_duckdb,
     rows_of_sqlite,
-    steps_of,
 )
 
-FOLDERS = [MIGRATIONS, *(steps_of(kind) for kind in SQLITE.values())]
+FOLDERS = [MIGRATIONS, *(kind.steps for kind in SQLITE.values())]
 OF_ANALYSES = (
     "extraction_quality",
     "group_spreads",
@@ -77,6 +74,7 @@ LANDED = {
     "resources/review/migrations/0102_lead.sql": "00e21a2ae30dc9c9",
     "resources/review/migrations/0103_view_of_decisions.sql": "177f012a2ff9bfbb",
     "sql/migrations/0100_findings.sql": "959cd18d5131510f",
+    "resources/review/migrations/0104_clock.sql": "c670d4bbbab876e2",
     "sql/migrations/0101_how_intervals_are_made.sql": "bf98fe39bc42b627",
     "sql/migrations/0102_site.sql": "d02674b3f12da554",
     "sql/migrations/0103_what_probes_show.sql": "1d613eb799e47eb4",
@@ -128,12 +126,12 @@ def test_a_kept_warehouse_gets_the_form_that_sql_declares_and_loses_no_row(
 
 @pytest.mark.parametrize(("name", "kind"), SQLITE.items(), ids=list(SQLITE))
 def test_a_kept_sqlite_file_gets_the_form_that_its_schema_declares_and_loses_no_row(
-    name: str, kind: Kind, home: Path, tmp_path: Path
+    name: str, kind: StoreKind, home: Path, tmp_path: Path
 ) -> None:
     before = rows_of_sqlite(home / name)
 
-    open_file(kind, home / name)
-    open_file(kind, tmp_path / "new.sqlite")
+    SqliteStore(kind, home / name)
+    SqliteStore(kind, tmp_path / "new.sqlite")
 
     assert form_of_sqlite(home / name) == form_of_sqlite(tmp_path / "new.sqlite")
     after = rows_of_sqlite(home / name)
@@ -196,18 +194,37 @@ def test_a_warehouse_of_the_baseline_without_findings_opens_and_keeps_its_scores
     assert_same_rows({"scores": after["evaluate.scores"]}, {"scores": scores})
 
 
+@pytest.mark.parametrize("version", [100, 101, 102, 103])
+def test_a_review_store_of_each_version_gets_the_form_of_a_new_one(
+    tmp_path: Path, version: int
+) -> None:
+    path = unpack(tmp_path) / "review.sqlite"
+    decided = rows_of_sqlite(path)["events"]
+    with closing(sqlite3.connect(path)) as connection:
+        for step in migrations(REVIEW.steps)[: version - BASELINE]:
+            connection.executescript(step.text())
+        connection.execute(f"PRAGMA user_version = {version}")
+
+    require_upgradable(REVIEW, path)
+    ReviewStore(path)
+
+    ReviewStore(tmp_path / "new.sqlite")
+    assert form_of_sqlite(path) == form_of_sqlite(tmp_path / "new.sqlite")
+    assert rows_of_sqlite(path)["events"] == decided != []
+
+
 def test_a_review_store_whose_first_step_lacked_a_view_gets_it(tmp_path: Path) -> None:
     path = unpack(tmp_path) / "review.sqlite"
-    step = migrations(ReviewFile.migrations_folder())[0]
+    step = migrations(REVIEW.steps)[0]
     with closing(sqlite3.connect(path)) as connection:
         connection.executescript(step.text())
         connection.execute("DROP VIEW in_force")
         connection.execute(f"PRAGMA user_version = {step.version}")
 
-    ReviewFile.require_upgradable(path)
-    ReviewFile(path)
+    require_upgradable(REVIEW, path)
+    SqliteStore(REVIEW, path)
 
-    ReviewFile(tmp_path / "new.sqlite")
+    SqliteStore(REVIEW, tmp_path / "new.sqlite")
     assert form_of_sqlite(path) == form_of_sqlite(tmp_path / "new.sqlite")
 
 
@@ -347,7 +364,7 @@ def test_a_store_of_a_later_version_is_refused_in_one_sentence_and_not_touched(
     name: str, tmp_path: Path
 ) -> None:
     give_version(tmp_path / name, 999)
-    known = current_version(steps_of(SQLITE[name]) if name in SQLITE else MIGRATIONS)
+    known = current_version(SQLITE[name].steps if name in SQLITE else MIGRATIONS)
 
     assert str(refusal(tmp_path / name)) == (
         f"{tmp_path / name} has version 999 and this version of vlm-loom knows versions up to {known}: "

@@ -10,11 +10,7 @@ from resources.files.home import REPO_ROOT
 
 SOURCES = ("assets", "dagster_project", "extras", "methods", "resources", "review")
 STORES = (
-    "resources/sqlite_file.py",
-    "resources/sqlite_connection.py",
-    "resources/store_backend.py",
     "resources/stores/",
-    "resources/postgres/",
     "resources/llm/ledger/",
     "resources/llm/shared/",
     "resources/review/",
@@ -32,7 +28,6 @@ OWNERS = {
     ),
     "psycopg": (
         "resources/stores/",
-        "resources/postgres/",
         "resources/warehouse/lake_connection.py",  # locks of writers, beside the catalogue
         "dagster_project/shared_marks.py",  # marks of runs, beside Dagster's own storage
     ),
@@ -42,7 +37,6 @@ OWNERS = {
         "dagster_project/storage.py",  # Dagster's own storage, and the next
         "dagster_project/shared_storage.py",
     ),
-    "sqlglot": ("resources/postgres/",),
     "duckdb": (
         BACKUP,
         DAMAGE,

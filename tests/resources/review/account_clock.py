@@ -1,12 +1,11 @@
 """Accounts whose time passes when told to, and a look at what their store keeps."""
 
-import re
 from datetime import UTC, datetime, timedelta
 
 from argon2 import PasswordHasher
 
 from resources.review.accounts import Accounts
-from resources.review.file import ReviewFile
+from resources.review.tables import METADATA
 from tests.resources.review.review_queue import rows
 
 RIGHT, WRONG = "correct horse battery", "incorrect horse battery"
@@ -33,8 +32,8 @@ def accounts_at(folder, clock, hasher=CHEAP):
 
 def text_of(accounts):
     """Everything that the store keeps, of every table."""
-    declared = "".join(path.read_text() for path in ReviewFile.SCHEMA)
-    tables = re.findall(r"CREATE TABLE IF NOT EXISTS (\w+)", declared)
     return "\n".join(
-        f"{table} {row}" for table in tables for row in rows(accounts, f"SELECT * FROM {table}")
+        f"{table} {row}"
+        for table in METADATA.tables
+        for row in rows(accounts, f"SELECT * FROM {table}")
     )

@@ -4,6 +4,8 @@ import random
 import time
 from datetime import UTC, datetime
 
+from sqlalchemy import text
+
 from methods.ids import content_id
 from methods.review.decisions import Decision
 from resources.review.store import ReviewStore
@@ -79,19 +81,22 @@ def kept(store):
     return [rows(store, f"SELECT * FROM {table} ORDER BY 1, 2") for table in ("standings", "bars")]
 
 
-def by_hand(store):
-    """The store's own connection, for what its methods do not do: each statement by itself."""
-    return store._file.connection
+def change(store, statement, **values):
+    """Run a statement, for what the store's methods do not do."""
+    with store._store.transaction() as connection:
+        connection.execute(text(statement), values)
 
 
-def rows(store, query, *values):
+def rows(store, query, **values):
     """What a query finds in the store."""
-    return list(map(tuple, by_hand(store).execute(query, values)))
+    with store._store.read() as connection:
+        return list(map(tuple, connection.execute(text(query), values)))
 
 
 def columns(store, table):
     """The names of a table's columns."""
-    return [column[0] for column in by_hand(store).execute(f"SELECT * FROM {table}").description]
+    with store._store.read() as connection:
+        return list(connection.execute(text(f"SELECT * FROM {table}")).keys())
 
 
 def lock_all(path, annotator, item_ids, n_people):

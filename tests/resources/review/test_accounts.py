@@ -16,7 +16,7 @@ from resources.review.accounts import (
     AccountError,
 )
 from tests.resources.review.account_clock import RIGHT, WRONG, Clock, accounts_at, text_of
-from tests.resources.review.review_queue import by_hand
+from tests.resources.review.review_queue import change
 
 
 @pytest.fixture
@@ -213,9 +213,9 @@ class TestSessions:
         assert accounts.session(token) is None
         assert accounts.session(hers)
 
-    def test_an_account_disabled_in_the_file_by_hand_is_signed_out(self, accounts, token):
+    def test_an_account_disabled_in_the_file_change_is_signed_out(self, accounts, token):
         link = accounts.link("bob")
-        by_hand(accounts).execute("UPDATE accounts SET disabled_at = '2026-01-01'")
+        change(accounts, "UPDATE accounts SET disabled_at = '2026-01-01'")
 
         assert accounts.session(token) is None
         assert accounts.invited(link) is accounts.use_link(link) is None

@@ -1,14 +1,14 @@
 """Who is given what: reserved places, the setting for afterwards, priorities, new items."""
 
-import sqlite3
 from collections import Counter
 
 import pytest
+from sqlalchemy.exc import IntegrityError
 
 from methods.review.assignment import BUCKETS, place_of
 from resources.review.store import ReviewStore
 from tests.resources.review.review_queue import (
-    by_hand,
+    change,
     item,
     kept,
     queue,
@@ -40,10 +40,8 @@ def store(tmp_path):
 
 
 def covered(store, name):
-    rows = store._file.connection.execute(
-        "SELECT item_id FROM assigned WHERE annotator = ?", [name]
-    )
-    return {row["item_id"] for row in rows}
+    found = rows(store, "SELECT item_id FROM assigned WHERE annotator = :name", name=name)
+    return {item_id for (item_id,) in found}
 
 
 def test_assigned_items_are_kept_for_their_person_who_gets_them_first(store):
@@ -137,9 +135,9 @@ def test_assignments_are_events(store):
     store.end_assignment(1, "ada")
     made = rows(store, "SELECT assignment_id, ends, annotator, made_by FROM assignments")
     assert made == [(1, None, "ann", "ada"), (2, 1, None, "ada")]
-    for change in ("DELETE FROM assignments", "UPDATE assignments SET share = 1"):
-        with pytest.raises(sqlite3.IntegrityError, match="append-only"):
-            by_hand(store).execute(change)
+    for statement in ("DELETE FROM assignments", "UPDATE assignments SET share = 1"):
+        with pytest.raises(IntegrityError, match="append-only"):
+            change(store, statement)
 
 
 def test_what_the_checks_found_comes_first_and_disputes_before_other_items(tmp_path):

@@ -6,7 +6,7 @@ import pytest
 
 from methods.review.decisions import StaleDecision
 from methods.review.gold import is_due
-from tests.resources.review.review_queue import kept, queue, verdict, with_rules, work
+from tests.resources.review.review_queue import kept, queue, rows, verdict, with_rules, work
 
 
 def decide_all(store, n, says="accept"):
@@ -73,7 +73,7 @@ def test_gold_is_made_once_of_what_experts_decided(store):
 
 
 def test_nobody_opens_gold_by_its_address(store):
-    gold_id = store._file.connection.execute("SELECT item_id FROM gold").fetchone()[0]
+    gold_id = rows(store, "SELECT item_id FROM gold")[0][0]
     assert store.lock_item("new", "annotator", item_id=gold_id) is None
     assert store.lock_item("eve", "expert", item_id=gold_id) is None
 

@@ -63,7 +63,7 @@ def test_needed_decisions_are_counted_by_round(store):
     both(store, "item-0", "accept", "reject")  # An expert's turn.
     both(store, "item-1")
     work(store, "ann", item_id="item-2")
-    with store._file.snapshot() as connection:
+    with store._store.snapshot() as connection:
         needed = lead.needed(connection, store.rules())
     # Nine items lack two, one lacks one. Of two items past round 1 one went to an expert, so five of
     # the ten that are open are expected to, beside the one that waits.

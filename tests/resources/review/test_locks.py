@@ -23,16 +23,10 @@ class Time:
     """Time as the store sees it; `pass_by` moves it on."""
 
     def __init__(self, monkeypatch):
-        self.passed, since_boot, wall = 0.0, clock.since_boot, clock.wall
-        monkeypatch.setattr(clock, "since_boot", lambda: since_boot() + self.passed)
-        monkeypatch.setattr(clock, "wall", lambda: wall() + self.passed)
-        of_server = clock.server_seconds
-
-        def server_seconds(connection):
-            seconds = of_server(connection)
-            return None if seconds is None else seconds + self.passed
-
-        monkeypatch.setattr(clock, "server_seconds", server_seconds)
+        self.passed, seconds = 0.0, clock.database_seconds
+        monkeypatch.setattr(
+            clock, "database_seconds", lambda connection: seconds(connection) + self.passed
+        )
 
     def pass_by(self, seconds):
         self.passed += seconds

@@ -13,7 +13,7 @@ from methods.review.process import Rules
 from resources.review.items import Filters
 from resources.review.store import ReviewStore
 from tests.plugins.backends import OnSameStores
-from tests.resources.review.review_queue import kept, lock_all, queue, verdict, with_rules
+from tests.resources.review.review_queue import kept, lock_all, queue, rows, verdict, with_rules
 from tests.shared import PROCESSES
 
 THREADS = 20
@@ -128,8 +128,7 @@ def test_every_commit_waits_for_the_disk(tmp_path):
     store = ReviewStore(tmp_path / "review.sqlite")
     pragmas = ("journal_mode", "synchronous", "busy_timeout")
 
-    connection = store._file.connection
-    assert [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in pragmas] == [
+    assert [rows(store, f"PRAGMA {name}")[0][0] for name in pragmas] == [
         "wal",
         2,  # FULL
         60_000,

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from resources.review.accounts import checked_name, folded_name
+from resources.review.credentials import checked_name, folded_name
 
 
 @pytest.mark.parametrize(

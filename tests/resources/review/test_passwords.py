@@ -3,9 +3,10 @@
 import pytest
 from argon2 import PasswordHasher
 
-from resources.review.accounts import HASHER, Account, hash_password, verify_password
+from resources.review.accounts import Account
+from resources.review.credentials import HASHER, hash_password, verify_password
 from tests.resources.review.account_clock import CHEAP, RIGHT, WRONG, Clock, accounts_at, text_of
-from tests.resources.review.review_queue import by_hand, rows
+from tests.resources.review.review_queue import change, rows
 
 
 @pytest.fixture
@@ -14,11 +15,13 @@ def accounts(tmp_path):
 
 
 def stored_hash(accounts, name):
-    return rows(accounts, "SELECT password FROM accounts WHERE name = ?", name)[0][0]
+    return rows(accounts, "SELECT password FROM accounts WHERE name = :name", name=name)[0][0]
 
 
 def store_hash(accounts, name, value):
-    by_hand(accounts).execute("UPDATE accounts SET password = ? WHERE name = ?", [value, name])
+    change(
+        accounts, "UPDATE accounts SET password = :value WHERE name = :name", value=value, name=name
+    )
 
 
 class CountingHasher(PasswordHasher):

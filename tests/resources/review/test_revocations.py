@@ -1,9 +1,9 @@
 """Changes of mind: which decisions end, what the status becomes, and that nothing is rewritten."""
 
-import sqlite3
 from pathlib import Path
 
 import pytest
+from sqlalchemy.exc import IntegrityError
 
 from methods.review import resolve
 from methods.review.process import Rules
@@ -11,7 +11,7 @@ from methods.review.resolution import Policy
 from resources.review.revocations import NotTakenBack
 from resources.review.store import ReviewStore
 from tests.resources.review.review_queue import (
-    by_hand,
+    change,
     columns,
     item,
     kept,
@@ -20,6 +20,7 @@ from tests.resources.review.review_queue import (
     with_rules,
     work,
 )
+from tests.resources.review.review_queue import rows as query_rows
 
 
 @pytest.fixture
@@ -37,7 +38,7 @@ def blind(tmp_path: Path) -> ReviewStore:
 
 
 def rows(store: ReviewStore, table: str = "events") -> list[tuple]:
-    return list(map(tuple, by_hand(store).execute(f"SELECT * FROM {table} ORDER BY 1")))
+    return query_rows(store, f"SELECT * FROM {table} ORDER BY 1")
 
 
 def last(store: ReviewStore, person: str) -> int:
@@ -167,10 +168,10 @@ def test_what_is_stored_is_never_changed_or_deleted(store: ReviewStore, table: s
     store.comment("item-0", "ann", "Is it?")
     store.take_back("item-0", last(store, "ann"), "ann")
     before = rows(store, table)
-    for change in (
+    for statement in (
         *(f"UPDATE {table} SET {name} = '7'" for name in columns(store, table)),
         f"DELETE FROM {table}",
     ):
-        with pytest.raises(sqlite3.IntegrityError, match="append-only"):
-            by_hand(store).execute(change)
+        with pytest.raises(IntegrityError, match="append-only"):
+            change(store, statement)
     assert rows(store, table) == before != []

@@ -6,11 +6,12 @@ from contextlib import closing
 from dataclasses import replace
 
 import pytest
+from sqlalchemy.exc import IntegrityError
 
 from methods.review import Decision, source_hash_of
 from resources.review.store import ReviewStore
 from tests.plugins.backends import OnSameStores
-from tests.resources.review.review_queue import by_hand
+from tests.resources.review.review_queue import change
 from tests.shared import PROCESSES
 
 
@@ -82,7 +83,7 @@ def test_a_person_may_return_to_an_earlier_verdict(store):
     ],
 )
 def test_one_wrong_decision_and_none_is_stored(store, wrong):
-    with pytest.raises(sqlite3.IntegrityError):
+    with pytest.raises(IntegrityError):
         store.append([decision(0), wrong])
 
     assert store.decisions() == []
@@ -95,8 +96,8 @@ def test_one_wrong_decision_and_none_is_stored(store, wrong):
 def test_events_cannot_be_changed_or_deleted(store, statement):
     store.append([decision(0)])
 
-    with pytest.raises(sqlite3.IntegrityError, match="append-only"):
-        by_hand(store).execute(statement)
+    with pytest.raises(IntegrityError, match="append-only"):
+        change(store, statement)
 
 
 @pytest.mark.files_alone

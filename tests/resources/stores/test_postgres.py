@@ -1,5 +1,6 @@
 """A store on Postgres: sessions that break, servers that are away, versions, and processes at once."""
 
+import os
 import subprocess
 import sys
 import textwrap
@@ -8,22 +9,23 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 
 import psycopg
 import pytest
 from sqlalchemy import Connection, event, text
 
-from resources import store_backend
 from resources.files.home import REPO_ROOT
 from resources.llm.ledger import Ledger
 from resources.llm.ledger.file import LEDGER
 from resources.llm.shared.file import LIMITS
 from resources.migrations import StoreAway, StoreError
 from resources.review import clock
-from resources.review.file import ReviewFile
 from resources.review.locks import LOCK_SECONDS
 from resources.review.store import ReviewStore
+from resources.review.tables import REVIEW
 from resources.stores import postgres as sessions
+from resources.stores.copies import copy_store
 from resources.stores.locks import open_locks
 from resources.stores.postgres import PostgresStore
 from tests.doubles.servers import PostgresServer
@@ -210,6 +212,49 @@ def test_a_schema_of_an_earlier_vlm_loom_is_opened_and_keeps_its_rows(address, a
     assert version == ("100",)
 
 
+FORMS = (
+    "SELECT table_name, column_name, data_type, is_nullable, collation_name "
+    "FROM information_schema.columns WHERE table_schema = 'review'",
+    "SELECT indexdef FROM pg_indexes WHERE schemaname = 'review'",
+    "SELECT event_object_table, trigger_name, event_manipulation FROM information_schema.triggers "
+    "WHERE trigger_schema = 'review'",
+    "SELECT viewname FROM pg_views WHERE schemaname = 'review'",
+)
+
+
+def form(admin: "psycopg.Connection") -> list[set]:
+    """Columns, indexes, triggers and views of the reviews' schema."""
+    return [set(admin.execute(query).fetchall()) for query in FORMS]
+
+
+@pytest.mark.parametrize("version", [102, 103])
+def test_a_review_schema_of_an_earlier_version_gets_the_form_of_a_new_one_and_keeps_its_rows(
+    address, admin, version, tmp_path, postgres, monkeypatch
+) -> None:
+    admin.execute("CREATE SCHEMA review; SET search_path = review")
+    admin.execute(Path(__file__).with_name("review_102.sql").read_text())
+    admin.execute(f"INSERT INTO loom_version VALUES ({version})")
+    admin.execute(
+        "INSERT INTO events (item_id, content_hash, round, reviewer, verdict, decided_at, source_hash) "
+        "VALUES ('i', 'h', 1, 'ann', 'accept', '2026-01-01', 's')"
+    )
+    admin.execute("INSERT INTO clock VALUES (1, 'a start', 1.5)")
+
+    store = ReviewStore(tmp_path / "review.sqlite")
+
+    assert [each.reviewer for each in store.decisions()] == ["ann"]
+    store.update_queue(queue(2))
+    assert work(store, "bob") == "item-0"
+    for change in ("UPDATE events SET verdict = 'skip'", "DELETE FROM events"):
+        with pytest.raises(psycopg.IntegrityError, match="append-only"):
+            admin.execute(change)
+    monkeypatch.setenv("LOOM_STORES", postgres.database())
+    ReviewStore(tmp_path / "review.sqlite")
+    with psycopg.connect(os.environ["LOOM_STORES"]) as of_new:
+        admin.execute("DROP TABLE loom_version")
+        assert form(admin) == form(of_new)
+
+
 def test_tables_that_are_gone_are_a_sentence(address, admin, tmp_path) -> None:
     ledger = Ledger(tmp_path / "ledger.sqlite")
     admin.execute("DROP SCHEMA ledger CASCADE")
@@ -275,8 +320,8 @@ def test_the_reviews_time_is_the_servers_whatever_a_machines_clock_says(
     one = ReviewStore(tmp_path / "one" / "review.sqlite")
     one.update_queue(queue(1))
     lock = one.lock_item("ann", "annotator")
-    monkeypatch.setattr(clock, "wall", lambda: time.time() + 7 * LOCK_SECONDS)
-    monkeypatch.setattr(clock, "boot", lambda: "another machine")
+    ahead = SimpleNamespace(time=lambda: time.time() + 7 * LOCK_SECONDS)
+    monkeypatch.setattr(clock, "time", ahead)
     other = ReviewStore(tmp_path / "two" / "review.sqlite")
     assert other.lock_item("bob", "annotator") is None
     assert other.renew_lock(lock.claim)
@@ -296,7 +341,7 @@ def test_a_store_is_copied_to_a_file(address, tmp_path: Path, monkeypatch) -> No
     store.update_queue(queue(3))
     work(store, "ann")
     target = tmp_path / "copy" / "review.sqlite"
-    store_backend.copy_store(ReviewFile, store.path, target)
+    copy_store(REVIEW, store.path, target)
     decided, items = store.decisions(), store.items()
     monkeypatch.delenv("LOOM_STORES")
     copy = ReviewStore(target)

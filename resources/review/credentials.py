@@ -1,0 +1,103 @@
+"""Names and passwords of accounts: which are allowed, which names look alike, hashes of passwords."""
+
+import re
+import unicodedata
+
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerificationError, VerifyMismatchError
+
+MAX_LENGTH = 40
+
+# Characters that Python calls printable and that are invisible.
+_INVISIBLE = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0]")
+_PUNCTUATION = " .-_'@"
+_LOOK_ALIKE = ("LATIN ", "GREEK ", "CYRILLIC ")
+
+
+def checked_name(name: str) -> str:
+    """The name in Unicode's form NFC. Raises ValueError with one sentence unless it is allowed.
+
+    A name has 1 to 40 letters and digits of any script; between them blanks and `. - _ ' @`. It has
+    no colon, so that no person has the name of a policy (`policy:none`).
+    """
+    name = unicodedata.normalize("NFC", name)
+    if not 1 <= len(name) <= MAX_LENGTH:
+        raise ValueError(f"A name has 1 to {MAX_LENGTH} characters: this one has {len(name)}.")
+    wrong = [char for char in name if not _is_allowed(char)]
+    if wrong:
+        raise ValueError(f"A name has letters, digits and any of . - _ ' @ only: not {wrong[0]!a}.")
+    if not (name[0].isalnum() and (name[-1].isalnum() or _is_accent(name[-1]))):
+        raise ValueError("A name begins and ends with a letter or a digit.")
+    if "  " in name:
+        raise ValueError("A name has no two blanks in a row.")
+    scripts = {script for script in _LOOK_ALIKE for char in name if _is_of(script, char)}
+    if len(scripts) > 1:
+        raise ValueError("A name has no letters of different alphabets that look alike.")
+    return name
+
+
+def folded_name(name: str) -> str:
+    """A form that is equal for names that differ only by case, width or the encoding of accents."""
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
+    # SQLite refuses lone surrogates, which JSON can carry.
+    return folded.encode(errors="replace").decode()
+
+
+def _is_allowed(char: str) -> bool:
+    if _INVISIBLE.match(char):
+        return False
+    return char.isalnum() or char in _PUNCTUATION or _is_accent(char)
+
+
+def _is_accent(char: str) -> bool:
+    return unicodedata.category(char) in ("Mn", "Mc")
+
+
+def _is_of(script: str, char: str) -> bool:
+    return unicodedata.name(char, "").startswith(script)
+
+
+MIN_LENGTH = 10
+
+HASHER = PasswordHasher()
+"""The library's defaults, those of RFC 9106 for little memory. A hash names its own parameters, so
+that they may change: `needs_rehash` then says of older hashes that they are to be replaced."""
+
+
+def check_length(password: str) -> None:
+    """Raise ValueError with one sentence if the password is too short."""
+    if len(password) < MIN_LENGTH:
+        raise ValueError(f"A password has at least {MIN_LENGTH} characters.")
+
+
+def hash_password(password: str, hasher: PasswordHasher = HASHER) -> str:
+    """The argon2id hash of a password, with its salt and parameters."""
+    return hasher.hash(_encoded(password))
+
+
+def verify_password(password: str, stored: str | None, hasher: PasswordHasher = HASHER) -> bool:
+    """Whether `stored` is a hash of this password; False for None and for what is no hash.
+
+    The work, one hash, does not depend on `stored`, so that the time does not tell which names have an
+    account.
+    """
+    encoded = _encoded(password)
+    if stored is not None:
+        try:
+            return hasher.verify(stored, encoded)
+        except VerifyMismatchError:
+            return False
+        except (VerificationError, InvalidHashError):
+            pass  # no argon2 hash, and refused without any work
+    hasher.hash(encoded)
+    return False
+
+
+def needs_rehash(stored: str, hasher: PasswordHasher = HASHER) -> bool:
+    """Whether a hash that was just verified has other parameters than new ones."""
+    return hasher.check_needs_rehash(stored)
+
+
+def _encoded(password: str) -> bytes:
+    # Keyboards differ in how they encode the same accent; odd clients send lone surrogates.
+    return unicodedata.normalize("NFKC", password).encode(errors="surrogatepass")

@@ -1,0 +1,13 @@
+-- What a decision needs to know: its event, if it is stored already; the lock, with the draft and what the item
+-- awaits now; and the clock of locks.
+SELECT
+    k.event_id AS known, l.round, l.content_hash, l.expires_at,
+    s.status, s.round AS round_now, s.content_hash AS content_now, d.draft, c.ahead, c.latest
+FROM (SELECT max(event_id) AS event_id FROM events WHERE source_hash = :source_hash) AS k
+LEFT JOIN locks AS l
+    ON l.token = :token AND l.item_id = :item_id AND l.annotator = :annotator
+LEFT JOIN standings AS s ON s.item_id = l.item_id
+LEFT JOIN drafts AS d
+    ON d.item_id = l.item_id AND d.content_hash = l.content_hash
+    AND d.round = l.round AND d.annotator = l.annotator
+LEFT JOIN clock AS c ON c."only" = 1

@@ -1,0 +1,81 @@
+"""How far people are with the review, and hashes that change with what they decide.
+
+Runs and pages compare the hashes to see whether they are up to date.
+"""
+
+from itertools import groupby
+from typing import NamedTuple
+
+from sqlalchemy import Connection, bindparam, func, select, text
+
+from methods.ids import content_id
+from resources.review import item_status
+from resources.review.statements import sql
+from resources.review.tables import STANDINGS
+
+
+class Completion(NamedTuple):
+    """One kind: how many items it has, how many of them need a decision, how many decisions.
+
+    `fingerprint` changes with every decision on one of its items, and with its items and contents.
+    """
+
+    kind: str
+    n_items: int
+    n_open: int
+    n_decisions: int
+    fingerprint: str
+
+
+_IN_ORDER = (
+    select(STANDINGS.c.item_id, STANDINGS.c.content_hash)
+    .where(STANDINGS.c.kind == bindparam("of_kind"))
+    .order_by(STANDINGS.c.item_id)
+    .subquery()
+)
+_CONTENTS = select(
+    func.aggregate_strings(_IN_ORDER.c.item_id + " " + _IN_ORDER.c.content_hash, ",")
+)
+_CHANGES = text("""
+SELECT
+    (SELECT coalesce(max(event_id), 0) FROM events) + (SELECT count(*) FROM revocations),
+    (SELECT count(*) FROM gold),
+    (SELECT rules FROM rules)
+""")
+_PEOPLE = text("SELECT DISTINCT reviewer FROM events ORDER BY reviewer")
+_ITEMS_OF_KINDS = text("SELECT kind, count(*) FROM standings GROUP BY kind ORDER BY kind")
+
+
+def completion(connection: Connection) -> list[Completion]:
+    """Every kind that has queued items, in order of its name, from one state of the store."""
+    found = []
+    for row in connection.execute(sql("completion")).all():
+        contents = connection.execute(_CONTENTS, {"of_kind": row.kind}).scalar()
+        ended = filter(None, [row.last_revocation])
+        fingerprint = content_id(row.last_event, *ended, contents)
+        found.append(Completion(row.kind, row.n_items, row.n_open, row.n_decisions, fingerprint))
+    return found
+
+
+def decided(connection: Connection) -> str:
+    """A hash of decisions, the items that they are on, and the rules, from one state of the store."""
+    rows = connection.execute(sql("decided")).all()
+    found = []
+    for item, decisions in groupby(
+        rows, lambda row: (row.kind, row.item_id, row.content_hash, row.withdrawn)
+    ):
+        made = list(decisions)
+        ended = [row.revocation_id for row in made if row.revocation_id is not None]
+        reviewers = "\n".join(row.reviewer for row in made)
+        found.append([*item, len(made), made[-1].event_id, max(ended, default=None), reviewers])
+    rules = item_status.current_rules(connection)
+    return content_id(rules.model_dump_json(), *found)
+
+
+def changes(connection: Connection) -> tuple[int, str]:
+    """A number that grows with each decision and each revocation, and a hash of items, gold, rules and
+    names, from one state of the store."""
+    n_changes, *rest = connection.execute(_CHANGES).one()
+    people = connection.execute(_PEOPLE).scalars().all()
+    kinds = [f"{kind} {n_items}" for kind, n_items in connection.execute(_ITEMS_OF_KINDS)]
+    return int(n_changes), content_id(*map(str, rest), list(people), kinds)

@@ -1,0 +1,10 @@
+"""The time of locks is the database's, and does not go back."""
+
+from resources.stores.versions import run_step
+
+revision, down_revision = "104", "103"
+
+
+def upgrade() -> None:
+    """Run the statements of the step."""
+    run_step(__file__)

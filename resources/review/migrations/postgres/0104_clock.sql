@@ -1,0 +1,7 @@
+-- The time of locks is the database's, and does not go back: no longer that of the machine's start.
+DROP TABLE clock;
+CREATE TABLE clock (
+    "only" bigint PRIMARY KEY CHECK ("only" = 1),
+    ahead double precision NOT NULL,
+    latest double precision NOT NULL
+);

@@ -1,0 +1,418 @@
+"""The review store's tables, their view and triggers, and their versions.
+
+Events, revocations, comments and assignments are append-only, by triggers. The one change that the
+triggers allow is that of a person's name, while the table `renaming` has it (`names.py`).
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from sqlalchemy import (
+    DDL,
+    CheckConstraint,
+    Column,
+    Index,
+    MetaData,
+    PrimaryKeyConstraint,
+    Table,
+    UniqueConstraint,
+    event,
+    text,
+)
+
+from resources.stores import StoreKind
+from resources.stores.columns import INTEGER, TEXTS, integer, number, numbered
+from resources.stores.columns import text as texts
+
+METADATA = MetaData()
+
+
+def _unique(name: str) -> Column[str]:
+    return Column(name, TEXTS, nullable=False, unique=True)
+
+
+def _counter(name: str) -> Column[int]:
+    return Column(name, INTEGER, nullable=False, server_default=text("0"))
+
+
+def _only() -> Column[int]:
+    """The key of a table of one row."""
+    check = CheckConstraint('"only" = 1')
+    return Column("only", INTEGER, check, primary_key=True, autoincrement=False)
+
+
+# --- What people did -------------------------------------------------------------------------------
+
+EVENTS = Table(
+    "events",
+    METADATA,
+    numbered("event_id"),
+    texts("item_id"),
+    texts("content_hash"),
+    integer("round"),
+    texts("reviewer"),
+    texts("verdict"),
+    texts("edits", null=True),
+    texts("reason", null=True),
+    texts("note", null=True),
+    number("seconds", null=True),
+    texts("decided_at"),
+    _unique("source_hash"),
+    CheckConstraint("round IN (1, 2)"),
+    CheckConstraint("reviewer <> '' AND lower(reviewer) NOT LIKE 'policy:%'"),
+    CheckConstraint("verdict IN ('accept', 'edit', 'reject', 'skip')"),
+    CheckConstraint("(edits IS NOT NULL) = (verdict = 'edit')"),
+    CheckConstraint("reason IS NOT NULL OR verdict <> 'reject'"),
+    Index("events_of_item", "item_id"),
+    Index("events_of_reviewer", "reviewer", "decided_at"),
+    sqlite_autoincrement=True,
+)
+"""What people decided, in the order in which they did. Standings and bars follow from it, without the
+decisions that were taken back."""
+REVOCATIONS = Table(
+    "revocations",
+    METADATA,
+    numbered("revocation_id"),
+    Column("event_id", INTEGER, nullable=False, unique=True),
+    texts("person"),
+    texts("reason", null=True),
+    texts("revoked_at"),
+    CheckConstraint("person <> ''"),
+    sqlite_autoincrement=True,
+)
+"""Decisions that no longer count: taken back by their person (no reason), or ended by an expert or
+administrator with a reason."""
+COMMENTS = Table(
+    "comments",
+    METADATA,
+    numbered("comment_id"),
+    texts("item_id"),
+    texts("author"),
+    texts("addressee", null=True),
+    texts("text"),
+    texts("written_at"),
+    CheckConstraint("author <> ''"),
+    CheckConstraint("text <> ''"),
+    Index("comments_of_item", "item_id"),
+    sqlite_autoincrement=True,
+)
+"""What people wrote about an item to each other; `addressee` NULL means everybody who may read it."""
+ASSIGNMENTS = Table(
+    "assignments",
+    METADATA,
+    numbered("assignment_id"),
+    Column("ends", INTEGER, unique=True),
+    texts("annotator", null=True),
+    integer("round", null=True),
+    texts("kind", null=True),
+    integer("bucket", null=True),
+    number("start", null=True),
+    number("share", null=True),
+    texts("made_by"),
+    texts("made_at"),
+    CheckConstraint("round IN (1, 2)"),
+    CheckConstraint("share > 0 AND share <= 1"),
+    CheckConstraint(
+        "(ends IS NULL) = (annotator IS NOT NULL AND round IS NOT NULL AND share IS NOT NULL)"
+    ),
+    sqlite_autoincrement=True,
+)
+"""Who is to decide what, in the order in which a lead said so: an assignment, or with `ends` the end of
+one. `methods/review/assignment.py` says which items it covers; `assigned` follows from it."""
+RENAMING = Table(
+    "renaming", METADATA, texts("old", key=True), texts("new"), sqlite_with_rowid=False
+)
+"""The names that change: filled and emptied in the transaction that renames a person."""
+
+# --- Items -----------------------------------------------------------------------------------------
+
+ITEMS = Table(
+    "items",
+    METADATA,
+    texts("item_id", key=True),
+    texts("kind"),
+    texts("set_id", null=True),
+    texts("content_hash"),
+    texts("made_of"),
+    integer("place"),
+    integer("withdrawn"),
+    texts("title"),
+    CheckConstraint("withdrawn IN (0, 1)"),
+)
+"""Items as last queued; `place` is their order. Withdrawn ones are kept: somebody may have worked on
+them. `made_of` is the content id of the whole item, so that only items that changed are written."""
+ITEM_CONTENTS = Table("item_contents", METADATA, texts("item_id", key=True), texts("item"))
+"""The whole item, as JSON."""
+ITEM_TEXTS = Table("item_texts", METADATA, texts("item_id", key=True), texts("text"))
+"""The texts of an item in lower case, which a search reads."""
+STANDINGS = Table(
+    "standings",
+    METADATA,
+    texts("item_id", key=True),
+    texts("kind"),
+    integer("place"),
+    texts("status"),
+    integer("people"),
+    integer("round", null=True),
+    texts("content_hash"),
+    _counter("priority"),
+    _counter("unreserved"),
+    # All that the choice of the next item reads.
+    Index(
+        "standings_to_hand_out",
+        *("status", "priority", "place", "kind", "item_id", "people"),
+        *("unreserved", "round", "content_hash"),
+    ),
+    Index("standings_in_order", "place", "kind", "status", "item_id"),
+    Index("standings_of_kind", "kind", "status"),
+)
+"""What each queued item awaits, as `methods/review/process.py` says; computed again with each event.
+`round` and `content_hash` are those of the next decision, `people` is how many are still needed, and
+`unreserved` how many of them may be people to whom the item is not assigned. Items are handed out by
+`priority`, then by `place`."""
+BARS = Table(
+    "bars",
+    METADATA,
+    texts("item_id"),
+    texts("annotator"),
+    PrimaryKeyConstraint("item_id", "annotator"),
+    sqlite_with_rowid=False,
+)
+"""Who may not make the next decision on an item."""
+ASSIGNED = Table(
+    "assigned",
+    METADATA,
+    texts("item_id"),
+    texts("annotator"),
+    integer("round"),
+    integer("assignment_id"),
+    texts("progress"),
+    integer("priority"),
+    integer("place"),
+    PrimaryKeyConstraint("item_id", "annotator", "round"),
+    CheckConstraint("progress IN ('open', 'done', 'waiting')"),
+    Index(
+        "assigned_in_order",
+        *("annotator", "round", "progress", "priority", "place", "item_id"),
+    ),
+    Index("assigned_of_assignment", "assignment_id", "progress"),
+    sqlite_with_rowid=False,
+)
+"""The queued items of each assignment that has not ended, each once for a person; computed again with
+each event."""
+GOLD = Table(
+    "gold",
+    METADATA,
+    texts("item_id", key=True),
+    texts("of_item"),
+    texts("expected"),
+    texts("made_by"),
+    texts("made_at"),
+)
+"""Items whose right decision is known: copies of items that an expert decided. Each copy is in `items`
+under an id of its own, as if withdrawn, so that decisions on it change no standing. `expected` is the
+expert's result, as JSON."""
+
+# --- Who works on what -----------------------------------------------------------------------------
+
+LOCKS = Table(
+    "locks",
+    METADATA,
+    texts("token", key=True),
+    texts("item_id"),
+    texts("annotator"),
+    integer("round"),
+    texts("content_hash"),
+    texts("expires_at"),
+    UniqueConstraint("item_id", "annotator"),
+    Index("locks_of_annotator", "annotator"),
+    sqlite_with_rowid=False,
+)
+"""Who works on what until when. An expired lock holds nothing; its token still names its drafts."""
+DRAFTS = Table(
+    "drafts",
+    METADATA,
+    texts("item_id"),
+    texts("content_hash"),
+    integer("round"),
+    texts("annotator"),
+    texts("draft"),
+    texts("saved_at"),
+    PrimaryKeyConstraint("item_id", "content_hash", "round", "annotator"),
+)
+"""Work that was begun, until it is decided."""
+RULES = Table("rules", METADATA, _only(), texts("rules"))
+"""The rules that the standings follow, as JSON: one row."""
+CLOCK = Table("clock", METADATA, _only(), number("ahead"), number("latest"))
+"""How many seconds the time of locks is ahead of the database's clock, and the latest time that was
+read, in seconds since 1970: one row (`clock.py`)."""
+
+# --- Who reviews -----------------------------------------------------------------------------------
+
+ACCOUNTS = Table(
+    "accounts",
+    METADATA,
+    texts("name", key=True),
+    _unique("folded"),
+    texts("role"),
+    texts("password", null=True),
+    texts("created_at"),
+    texts("disabled_at", null=True),
+    CheckConstraint("name <> '' AND lower(name) NOT LIKE 'policy:%'"),
+    CheckConstraint("role IN ('annotator', 'expert', 'admin')"),
+    sqlite_strict=True,
+)
+"""People who review. `folded` is equal for names that look alike, `password` the hash with salt and
+cost, or NULL for a person who signs in by link only."""
+SIGN_IN_LINKS = Table(
+    "sign_in_links",
+    METADATA,
+    texts("token_hash", key=True),
+    _unique("name"),
+    texts("expires_at"),
+    sqlite_strict=True,
+    sqlite_with_rowid=False,
+)
+"""Links that sign in once. Of each token only the SHA-256 is kept."""
+SESSIONS = Table(
+    "sessions",
+    METADATA,
+    texts("token_hash", key=True),
+    texts("name"),
+    texts("began_at"),
+    texts("seen_at"),
+    Index("sessions_of_name", "name"),
+    sqlite_strict=True,
+    sqlite_with_rowid=False,
+)
+"""Who is signed in, since when, and when they last did something."""
+SIGN_IN_ATTEMPTS = Table(
+    "sign_in_attempts",
+    METADATA,
+    numbered("attempt_id"),
+    texts("name_hash"),
+    texts("address"),
+    texts("tried_at"),
+    Index("attempts_of_name", "name_hash"),
+    Index("attempts_of_address", "address"),
+    sqlite_strict=True,
+)
+"""Recent sign-ins by password, except those that succeeded. What was typed for a name may be a
+password, so only its SHA-256 is kept."""
+
+# --- The view, and the triggers --------------------------------------------------------------------
+
+_IN_FORCE = DDL("""
+CREATE VIEW in_force AS
+SELECT * FROM events WHERE event_id NOT IN (SELECT event_id FROM revocations)
+""")
+"""Decisions that nobody took back."""
+event.listen(METADATA, "after_create", _IN_FORCE)
+_ON_SQLITE = """
+CREATE TRIGGER {name} BEFORE {change} ON {table}
+{when}
+BEGIN SELECT RAISE({refusal}); END
+"""
+_ON_POSTGRES = (
+    """
+CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $trigger$
+#variable_conflict use_column
+BEGIN
+    IF {condition} THEN
+        {refusal};
+    END IF;
+    RETURN {row};
+END;
+$trigger$
+""",
+    "CREATE TRIGGER {name} BEFORE {change} ON {table} FOR EACH ROW EXECUTE FUNCTION {name}()",
+)
+
+
+def _trigger(
+    table: str, name: str, change: str, message: str | None, condition: str | None = None
+) -> None:
+    """A trigger that refuses a change with a message; without a message the row is left out.
+
+    `condition` has `{differs}` between two values that may be NULL.
+    """
+    parts = {"table": table, "name": f"{table}_{name}", "change": change}
+    here = condition and condition.format(differs="IS NOT")
+    there = condition and condition.format(differs="IS DISTINCT FROM")
+    abort = f"RAISE EXCEPTION USING MESSAGE = '{message}', ERRCODE = '23000'"
+    on_sqlite = _ON_SQLITE.format(
+        **parts,
+        when=f"WHEN {here}" if here else "",
+        refusal=f"ABORT, '{message}'" if message else "IGNORE",
+    )
+    event.listen(METADATA, "after_create", DDL(on_sqlite).execute_if(dialect="sqlite"))
+    for statement in _ON_POSTGRES:
+        made = statement.format(
+            **parts,
+            condition=there or "true",
+            refusal=abort if message else "RETURN NULL",
+            row="OLD" if change == "DELETE" else "NEW",
+        )
+        event.listen(METADATA, "after_create", DDL(made).execute_if(dialect="postgresql"))
+
+
+def _changed(names: Iterable[str]) -> str:
+    return " OR ".join(f"NEW.{name} {{differs}} OLD.{name}" for name in names)
+
+
+def _renamed(name: str) -> str:
+    return f"EXISTS (SELECT 1 FROM renaming WHERE old = OLD.{name} AND new = NEW.{name})"
+
+
+def _names_change(names: Iterable[str]) -> str:
+    return " OR ".join(f"({_changed([name])} AND NOT {_renamed(name)})" for name in names)
+
+
+def _kept(table: Table, *but: str) -> list[str]:
+    return [column.name for column in table.columns if column.name not in but]
+
+
+def _append_only(table: Table, rows: str, may_change: str) -> None:
+    name = table.name
+    _trigger(name, "no_update", "UPDATE", f"{rows} are append-only: no UPDATE", may_change)
+    _trigger(name, "no_delete", "DELETE", f"{rows} are append-only: no DELETE")
+
+
+# The source hash of a decision was made with the name, and changes with it.
+_append_only(
+    EVENTS,
+    "review events",
+    f"NOT {_renamed('reviewer')} OR {_changed(_kept(EVENTS, 'reviewer', 'source_hash'))}",
+)
+_append_only(
+    REVOCATIONS,
+    "revocations",
+    f"NOT {_renamed('person')} OR {_changed(_kept(REVOCATIONS, 'person'))}",
+)
+_append_only(
+    COMMENTS,
+    "comments",
+    f"{_changed(_kept(COMMENTS, 'author', 'addressee'))} OR {_names_change(['author', 'addressee'])}",
+)
+_append_only(
+    ASSIGNMENTS,
+    "assignments",
+    f"{_changed(_kept(ASSIGNMENTS, 'annotator', 'made_by'))} "
+    f"OR {_names_change(['annotator', 'made_by'])}",
+)
+# INSERT OR REPLACE of SQLite deletes without the trigger of DELETE.
+_trigger(
+    "events",
+    "no_replace",
+    "INSERT",
+    None,
+    "EXISTS (SELECT 1 FROM events WHERE event_id = NEW.event_id OR source_hash = NEW.source_hash)",
+)
+_trigger(
+    "revocations",
+    "no_replace",
+    "INSERT",
+    None,
+    "EXISTS (SELECT 1 FROM revocations WHERE event_id = NEW.event_id)",
+)
+REVIEW = StoreKind("review", METADATA, Path(__file__).with_name("migrations"))

@@ -26,7 +26,7 @@ from methods.errors import UserError
 from resources.files import home
 from resources.files.atomic import drafted
 from resources.files.bounded import read_file
-from resources.llm.ledger.check import check_all
+from resources.llm.ledger.check import unreadable_row
 from resources.store_damage import (
     duckdb_damage,
     duckdb_log_damage,
@@ -286,7 +286,7 @@ def _damage(copy: Path, path: Path) -> str | None:
         return str(damaged)
     if damage is None and path == _LEDGER:
         # The pages of SQLite have no checksums: bytes inside a value are found by reading it.
-        return next(iter(check_all(copy).wrong), None)
+        return unreadable_row(copy)
     return damage
 
 

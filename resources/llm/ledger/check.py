@@ -79,10 +79,33 @@ def check_all(path: Path) -> Findings:
                 for rowid, damaged in _rows(connection, table):
                     counts[table] += 1
                     if damaged and len(wrong) < _SHOWN:
-                        wrong.append(f"row {rowid} of {table} has a {damaged} that cannot be read")
+                        wrong.append(_unreadable(rowid, table, damaged))
             except sqlite3.DatabaseError as error:
                 wrong.append(f"{table} can be read up to row {counts[table]} only: {error}")
     return Findings(counts["calls"], counts["charges"], wrong[:_SHOWN])
+
+
+def unreadable_row(path: Path) -> str | None:
+    """What is said of the first row of the ledger at `path` that cannot be read; None if all can.
+
+    The ledger may be of any version, also of one that this version does not open.
+    """
+    with _connected(path) as connection:
+        query = (
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND name IN ('calls', 'charges')"
+        )
+        try:
+            for (table,) in connection.execute(query).fetchall():
+                for rowid, damaged in _rows(connection, table):
+                    if damaged:
+                        return _unreadable(rowid, table, damaged)
+        except sqlite3.DatabaseError as error:
+            return str(error)
+    return None
+
+
+def _unreadable(rowid: int, table: str, column: str) -> str:
+    return f"row {rowid} of {table} has a {column} that cannot be read"
 
 
 def _looked_at(connection: sqlite3.Connection, path: Path) -> str | None:

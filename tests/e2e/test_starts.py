@@ -91,6 +91,7 @@ def test_of_two_first_starts_one_works_and_the_next_start_ends_what_was_killed(
         (second,) = (each for each in begun.values() if each is not ui)
         assert second.process.returncode == 2
         assert second.printed == (
+            f"Workspace: {home}\n"
             f"The UI of {home} runs already on http://127.0.0.1:{port} (process {ui.process.pid}): "
             "open it there, or stop it first.\n"
         )

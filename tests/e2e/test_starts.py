@@ -110,7 +110,9 @@ def test_of_two_first_starts_one_works_and_the_next_start_ends_what_was_killed(
     more = killed_demo(home, tmp_path / "second.log")
     assert statuses(home, left) == {dg.DagsterRunStatus.FAILURE}
     with serving(home, tmp_path / "next.log", PORT=str(port)) as next_ui:
-        assert next_ui.started.printed.startswith("Ended, as their processes are gone: ")
+        workspace, ended = next_ui.started.printed.splitlines()[:2]
+        assert workspace == f"Workspace: {home}"
+        assert ended.startswith("Ended, as their processes are gone: ")
         assert statuses(home, more) == {dg.DagsterRunStatus.FAILURE}
         ledger = next_ui.launch("ledger")["run"]["runId"]
         assert next_ui.ended(ledger) == "SUCCESS"

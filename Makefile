@@ -7,13 +7,16 @@ export HF_HUB_OFFLINE ?= 1
 # With compiled modules each command starts a second sooner.
 export PYTHONDONTWRITEBYTECODE :=
 
+LOCKED = $(VENV)-lock/bin/python -m pip freeze --all --exclude vlm-loom --exclude pip \
+  | sed -E 's/^(torch==[0-9.]+)[+@ ].*/\1/'
+
 .DEFAULT_GOAL := help
 .PHONY: help setup demo ui check test test-all test-nightly test-peers test-real strangers bench pictures lock
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
 
-setup: $(VENV)/.ready ## A virtual environment with the locked dependencies and the command .venv/bin/vlm-loom
+setup: $(VENV)/.ready ## A virtual environment with the locked dependencies and the command .venv/bin/vlm-loom (2 GB)
 
 $(VENV)/.ready: requirements.lock pyproject.toml
 	@command -v $(PYTHON) >/dev/null || { echo "vlm-loom needs Python 3.11: install it or set PYTHON=/path/to/python3.11."; exit 2; }
@@ -23,13 +26,19 @@ $(VENV)/.ready: requirements.lock pyproject.toml
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
+# What tests and checks need as well.
+$(VENV)/.developer: $(VENV)/.ready requirements-dev.lock
+	@echo "Adding what tests and checks need to $(VENV) ..."
+	@$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check -r requirements-dev.lock
+	@touch $@
+
 demo: setup ## From WIT rows to a leaderboard on the sample corpus; the same as vlm-loom demo
 	@$(BIN)/vlm-loom demo
 
 ui: setup ## The Dagster UI with daemon and code location, on loopback; the same as vlm-loom ui
 	@$(BIN)/vlm-loom ui
 
-check: setup ## Lint, types, import direction
+check: $(VENV)/.developer ## Lint, types, import direction
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
@@ -51,10 +60,10 @@ test-nightly: check ## Every case of each law, and the tests on Label Studio, Me
 	@$(BIN)/python -m tests.mediawiki
 	@$(BIN)/python -m tests.real
 
-strangers: setup ## The main job on real corpora and odd models that it was not made for (ONLY="sky flags"; about 15 minutes)
+strangers: $(VENV)/.developer ## The main job on real corpora and odd models that it was not made for (ONLY="sky flags"; about 15 minutes)
 	@$(BIN)/python -m tests.strangers $(ONLY)
 
-test-peers: setup ## Exports, run and read by the tools that they are for, in an environment of their own
+test-peers: $(VENV)/.developer ## Exports, run and read by the tools that they are for, in an environment of their own
 	@test -d $(VENV)-peers || $(PYTHON) -m venv $(VENV)-peers
 	@$(VENV)-peers/bin/python -m pip install --quiet --disable-pip-version-check inspect_ai==0.3.285 openai
 	@test -d $(VENV)-peers/lmms-eval || $(BIN)/python -m pip install --quiet --no-deps \
@@ -64,20 +73,23 @@ test-peers: setup ## Exports, run and read by the tools that they are for, in an
 	@PEERS=$(VENV)-peers $(BIN)/python -m pytest --tier=all tests/resources/exports/peer_inspect.py \
 	  tests/resources/exports/peer_lmms_eval.py tests/resources/exports/peer_readers.py
 
-test-real: setup ## The gateway with a real llama.cpp server and LiteLLM proxy, in an environment of their own
+test-real: $(VENV)/.developer ## The gateway with a real llama.cpp server and LiteLLM proxy, in an environment of their own
 	@$(BIN)/python -m tests.real $(ARGS)
 
-bench: setup ## A measurement, such as NAME=gateway: a table, and its figures as JSON (without NAME: which there are)
+bench: $(VENV)/.developer ## A measurement, such as NAME=gateway: a table, and its figures as JSON (without NAME: which there are)
 	@$(BIN)/python -m tests.bench $(NAME) $(ARGS)
 
-pictures: setup ## Every picture of docs/pictures anew, from a fresh demo home (Chromium; about 5 minutes)
+pictures: $(VENV)/.developer ## Every picture of docs/pictures anew, from a fresh demo home (Chromium; about 5 minutes)
 	@$(BIN)/python -m tests.pictures
 
-lock: ## Resolve dependencies anew into requirements.lock
+lock: ## Resolve dependencies anew into requirements.lock (users) and requirements-dev.lock (tests and checks, too)
 	@rm -rf $(VENV)-lock
 	@$(PYTHON) -m venv $(VENV)-lock
-	@$(VENV)-lock/bin/python -m pip install --quiet --disable-pip-version-check setuptools ".[dev]"
-	@{ echo "# Made by 'make lock'; every version the project runs on."; \
-	   $(VENV)-lock/bin/python -m pip freeze --all --exclude vlm-loom --exclude pip \
-	   | sed -E 's/^(torch==[0-9.]+)[+@ ].*/\1/'; } > requirements.lock
+	@$(VENV)-lock/bin/python -m pip install --quiet --disable-pip-version-check setuptools ".[build,shared]"
+	@{ echo "# Made by 'make lock'; every version that building, evaluating and sharing run on."; \
+	   $(LOCKED); } > requirements.lock
+	@$(VENV)-lock/bin/python -m pip install --quiet --disable-pip-version-check --constraint requirements.lock ".[dev]"
+	@{ echo "# Made by 'make lock'; what tests, checks and the other extras need beside it."; \
+	   echo "-r requirements.lock"; $(LOCKED) | grep -vxFf requirements.lock; \
+	   } > requirements-dev.lock
 	@rm -rf $(VENV)-lock

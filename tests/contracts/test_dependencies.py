@@ -43,8 +43,8 @@ def names(requirements: Iterable[str]) -> set[str]:
     return {canonicalize_name(Requirement(line).name) for line in requirements}
 
 
-def locked(file: str) -> dict[str, str]:
-    lines = (REPO_ROOT / file).read_text().splitlines()
+def locked(*files: str) -> dict[str, str]:
+    lines = [line for file in files for line in (REPO_ROOT / file).read_text().splitlines()]
     pairs = (line.split("==") for line in lines if "==" in line)
     return {canonicalize_name(name): number.split("+")[0] for name, number in pairs}
 
@@ -152,13 +152,28 @@ def faults_of(lines: Iterable[str], lock: dict[str, str]) -> tuple[list[str], se
     return faults, {name for name, _ in reached} - {"vlm-loom"}
 
 
-def test_the_lock_has_what_everything_needs_and_nothing_else() -> None:
-    lock = locked("requirements.lock")
+USERS, DEVELOPERS = ("requirements.lock",), ("requirements.lock", "requirements-dev.lock")
+
+
+@pytest.mark.parametrize(
+    ("files", "extras"),
+    [(USERS, ("build", "shared")), (DEVELOPERS, ("dev",))],
+    ids=["users", "dev"],
+)
+def test_the_locks_have_what_everything_needs_and_nothing_else(
+    files: tuple[str, ...], extras: tuple[str, ...]
+) -> None:
+    lock = locked(*files)
+    needed = [line for extra in extras for line in EXTRAS[extra]]
     faults, reached = faults_of(
-        [*PROJECT["dependencies"], *EXTRAS["dev"], "setuptools", *build_requirements()], lock
+        [*PROJECT["dependencies"], *needed, "setuptools", *build_requirements()], lock
     )
     assert faults == []
     assert set(lock) == reached
+
+
+def test_no_package_is_in_both_locks() -> None:
+    assert not set(locked("requirements.lock")) & set(locked("requirements-dev.lock"))
 
 
 def build_requirements() -> list[str]:
@@ -166,33 +181,25 @@ def build_requirements() -> list[str]:
 
 
 def test_the_installed_versions_are_those_of_the_lock() -> None:
-    lock = locked("requirements.lock")
+    lock = locked(*DEVELOPERS)
     assert {name: version(name).split("+")[0] for name in lock} == lock
 
 
 def test_pip_check_passes_in_the_image() -> None:
     image = (REPO_ROOT / "deploy" / "Dockerfile").read_text()
-    installed = re.findall(r"\*(?:extras\['(\w+)'\])", image)
-    assert installed == ["build", "shared"] and "pip check" in image
+    assert "--requirement requirements.lock" in image and "pip check" in image
     k8s, lock = locked("deploy/requirements-k8s.lock"), locked("requirements.lock")
-    assert {name: number for name, number in k8s.items() if name in lock} == {
-        name: lock[name] for name in k8s if name in lock
-    }
-    assert {name: number for name, number in k8s.items() if name not in lock} == {
-        name: number for name, (number, _) in IN_THE_IMAGE_ALONE.items()
-    }
-    needed = [*PROJECT["dependencies"], *(line for extra in installed for line in EXTRAS[extra])]
-    _, reached = faults_of([*needed, "setuptools"], lock)
-    in_image = {name: lock[name] for name in reached} | k8s
-    faults, _ = faults_of(
-        [*needed, *(f"{name}=={number}" for name, number in k8s.items())], in_image
-    )
+    known = locked(*DEVELOPERS) | {name: number for name, (number, _) in IN_THE_IMAGE_ALONE.items()}
+    assert {name: known[name] for name in k8s} == k8s
+    assert set(IN_THE_IMAGE_ALONE) <= set(k8s)
+    needed = [f"{name}=={number}" for name, number in (lock | k8s).items()]
+    faults, _ = faults_of(needed, lock | k8s)
     assert faults == []
 
 
 @pytest.mark.parametrize("package", ["cryptography", "websocket-client"])
 def test_a_package_that_another_needs_and_no_lock_has_is_found(package: str) -> None:
-    lock = locked("requirements.lock") | locked("deploy/requirements-k8s.lock")
+    lock = locked("requirements.lock", "deploy/requirements-k8s.lock")
     del lock[package]
     faults, _ = faults_of(["dagster-k8s"], lock)
     assert any(f"requires {package}, which is not locked" in fault for fault in faults)

@@ -1,7 +1,6 @@
 """Imports are declared, declared packages are used, and the locked versions fit each other."""
 
 import ast
-import re
 import sys
 import tomllib
 from collections.abc import Iterable, Iterator

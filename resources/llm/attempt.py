@@ -64,7 +64,7 @@ async def attempt(
         try:
             async with limits.attempt(tokens, breaker) as reservation:
                 # While this one waited for a place others may have cost more than they had reserved.
-                if estimate and not budget.still_holds():
+                if estimate and not await budget.still_holds():
                     reservation.settle(0)
                     continue
                 try:

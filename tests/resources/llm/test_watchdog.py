@@ -64,6 +64,8 @@ def test_an_event_loop_that_stands_in_a_call_is_named_by_that_call(lines: list[s
 class AwayLocks:
     """Locks whose database is away from some time on."""
 
+    may_wait = False
+
     def __init__(self) -> None:
         self.away = False
         self.held: set[int] = set()

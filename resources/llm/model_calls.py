@@ -365,7 +365,9 @@ class ModelCalls:
             self.usage.sent_again += attempts > 1
             fitting = context.refused_schemas.fitting(request)
             try:
-                reply = await attempt(client.chat, fitting, spec, context, breaker)
+                reply = await attempt(
+                    client.chat, fitting, spec, context, breaker, self._writer.usable
+                )
             except ANY_TROUBLE as error:
                 self.usage.timeouts += failure_kind(error) == "timeout"
                 self.usage.last_error = why(error, spec, attempts)
@@ -382,7 +384,6 @@ class ModelCalls:
 
         async def once() -> Outcome:
             async with self._unsaved_place(spec):
-                self._writer.require_usable()
                 reply = await answer()
                 seconds = round(time.monotonic() - started, 4)
                 return await keep(entry_from_reply(reply, spec, sent, seconds, attempts))

@@ -43,6 +43,8 @@ class StoreCalls:
             function: The function.
             give_back: Is called with the result if the caller was cancelled meanwhile; with one thread.
         """
+        if self._threads is None:
+            return function()
         taken: list[T] = []
         try:
             await self.call(lambda: taken.append(function()))

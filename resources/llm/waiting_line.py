@@ -31,9 +31,12 @@ class WaitingLine:
 
         Returns at once if it was called since the turn began or the last sleep ended.
         """
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._changed.wait()
+        if seconds is None:
+            await self._changed.wait()
+        else:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    await self._changed.wait()
         self._changed.clear()
 
     def wake(self) -> None:

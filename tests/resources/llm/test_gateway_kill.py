@@ -11,6 +11,7 @@ import os
 import random
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import textwrap
@@ -27,11 +28,13 @@ from methods.prompts.messages import Message
 from resources.files.home import REPO_ROOT
 from resources.images.store import ImageStore
 from resources.llm.gateway import Gateway
-from resources.llm.ledger import Call, Ledger
+from resources.llm.ledger import Call, Ledger, writer
 from resources.llm.registry import load_registry
 from resources.llm.request import ChatRequest
+from resources.migrations import StoreError
 from resources.offline.process import OfflineServer
 from tests.doubles.openai_api import Api, answer_to, serving, serving_loop
+from tests.resources.llm.loopback import questions
 
 N = 150
 CONCURRENCY = 4
@@ -323,3 +326,37 @@ def test_no_more_than_may_be_at_risk_is_ever_paid_for_and_not_yet_durable(
     )
 
     assert 4 < max(at_risk) <= AT_RISK * 4, "a slow disk slows nobody down at first"
+
+
+def test_after_the_first_answer_that_a_full_disk_cannot_take_nothing_more_is_sent(
+    api, tmp_path, monkeypatch
+):
+    n_sent = list[int]()
+
+    class FullLedger(Ledger):
+        def add(self, calls: Iterable[Call]) -> None:
+            if len(self) >= 40:
+                n_sent.append(len(api.by("full")))
+                error = sqlite3.OperationalError("database or disk is full")
+                error.sqlite_errorcode = sqlite3.SQLITE_FULL
+                raise StoreError("The disk is full.") from error
+            super().add(calls)
+
+    monkeypatch.setenv("PAID_KEY", "full")
+    monkeypatch.setattr(writer, "PATIENCE_SECONDS", 0.5)
+    models = tmp_path / "models.yaml"
+    models.write_text(MODELS.format(url=api.url, limit=CONCURRENCY))
+    gateway = Gateway(
+        load_registry(models),
+        "paid",
+        FullLedger(tmp_path / "ledger.sqlite"),
+        ImageStore(tmp_path / "images"),
+        launcher=OfflineServer(),
+    )
+
+    with pytest.raises(StoreError, match="The disk is full"):
+        gateway.ask("stage", questions(N))
+
+    assert len(n_sent) > 2, "the disk may have room again: it is tried again"
+    # Those that were on their way by then may come to the server a moment later.
+    assert len(api.by("full")) - n_sent[0] < CONCURRENCY

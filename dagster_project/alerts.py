@@ -16,7 +16,8 @@ from resources.web.ports import ui_page
 STATUS = dg.DefaultSensorStatus.RUNNING if are_set() else dg.DefaultSensorStatus.STOPPED
 EVERY_SECONDS = 15
 NO_ADDRESS = dg.SkipReason(
-    f"Nobody is told: set {WEBHOOK} or {EMAIL} in the environment of the code location, and start it again."
+    f"Nobody is told: set {WEBHOOK} or {EMAIL} in the environment of the code location, and start it "
+    "again."
 )
 
 

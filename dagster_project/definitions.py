@@ -20,6 +20,9 @@ from assets import (
     review,
     rewrite,
 )
+from assets.common.automation import WHEN_READY, Condition
+from assets.common.settings import SECTIONS
+from assets.review.approved import WHEN_QUEUED, ReviewSettings
 from dagster_project import jobs
 from dagster_project.alerts import ALERTS
 from dagster_project.checks import make_checks
@@ -30,6 +33,8 @@ from dagster_project.resources import make_resources
 from dagster_project.schedules import SCHEDULES
 from dagster_project.sensors import SENSORS, batch_sensors
 from methods.benchmarks import BENCHMARKS, Benchmarks
+from methods.errors import UserError
+from resources.settings.asset_settings import read_sections
 from resources.settings.extras import extras
 
 STAGES = (
@@ -46,8 +51,12 @@ def build_defs(
 ) -> dg.Definitions:
     """The project's definitions for these benchmarks, with `resource_overrides` in the place of
     resources by name."""
+    conditions = _without_decisions()
     assets = dg.map_asset_specs(
-        lambda spec: spec.replace_attributes(code_version=code_version(spec, benchmarks)),
+        lambda spec: spec.replace_attributes(
+            code_version=code_version(spec, benchmarks),
+            automation_condition=conditions.get(spec.key, spec.automation_condition),
+        ),
         [
             *(asset for stage in STAGES for asset in stage.ASSETS),
             *(asset for module in OF_EXTRAS for asset in module.ASSETS),
@@ -61,7 +70,7 @@ def build_defs(
         lambda: definitions.get_repository_def().asset_graph,
     )
     definitions = dg.Definitions(
-        assets=assets,
+        assets=[*assets, *ingest.OBSERVABLE],
         asset_checks=[
             *make_checks(specs),
             *(check for module in OF_EXTRAS for check in module.CHECKS),
@@ -77,6 +86,18 @@ def build_defs(
         loggers={"console": progress_logger},
     )
     return definitions
+
+
+def _without_decisions() -> Mapping[dg.AssetKey, Condition]:
+    """The conditions of the assets that wait for people, where settings.yaml asks for no decision."""
+    try:
+        policy = read_sections(SECTIONS)["review.approved"]
+    except UserError:
+        # A run says what is wrong with the file.
+        return {}
+    if ReviewSettings.model_validate(policy).require != "none":
+        return {}
+    return {review.approved.key: WHEN_QUEUED, release.releases.key: WHEN_READY}
 
 
 defs = build_defs()

@@ -5,7 +5,7 @@ What belongs here: the entries, and what each does. Modules that take seconds to
 an action is done. Jobs are made in `action_jobs.py`, subcommands in `cli.py`.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -47,11 +47,13 @@ QUOTING = Argument("quoting", QUOTING_HELP, option=True, kind="quoting")
 
 
 class Done(NamedTuple):
-    """What came of an action: sentences, metadata of its op, and the asset whose table has changed."""
+    """What came of an action: sentences, metadata of its op, the asset whose table has changed, and the
+    tables whose assets are to be made again."""
 
     told: str
     metadata: Mapping[str, Any] = {}
     changed: str | None = None
+    outdated: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -344,7 +346,8 @@ def _ask_anew(ledger: "Ledger", model: str, stage: str, prompt: str, unread: boo
     from resources.llm.renewals import ask_anew
 
     meant = (text or None for text in (model, stage, prompt))
-    return Done(ask_anew(ledger, load_registry(), *meant, unread=unread))
+    asked = ask_anew(ledger, load_registry(), *meant, unread=unread)
+    return Done(asked.message, {"assets": asked.stages}, outdated=asked.stages)
 
 
 ACTIONS = (

@@ -7,14 +7,23 @@ from pathlib import Path
 import click
 import dagster as dg
 import pytest
+from dagster._core.asset_graph_view.asset_graph_view import AssetGraphView
+from dagster._core.definitions.data_version import (
+    CODE_VERSION_TAG,
+    DATA_VERSION_TAG,
+    CachingStaleStatusResolver,
+)
 
 from dagster_project.action_jobs import ACTION_JOBS, job_of
 from dagster_project.actions import ACTIONS, Action
 from dagster_project.cli import main as loom
 from dagster_project.cli import vlm_loom
+from dagster_project.definitions import build_defs
 from dagster_project.instance import open_instance
 from methods.delimited import QUOTINGS
-from resources.files.home import REPO_ROOT
+from resources.files.home import REPO_ROOT, ledger_path
+from resources.llm.ledger import Ledger
+from tests.resources.llm.test_ledger import call
 
 WRONG = [
     ["release", "lst"],
@@ -115,3 +124,24 @@ def test_every_command_that_reads_a_csv_has_the_option_for_its_quotes(
     assert isinstance(of_group, click.Group)
     (option,) = [each for each in of_group.commands[name].params if each.name == "quoting"]
     assert isinstance(option.type, click.Choice) and option.type.choices == QUOTINGS
+
+
+def test_what_is_asked_anew_is_unsynced_until_it_is_made_again(loom_home: Path) -> None:
+    loom_home.mkdir()
+    Ledger(ledger_path()).add([call(1)._replace(stage="dialogue.answers")])
+    definitions = build_defs()
+    graph = definitions.resolve_asset_graph()
+    key = dg.AssetKey(["dialogue", "answers"])
+    made = {CODE_VERSION_TAG: str(graph.get(key).code_version), DATA_VERSION_TAG: "1"}
+
+    def state(instance: dg.DagsterInstance) -> tuple[str, str | None]:
+        view = AssetGraphView.for_test(definitions, instance)
+        resolver = CachingStaleStatusResolver(instance, graph, view)
+        codes = {cause.category.name for cause in resolver.get_stale_causes(key)} & {"CODE"}
+        return "".join(codes), resolver.get_current_data_version(key).value
+
+    with open_instance() as instance:
+        instance.report_runless_asset_event(dg.AssetMaterialization(key, tags=made))
+        assert state(instance) == ("", "1")
+        assert loom(["model", "ask-anew", "--stage", "dialogue/answers"]) == 0
+        assert state(instance) == ("CODE", "1"), "its rows are as they were"

@@ -6,6 +6,7 @@ What belongs here: the form of op and job, and the event by which assets that fo
 import dagster as dg
 
 from assets.common.dagster_internals import CODE_VERSION_TAG, DATA_VERSION_TAG
+from assets.common.partitions import wit_shards
 from assets.common.tables import ROW_COUNT, plain_errors
 from assets.common.unchanged import OF_ITS_RUN
 from dagster_project.actions import ACTIONS, RELEASES, Action, Argument
@@ -35,6 +36,8 @@ def job_of(action: Action) -> dg.JobDefinition:
                 )
             elif done.changed:
                 context.log_event(_table_now(done.changed, resources["warehouse"]))
+            if done.removed_shard:
+                context.instance.delete_dynamic_partition(str(wit_shards.name), done.removed_shard)
             for table in done.outdated:
                 if event := _to_be_made_again(context.instance, table, done.told):
                     context.log_event(event)

@@ -15,6 +15,7 @@ from assets import (
     evaluate,
     ingest,
     ledger,
+    own,
     quality,
     release,
     review,
@@ -49,8 +50,10 @@ def build_defs(
     benchmarks: Benchmarks = BENCHMARKS,
     resource_overrides: Mapping[str, object] | None = None,
 ) -> dg.Definitions:
-    """The project's definitions for these benchmarks, with `resource_overrides` in the place of
-    resources by name."""
+    """The project's definitions for these benchmarks, and those of `assets/own`.
+
+    `resource_overrides` replace resources by name.
+    """
     conditions = _without_decisions()
     assets = dg.map_asset_specs(
         lambda spec: spec.replace_attributes(
@@ -69,7 +72,7 @@ def build_defs(
         lambda name: definitions.resolve_job_def(name),
         lambda: definitions.get_repository_def().asset_graph,
     )
-    definitions = dg.Definitions(
+    project = dg.Definitions(
         assets=[*assets, *ingest.OBSERVABLE],
         asset_checks=[
             *make_checks(specs),
@@ -85,6 +88,7 @@ def build_defs(
         executor=marking_executor,
         loggers={"console": progress_logger},
     )
+    definitions = dg.Definitions.merge(project, dg.load_definitions_from_package_module(own))
     return definitions
 
 

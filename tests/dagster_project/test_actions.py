@@ -14,6 +14,7 @@ from dagster._core.definitions.data_version import (
     CachingStaleStatusResolver,
 )
 
+from assets.common.tables import rows_to_arrow
 from dagster_project.action_jobs import ACTION_JOBS, job_of
 from dagster_project.actions import ACTIONS, Action
 from dagster_project.cli import main as loom
@@ -23,6 +24,7 @@ from dagster_project.instance import open_instance
 from methods.delimited import QUOTINGS
 from resources.files.home import REPO_ROOT, ledger_path
 from resources.llm.ledger import Ledger
+from resources.warehouse.configured import warehouse_of_home
 from tests.resources.llm.test_ledger import call
 
 WRONG = [
@@ -145,3 +147,27 @@ def test_what_is_asked_anew_is_unsynced_until_it_is_made_again(loom_home: Path) 
         assert state(instance) == ("", "1")
         assert loom(["model", "ask-anew", "--stage", "dialogue/answers"]) == 0
         assert state(instance) == ("CODE", "1"), "its rows are as they were"
+
+
+def test_a_shard_that_is_gone_is_removed_on_request_and_one_that_is_there_is_not(
+    loom_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    (tmp_path / "corpus").mkdir()
+    (tmp_path / "corpus" / "here.tsv").touch()
+    monkeypatch.setenv("LOOM_CORPUS", str(tmp_path / "corpus"))
+    loom_home.mkdir()
+    rows = [
+        {"wit_shard": shard, "address": shard, "fingerprint": "1", "n_rows": 0, "reasons": []}
+        for shard in ("here", "gone")
+    ]
+    warehouse_of_home().replace("ingest.shards", rows_to_arrow("ingest.shards", rows))
+    with open_instance() as instance:
+        instance.add_dynamic_partitions("wit_shard", ["here", "gone"])
+        assert loom(["home", "remove-shard", "here"]) == 2
+        assert "still has the shard here" in capsys.readouterr().err
+        assert loom(["home", "remove-shard", "gon"]) == 2
+        assert "the nearest is gone" in capsys.readouterr().err
+        assert loom(["home", "remove-shard", "gone"]) == 0
+        assert list(instance.get_dynamic_partitions("wit_shard")) == ["here"]
+    left = warehouse_of_home().select("ingest.shards", "wit_shard")["wit_shard"]
+    assert left.to_pylist() == ["here"]

@@ -1,9 +1,12 @@
 """The definitions as Dagster and its UI see them."""
 
 import graphlib
+import importlib
 import re
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
 
 import dagster as dg
 import pytest
@@ -72,6 +75,7 @@ def test_stages_jobs_schemas_and_folders_are_called_alike() -> None:
             "settings",
             "ask_anew",
             "merge_files",
+            "remove_shard",
             "__ASSET_JOB",
             *on_releases,
             *on_predictions,
@@ -81,7 +85,7 @@ def test_stages_jobs_schemas_and_folders_are_called_alike() -> None:
     assert {table.split(".")[0] for table in declared_columns()} == STAGES
     for root in (REPO_ROOT / "assets", REPO_ROOT / "sql"):
         folders = {path.name for path in root.iterdir() if path.is_dir()}
-        assert folders - {"common", "migrations", "__pycache__"} == STAGES
+        assert folders - {"common", "migrations", "own", "__pycache__"} == STAGES
 
 
 def test_the_graph_of_stages_has_no_cycle(specs: list[dg.AssetSpec]) -> None:
@@ -257,6 +261,47 @@ def test_loading_the_definitions_imports_nothing_heavy() -> None:
         [sys.executable, "-c", code], cwd=REPO_ROOT, capture_output=True, text=True, check=True
     )
     assert loaded.stdout.strip() == "[]"
+
+
+OWN_ASSET = """
+import dagster as dg
+from resources.warehouse import Warehouse
+
+@dg.asset(deps=[["ingest", "entries"]])
+def long_captions(warehouse: dg.ResourceParam[Warehouse]) -> dg.MaterializeResult:
+    found = warehouse.sql("SELECT count(*) AS n FROM ingest.entries WHERE length(caption) > 60")
+    return dg.MaterializeResult(metadata={"entries": found["n"][0].as_py()})
+"""
+
+
+def test_a_file_in_the_folder_of_own_assets_is_enough_for_an_asset_downstream(
+    loom_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loom_home.mkdir()
+    (tmp_path / "own_of_a_test").mkdir()
+    (tmp_path / "own_of_a_test" / "__init__.py").touch()
+    (tmp_path / "own_of_a_test" / "long_captions.py").write_text(OWN_ASSET)
+    monkeypatch.syspath_prepend(tmp_path)
+    own = importlib.import_module("own_of_a_test")
+    monkeypatch.setattr("dagster_project.definitions.own", own)
+    definitions = build_defs()
+    made = definitions.get_implicit_global_asset_job_def().execute_in_process(
+        asset_selection=[dg.AssetKey("long_captions")], instance=dg.DagsterInstance.ephemeral()
+    )
+    (event,) = made.get_asset_materialization_events()
+    assert event.step_materialization_data.materialization.metadata["entries"].value == 0
+    graph = definitions.resolve_asset_graph()
+    entries = dg.AssetKey(["ingest", "entries"])
+    assert graph.get(dg.AssetKey("long_captions")).parent_keys == {entries}
+
+
+def test_dg_finds_the_definitions_and_scaffolds_into_the_folder_of_own_assets() -> None:
+    settings = tomllib.loads((REPO_ROOT / "pyproject.toml").read_text())["tool"]["dg"]["project"]
+    module = importlib.import_module(settings["code_location_target_module"])
+    assert [each for each in vars(module).values() if isinstance(each, dg.Definitions)] == [defs]
+    assert importlib.import_module(settings["defs_module"]).__file__ == str(
+        REPO_ROOT / "assets" / "own" / "__init__.py"
+    )
 
 
 def test_dagster_validates_the_workspace() -> None:

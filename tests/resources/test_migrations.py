@@ -24,6 +24,7 @@ from resources.warehouse import Warehouse, WarehouseError
 from resources.warehouse.declarations import sql_text
 from resources.warehouse.duckdb_file import attached
 from resources.warehouse.versions import MIGRATIONS, steps_since_baseline
+from resources.warehouse.versions import current_version as version_of_tables
 from tests.homes.kept import VERSIONS, unpack
 from tests.resources.older_stores import (
     IN_DUCKDB,
@@ -429,7 +430,7 @@ def test_of_what_sql_declares_without_a_migration_the_missing_step_is_named(
 
     with pytest.raises(WarehouseError) as caught:
         Warehouse(current).check()
-    step = f"sql/migrations/{current_version() + 1:04}_<what it does>.sql"
+    step = f"sql/migrations/{version_of_tables() + 1:04}_<what it does>.sql"
     assert f"but {difference}: if you changed sql/, add the step" in str(caught.value)
     assert step in str(caught.value)
 

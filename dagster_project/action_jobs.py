@@ -6,7 +6,9 @@ What belongs here: the form of op and job, and the event by which assets that fo
 import dagster as dg
 
 from assets.common.dagster_internals import CODE_VERSION_TAG, DATA_VERSION_TAG
+from assets.common.partitions import wit_shards
 from assets.common.tables import ROW_COUNT, plain_errors
+from assets.common.unchanged import OF_ITS_RUN
 from dagster_project.actions import ACTIONS, RELEASES, Action, Argument
 from dagster_project.progress import progress_logger
 from methods.ids import content_id
@@ -34,6 +36,11 @@ def job_of(action: Action) -> dg.JobDefinition:
                 )
             elif done.changed:
                 context.log_event(_table_now(done.changed, resources["warehouse"]))
+            if done.removed_shard:
+                context.instance.delete_dynamic_partition(str(wit_shards.name), done.removed_shard)
+            for table in done.outdated:
+                if event := _to_be_made_again(context.instance, table, done.told):
+                    context.log_event(event)
         context.add_output_metadata({"told": done.told, **done.metadata})
         return done.told
 
@@ -59,6 +66,24 @@ def _table_now(asset: str, warehouse: Warehouse) -> dg.AssetMaterialization:
         asset.split("/"),
         metadata={ROW_COUNT: warehouse.count(table)},
         tags={DATA_VERSION_TAG: content_id(warehouse.fingerprint(table))},
+    )
+
+
+def _to_be_made_again(
+    instance: dg.DagsterInstance, table: str, why: str
+) -> dg.AssetMaterialization | None:
+    """The last materialization of an asset without its code version, which makes it Unsynced, and with
+    the reason; None where it was never made."""
+    key = dg.AssetKey(table.split("."))
+    event = instance.get_latest_materialization_event(key)
+    last = event.asset_materialization if event else None
+    if last is None:
+        return None
+    kept = {name: value for name, value in last.metadata.items() if name not in OF_ITS_RUN}
+    return dg.AssetMaterialization(
+        key,
+        metadata={**kept, "warning": why},
+        tags={**(last.tags or {}), CODE_VERSION_TAG: "to be made again"},
     )
 
 

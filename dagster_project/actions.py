@@ -5,7 +5,7 @@ What belongs here: the entries, and what each does. Modules that take seconds to
 an action is done. Jobs are made in `action_jobs.py`, subcommands in `cli.py`.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -14,6 +14,7 @@ from methods.delimited import QUOTING_HELP, quoting_named
 
 if TYPE_CHECKING:
     from methods.benchmarks import Benchmarks
+    from resources.corpus.corpus import Corpus
     from resources.images.store import ImageStore
     from resources.llm.ledger import Ledger
     from resources.llm.registry import Profile
@@ -47,11 +48,14 @@ QUOTING = Argument("quoting", QUOTING_HELP, option=True, kind="quoting")
 
 
 class Done(NamedTuple):
-    """What came of an action: sentences, metadata of its op, and the asset whose table has changed."""
+    """What came of an action: sentences, metadata of its op, the asset whose table has changed, the
+    tables whose assets are to be made again, and the shard that is no partition any more."""
 
     told: str
     metadata: Mapping[str, Any] = {}
     changed: str | None = None
+    outdated: Sequence[str] = ()
+    removed_shard: str | None = None
 
 
 @dataclass(frozen=True)
@@ -336,6 +340,18 @@ def _merge_files(warehouse: "Warehouse", days: str, say: Callable[[str], None]) 
     return Done(done.sentence(), done._asdict())
 
 
+def _remove_shard(warehouse: "Warehouse", corpus: "Corpus", shard: str) -> Done:
+    from assets.ingest.removal import remove_shard
+
+    n_entries = remove_shard(warehouse, corpus, shard)
+    return Done(
+        f"The rows of the shard {shard} are removed, {n_entries} entries among them. Run the job build "
+        "next (vlm-loom run build): what follows is made without them.",
+        {"entries": n_entries},
+        removed_shard=shard,
+    )
+
+
 # --- Models ----------------------------------------------------------------------------------------
 
 
@@ -344,7 +360,8 @@ def _ask_anew(ledger: "Ledger", model: str, stage: str, prompt: str, unread: boo
     from resources.llm.renewals import ask_anew
 
     meant = (text or None for text in (model, stage, prompt))
-    return Done(ask_anew(ledger, load_registry(), *meant, unread=unread))
+    asked = ask_anew(ledger, load_registry(), *meant, unread=unread)
+    return Done(asked.message, {"assets": asked.stages}, outdated=asked.stages)
 
 
 ACTIONS = (
@@ -519,6 +536,16 @@ ACTIONS = (
         ("warehouse",),
         _import_scores,
         "vlm-loom result import-scores alignmmbench-imported scores.csv",
+    ),
+    Action(
+        "home",
+        "remove-shard",
+        "remove_shard",
+        "Remove the rows of a shard that the corpus has no more; releases that have them stay.",
+        (Argument("shard", "Its name, as the check ingested of ingest/shards says it."),),
+        ("warehouse", "corpus"),
+        _remove_shard,
+        "vlm-loom home remove-shard wit-2019",
     ),
     Action(
         "home",

@@ -1,7 +1,7 @@
 """Sensors that tell people of failed runs and failed checks (`resources/web/alerts.py`).
 
-What belongs here: which runs are told of, and in which words. They are off where nobody is to be told.
-A message that cannot be sent is a line in the log of the tick.
+What belongs here: which runs are told of, and in which words. The sensors are off where no address is
+set. A tick without an address, or whose message cannot be sent, is skipped with the reason.
 """
 
 import dagster as dg
@@ -10,11 +10,15 @@ from assets.common.dagster_internals import MAX_RETRIES_TAG, WILL_RETRY_TAG, Run
 from assets.common.tables import WAITS
 from dagster_project.progress import cause, failed_checks, why_step_failed
 from dagster_project.run_tags import BUILD
-from resources.web.alerts import are_set, send
+from resources.web.alerts import EMAIL, WEBHOOK, are_set, send
 from resources.web.ports import ui_page
 
 STATUS = dg.DefaultSensorStatus.RUNNING if are_set() else dg.DefaultSensorStatus.STOPPED
 EVERY_SECONDS = 15
+NO_ADDRESS = dg.SkipReason(
+    f"Nobody is told: set {WEBHOOK} or {EMAIL} in the environment of the code location, and start it "
+    "again."
+)
 
 
 @dg.run_failure_sensor(
@@ -23,23 +27,25 @@ EVERY_SECONDS = 15
     default_status=STATUS,
     description="Tells of a failed run, by LOOM_ALERT_WEBHOOK and LOOM_ALERT_EMAIL: why, and where.",
 )
-def alert_of_failed_runs(context: dg.RunFailureSensorContext) -> None:
+def alert_of_failed_runs(context: dg.RunFailureSensorContext) -> dg.SkipReason | None:
     """One message for a run that failed and is not tried again; a stage is told of with its build."""
+    if not are_set():
+        return NO_ADDRESS
     run = context.instance.get_run_by_id(context.dagster_run.run_id) or context.dagster_run
     ended = context.failure_event.job_failure_data
     if BUILD in run.tags or run.tags.get(WILL_RETRY_TAG) == "true":
-        return
+        return None
     retries = context.instance.run_retries_enabled and run.tags.get(MAX_RETRIES_TAG) != "0"
     if ended.failure_reason == RunFailureReason.UNEXPECTED_TERMINATION and not retries:
-        return  # Who stopped it knows.
+        return None  # Who stopped it knows.
     reasons, waits = _reasons(context.instance, run.run_id)
     if not reasons and waits:
-        return
+        return None
     reasons += [f"Check {name} failed." for name in failed_checks(context.instance, run.run_id)]
     if not reasons:
         own = cause(ended.error) if ended.error else context.failure_event.message
         reasons = [own or "It ended without a reason."]
-    _tell(context, f"vlm-loom: {run.job_name} failed", reasons, run.run_id)
+    return _tell(context, f"vlm-loom: {run.job_name} failed", reasons, run.run_id)
 
 
 @dg.run_status_sensor(
@@ -49,12 +55,15 @@ def alert_of_failed_runs(context: dg.RunFailureSensorContext) -> None:
     default_status=STATUS,
     description="Tells of checks that failed in a run which came to its end; not of those that warn.",
 )
-def alert_of_failed_checks(context: dg.RunStatusSensorContext) -> None:
+def alert_of_failed_checks(context: dg.RunStatusSensorContext) -> dg.SkipReason | None:
     """One message for a run with failed checks; those of a stage are told of with its build."""
+    if not are_set():
+        return NO_ADDRESS
     run = context.dagster_run
     failed = [] if BUILD in run.tags else failed_checks(context.instance, run.run_id)
-    if failed:
-        _tell(context, f"vlm-loom: checks failed in {run.job_name}", failed, run.run_id)
+    if not failed:
+        return None
+    return _tell(context, f"vlm-loom: checks failed in {run.job_name}", failed, run.run_id)
 
 
 def _reasons(instance: dg.DagsterInstance, run_id: str) -> tuple[list[str], bool]:
@@ -76,12 +85,15 @@ def _reasons(instance: dg.DagsterInstance, run_id: str) -> tuple[list[str], bool
     return list(reasons), waits
 
 
-def _tell(context: dg.RunStatusSensorContext, subject: str, lines: list[str], run_id: str) -> None:
+def _tell(
+    context: dg.RunStatusSensorContext, subject: str, lines: list[str], run_id: str
+) -> dg.SkipReason | None:
+    """Send a message; the reason where some receiver did not get it."""
     troubles = send(subject, "\n".join([*lines, ui_page(f"/runs/{run_id}")]))
-    for trouble in troubles:
-        context.log.warning(trouble)
-    if not troubles:
-        context.log.info(f"told of run {run_id}")
+    if troubles:
+        return dg.SkipReason(f"The alert of run {run_id} was not sent. {' '.join(troubles)}")
+    context.log.info(f"told of run {run_id}")
+    return None
 
 
 ALERTS = [alert_of_failed_runs, alert_of_failed_checks]

@@ -18,6 +18,7 @@ from assets.release.built_dialogues import NAMES
 from dagster_project.check_results import N_SHOWN, asset_check, result
 from dagster_project.cluster_checks import cluster_checks
 from dagster_project.progress import MADE
+from dagster_project.shards import ingested
 from dagster_project.stage_checks import content_checks, no_overlap, review_checks
 from methods.naming import listed, number_of
 from resources.llm.ledger import Ledger
@@ -234,6 +235,7 @@ def make_checks(specs: Sequence[dg.AssetSpec]) -> list[dg.AssetChecksDefinition]
     return [
         *(schema_check(spec) for spec in specs),
         made_check(specs),
+        ingested,
         licence_check(),
         empty_check(
             dg.AssetKey(["cluster", "image_sets"]),

@@ -188,12 +188,20 @@ def calls(port: int) -> int:
 
 @vlm_loom.command(example='vlm-loom sql "SELECT count(*) FROM ingest.entries"')
 @click.option("--as-of", metavar="SNAPSHOT|TIME", help="Read a lake as it was then (UTC).")
+@click.option(
+    "--format",
+    "form",
+    type=Choice(("table", "csv", "json")),
+    default="table",
+    show_default=True,
+    help="csv and json write the result of one query, for other programs.",
+)
 @click.argument("query", required=False)
-def sql(query: str | None, as_of: str | None) -> int:
+def sql(query: str | None, as_of: str | None, form: str) -> int:
     """A prompt on a copy of the tables, or the answer to one query; runs go on meanwhile."""
     from dagster_project.sql import answer
 
-    return answer(query, as_of)
+    return answer(query, as_of, form)
 
 
 @vlm_loom.command(example='eval "$(vlm-loom completion bash)"', workspace="unused")

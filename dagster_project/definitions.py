@@ -15,11 +15,15 @@ from assets import (
     evaluate,
     ingest,
     ledger,
+    own,
     quality,
     release,
     review,
     rewrite,
 )
+from assets.common.automation import WHEN_READY, Condition
+from assets.common.settings import SECTIONS
+from assets.review.approved import WHEN_QUEUED, ReviewSettings
 from dagster_project import jobs
 from dagster_project.alerts import ALERTS
 from dagster_project.checks import make_checks
@@ -30,6 +34,8 @@ from dagster_project.resources import make_resources
 from dagster_project.schedules import SCHEDULES
 from dagster_project.sensors import SENSORS, batch_sensors
 from methods.benchmarks import BENCHMARKS, Benchmarks
+from methods.errors import UserError
+from resources.settings.asset_settings import read_sections
 from resources.settings.extras import extras
 
 STAGES = (
@@ -44,10 +50,16 @@ def build_defs(
     benchmarks: Benchmarks = BENCHMARKS,
     resource_overrides: Mapping[str, object] | None = None,
 ) -> dg.Definitions:
-    """The project's definitions for these benchmarks, with `resource_overrides` in the place of
-    resources by name."""
+    """The project's definitions for these benchmarks, and those of `assets/own`.
+
+    `resource_overrides` replace resources by name.
+    """
+    conditions = _without_decisions()
     assets = dg.map_asset_specs(
-        lambda spec: spec.replace_attributes(code_version=code_version(spec, benchmarks)),
+        lambda spec: spec.replace_attributes(
+            code_version=code_version(spec, benchmarks),
+            automation_condition=conditions.get(spec.key, spec.automation_condition),
+        ),
         [
             *(asset for stage in STAGES for asset in stage.ASSETS),
             *(asset for module in OF_EXTRAS for asset in module.ASSETS),
@@ -60,8 +72,8 @@ def build_defs(
         lambda name: definitions.resolve_job_def(name),
         lambda: definitions.get_repository_def().asset_graph,
     )
-    definitions = dg.Definitions(
-        assets=assets,
+    project = dg.Definitions(
+        assets=[*assets, *ingest.OBSERVABLE],
         asset_checks=[
             *make_checks(specs),
             *(check for module in OF_EXTRAS for check in module.CHECKS),
@@ -76,7 +88,20 @@ def build_defs(
         executor=marking_executor,
         loggers={"console": progress_logger},
     )
+    definitions = dg.Definitions.merge(project, dg.load_definitions_from_package_module(own))
     return definitions
+
+
+def _without_decisions() -> Mapping[dg.AssetKey, Condition]:
+    """The conditions of the assets that wait for people, where settings.yaml asks for no decision."""
+    try:
+        policy = read_sections(SECTIONS)["review.approved"]
+    except UserError:
+        # A run says what is wrong with the file.
+        return {}
+    if ReviewSettings.model_validate(policy).require != "none":
+        return {}
+    return {review.approved.key: WHEN_QUEUED, release.releases.key: WHEN_READY}
 
 
 defs = build_defs()

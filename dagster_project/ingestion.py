@@ -9,11 +9,11 @@ from assets.common.losses import each_with_reason
 from assets.common.partitions import wit_shards
 from dagster_project.job_runs import run_job
 from dagster_project.progress import cause, is_wrong, only_failed, why_step_failed
-from dagster_project.shards import observation
+from dagster_project.shards import observation, observation_of_files
 from methods.errors import UserError
 from methods.naming import nearest
 from resources.corpus.corpus import Corpus
-from resources.corpus.observation import Observed, observe
+from resources.corpus.observation import Observed, observe, observe_files
 
 NAME_FAILED_SHARDS = "name_failed_shards"
 """The last step of a build: it fails if shards could not be ingested, when all else is done."""
@@ -53,7 +53,7 @@ def chosen_shards(named: Sequence[str], shards: Sequence[str]) -> list[str]:
 def announce(
     instance: dg.DagsterInstance, corpus: Corpus, shards: Sequence[str]
 ) -> dict[str, Observed]:
-    """Make shards partitions of the instance, and tell it which content local ones have now.
+    """Make shards partitions of the instance, and tell it which content local files have now.
 
     Args:
         instance: Where runs are recorded.
@@ -68,6 +68,7 @@ def announce(
     seen = {shard: observed[shard] for shard in shards if shard in observed}
     for shard, content in seen.items():
         instance.report_runless_asset_event(observation(shard, content))
+    instance.report_runless_asset_event(observation_of_files(observe_files(corpus)))
     return seen
 
 

@@ -15,6 +15,7 @@ from dagster import AssetSelection, DagsterRunStatus
 
 from assets.common.dagster_internals import AssetGraph, UnresolvedAssetJobDefinition
 from assets.common.tables import plain_errors
+from assets.ingest import corpus_files
 from dagster_project.action_jobs import ACTION_JOBS
 from dagster_project.dead_runs import end_dead_runs
 from dagster_project.ingestion import NAME_FAILED_SHARDS, announce, failed_shards, ingest_each
@@ -24,6 +25,7 @@ from dagster_project.progress import progress_logger
 from dagster_project.resources import SAMPLE_CORPUS
 from dagster_project.run_tags import BUILD, LOST_SHARDS, ONLY_OUTDATED
 from dagster_project.settings_job import settings_job
+from dagster_project.shards import CHECK as INGESTED
 from methods.errors import UserError
 from methods.naming import listed
 from resources.corpus.corpus import Corpus
@@ -53,7 +55,14 @@ DESCRIPTIONS = {
 }
 """The stages, each a group of assets and a job of the same name."""
 STAGES = {
-    stage: dg.define_asset_job(stage, AssetSelection.groups(stage), description=description)
+    stage: dg.define_asset_job(
+        stage,
+        # Files of the whole corpus are not looked at in the run of each shard.
+        AssetSelection.groups(stage)
+        - AssetSelection.assets(corpus_files.key)
+        - AssetSelection.checks(INGESTED),
+        description=description,
+    )
     for stage, description in DESCRIPTIONS.items()
 }
 CHECKS = dg.define_asset_job(

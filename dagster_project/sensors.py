@@ -23,14 +23,19 @@ from dagster_project.dead_runs import dead_runs
 from dagster_project.jobs import ASK_MODELS, Job
 from dagster_project.resources import corpus_folder
 from dagster_project.run_tags import CHAIN, WAITED
-from dagster_project.shards import observation
+from dagster_project.shards import (
+    ingested_now,
+    observation,
+    observation_of_files,
+    other_than_ingested,
+)
 from methods.choice.read_answers import QUEUED_KIND
 from methods.errors import UserError
 from methods.ids import content_id
 from methods.json_text import from_json
 from methods.review.flagged_items import FLAGGED
 from methods.review.ratings import SCORE
-from resources.corpus.observation import Observed, observe
+from resources.corpus.observation import Observed, observe, observe_files
 from resources.files.home import ledger_path, review_path
 from resources.llm.batches import poll_open_batches
 from resources.llm.ledger import Ledger
@@ -40,12 +45,17 @@ from resources.migrations import StoreError
 from resources.offline.process import OfflineServer
 from resources.review.store import ReviewStore
 from resources.stores.address import is_there
+from resources.warehouse import WarehouseError
+from resources.warehouse.configured import warehouse_of_home
 
 # Dagster copies a sensor when it resolves the sensor's jobs, and warns of the copy's own parameters.
 warnings.filterwarnings("ignore", message="Parameter `owners` of initializer `SensorDefinition")
+warnings.filterwarnings("ignore", message="Parameter `use_user_code_server` of initializer")
 
 OBSERVE_SECONDS = 20
 """How long one tick reads shards: Dagster ends a tick after 60 s, and one shard takes some seconds."""
+_FILES, _WRONG = "/files", "/check"
+"""Keys of the cursor beside the names of shards, which have no slash."""
 REPORTED = (*KINDS_MADE, SCORE, FLAGGED, QUEUED_KIND)
 """Kinds of items whose decisions are reported."""
 RUNNING = dg.DefaultSensorStatus.RUNNING
@@ -55,38 +65,60 @@ RUNNING = dg.DefaultSensorStatus.RUNNING
 @dg.sensor(
     minimum_interval_seconds=30,
     default_status=RUNNING,
-    description="Shards of the corpus become partitions; a changed one makes what follows stale.",
+    description="Shards of the corpus become partitions; changed ones, and a changed corpus.yaml or "
+    "categories.jsonl, make what follows Unsynced. Shards that are gone fail the check ingested.",
 )
 def shards(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
-    """Adds new shards as partitions, and reports a shard whose content has changed.
+    """Adds new shards as partitions, and reports files whose content has changed.
 
     Ingesting them is up to a person, the schedule or the automation. The cursor has what was reported.
     """
     before = from_json(context.cursor or "{}")
+    files_before, wrong_before = before.pop(_FILES, None), before.pop(_WRONG, None)
     try:
         corpus = corpus_folder()
         names = corpus.shards()
         observed = observe(corpus, before, OBSERVE_SECONDS)
+        files = observe_files(corpus, files_before)
+        read = _ingested_shards()
     except UserError as error:
         return dg.SkipReason(str(error))
+    wrong = wrong_before if read is None else other_than_ingested(names, observed, read)
     known = set(context.instance.get_dynamic_partitions(str(wit_shards.name)))
     new = [shard for shard in names if shard not in known]
     reported = {shard: Observed(*seen).fingerprint for shard, seen in before.items()}
     changed = [shard for shard, seen in observed.items() if reported.get(shard) != seen.fingerprint]
     # Also when nothing is reported: a file that was touched is read once, not in every tick. What is
     # gone is kept: the file may be on its way back.
-    context.update_cursor(json.dumps({**before, **observed}))
-    if not new and not changed:
+    context.update_cursor(json.dumps({**before, **observed, _FILES: files, _WRONG: wrong}))
+    edited = files_before is None or Observed(*files_before).fingerprint != files.fingerprint
+    events = [
+        *(observation(shard, observed[shard]) for shard in changed),
+        *([observation_of_files(files)] if edited else []),
+        *([] if wrong == wrong_before else [ingested_now(wrong)]),
+    ]
+    if not new and not events:
         return dg.SkipReason(f"No shard is new or changed; the corpus has {len(names)}.")
     others = [shard for shard in changed if shard not in new]
+    others += ["corpus.yaml or a file about shards"] if edited and files_before else []
     done = f"new: {', '.join(new) or 'none'}; changed: {', '.join(others) or 'none'}"
+    done = f"{done}. {wrong}" if wrong else done
     context.log.info(done)
     return dg.SensorResult(
         # The tick shows it; without a run Dagster would say that the sensor did nothing.
         skip_reason=dg.SkipReason(done),
         dynamic_partitions_requests=[wit_shards.build_add_request(new)] if new else [],
-        asset_events=[observation(shard, observed[shard]) for shard in changed],
+        asset_events=events,
     )
+
+
+def _ingested_shards() -> dict[str, str] | None:
+    """The fingerprint of each shard with rows; None where the tables cannot be read now."""
+    try:
+        rows = warehouse_of_home().snapshot_read("ingest/shards_read", {}).to_pylist()
+    except WarehouseError:
+        return None
+    return {row["wit_shard"]: row["fingerprint"] for row in rows}
 
 
 @dg.sensor(
@@ -239,4 +271,13 @@ def _again(
     )
 
 
-SENSORS = [shards, review_decisions, dead_runs]
+automation = dg.AutomationConditionSensorDefinition(
+    "default_automation_condition_sensor",
+    target=dg.AssetSelection.all(),
+    use_user_code_server=True,
+    description="Runs what is Unsynced or missing, up to releases and their evaluation, once for each "
+    "change; also what had changed before it was turned on.",
+)
+"""The sensor of all conditions. It has the name of Dagster's own, so it stays on where that was on."""
+
+SENSORS = [automation, shards, review_decisions, dead_runs]

@@ -41,7 +41,7 @@ def settings_job() -> dg.JobDefinition:
     stages: dict[str, dict[str, dg.Field]] = {}
     for table, section in kept.items():
         stage, name = table.split(".")
-        fields = config_fields(table, section)
+        fields = config_fields(table, section, "given here, it is written there")
         shape = dg.Shape({field: fields[field] for field in _kept_fields(section)})
         stages.setdefault(stage, {})[name] = dg.Field(shape, is_required=False)
     schema = {

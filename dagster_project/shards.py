@@ -1,17 +1,28 @@
-"""Observations of the corpus's shards, in the terms of Dagster.
+"""Observations of the corpus, in the terms of Dagster.
 
-What belongs here: the event by which `ingest/shards` says which content a shard has. Dagster compares
-the content at a materialization with that of now, so a shard is reported before it is ingested, too.
+What belongs here: the events by which `ingest/shards` says which content a shard has, and
+`ingest/corpus_files` which content the files about shards have; the check of both against what was
+ingested. Dagster compares the content at a materialization with that of now, so a shard is reported
+before it is ingested, too.
 """
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 
 import dagster as dg
 
 from assets.common.dagster_internals import DATA_VERSION_TAG
-from resources.corpus.observation import Observed
+from assets.ingest import corpus_files
+from assets.ingest import shards as shards_spec
+from dagster_project.check_results import asset_check, result
+from methods.errors import UserError
+from methods.naming import listed, number_of
+from resources.corpus.corpus import Corpus
+from resources.corpus.observation import Observed, observe
+from resources.warehouse import Warehouse
 
-_SHARDS = dg.AssetKey(["ingest", "shards"])
+_SHARDS = shards_spec.key
+CHECK = dg.AssetCheckKey(_SHARDS, "ingested")
 
 
 def observation(shard: str, seen: Observed) -> dg.AssetObservation:
@@ -21,6 +32,11 @@ def observation(shard: str, seen: Observed) -> dg.AssetObservation:
         partition=shard,
         tags={DATA_VERSION_TAG: seen.fingerprint},
     )
+
+
+def observation_of_files(seen: Observed) -> dg.AssetObservation:
+    """That the files about shards have the content that was seen."""
+    return dg.AssetObservation(corpus_files.key, tags={DATA_VERSION_TAG: seen.fingerprint})
 
 
 def observed_fingerprints(instance: dg.DagsterInstance, shards: Sequence[str]) -> dict[str, str]:
@@ -33,3 +49,61 @@ def observed_fingerprints(instance: dg.DagsterInstance, shards: Sequence[str]) -
             if event and event.tags:
                 found[shard] = event.tags[DATA_VERSION_TAG]
     return found
+
+
+def other_than_ingested(
+    names: Sequence[str], seen: Mapping[str, Observed], read: Mapping[str, str]
+) -> str | None:
+    """What has changed or is gone since it was ingested, and what to do; None if nothing is.
+
+    Args:
+        names: The shards of the corpus.
+        seen: What was seen of those that are local files.
+        read: The fingerprint of each shard that the tables have rows of.
+    """
+    changed = [shard for shard in names if shard in read and shard in seen]
+    changed = [shard for shard in changed if seen[shard].fingerprint != read[shard]]
+    gone = sorted(read.keys() - {*names})
+    sentences = []
+    if changed:
+        sentences.append(
+            f"{number_of(len(changed), 'shard')} changed after ingestion ({listed(changed)}): run "
+            "vlm-loom run ingest, or materialize these partitions of the group ingest."
+        )
+    if gone:
+        sentences.append(
+            f"{number_of(len(gone), 'shard')} of the tables {'is' if len(gone) == 1 else 'are'} not in "
+            f"the corpus any more ({listed(gone)}), and their rows stay: put the file back, or remove "
+            f"its rows with vlm-loom home remove-shard {gone[0]}."
+        )
+    return " ".join(sentences) or None
+
+
+@asset_check(
+    asset=_SHARDS,
+    name=CHECK.name,
+    description="The shards of the corpus are those that the tables have rows of, with the same "
+    "content. The sensor shards reports it, too.",
+)
+def ingested(
+    warehouse: dg.ResourceParam[Warehouse], corpus: dg.ResourceParam[Corpus]
+) -> dg.AssetCheckResult:
+    """A warning: what was made of the earlier content stays as it is."""
+    rows = warehouse.select("ingest.shards", "wit_shard", "fingerprint").to_pylist()
+    read = {row["wit_shard"]: row["fingerprint"] for row in rows}
+    try:
+        wrong = other_than_ingested(corpus.shards(), observe(corpus, {}, math.inf), read)
+    except UserError as error:
+        wrong = str(error)
+    return result(wrong, {"shards with rows": len(read)}, dg.AssetCheckSeverity.WARN)
+
+
+def ingested_now(wrong: str | None) -> dg.AssetCheckEvaluation:
+    """The result of the check `ingested`, reported outside a run."""
+    return dg.AssetCheckEvaluation(
+        asset_key=CHECK.asset_key,
+        check_name=CHECK.name,
+        passed=wrong is None,
+        severity=dg.AssetCheckSeverity.WARN,
+        description=wrong,
+    )

@@ -11,6 +11,7 @@ from contextlib import contextmanager, redirect_stdout
 from io import StringIO
 from typing import TYPE_CHECKING
 
+from dagster_project.sql_output import FORMATS
 from methods.errors import UserError, printable
 from resources.files import home
 from resources.notebook import copied
@@ -29,8 +30,28 @@ HELP = (
 _SHOWN_ROWS = 1_000
 
 
-def answer(query: str | None, as_of: str | None = None) -> int:
-    """Answer the query, or those at a prompt; 0, or 2 for a query that is wrong. Raises UserError."""
+def answer(query: str | None, as_of: str | None = None, form: str = "table") -> int:
+    """Answer the query, or those at a prompt.
+
+    Args:
+        query: One or more queries; None: those of the prompt.
+        as_of: A snapshot or a time of a lake; None: the tables as they are now.
+        form: `table`, or `csv` or `json`, which write the result of one query. Without a query they
+            read it from standard input.
+
+    Returns:
+        0, or 2 for a query that is wrong.
+
+    Raises:
+        UserError: The tables cannot be read, or `csv` or `json` has no query.
+    """
+    if form in FORMATS:
+        if query is None and sys.stdin.isatty():
+            raise UserError(
+                f'Give the query that --format {form} writes: vlm-loom sql "SELECT ...".'
+            )
+        with copy_of_tables(as_of) as connection:
+            return 0 if _write(connection, query or sys.stdin.read(), form) else 2
     with copy_of_tables(as_of) as connection:
         if query:
             return 0 if _answer(connection, query) else 2
@@ -78,26 +99,46 @@ def _prompt(connection: "duckdb.DuckDBPyConnection") -> None:
 
 def _answer(connection: "duckdb.DuckDBPyConnection", query: str) -> bool:
     """Print the results of queries, up to the first that is wrong; whether none was."""
-    import duckdb
-
-    try:
+    with _said_if_wrong() as answered:
         for each in queries(connection, query):
             result = connection.sql(each)
             if result is not None:
                 with redirect_stdout(StringIO()) as shown:
                     result.show(max_width=_width(), max_rows=_SHOWN_ROWS)
                 print(printable(shown.getvalue()), end="")
+        answered.append(query)
+    return bool(answered)
+
+
+def _write(connection: "duckdb.DuckDBPyConnection", query: str, form: str) -> bool:
+    """Write the result of one query in a format; whether it is right."""
+    with _said_if_wrong() as answered:
+        texts = [*queries(connection, query)]
+        if len(texts) != 1:
+            raise UserError(
+                f"--format {form} writes the result of one query, and here are {len(texts)}: give one."
+            )
+        result = connection.sql(texts[0])
+        for part in FORMATS[form](result) if result is not None else ():
+            sys.stdout.write(part)
+        answered.append(query)
+    return bool(answered)
+
+
+@contextmanager
+def _said_if_wrong() -> Iterator[list[str]]:
+    """Print what is wrong with a query; a list for the queries that were answered."""
+    import duckdb
+
+    try:
+        yield []
     except duckdb.Error as error:
         address = lake_address()
         print(explained(address, error) if address else error, file=sys.stderr)
-        return False
     except UserError as error:
         print(error, file=sys.stderr)
-        return False
     except KeyboardInterrupt:
         print("Stopped.", file=sys.stderr)
-        return False
-    return True
 
 
 def _width() -> int:

@@ -5,6 +5,7 @@ common. The sentence around it says which file, and what to do.
 """
 
 from collections.abc import Collection, Iterable
+from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
@@ -16,12 +17,13 @@ _NO_SUCH_KEY = ("extra_forbidden", "unexpected_keyword_argument")
 def first_fault(error: ValidationError, of: type[BaseModel]) -> tuple[str, str]:
     """Where the first fault is, in keys with dots between them, and what it is, without a full stop.
 
-    Of a key that there is not, the nearest ones that the model or one of its parts has are named.
+    Of an unknown key, the nearest keys that are allowed in its place are named.
     """
     first = error.errors(include_url=False)[0]
     place = ".".join(map(str, first["loc"]))
     if first["type"] in _NO_SUCH_KEY:
-        return place, f"there is no such key; {nearest(str(first['loc'][-1]), _keys(of))}"
+        *parents, key = first["loc"]
+        return place, f"there is no such key; {nearest(str(key), _keys(of, parents))}"
     return place, first["msg"].removeprefix("Value error, ")
 
 
@@ -38,8 +40,30 @@ def require_once(noun: str, names: Collection[str]) -> None:
         raise ValueError(f"{'an' if noun[0] in 'aeiou' else 'a'} {noun} is there twice")
 
 
-def _keys(of: type[BaseModel]) -> set[str]:
-    """The fields of a model and of the models that it is made of."""
-    schema = of.model_json_schema()
-    parts = [schema, *schema.get("$defs", {}).values()]
+def _keys(of: type[BaseModel], parents: Iterable[int | str]) -> set[str]:
+    """The keys that a model allows below `parents`, the keys from its root down."""
+    whole = of.model_json_schema()
+    parts = _alternatives(whole, whole)
+    for step in parents:
+        below = [
+            alternative
+            for part in parts
+            for schema in (
+                part.get("properties", {}).get(step),
+                part.get("additionalProperties"),
+                part.get("items"),
+            )
+            if isinstance(schema, dict)
+            for alternative in _alternatives(schema, whole)
+        ]
+        # A step that names no key is the name of an alternative.
+        parts = below or parts
     return {name for part in parts for name in part.get("properties", {})}
+
+
+def _alternatives(schema: dict[str, Any], whole: dict[str, Any]) -> list[dict[str, Any]]:
+    """The JSON schemas that a value may satisfy, without references to the definitions of `whole`."""
+    if "$ref" in schema:
+        return _alternatives(whole["$defs"][schema["$ref"].rpartition("/")[2]], whole)
+    any_of = schema.get("anyOf", schema.get("allOf"))
+    return [each for part in any_of for each in _alternatives(part, whole)] if any_of else [schema]

@@ -13,7 +13,7 @@ from assets.common.picture_copies import MINIATURES, PAIRS, Ids, Pictures, paire
 from assets.common.progress import StepProgress
 from assets.common.ray_jobs import ByRowSettings, RowsOnRay
 from assets.common.tables import report, rows_to_arrow, table_asset
-from assets.ingest import images
+from assets.ingest import corpus_files, images
 from methods.ingest.near_duplicates import Pair, duplicate_groups, near_duplicates
 from methods.ingest.picture_candidates import candidates, codes
 from methods.ingest.picture_match import Miniature
@@ -30,7 +30,7 @@ TABLE = "cluster.duplicates"
     settings=ByRowSettings,
     side_tables=[MINIATURES, PAIRS],
     kinds={"image"},
-    deps=[images],
+    deps=[images, corpus_files.key],
     automation_condition=WHEN_READY,
     pool="memory",
 )

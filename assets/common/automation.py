@@ -1,22 +1,74 @@
 """Automation: when an asset is run without being asked for.
 
-What belongs here: the conditions that assets share. The calendar is `dagster_project/schedules.py`.
+The conditions that assets share. The calendar is `dagster_project/schedules.py`. The condition
+`OutOfDate` is the project's own, so the sensor (`dagster_project/sensors.py`) evaluates in the code
+location.
 """
 
 from typing import Any
 
 import dagster as dg
 
+from assets.common.dagster_internals import CachingStaleStatusResolver, StaleStatus
+
 Condition = dg.AutomationCondition[Any]
+
+
+class OutOfDate(dg.AutomationCondition[dg.AssetKey]):
+    """True for what the UI shows as Unsynced.
+
+    Of partitions that are made of others this is looked up in the first evaluation only, because there
+    may be thousands: what changes later is another data version of a dependency.
+    """
+
+    @property
+    def name(self) -> str:
+        """The name that the UI shows in an evaluation."""
+        return "out_of_date"
+
+    def evaluate(
+        self, context: dg.AutomationContext[dg.AssetKey]
+    ) -> dg.AutomationResult[dg.AssetKey]:
+        """Ask the resolver behind the UI's mark."""
+        view = context.asset_graph_view
+        if context.previous_evaluation_time and self._follows_partitions(context):
+            return dg.AutomationResult(context, context.get_empty_subset())
+        resolver = CachingStaleStatusResolver(view.instance, context.asset_graph, view)
+        true = {
+            partition
+            for partition in context.candidate_subset.expensively_compute_asset_partitions()
+            if resolver.get_status(*partition) == StaleStatus.STALE
+        }
+        return dg.AutomationResult(
+            context, view.get_asset_subset_from_asset_partitions(context.key, true)
+        )
+
+    @staticmethod
+    def _follows_partitions(context: dg.AutomationContext[dg.AssetKey]) -> bool:
+        """Whether Dagster tells of partitions that a partitioned asset is made of: of those that are
+        observed it does not."""
+        if context.partitions_def is None:
+            return False
+        parents = map(context.asset_graph.get, context.asset_graph.get(context.key).parent_keys)
+        return not any(parent.is_external and parent.is_partitioned for parent in parents)
 
 
 def when_changed(
     only: dg.AssetSelection | None = None, not_awaited: dg.AssetSelection | None = None
 ) -> Condition:
-    """Run when the data version of a dependency has changed, or of one of `only`, or the code version.
+    """Run an asset that has become out of date, once for each change.
 
-    A dependency that was run and has the rows that it had is no reason to run. A missing dependency is
-    waited for, but none of `not_awaited`, nor missing partitions of these.
+    A change is another data version of a dependency, another code version, or whatever else makes the
+    asset Unsynced or missing, also before the sensor was turned on. A dependency that was run and has
+    the rows that it had is no reason to run.
+
+    Args:
+        only: The dependencies whose data versions count; None: all of them.
+        not_awaited: Dependencies that may be missing, or have missing partitions.
+
+    Returns:
+        The condition. It waits for other missing dependencies, for dependencies that are being run and
+        for those of which a blocking check failed.
     """
     # Dagster types each kind of condition on its own, and not their combinations.
     changed: Any = dg.AutomationCondition.any_deps_match(
@@ -29,13 +81,17 @@ def when_changed(
     absent: Any = dg.AutomationCondition.any_deps_missing()
     edited: Any = dg.AutomationCondition.code_version_changed()
     missing: Any = dg.AutomationCondition.newly_missing()
+    behind: Any = OutOfDate().newly_true()
     blocked = dg.AutomationCondition.any_deps_match(
         dg.AutomationCondition.any_checks_match(
             dg.AutomationCondition.check_failed(), blocking_only=True
         )
     ).with_label("blocked: a blocking check of a dependency failed")
+    # As `since_last_handled`, which forgets what the first evaluation finds.
+    handled = dg.AutomationCondition.newly_requested() | dg.AutomationCondition.newly_updated()
+    reasons: Any = missing | edited | (changed.allow(only) if only else changed | behind)
     return (
-        (missing | edited | (changed.allow(only) if only else changed)).since_last_handled()
+        reasons.since(handled.with_label("handled"))
         & ~(absent.ignore(not_awaited) if not_awaited else absent)
         & ~dg.AutomationCondition.any_deps_in_progress()
         & ~dg.AutomationCondition.in_progress()
@@ -43,8 +99,10 @@ def when_changed(
     )
 
 
-WHEN_SHARD_READY = when_changed()
-"""Follow the dependencies of the same shard as soon as one has changed and none is blocked."""
+OBSERVED = dg.AssetSelection.assets(["ingest", "shards"], ["ingest", "corpus_files"])
+WHEN_SHARD_READY = when_changed(not_awaited=OBSERVED)
+"""Follow the dependencies of the same shard as soon as one has changed and none is blocked; of files
+that are elsewhere nobody reports a change."""
 
 SHARDS = dg.AssetSelection.groups("ingest")
 WHEN_READY = when_changed(not_awaited=SHARDS)

@@ -85,14 +85,26 @@ def last_reported(instance: dg.DagsterInstance, table: str, name: str) -> Any:
     return metadata[name].value if name in metadata else None
 
 
-def config_fields(table: str, of: type[Settings]) -> dict[str, dg.Field]:
-    """The Launchpad's fields for the settings of `table`; all of them may be left out."""
+OF_ONE_RUN = "given here, it is for this run only"
+
+
+def config_fields(table: str, of: type[Settings], effect: str = OF_ONE_RUN) -> dict[str, dg.Field]:
+    """The Launchpad's fields for the settings of `table`; all of them may be left out.
+
+    Args:
+        table: The table of the asset.
+        of: The class of its settings.
+        effect: What a value in this Launchpad does, as the end of a sentence.
+
+    Returns:
+        A field for each setting, by its name.
+    """
     return {
         name: dg.Field(
             _config_type(table, of, name),
             is_required=False,
             description=f"{field.description or name} Default: {field.get_default()}. "
-            f"Kept in settings.yaml as {table}.{name}; given here, it is for this run only.",
+            f"Kept in settings.yaml as {table}.{name}; {effect}.",
         )
         for name, field in of.model_fields.items()
     }

@@ -21,6 +21,7 @@ from assets.common.previews import preview
 from assets.common.ray_jobs import ByRowSettings, RowsOnRay, RowWork
 from assets.common.tables import FRESH_EVERY_WEEK, report, table_asset
 from assets.ingest.pages import pages
+from assets.ingest.wit_rows import corpus_files
 from methods.batched import batched
 from methods.ingest.image_check import EXTENSION_OF, ImageRejected, wrong_type
 from methods.ingest.image_filters import UNWANTED
@@ -70,7 +71,7 @@ class ImagesSettings(ByRowSettings):
     settings=ImagesSettings,
     side_tables=["ingest.rejected"],
     kinds={"image"},
-    deps=[pages],
+    deps=[pages, corpus_files.key],
     partitions_def=wit_shards,
     automation_condition=WHEN_SHARD_READY,
     freshness_policy=FRESH_EVERY_WEEK,

@@ -14,7 +14,7 @@ from assets.common.partitions import wit_shards
 from assets.common.previews import preview
 from assets.common.tables import FRESH_EVERY_WEEK, report, table_asset
 from assets.ingest.left_out import LeftOut
-from assets.ingest.wit_rows import wit_rows
+from assets.ingest.wit_rows import corpus_files, wit_rows
 from methods.ids import content_id
 from methods.ingest.topics import topics_of
 from methods.ingest.wit import SEEN
@@ -32,7 +32,7 @@ NO_TOPIC = "It matches none of the corpus's topics."
 @table_asset(
     "ingest.pages",
     side_tables=["ingest.changes", "ingest.left_out"],
-    deps=[wit_rows],
+    deps=[wit_rows, corpus_files.key],
     partitions_def=wit_shards,
     automation_condition=WHEN_SHARD_READY,
     freshness_policy=FRESH_EVERY_WEEK,

@@ -3,18 +3,22 @@
 What belongs here: reading a shard if its content changed, and skipping it if not.
 """
 
+import warnings
 from collections import Counter
 from typing import Any, ClassVar
 
 import dagster as dg
 from pydantic import Field
 
+from assets.common.automation import WHEN_SHARD_READY
 from assets.common.losses import each_with_reason, reasons, require_few_lost
 from assets.common.partitions import wit_shards
 from assets.common.table_rows import map_of
 from assets.common.tables import (
     FRESH_EVERY_WEEK,
+    OWNERS,
     may_pass,
+    plain_errors,
     report,
     rows_to_arrow,
     table_asset,
@@ -22,6 +26,7 @@ from assets.common.tables import (
 )
 from methods.errors import UserError
 from resources.corpus.corpus import Corpus
+from resources.corpus.observation import observe_files
 from resources.corpus.settings import CorpusError
 from resources.corpus.shard import Shard
 from resources.corpus.wikipedia_shard import NO_IMAGES
@@ -60,12 +65,29 @@ shards = table_spec(
 )
 
 
+warnings.filterwarnings("ignore", message="Function `observable_source_asset` is currently in beta")
+
+
+@dg.observable_source_asset(
+    key=["ingest", "corpus_files"],
+    group_name="ingest",
+    owners=[OWNERS["ingest"]],
+    description="The files that say how shards become entries: corpus.yaml, categories.jsonl and lists "
+    "of excluded images. A sensor reports a change of what ingestion reads of them.",
+)
+def corpus_files(corpus: dg.ResourceParam[Corpus]) -> dg.DataVersion:
+    """What the files have now."""
+    with plain_errors():
+        return dg.DataVersion(observe_files(corpus).fingerprint)
+
+
 @table_asset(
     "ingest.wit_rows",
     settings=RowsSettings,
     side_tables=["ingest.rejected"],
-    deps=[shards.key],
+    deps=[shards.key, corpus_files.key],
     partitions_def=wit_shards,
+    automation_condition=WHEN_SHARD_READY,
     freshness_policy=FRESH_EVERY_WEEK,
     pool="fetching",
 )

@@ -10,7 +10,7 @@ from typing import Literal
 import dagster as dg
 from pydantic import Field
 
-from assets.common.automation import when_changed
+from assets.common.automation import SHARDS, when_changed
 from assets.common.tables import report, rows_to_arrow, table_asset, table_spec
 from assets.review.queue import queue, queued
 from methods.ids import canonical_json, content_id
@@ -48,6 +48,8 @@ decisions = table_spec(
 
 WHEN_DECIDED = when_changed(dg.AssetSelection.assets(decisions.key))
 """Wait for new decisions, not for new items, which nobody has reviewed yet."""
+WHEN_QUEUED = when_changed(not_awaited=SHARDS | dg.AssetSelection.assets(decisions.key))
+"""Where no item needs a decision: follow new items, too."""
 
 
 @table_asset(

@@ -16,7 +16,7 @@ from urllib.parse import urlencode
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from methods.errors import UserError
@@ -31,7 +31,7 @@ from resources.llm.ledger.reading import Entry, Filter, Name, Place, Text
 from resources.llm.request import FailureKind
 from resources.warehouse import WarehouseError
 from resources.warehouse.configured import warehouse_of_home
-from resources.web.addresses import CALLS
+from resources.web.addresses import CALLS, PREFIX
 from resources.web.page_guard import Guard, policy
 
 OUTCOMES = (ANSWERED, UNREAD, *get_args(FailureKind), "lost")
@@ -134,10 +134,12 @@ _HERE = Path(__file__).parent
 
 
 def routes_of(home: Path) -> list[Route]:
-    """The routes of a home's model calls. The ledger may come later than the routes."""
+    """The routes of a home's model calls, to which `/loom` leads. The ledger may come later than the
+    routes."""
     pages = _Pages(home)
     guard = [Middleware(Guard, policy_of=lambda _scope: policy(forms=True))]
     answered: dict[str, Callable[[Request], Response]] = {
+        **dict.fromkeys((PREFIX, f"{PREFIX}/"), lambda _request: RedirectResponse(CALLS)),
         CALLS: pages.list,
         f"{CALLS}/{{name}}": pages.one,
         **{f"{CALLS}/{{name}}/{text}": partial(pages.text, text) for text in get_args(Text)},

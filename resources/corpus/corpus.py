@@ -34,6 +34,7 @@ KINDS: dict[str, type[FileShard]] = {
 """The kind of shard by the suffix of its file."""
 _ADDRESS = re.compile(r"https?://.+|hf://.+\.parquet")
 
+CATEGORIES = "categories.jsonl"
 DOWNLOADS, WIKIPEDIA = "downloads", "wikipedia"
 """Folders under the home for fetched files."""
 
@@ -94,7 +95,7 @@ class Corpus:
 
     def categories(self) -> dict[str, list[str]]:
         """Category names by page title, in the file's order; {} where there is no file."""
-        path = self.path / "categories.jsonl"
+        path = self.path / CATEGORIES
         if not path.is_file():
             return {}
         categories: dict[str, list[str]] = {}

@@ -1,4 +1,4 @@
-"""Observation of the corpus: which content its shards have now.
+"""Observation of the corpus: which content its shards and the files about them have now.
 
 What belongs here: looking at local files without reading those that did not change. Shards elsewhere
 are looked at when they are ingested.
@@ -9,8 +9,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from resources.corpus.corpus import Corpus, CorpusError
+from methods.ids import content_id
+from resources.corpus.corpus import CATEGORIES, Corpus, CorpusError
+from resources.corpus.settings import FILE_NAME
 from resources.corpus.shard import FileShard
+from resources.files.bounded import file_hash
 
 
 class Observed(NamedTuple):
@@ -49,6 +52,29 @@ def observe(
         if known is not None:
             observed[name] = known
     return observed
+
+
+def observe_files(corpus: Corpus, before: Sequence[str] | None = None) -> Observed:
+    """The files that say how shards become entries: corpus.yaml, categories, lists of excluded images.
+
+    Args:
+        corpus: The corpus.
+        before: What an earlier call returned; files whose sizes and times are as then are not read.
+
+    Returns:
+        Sizes and times of the files, and a fingerprint of what ingestion reads of them.
+
+    Raises:
+        CorpusError: The corpus.yaml cannot be used.
+    """
+    settings = corpus.settings
+    paths = [corpus.path / name for name in (CATEGORIES, *settings.images.exclude)]
+    stamp = " ".join(_stamp(path) for path in (corpus.path / FILE_NAME, *paths) if path.is_file())
+    if before and before[0] == stamp:
+        return Observed(*before)
+    read = settings.model_dump(mode="json", exclude={"shards": True, "weekly_shards": True})
+    contents = [file_hash(path) if path.is_file() else "" for path in paths]
+    return Observed(stamp, content_id(read, contents))
 
 
 def _stamp(path: Path) -> str:

@@ -51,6 +51,12 @@ def unreadable(
     return _call(reply, spec, asked, "bad_response", 0.0, 0).as_charge(detail)
 
 
+def unanswered(failure: Failure, spec: ModelSpec, asked: Asked) -> Charge:
+    """The entry of a request whose attempts all failed: it cost nothing, and its cause is kept."""
+    reply = Reply("", None, "unknown", None, False, 0, 0)
+    return _call(reply, spec, asked, failure.kind, 0.0, 0).as_charge(failure.detail)
+
+
 def _another_model(asked: str, named: str | None) -> str | None:
     """The name that a reply gives, unless it is the model asked, or a version of it."""
     short, long = sorted(

@@ -25,7 +25,7 @@ from resources.llm.estimate import highest_cost
 from resources.llm.ledger import Call, Charge
 from resources.llm.ledger.batch_state import Item
 from resources.llm.ledger.writer import LedgerWriter
-from resources.llm.ledger_entries import Asked, entry_from_reply, failure_of, unreadable
+from resources.llm.ledger_entries import Asked, entry_from_reply, failure_of, unanswered, unreadable
 from resources.llm.masking import mask
 from resources.llm.model_spec import ModelSpec
 from resources.llm.reply import BadResponse, Reply
@@ -369,6 +369,7 @@ class ModelCalls:
                     client.chat, fitting, spec, context, breaker, self._writer.usable
                 )
             except ANY_TROUBLE as error:
+                self.usage.failed_attempts += 1
                 self.usage.timeouts += failure_kind(error) == "timeout"
                 self.usage.last_error = why(error, spec, attempts)
                 is_first = spec.structured_output is None and fitting.schema is not None
@@ -422,7 +423,9 @@ class ModelCalls:
             detail = why(error, spec, attempts)
             if kind == "text_only":
                 context.refused_images.add(request, detail)
-            return Failure(key, kind, detail)
+            lost = Failure(key, kind, detail)
+            await self._writer.add(unanswered(lost, spec, sent))
+            return lost
         raise AssertionError("retrying ends with an outcome or an error")
 
     def _breaker(self, asked: KeyedRequest) -> CircuitBreaker:

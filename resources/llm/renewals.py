@@ -5,7 +5,8 @@ part of the key of every request that it covers (`model_calls.py`). So each is a
 that was stopped goes on where it was, and the earlier answers stay.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from methods.errors import UserError
 from methods.naming import nearest
@@ -14,6 +15,13 @@ from resources.llm.registry import Registry
 
 Kind = tuple[str, str, str, str, int]
 """Endpoint, model, stage, prompt version, and how many answers there are of these."""
+
+
+class ReAsk(NamedTuple):
+    """What is asked for again: a sentence with the number of answers, and the stages that use them."""
+
+    message: str
+    stages: list[str]
 
 
 class RenewalError(UserError):
@@ -28,12 +36,23 @@ def ask_anew(
     prompt: str | None,
     *,
     unread: bool = False,
-) -> str:
-    """Ask anew from now on what fits all that is given; returns a sentence with the number of answers.
+) -> ReAsk:
+    """Ask anew from now on what fits all that is given.
 
-    `model` is an entry of models.yaml, `stage` an asset (`evaluate/answers`), `prompt` a prompt or one
-    version of it (`mmdu/judge`, `mmdu/judge@4bf65a46`). With `unread`, only what could not be read.
-    Raises RenewalError, RegistryError.
+    Args:
+        ledger: The ledger, which keeps the decision.
+        registry: The models.
+        model: An entry of models.yaml.
+        stage: An asset that asks models, such as `evaluate/answers`.
+        prompt: A prompt or one version of it (`mmdu/judge`, `mmdu/judge@4bf65a46`).
+        unread: Only what could not be read.
+
+    Returns:
+        What is asked for again.
+
+    Raises:
+        RenewalError: Nothing fits; the message says what there is.
+        RegistryError: There is no such model.
     """
     answerer = registry.model(model).answerer() if model else None
     renewal = Renewal(answerer, stage and stage.replace("/", "."), prompt)
@@ -42,30 +61,34 @@ def ask_anew(
     if unread:
         return _again(ledger.forget_unread(renewal))
     kinds = ledger.kinds()
-    covered = sum(
-        n_calls
+    covered = [
+        (of_stage, n_calls)
         for endpoint, of_model, of_stage, version, n_calls in kinds
         if renewal.covers(f"{endpoint} {of_model}", of_stage, version)
-    )
+    ]
     if not covered:
         raise RenewalError(_nothing(kinds, renewal))
     ledger.renew(renewal)
-    return (
-        f"{covered} answer{'s are' if covered > 1 else ' is'} asked for anew when the assets that use "
-        f"{'them' if covered > 1 else 'it'} are materialized; the earlier ones stay in the ledger."
+    n_answers = sum(n_calls for _, n_calls in covered)
+    return ReAsk(
+        f"{n_answers} answer{'s are' if n_answers > 1 else ' is'} asked for anew when the assets that "
+        f"use {'them' if n_answers > 1 else 'it'} are materialized; the earlier ones stay in the "
+        "ledger.",
+        sorted({of_stage for of_stage, _ in covered}),
     )
 
 
-def _again(n_answers: int) -> str:
+def _again(n_answers: Mapping[str, int]) -> ReAsk:
     if not n_answers:
         raise RenewalError(
             "The ledger has no such answer that could not be read: what a changed address, entry or "
             "prompt makes another request is asked by itself in the next run."
         )
-    return (
-        f"{n_answers} answer{'s' if n_answers > 1 else ''} that could not be read "
-        f"{'are' if n_answers > 1 else 'is'} asked for again when the assets are materialized; what "
-        "was read stays."
+    n = sum(n_answers.values())
+    return ReAsk(
+        f"{n} answer{'s' if n > 1 else ''} that could not be read {'are' if n > 1 else 'is'} asked for "
+        "again when the assets are materialized; what was read stays.",
+        sorted(n_answers),
     )
 
 

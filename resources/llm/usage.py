@@ -151,6 +151,8 @@ class Usage:
     """Answers to requests that were sent without their JSON schema, as the server refused it."""
     timeouts: int = 0
     """Attempts that got no answer in time, which the server may have worked for."""
+    failed_attempts: int = 0
+    """Attempts that got no answer, for whatever reason."""
     sent_again: int = 0
     """Attempts after the first one of a request."""
     last_error: str = ""
@@ -201,6 +203,7 @@ class Usage:
         self.unread += later.unread
         self.without_schema += later.without_schema
         self.timeouts += later.timeouts
+        self.failed_attempts += later.failed_attempts
         self.sent_again += later.sent_again
 
     def requests_of(self, model: str) -> tuple[int, int]:
@@ -283,6 +286,7 @@ class ProgressReport:
         again = "".join(
             f", {n} {what}"
             for n, what in (
+                (usage.failed_attempts, "attempts failed"),
                 (usage.timeouts, "timed out"),
                 (usage.sent_again, "sent again"),
                 (usage.without_schema, "without the schema, which the server refused"),
@@ -394,7 +398,7 @@ class Progress:
         """Whether something changed since the last report, or the silence has lasted long enough."""
         usage = self._usage
         counts = (usage.calls, usage.cache_hits, usage.failures.total())
-        state = (self._done.total(), *counts, usage.timeouts, usage.sent_again)
+        state = (self._done.total(), *counts, usage.failed_attempts, usage.sent_again)
         if state != self._reported:
             self._silence = PROGRESS_SECONDS
         elif now < self._silent_until:

@@ -304,9 +304,15 @@ def _require_form(
         for difference in _differences(name, columns, actual.get(name))
     ]
     if wrong:
+        advice = _another_version(version)
+        if version == current_version():
+            advice = (
+                "if you changed sql/, add the step that makes that of an existing file, sql/migrations/"
+                f"{version + 1:04}_<what it does>.sql (resources/warehouse/versions.py). Otherwise "
+                f"{advice}"
+            )
         raise WarehouseError(
-            f"{path} is a file of version {version}, but {', '.join(wrong)}: "
-            f"{_another_version(version)}"
+            f"{path} is a file of version {version}, but {', '.join(wrong)}: {advice}"
         )
 
 

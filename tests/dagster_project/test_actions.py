@@ -7,14 +7,25 @@ from pathlib import Path
 import click
 import dagster as dg
 import pytest
+from dagster._core.asset_graph_view.asset_graph_view import AssetGraphView
+from dagster._core.definitions.data_version import (
+    CODE_VERSION_TAG,
+    DATA_VERSION_TAG,
+    CachingStaleStatusResolver,
+)
 
+from assets.common.tables import rows_to_arrow
 from dagster_project.action_jobs import ACTION_JOBS, job_of
 from dagster_project.actions import ACTIONS, Action
 from dagster_project.cli import main as loom
 from dagster_project.cli import vlm_loom
+from dagster_project.definitions import build_defs
 from dagster_project.instance import open_instance
 from methods.delimited import QUOTINGS
-from resources.files.home import REPO_ROOT
+from resources.files.home import REPO_ROOT, ledger_path
+from resources.llm.ledger import Ledger
+from resources.warehouse.configured import warehouse_of_home
+from tests.resources.llm.test_ledger import call
 
 WRONG = [
     ["release", "lst"],
@@ -115,3 +126,48 @@ def test_every_command_that_reads_a_csv_has_the_option_for_its_quotes(
     assert isinstance(of_group, click.Group)
     (option,) = [each for each in of_group.commands[name].params if each.name == "quoting"]
     assert isinstance(option.type, click.Choice) and option.type.choices == QUOTINGS
+
+
+def test_what_is_asked_anew_is_unsynced_until_it_is_made_again(loom_home: Path) -> None:
+    loom_home.mkdir()
+    Ledger(ledger_path()).add([call(1)._replace(stage="dialogue.answers")])
+    definitions = build_defs()
+    graph = definitions.resolve_asset_graph()
+    key = dg.AssetKey(["dialogue", "answers"])
+    made = {CODE_VERSION_TAG: str(graph.get(key).code_version), DATA_VERSION_TAG: "1"}
+
+    def state(instance: dg.DagsterInstance) -> tuple[str, str | None]:
+        view = AssetGraphView.for_test(definitions, instance)
+        resolver = CachingStaleStatusResolver(instance, graph, view)
+        codes = {cause.category.name for cause in resolver.get_stale_causes(key)} & {"CODE"}
+        return "".join(codes), resolver.get_current_data_version(key).value
+
+    with open_instance() as instance:
+        instance.report_runless_asset_event(dg.AssetMaterialization(key, tags=made))
+        assert state(instance) == ("", "1")
+        assert loom(["model", "ask-anew", "--stage", "dialogue/answers"]) == 0
+        assert state(instance) == ("CODE", "1"), "its rows are as they were"
+
+
+def test_a_shard_that_is_gone_is_removed_on_request_and_one_that_is_there_is_not(
+    loom_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    (tmp_path / "corpus").mkdir()
+    (tmp_path / "corpus" / "here.tsv").touch()
+    monkeypatch.setenv("LOOM_CORPUS", str(tmp_path / "corpus"))
+    loom_home.mkdir()
+    rows = [
+        {"wit_shard": shard, "address": shard, "fingerprint": "1", "n_rows": 0, "reasons": []}
+        for shard in ("here", "gone")
+    ]
+    warehouse_of_home().replace("ingest.shards", rows_to_arrow("ingest.shards", rows))
+    with open_instance() as instance:
+        instance.add_dynamic_partitions("wit_shard", ["here", "gone"])
+        assert loom(["home", "remove-shard", "here"]) == 2
+        assert "still has the shard here" in capsys.readouterr().err
+        assert loom(["home", "remove-shard", "gon"]) == 2
+        assert "the nearest is gone" in capsys.readouterr().err
+        assert loom(["home", "remove-shard", "gone"]) == 0
+        assert list(instance.get_dynamic_partitions("wit_shard")) == ["here"]
+    left = warehouse_of_home().select("ingest.shards", "wit_shard")["wit_shard"]
+    assert left.to_pylist() == ["here"]

@@ -80,6 +80,15 @@ def ticks(sensor: dg.SensorDefinition, instance: dg.DagsterInstance, cursor: str
     return cursor
 
 
+def skips(sensor: dg.SensorDefinition, instance: dg.DagsterInstance, cursor: str) -> str:
+    """Why the next tick is skipped that comes to a run."""
+    repository = dg.Definitions(sensors=[sensor]).get_repository_def()
+    context = dg.build_sensor_context(instance, cursor, repository_def=repository)
+    reason = sensor.evaluate_tick(context).skip_message
+    assert reason is not None
+    return reason
+
+
 def test_a_failed_run_is_told_of_once(webhook: Webhook, instance: dg.DagsterInstance) -> None:
     cursor = ticks(alert_of_failed_runs, instance, None)
     result = run_job(wrong, instance)
@@ -137,5 +146,23 @@ def test_an_alert_that_cannot_be_sent_fails_no_sensor(
     webhook.status = 500
     cursor = ticks(alert_of_failed_runs, instance, None)
     run_job(wrong, instance)
-    after = ticks(alert_of_failed_runs, instance, cursor)
-    assert after != cursor and len(webhook.received) == 1
+    skipped = skips(alert_of_failed_runs, instance, cursor)
+    assert len(webhook.received) == 1
+    assert "was not sent. The webhook of LOOM_ALERT_WEBHOOK answered with status 500" in skipped
+
+
+@pytest.mark.parametrize(
+    ("sensor", "job"), [(alert_of_failed_runs, wrong), (alert_of_failed_checks, checked)]
+)
+def test_without_an_address_a_tick_is_skipped_and_says_so(
+    webhook: Webhook,
+    instance: dg.DagsterInstance,
+    monkeypatch: pytest.MonkeyPatch,
+    sensor: dg.SensorDefinition,
+    job: dg.JobDefinition,
+) -> None:
+    monkeypatch.delenv(WEBHOOK)
+    cursor = ticks(sensor, instance, None)
+    run_job(job, instance)
+    assert "set LOOM_ALERT_WEBHOOK or LOOM_ALERT_EMAIL" in skips(sensor, instance, cursor)
+    assert webhook.received == []

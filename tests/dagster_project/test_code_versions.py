@@ -43,11 +43,13 @@ def changed(before: Versions) -> set[str]:
 
 def test_every_asset_that_is_run_has_a_version_and_what_others_make_has_none() -> None:
     found = versions()
-    run = {key.to_user_string() for key in build_defs().resolve_asset_graph().executable_asset_keys}
+    run = {
+        key.to_user_string() for key in build_defs().resolve_asset_graph().materializable_asset_keys
+    }
 
     assert {key for key, version in found.items() if version is None} == found.keys() - run
     assert found.keys() - run == {
-        *("ingest/shards", "review/decisions"),
+        *("ingest/shards", "ingest/corpus_files", "review/decisions"),
         *("evaluate/predictions", "evaluate/human_scores"),
     }
 
@@ -77,6 +79,11 @@ def test_settings_change_the_version_of_their_asset_alone(home: Path) -> None:
         "# How near a caption is.\ncluster:\n  clusters: {tau: 0.60}\n"
     )
     assert changed(with_tau) == set(), "the same value, written in another way"
+
+    (home / "settings.yaml").write_text(
+        "cluster: {cohesion: {}}\nreview: {approved: {require: none, sample_share: 0.10}}\n"
+    )
+    assert changed(before) == set(), "defaults that are written out"
 
     (home / "settings.yaml").unlink()
     assert changed(before) == set()

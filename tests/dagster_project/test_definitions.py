@@ -1,9 +1,12 @@
 """The definitions as Dagster and its UI see them."""
 
 import graphlib
+import importlib
 import re
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
 
 import dagster as dg
 import pytest
@@ -22,9 +25,13 @@ ORDER = (
 STAGES = set(ORDER)
 
 
+FILES = dg.AssetKey(["ingest", "corpus_files"])
+"""The asset without a table: files next to the shards."""
+
+
 @pytest.fixture(scope="module")
 def specs() -> list[dg.AssetSpec]:
-    return list(defs.resolve_all_asset_specs())
+    return [spec for spec in defs.resolve_all_asset_specs() if spec.key != FILES]
 
 
 def test_an_assets_key_is_its_table_and_its_group_the_stage(specs: list[dg.AssetSpec]) -> None:
@@ -68,6 +75,7 @@ def test_stages_jobs_schemas_and_folders_are_called_alike() -> None:
             "settings",
             "ask_anew",
             "merge_files",
+            "remove_shard",
             "__ASSET_JOB",
             *on_releases,
             *on_predictions,
@@ -77,7 +85,7 @@ def test_stages_jobs_schemas_and_folders_are_called_alike() -> None:
     assert {table.split(".")[0] for table in declared_columns()} == STAGES
     for root in (REPO_ROOT / "assets", REPO_ROOT / "sql"):
         folders = {path.name for path in root.iterdir() if path.is_dir()}
-        assert folders - {"common", "migrations", "__pycache__"} == STAGES
+        assert folders - {"common", "migrations", "own", "__pycache__"} == STAGES
 
 
 def test_the_graph_of_stages_has_no_cycle(specs: list[dg.AssetSpec]) -> None:
@@ -105,7 +113,7 @@ def test_every_asset_has_description_owner_kinds_and_column_schema(
 
 
 def test_lineage_runs_from_the_rows_of_wit_to_the_report(specs: list[dg.AssetSpec]) -> None:
-    upstream = {spec.key: {dep.asset_key for dep in spec.deps} for spec in specs}
+    upstream = {spec.key: {dep.asset_key for dep in spec.deps} - {FILES} for spec in specs}
     reached, waiting = set(), [dg.AssetKey(["evaluate", "reports"])]
     while waiting:
         key = waiting.pop()
@@ -195,13 +203,13 @@ def test_a_partitioned_stage_is_before_all_that_are_not(specs: list[dg.AssetSpec
     divided = {spec.key for spec in specs if spec.partitions_def}
     for spec in specs:
         if spec.key in divided:
-            assert {dep.asset_key for dep in spec.deps} <= divided
+            assert {dep.asset_key for dep in spec.deps} <= divided | {FILES}
 
 
 def test_every_asset_that_is_run_has_a_code_version_and_no_other_has(
     specs: list[dg.AssetSpec],
 ) -> None:
-    run = set(defs.resolve_asset_graph().executable_asset_keys)
+    run = set(defs.resolve_asset_graph().materializable_asset_keys)
     assert {spec.key for spec in specs if spec.code_version} == run
     assert {spec.key.to_user_string() for spec in specs if spec.key not in run} == {
         "ingest/shards",
@@ -239,8 +247,7 @@ def test_jobs_schedules_and_sensors_say_what_they_are_for() -> None:
     repository = defs.get_repository_def()
     jobs = [job for job in repository.get_all_jobs() if job.name != "__ASSET_JOB"]
     for each in [*jobs, *repository.schedule_defs, *repository.sensor_defs]:
-        if each.name != "default_automation_condition_sensor":
-            assert each.description, each.name
+        assert each.description, each.name
 
 
 def test_loading_the_definitions_imports_nothing_heavy() -> None:
@@ -254,6 +261,47 @@ def test_loading_the_definitions_imports_nothing_heavy() -> None:
         [sys.executable, "-c", code], cwd=REPO_ROOT, capture_output=True, text=True, check=True
     )
     assert loaded.stdout.strip() == "[]"
+
+
+OWN_ASSET = """
+import dagster as dg
+from resources.warehouse import Warehouse
+
+@dg.asset(deps=[["ingest", "entries"]])
+def long_captions(warehouse: dg.ResourceParam[Warehouse]) -> dg.MaterializeResult:
+    found = warehouse.sql("SELECT count(*) AS n FROM ingest.entries WHERE length(caption) > 60")
+    return dg.MaterializeResult(metadata={"entries": found["n"][0].as_py()})
+"""
+
+
+def test_a_file_in_the_folder_of_own_assets_is_enough_for_an_asset_downstream(
+    loom_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loom_home.mkdir()
+    (tmp_path / "own_of_a_test").mkdir()
+    (tmp_path / "own_of_a_test" / "__init__.py").touch()
+    (tmp_path / "own_of_a_test" / "long_captions.py").write_text(OWN_ASSET)
+    monkeypatch.syspath_prepend(tmp_path)
+    own = importlib.import_module("own_of_a_test")
+    monkeypatch.setattr("dagster_project.definitions.own", own)
+    definitions = build_defs()
+    made = definitions.get_implicit_global_asset_job_def().execute_in_process(
+        asset_selection=[dg.AssetKey("long_captions")], instance=dg.DagsterInstance.ephemeral()
+    )
+    (event,) = made.get_asset_materialization_events()
+    assert event.step_materialization_data.materialization.metadata["entries"].value == 0
+    graph = definitions.resolve_asset_graph()
+    entries = dg.AssetKey(["ingest", "entries"])
+    assert graph.get(dg.AssetKey("long_captions")).parent_keys == {entries}
+
+
+def test_dg_finds_the_definitions_and_scaffolds_into_the_folder_of_own_assets() -> None:
+    settings = tomllib.loads((REPO_ROOT / "pyproject.toml").read_text())["tool"]["dg"]["project"]
+    module = importlib.import_module(settings["code_location_target_module"])
+    assert [each for each in vars(module).values() if isinstance(each, dg.Definitions)] == [defs]
+    assert importlib.import_module(settings["defs_module"]).__file__ == str(
+        REPO_ROOT / "assets" / "own" / "__init__.py"
+    )
 
 
 def test_dagster_validates_the_workspace() -> None:

@@ -12,9 +12,11 @@ from dagster._core.definitions.data_version import DATA_VERSION_TAG
 from dagster._core.definitions.sensor_definition import SensorExecutionData
 from dagster._utils.schedules import cron_string_iterator
 
+from assets.common.tables import rows_to_arrow
 from dagster_project import sensors
 from dagster_project.definitions import defs
 from dagster_project.resources import SAMPLE_CORPUS
+from dagster_project.shards import CHECK
 from methods.ids import content_id
 from methods.review import Decision, QueueItem
 from resources.corpus import shard as fetching
@@ -22,6 +24,7 @@ from resources.corpus.corpus import Corpus
 from resources.files.home import ledger_path, review_path
 from resources.llm.ledger import Charge, Ledger
 from resources.review.store import ReviewStore
+from resources.warehouse.configured import warehouse_of_home
 
 SHARDS = dg.AssetKey(["ingest", "shards"])
 DECISIONS = dg.AssetKey(["review", "decisions"])
@@ -78,9 +81,9 @@ def added(data: SensorExecutionData) -> list[str]:
 
 def observed(data: SensorExecutionData) -> dict[str | None, str]:
     """Partition -> data version that the tick reports of it."""
-    assert all(isinstance(event, dg.AssetObservation) for event in data.asset_events)
-    assert {event.asset_key for event in data.asset_events} <= {SHARDS}
-    return {event.partition: event.tags[DATA_VERSION_TAG] for event in data.asset_events}
+    events = [event for event in data.asset_events if event.asset_key == SHARDS]
+    assert all(isinstance(event, dg.AssetObservation) for event in events)
+    return {event.partition: event.tags[DATA_VERSION_TAG] for event in events}
 
 
 def put(corpus: Path, name: str, source: str = "sample-a") -> Path:
@@ -99,6 +102,7 @@ def fingerprint(corpus: Path, name: str) -> str:
 def test_a_new_shard_becomes_a_partition_and_its_content_its_data_version(
     watcher: Daemon, corpus: Path
 ) -> None:
+    watcher.tick()
     nothing = watcher.tick()
     assert (added(nothing), observed(nothing)) == ([], {})
     assert nothing.skip_message == "No shard is new or changed; the corpus has 0."
@@ -202,6 +206,62 @@ def test_shards_elsewhere_become_partitions_without_being_read(
 
     assert added(found) == ["far", "near", "owls"]
     assert set(observed(found)) == {"near"}
+
+
+def test_changed_files_about_shards_are_reported_once(watcher: Daemon, corpus: Path) -> None:
+    def versions(data: SensorExecutionData) -> list[str]:
+        events = [
+            event for event in data.asset_events if event.asset_key.path[-1] == "corpus_files"
+        ]
+        return [event.tags[DATA_VERSION_TAG] for event in events]
+
+    put(corpus, "one")
+    before = versions(watcher.tick())
+    assert len(before) == 1 and versions(watcher.tick()) == []
+    (corpus / "corpus.yaml").write_text("languages: [en]")
+    changed = watcher.tick()
+    assert len(versions(changed)) == 1 and versions(changed) != before
+    assert "corpus.yaml" in (changed.skip_message or "")
+    assert versions(watcher.tick()) == []
+
+
+def test_what_differs_from_what_was_ingested_fails_a_check_until_it_is_ingested(
+    watcher: Daemon, corpus: Path, loom_home: Path
+) -> None:
+    def rows(**fingerprints: str) -> None:
+        of_shards = [
+            {"wit_shard": name, "address": name, "fingerprint": of, "n_rows": 1, "reasons": []}
+            for name, of in fingerprints.items()
+        ]
+        table = rows_to_arrow("ingest.shards", of_shards)
+        warehouse_of_home().replace("ingest.shards", table)
+
+    def result() -> tuple[bool, str | None] | None:
+        """Of the check that the tick reports, if it does."""
+        for event in watcher.tick().asset_events:
+            if isinstance(event, dg.AssetCheckEvaluation):
+                assert event.asset_check_key == CHECK
+                assert event.severity == dg.AssetCheckSeverity.WARN
+                return event.passed, event.description
+        return None
+
+    put(corpus, "one")
+    put(corpus, "two", "sample-b")
+    one, two = fingerprint(corpus, "one"), fingerprint(corpus, "two")
+    loom_home.mkdir()
+    rows(one=one, two=two)
+    assert result() is None, "nothing is wrong"
+    rows(one="another", gone="removed")
+    assert result() == (
+        False,
+        "1 shard changed after ingestion (one): run vlm-loom run ingest, or materialize these "
+        "partitions of the group ingest. 1 shard of the tables is not in the corpus any more (gone), "
+        "and their rows stay: put the file back, or remove its rows with vlm-loom home remove-shard "
+        "gone.",
+    )
+    assert result() is None, "it is reported once"
+    rows(one=one)
+    assert result() == (True, None)
 
 
 # --- Decisions ---------------------------------------------------------------------------------------
@@ -406,4 +466,4 @@ def test_an_hour_with_every_sensor_and_schedule_starts_what_is_due_and_nothing_a
             began["new partitions"] += len(added(seen))
             began["reports"] += len(seen.asset_events)
     # The ledger is shown at 02:00 and at 03:00, as nothing has shown its call yet.
-    assert +began == {"new partitions": 2, "reports": 2, "ingest_weekly": 2, "mirror_ledger": 2}
+    assert +began == {"new partitions": 2, "reports": 3, "ingest_weekly": 2, "mirror_ledger": 2}

@@ -99,7 +99,8 @@ def test_they_are_not_in_the_file_because_it_would_not_open_after_a_kill(tmp_pat
 
 
 def test_the_ui_shows_them_in_the_list_of_an_assets_columns() -> None:
-    for spec in defs.resolve_all_asset_specs():
+    specs = [spec for spec in defs.resolve_all_asset_specs() if spec.key.path[-1] != "corpus_files"]
+    for spec in specs:
         schema: dg.TableSchema = spec.metadata["dagster/column_schema"]
         table = spec.metadata["dagster/table_name"]
         assert {column.name: column.description for column in schema.columns} == (

@@ -24,6 +24,7 @@ from resources.warehouse import Warehouse, WarehouseError
 from resources.warehouse.declarations import sql_text
 from resources.warehouse.duckdb_file import attached
 from resources.warehouse.versions import MIGRATIONS, steps_since_baseline
+from resources.warehouse.versions import current_version as version_of_tables
 from tests.homes.kept import VERSIONS, unpack
 from tests.resources.older_stores import (
     IN_DUCKDB,
@@ -407,15 +408,31 @@ def test_another_form_is_refused_when_the_file_is_opened_and_nothing_is_to_be_de
     assert rows_of_duckdb(older) == before, "no migration was begun"
 
 
-def test_a_column_that_sql_declares_without_a_migration_is_noticed_when_the_file_is_opened(
-    current: Path, tmp_path: Path
+@pytest.mark.parametrize(
+    ("change", "difference"),
+    [
+        (
+            lambda sql: sql.replace("group_id", "n_models INTEGER, group_id"),
+            "cluster.groups lacks the column n_models",
+        ),
+        (
+            lambda sql: f"{sql}\nCREATE TABLE IF NOT EXISTS cluster.tones (n INTEGER);\n",
+            "the table cluster.tones is missing",
+        ),
+    ],
+)
+def test_of_what_sql_declares_without_a_migration_the_missing_step_is_named(
+    change: Callable[[str], str], difference: str, current: Path, tmp_path: Path
 ) -> None:
     schema = tmp_path / "sql" / "cluster" / "schema.sql"
-    schema.write_text(schema.read_text().replace("group_id", "n_models INTEGER, group_id"))
+    schema.write_text(change(schema.read_text()))
     forget_sql()
 
-    with pytest.raises(WarehouseError, match=r"cluster\.groups lacks the column n_models"):
+    with pytest.raises(WarehouseError) as caught:
         Warehouse(current).check()
+    step = f"sql/migrations/{version_of_tables() + 1:04}_<what it does>.sql"
+    assert f"but {difference}: if you changed sql/, add the step" in str(caught.value)
+    assert step in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -113,7 +113,7 @@ def why_no_answer(outcome: str, completion_tokens: int) -> str:
 
 
 class Charge(NamedTuple):
-    """Tokens paid for that brought no answer: a withheld one, an empty one. Never reused.
+    """A call that brought no answer: a withheld one, an empty one, or no reply. Never reused.
 
     `outcome` is the kind of failure, `detail` says why, `response` is what came, cut.
     """

@@ -70,8 +70,8 @@ CHARGES = Table(
     text("detail"),
     *_texts(),
 )
-"""Paid for, no answer, and asked again next time: withheld by a filter, empty, unreadable, or a second
-answer to a request. `response` is the reply, cut."""
+"""No answer, and asked again next time: withheld by a filter, empty, unreadable, a second answer to a
+request, or no reply from the server, which costs nothing. `response` is the reply, cut."""
 RENEWALS = Table(
     "renewals",
     METADATA,
@@ -133,6 +133,6 @@ SELECT
     prompt_tokens, completion_tokens, cost_usd, NULL, NULL, answered_as, claimed_tokens, created_at
 FROM charges
 """)
-"""Every call that was paid for, answered or lost, without its texts."""
+"""Every call, answered or lost, without its texts."""
 event.listen(METADATA, "after_create", _PAID_CALLS)
 LEDGER = StoreKind("ledger", METADATA, Path(__file__).with_name("migrations"))

@@ -7,6 +7,7 @@ Images are in it by SHA-256 inside the request, never as base64; keys and secret
 """
 
 import itertools
+from collections import Counter
 from collections.abc import Iterator, Sequence, Set
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -164,8 +165,8 @@ class Ledger:
         with self._store.transaction() as connection:
             connection.execute(change, [{"of_key": key} for key in keys])
 
-    def forget_unread(self, like: Renewal) -> int:
-        """Have what could not be read and is like `like` asked for again; the number of answers.
+    def forget_unread(self, like: Renewal) -> dict[str, int]:
+        """Have what could not be read and is like `like` asked for again; the answers by stage.
 
         They are charges from now on: paid for, and no answer.
         """
@@ -182,7 +183,7 @@ class Ledger:
             add_rows(
                 connection, [call.as_charge("Its asker could not read it.") for call in unread]
             )
-        return len(unread)
+        return Counter(call.stage for call in unread)
 
     def kinds(self) -> list[tuple[str, str, str, str, int]]:
         """Endpoint, model, stage and prompt version of the calls, and the number of each."""

@@ -47,6 +47,12 @@ def listed(port: int, **asked: object) -> list[str]:
     return [each.strip() for each in re.findall(r'<td class="words" dir="auto">(.*?)</td>', text)]
 
 
+@pytest.mark.parametrize("path", ["/loom", "/loom/"])
+def test_the_root_of_the_pages_leads_to_the_calls(port: int, path: str) -> None:
+    answer, _ = ask(port, path)
+    assert (answer.status, answer.headers["location"]) == (307, CALLS)
+
+
 # --- Order and pages ---------------------------------------------------------------------------------
 
 

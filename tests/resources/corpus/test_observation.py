@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from resources.corpus.corpus import Corpus
-from resources.corpus.observation import Observed, observe
+from resources.corpus.observation import Observed, observe, observe_files
 from resources.corpus.settings import CorpusError
 from resources.corpus.shard import READER, FileShard
 
@@ -186,3 +186,35 @@ def test_a_corpus_that_a_person_has_to_correct_is_an_error(folder: Path) -> None
 
     with pytest.raises(CorpusError):
         seen(folder)
+
+
+def test_the_files_about_shards_have_another_fingerprint_when_ingestion_would_read_another_thing(
+    folder: Path,
+) -> None:
+    (folder / "corpus.yaml").write_text("images: {exclude: [seen.md5]}")
+
+    def fingerprint() -> str:
+        return observe_files(Corpus(folder, folder.parent / "home")).fingerprint
+
+    found = [fingerprint()]
+    for name, text in (
+        ("categories.jsonl", '{"page_title": "Owl", "categories": ["Birds"]}'),
+        ("seen.md5", "0" * 32),
+        ("corpus.yaml", "languages: [en]\nimages: {exclude: [seen.md5]}"),
+    ):
+        (folder / name).write_text(text)
+        found.append(fingerprint())
+    assert len(set(found)) == len(found)
+
+    (folder / "corpus.yaml").write_text("# By week.\nweekly_shards: 2\n" + text)
+    assert fingerprint() == found[-1], "when shards are ingested is not how"
+    (folder / "a.tsv").write_text("another")
+    assert fingerprint() == found[-1], "shards have their own"
+
+
+def test_files_about_shards_that_were_not_touched_are_not_read(folder: Path) -> None:
+    (folder / "categories.jsonl").write_text("one")
+    corpus = Corpus(folder, folder.parent / "home")
+    before = observe_files(corpus)
+    assert observe_files(corpus, [before.stamp, "as before"]) == (before.stamp, "as before")
+    assert observe_files(corpus, ["other", "as before"]) == before

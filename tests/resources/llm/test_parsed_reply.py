@@ -129,7 +129,8 @@ def test_what_could_not_be_read_is_asked_again_when_somebody_says_so_and_nothing
     assert ask().loss and ask().loss and ledger.count_unread() == {"s": 1}
     sent = len(writer.received)
 
-    told = ask_anew(ledger, registry(), "m", "s", "test/q@1", unread=True)
+    told, stages = ask_anew(ledger, registry(), "m", "s", "test/q@1", unread=True)
+    assert stages == ["s"]
 
     assert told.startswith("1 answer that could not be read is asked for again")
     assert ask(request=good).value == ["Why?", "How?"] and len(writer.received) == sent

@@ -292,6 +292,21 @@ def test_what_is_wrong_is_said_in_its_own_words_alone(refused, before, after, sa
     assert f"models.yaml: {says}" in refused(GOOD.replace(before, after))
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "says"),
+    [
+        ("prompt: 2.5", "input: 2.5", "there are batch, completion, prompt."),
+        (
+            "{provider: offline}",
+            "{provider: offline, image_tokens: {x: 1}}",
+            "there are base, tile.",
+        ),
+    ],
+)
+def test_an_unknown_key_names_those_of_its_own_part(refused, before, after, says):
+    assert refused(GOOD.replace(before, after)).endswith(f"there is no such key; {says}")
+
+
 @pytest.mark.parametrize("name", ["prompt: 2.5", "completion: 10"])
 def test_a_price_that_no_bill_can_hold_is_refused(refused, name):
     assert ": models.big.price." in refused(GOOD.replace(name, f"{name.split(':')[0]}: .inf"))

@@ -149,7 +149,8 @@ def test_what_is_asked_anew_is_asked_once_more_and_nothing_is_lost(
     asked = gateway(tmp_path, ENTRIES.format(one=one.url, two=one.url))
     assert texts(asked, question(), stage="evaluate.answers") == ["First."]
 
-    told = ask_anew(asked.ledger, asked.registry, "one", "evaluate/answers", None)
+    told, stages = ask_anew(asked.ledger, asked.registry, "one", "evaluate/answers", None)
+    assert stages == ["evaluate.answers"]
 
     assert told.startswith("1 answer is asked for anew")
     for _ in range(2):
@@ -190,7 +191,7 @@ def test_only_answers_of_the_server_that_an_entry_names_are_asked_anew(
         ask_anew(asked.ledger, asked.registry, "two", None, None)
 
     texts(asked, question("two"))
-    assert ask_anew(asked.ledger, asked.registry, "two", None, None).startswith("1 answer is")
+    assert ask_anew(asked.ledger, asked.registry, "two", None, None)[0].startswith("1 answer is")
 
 
 def test_deployments_of_one_address_are_two_servers(tmp_path: Path, one: ScriptedApi) -> None:

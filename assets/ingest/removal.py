@@ -1,0 +1,39 @@
+"""Removal of a shard that the corpus has no more: its rows in every table of ingestion."""
+
+from methods.errors import UserError
+from methods.naming import nearest
+from resources.corpus.corpus import Corpus
+from resources.warehouse import Warehouse, Write, arrow_schema, declared_columns
+
+
+def remove_shard(warehouse: Warehouse, corpus: Corpus, shard: str) -> int:
+    """Remove the rows of a shard in one transaction. Images that it brought stay in the store.
+
+    Args:
+        warehouse: The tables.
+        corpus: The corpus, which must not have the shard.
+        shard: The shard's name.
+
+    Returns:
+        How many entries it had.
+
+    Raises:
+        UserError: The tables have no such shard, or the corpus still has it.
+    """
+    known = warehouse.select("ingest.shards", "wit_shard")["wit_shard"].to_pylist()
+    if shard not in known:
+        raise UserError(f"The tables have no shard {shard!r}; {nearest(shard, known)}.")
+    if shard in corpus.shards():
+        raise UserError(
+            f"The corpus {corpus.path} still has the shard {shard}, and the next build would ingest it "
+            "again: take its file out of the folder, or its entry out of corpus.yaml, first."
+        )
+    n_entries = warehouse.count("ingest.entries", {"wit_shard": shard})
+    warehouse.replace_all(
+        [
+            Write(table, arrow_schema(table).empty_table(), {"wit_shard": shard})
+            for table, columns in declared_columns().items()
+            if table.startswith("ingest.") and "wit_shard" in {name for name, *_ in columns}
+        ]
+    )
+    return n_entries

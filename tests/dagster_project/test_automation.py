@@ -1,0 +1,155 @@
+"""Automation: a change of a prompt, a shard or a file of the corpus leads to a release by itself."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import dagster as dg
+import pytest
+from dagster._core.definitions.asset_daemon_cursor import AssetDaemonCursor
+from dagster._core.definitions.data_version import (
+    CODE_VERSION_TAG,
+    DATA_VERSION_TAG,
+    get_input_data_version_tag,
+    get_input_event_pointer_tag,
+)
+
+from assets.common.partitions import wit_shards
+from dagster_project.definitions import build_defs
+from dagster_project.shards import observation, observation_of_files
+from methods.ids import content_id
+from resources.corpus.observation import Observed
+from resources.files.home import REPO_ROOT
+
+SHARDS = ("a", "b")
+
+
+class Project:
+    """The project's assets on an instance of their own, and runs that do nothing but report."""
+
+    def __init__(self, instance: dg.DagsterInstance) -> None:
+        self.instance, self.definitions = instance, build_defs()
+        self.cursor: AssetDaemonCursor | None = None
+        instance.add_dynamic_partitions(str(wit_shards.name), SHARDS)
+        for shard in SHARDS:
+            instance.report_runless_asset_event(observation(shard, Observed("", "first")))
+        instance.report_runless_asset_event(observation_of_files(Observed("", "first")))
+
+    def make(self, keys: set[dg.AssetKey] | None = None) -> None:
+        """Report that assets were run: the rows of each follow from its code and its dependencies."""
+        graph = self.definitions.resolve_asset_graph()
+        for key in graph.toposorted_asset_keys:
+            if key not in graph.materializable_asset_keys or (keys is not None and key not in keys):
+                continue
+            node = graph.get(key)
+            for partition in SHARDS if node.partitions_def else [None]:
+                inputs = {parent: self.latest(parent, partition) for parent in node.parent_keys}
+                tags = {CODE_VERSION_TAG: str(node.code_version)}
+                for parent, (version, pointer) in inputs.items():
+                    tags[get_input_data_version_tag(parent)] = version
+                    tags[get_input_event_pointer_tag(parent)] = str(pointer)
+                versions = sorted(version for version, _ in inputs.values())
+                tags[DATA_VERSION_TAG] = content_id(node.code_version, versions)
+                self.instance.report_runless_asset_event(
+                    dg.AssetMaterialization(key, partition=partition, tags=tags)
+                )
+
+    def latest(self, key: dg.AssetKey, partition: str | None) -> tuple[str, int | str]:
+        """The data version of an asset, and the event that says it."""
+        of_key = dg.AssetRecordsFilter(key, asset_partitions=[partition] if partition else None)
+        records = [
+            *self.instance.fetch_materializations(of_key, limit=1).records,
+            *self.instance.fetch_observations(of_key, limit=1).records,
+        ] or [
+            *self.instance.fetch_materializations(key, limit=1).records,
+            *self.instance.fetch_observations(key, limit=1).records,
+        ]
+        if not records:
+            return "INITIAL", "NULL"
+        event = records[0].asset_materialization or records[0].asset_observation
+        assert event and event.tags
+        return event.tags[DATA_VERSION_TAG], records[0].storage_id
+
+    def evaluate(self) -> dg.EvaluateAutomationConditionsResult:
+        """What the sensor evaluates next."""
+        result = dg.evaluate_automation_conditions(
+            self.definitions, self.instance, cursor=self.cursor
+        )
+        self.cursor = result.cursor
+        return result
+
+    def run_until_quiet(self) -> set[str]:
+        """Evaluate the conditions and do what they request, until that is nothing; what was run."""
+        run: set[str] = set()
+        for _ in range(8):
+            result = self.evaluate()
+            requested = {
+                each.key
+                for each in result.results
+                if isinstance(each.key, dg.AssetKey) and result.get_num_requested(each.key)
+            }
+            if not requested:
+                return run
+            self.make(requested)
+            run |= {key.to_user_string() for key in requested}
+        raise AssertionError(f"the conditions request without an end: {sorted(run)}")
+
+
+@pytest.fixture
+def project(loom_home: Path) -> Iterator[Project]:
+    loom_home.mkdir()
+    with dg.DagsterInstance.ephemeral() as instance:
+        project = Project(instance)
+        project.make()
+        yield project
+
+
+def change_prompt(project: Project, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As who edits the prompt of questions, with definitions that are loaded again."""
+    own = folder / "prompts" / "mmdu" / "questions.md"
+    own.parent.mkdir(parents=True)
+    prompt = REPO_ROOT / "methods" / "mmdu" / "prompts" / own.name
+    own.write_text(prompt.read_text().rstrip() + "\nBe brief.\n")
+    monkeypatch.setenv("LOOM_PROMPTS", str(folder / "prompts"))
+    project.definitions = build_defs()
+
+
+def change_shard(project: Project) -> None:
+    """As the sensor reports a shard in which a caption has changed."""
+    project.instance.report_runless_asset_event(observation("a", Observed("", "second")))
+
+
+def test_a_prompt_and_a_caption_that_change_reach_a_release_and_its_evaluation(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    last = {"review/queue", "review/approved", "release/releases", "evaluate/scores"}
+    change_prompt(project, tmp_path, monkeypatch)
+    run = project.run_until_quiet()
+    assert {"dialogue/questions"} | last <= run, "turned on after the change"
+    assert not any(key.startswith(("ingest", "cluster")) for key in run)
+
+    assert project.run_until_quiet() == set(), "all is as it was made"
+    change_shard(project)
+    assert {"ingest/wit_rows", "cluster/embeddings"} | last <= project.run_until_quiet()
+
+
+def test_where_people_decide_a_change_waits_in_the_queue(project: Project, loom_home: Path) -> None:
+    (loom_home / "settings.yaml").write_text("review: {approved: {require: all}}")
+    project.definitions = build_defs()
+    project.make()
+    assert project.run_until_quiet() == set()
+    change_shard(project)
+    run = project.run_until_quiet()
+    assert {"ingest/wit_rows", "review/queue"} <= run
+    assert not {"review/approved", "release/releases"} & run
+
+
+def test_new_shards_are_ingested_and_all_of_them_where_files_about_them_have_changed(
+    project: Project,
+) -> None:
+    pages = dg.AssetKey(["ingest", "pages"])
+    project.evaluate()
+    project.instance.add_dynamic_partitions(str(wit_shards.name), ["c"])
+    assert project.evaluate().get_requested_partitions(pages) == {"c"}
+    files = observation_of_files(Observed("", "second"))
+    project.instance.report_runless_asset_event(files)
+    assert {*SHARDS} <= project.evaluate().get_requested_partitions(pages)

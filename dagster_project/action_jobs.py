@@ -6,7 +6,8 @@ What belongs here: the form of op and job, and the event by which assets that fo
 import dagster as dg
 
 from assets.common.dagster_internals import CODE_VERSION_TAG, DATA_VERSION_TAG
-from assets.common.tables import ROW_COUNT, plain_errors
+from assets.common.failures import plain_errors
+from assets.common.tables import ROW_COUNT
 from dagster_project.actions import ACTIONS, RELEASES, Action, Argument
 from dagster_project.progress import progress_logger
 from methods.ids import content_id

@@ -7,7 +7,7 @@ A message that cannot be sent is a line in the log of the tick.
 import dagster as dg
 
 from assets.common.dagster_internals import MAX_RETRIES_TAG, WILL_RETRY_TAG, RunFailureReason
-from assets.common.tables import WAITS
+from assets.common.failures import WAITS
 from dagster_project.progress import cause, failed_checks, why_step_failed
 from dagster_project.run_tags import BUILD
 from resources.web.alerts import are_set, send

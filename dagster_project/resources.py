@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 import dagster as dg
 
 from assets.common.dagster_internals import PARENT_RUN_ID_TAG, ROOT_RUN_ID_TAG
-from assets.common.tables import plain_errors
+from assets.common.failures import plain_errors
 from dagster_project.run_tags import BUILD, CHAIN
 from methods.benchmarks import BENCHMARKS, Benchmarks
 from resources.corpus.corpus import Corpus

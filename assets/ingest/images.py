@@ -67,7 +67,6 @@ class ImagesSettings(ByRowSettings):
 
 @table_asset(
     "ingest.images",
-    settings=ImagesSettings,
     side_tables=["ingest.rejected"],
     kinds={"image"},
     deps=[pages],
@@ -77,7 +76,7 @@ class ImagesSettings(ByRowSettings):
 )
 def images(
     context: dg.AssetExecutionContext,
-    settings: ImagesSettings,
+    config: ImagesSettings,
     warehouse: dg.ResourceParam[Warehouse],
     corpus: dg.ResourceParam[Corpus],
     image_store: dg.ResourceParam[ImageStore],
@@ -99,7 +98,7 @@ def images(
         image_fetcher = image_fetcher.with_shared_names(names)
     on_workers = None
     # A folder's images cost nothing to fetch.
-    if settings.runner == "ray" and not image_fetcher.reads_a_folder:
+    if config.runner == "ray" and not image_fetcher.reads_a_folder:
         work = RowWork(FETCH_ON_WORKER, image_fetcher.settings(), IMAGES_PER_BLOCK)
         on_workers = partial(RowsOnRay(context, ray).run, work)
     intake = ImageIntake(
@@ -132,7 +131,7 @@ def images(
                         )
         n_all = taken.n_rows + rejected.n_rows
         broken = Counter({why: n for why, n in lost.items() if why not in UNWANTED})
-        limit = settings.max_lost_share
+        limit = config.max_lost_share
         require_few_lost("ingest.images", "images", broken, n_all, limit, todo=LOST)
         warehouse.replace_all(
             [

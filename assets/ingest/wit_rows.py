@@ -9,12 +9,13 @@ from typing import Any, ClassVar
 import dagster as dg
 from pydantic import Field
 
+from assets.common.failures import may_pass
 from assets.common.losses import each_with_reason, reasons, require_few_lost
 from assets.common.partitions import wit_shards
+from assets.common.settings import AssetConfig
 from assets.common.table_rows import map_of
 from assets.common.tables import (
     FRESH_EVERY_WEEK,
-    may_pass,
     report,
     rows_to_arrow,
     table_asset,
@@ -26,7 +27,6 @@ from resources.corpus.settings import CorpusError
 from resources.corpus.shard import Shard
 from resources.corpus.wikipedia_shard import NO_IMAGES
 from resources.files.rows import staging_folder
-from resources.settings.asset_settings import Settings
 from resources.warehouse import Warehouse, Write
 
 REJECTED = (
@@ -35,7 +35,7 @@ REJECTED = (
 )
 
 
-class RowsSettings(Settings):
+class RowsSettings(AssetConfig):
     """When a shard is read, and when its rows are refused."""
 
     RUN_ONLY: ClassVar = frozenset({"read_unchanged"})
@@ -62,7 +62,6 @@ shards = table_spec(
 
 @table_asset(
     "ingest.wit_rows",
-    settings=RowsSettings,
     side_tables=["ingest.rejected"],
     deps=[shards.key],
     partitions_def=wit_shards,
@@ -71,7 +70,7 @@ shards = table_spec(
 )
 def wit_rows(
     context: dg.AssetExecutionContext,
-    settings: RowsSettings,
+    config: RowsSettings,
     warehouse: dg.ResourceParam[Warehouse],
     corpus: dg.ResourceParam[Corpus],
 ) -> dg.MaterializeResult:
@@ -89,11 +88,11 @@ def wit_rows(
             shard = corpus.shard(name)
             fingerprint = shard.fetch(context.log.info)
             known = warehouse.read("ingest/shard", {"shard": name}).to_pylist()
-            if known and known[0]["fingerprint"] == fingerprint and not settings.read_unchanged:
+            if known and known[0]["fingerprint"] == fingerprint and not config.read_unchanged:
                 unchanged.append(name)
                 read = known[0] | {"reasons": map_of(known[0]["reasons"])}
             else:
-                read = _read(warehouse, shard, fingerprint, settings.max_rejected_share)
+                read = _read(warehouse, shard, fingerprint, config.max_rejected_share)
         except (UserError, dg.Failure) as error:
             if len(context.partition_keys) == 1:
                 raise

@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import dagster as dg
-from pydantic import Field, create_model
+from pydantic import ConfigDict, Field, create_model
 
 from assets.common.failures import plain_errors
-from assets.common.settings import SECTIONS, AssetConfig, with_file_defaults
+from assets.common.settings import SECTIONS, AssetConfig, fields_with_file_defaults
 from methods.errors import UserError
 from methods.ids import content_id
 from resources.settings.asset_settings import (
@@ -38,6 +38,12 @@ EVERYDAY: Mapping[str, Sequence[str]] = {
     "review.approved": ("require", "sample_share"),
 }
 """What people change most. The UI sorts a Launchpad's keys, so it can only be made short."""
+
+
+class _Shape(dg.Config):
+    """A part of the job's config. The Launchpad shows its schema; nothing is validated with it."""
+
+    model_config = ConfigDict(defer_build=True)
 
 
 def settings_job() -> dg.JobDefinition:
@@ -79,12 +85,9 @@ def settings_job() -> dg.JobDefinition:
 
 def _section(table: str, of: type[AssetConfig]) -> type[dg.Config]:
     """The settings of an asset that the file may have; `write_sections` checks their limits."""
-    fields: dict[str, Any] = {
-        name: (field.annotation, field)
-        for name, field in with_file_defaults(table, of).model_fields.items()
-        if name not in of.RUN_ONLY
-    }
-    return create_model(of.__name__, __base__=dg.Config, **fields)
+    fields = fields_with_file_defaults(table, of)
+    kept = {name: field for name, field in fields.items() if name not in of.RUN_ONLY}
+    return create_model(of.__name__, __base__=_Shape, **kept)
 
 
 def _by_stage(sections: Mapping[str, type[dg.Config]]) -> type[dg.Config]:
@@ -95,10 +98,10 @@ def _by_stage(sections: Mapping[str, type[dg.Config]]) -> type[dg.Config]:
         stages.setdefault(stage, {})[name] = (section, ...)
     made_from = Field(None, description="Which state of the file the values below show.")
     fields: dict[str, Any] = {SHOWN: (str | None, made_from)} | {
-        stage: (create_model(stage, __base__=dg.Config, **assets), ...)
+        stage: (create_model(stage, __base__=_Shape, **assets), ...)
         for stage, assets in stages.items()
     }
-    return create_model("Settings", __base__=dg.Config, **fields)
+    return create_model("Settings", __base__=_Shape, **fields)
 
 
 def _shown() -> dict[str, Any]:

@@ -75,8 +75,23 @@ def with_file_defaults(table: str, of: type[C]) -> type[C]:
         of: The class with the project's defaults.
 
     Returns:
-        The class that the Launchpad shows. If the file cannot be used, it has the project's defaults:
-        each run says then what is wrong with the file.
+        The class that the Launchpad shows.
+    """
+    derived = create_model(
+        of.__name__,
+        __base__=of,
+        __module__=of.__module__,
+        __doc__=of.__doc__,
+        **fields_with_file_defaults(table, of),
+    )
+    derived.TABLE = table
+    return derived
+
+
+def fields_with_file_defaults(table: str, of: type[AssetConfig]) -> dict[str, Any]:
+    """The fields of `of`, as `create_model` takes them, with the defaults of settings.yaml.
+
+    If the file cannot be used, these are the project's defaults: each run says what is wrong with it.
     """
     try:
         written = read_section(table)
@@ -90,11 +105,7 @@ def with_file_defaults(table: str, of: type[C]) -> type[C]:
         if name in kept:
             own.default, own.default_factory = kept[name], None
         fields[name] = (field.annotation, own)
-    derived = create_model(
-        of.__name__, __base__=of, __module__=of.__module__, __doc__=of.__doc__, **fields
-    )
-    derived.TABLE = table
-    return derived
+    return fields
 
 
 class Chosen(NamedTuple):

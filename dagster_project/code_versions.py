@@ -28,7 +28,7 @@ from methods.pairwise.comparing import COMPARE_PROMPT, COMPARE_VERSION
 from resources.embedding.process import text_embedder
 from resources.llm.model_spec import ModelSpec
 from resources.llm.registry import Role, active_profile, load_registry
-from resources.settings.asset_settings import read_sections
+from resources.settings.asset_settings import differing, read_sections
 from resources.settings.prompts import PROMPTS_ROOT, prompt
 from resources.warehouse import declared_columns, sql_files, sql_text
 
@@ -85,6 +85,8 @@ def code_version(spec: dg.AssetSpec, benchmarks: Benchmarks = BENCHMARKS) -> str
     source = SOURCES[table]
     try:
         settings = read_sections(SECTIONS).get(table, {})
+        # A default that is written out changes nothing.
+        settings = differing(SECTIONS[table], settings) if settings else {}
     except UserError:
         # The run says what is wrong with the file; until then nothing else is marked for it.
         settings = {}

@@ -78,6 +78,9 @@ def test_settings_change_the_version_of_their_asset_alone(home: Path) -> None:
     )
     assert changed(with_tau) == set(), "the same value, written in another way"
 
+    (home / "settings.yaml").write_text("cluster: {clusters: {tau: 0.75, min_size: 2}}")
+    assert changed(before) == set(), "the defaults, written out"
+
     (home / "settings.yaml").unlink()
     assert changed(before) == set()
 

@@ -1,62 +1,59 @@
-"""Jobs of one op, made of the table of actions.
+"""Jobs of one op, made of actions, and the event by which assets downstream see the change."""
 
-What belongs here: the form of op and job, and the event by which assets that follow see the change.
-"""
+from typing import Any
 
 import dagster as dg
+from pydantic import create_model
 
 from assets.common.dagster_internals import CODE_VERSION_TAG, DATA_VERSION_TAG
+from assets.common.failures import plain_errors
 from assets.common.partitions import wit_shards
-from assets.common.tables import ROW_COUNT, plain_errors
+from assets.common.tables import ROW_COUNT
 from assets.common.unchanged import OF_ITS_RUN
-from dagster_project.actions import ACTIONS, RELEASES, Action, Argument
+from dagster_project.action import Action
+from dagster_project.actions import ACTIONS
 from dagster_project.progress import progress_logger
+from dagster_project.release_actions import RELEASES
 from methods.ids import content_id
 from resources.warehouse import Warehouse
 
 
-def job_of(action: Action) -> dg.JobDefinition:
-    """The job of one op that performs an action; its config has the arguments."""
+def job_of(action: type[Action]) -> dg.JobDefinition:
+    """The job of one op that performs an action; its config has the action's fields."""
+    as_config: Any = create_model(action.__name__, __base__=(action, dg.Config))
+    resources = [name for name in action.uses() if name != "say"]
 
     @dg.op(
-        name=action.op,
-        description=action.does,
-        config_schema={argument.name: _field(argument) for argument in action.arguments},
-        required_resource_keys=set(action.uses),
-        out=dg.Out(str, description="What came of it, in sentences."),
+        name=action.op(),
+        description=action.help(),
+        required_resource_keys={*resources},
+        out=dg.Out(str, description="The result in sentences."),
     )
-    def perform(context: dg.OpExecutionContext) -> str:
-        resources = {name: getattr(context.resources, name) for name in action.uses}
-        told_how_far = {"say": context.log.info} if action.takes_long else {}
+    def perform(context: dg.OpExecutionContext, config: as_config) -> str:
+        given = {name: getattr(context.resources, name) for name in resources}
+        if "say" in action.uses():
+            given["say"] = context.log.info
         with plain_errors():
-            done = action.perform(**resources, **context.op_config, **told_how_far)
-            if done.changed == RELEASES:
-                context.log_event(
-                    _releases_now(context.instance, resources["warehouse"], done.told)
+            result = config.perform(**given)
+            if result.changed == RELEASES:
+                context.log_event(_releases_now(context.instance, given["warehouse"], result.text))
+            elif result.changed:
+                context.log_event(_table_now(result.changed, given["warehouse"]))
+            if result.removed_shard:
+                context.instance.delete_dynamic_partition(
+                    str(wit_shards.name), result.removed_shard
                 )
-            elif done.changed:
-                context.log_event(_table_now(done.changed, resources["warehouse"]))
-            if done.removed_shard:
-                context.instance.delete_dynamic_partition(str(wit_shards.name), done.removed_shard)
-            for table in done.outdated:
-                if event := _to_be_made_again(context.instance, table, done.told):
+            for table in result.outdated:
+                if event := _to_be_made_again(context.instance, table, result.text):
                     context.log_event(event)
-        context.add_output_metadata({"told": done.told, **done.metadata})
-        return done.told
+        context.add_output_metadata({"result": result.text, **result.metadata})
+        return result.text
 
-    @dg.job(name=action.job, description=action.does, logger_defs={"console": progress_logger})
+    @dg.job(name=action.job(), description=action.help(), logger_defs={"console": progress_logger})
     def job() -> None:
         perform()
 
     return job
-
-
-def _field(argument: Argument) -> dg.Field:
-    if argument.kind == "flag":
-        return dg.Field(bool, default_value=False, description=argument.help)
-    if argument.may_lack:
-        return dg.Field(str, default_value="", description=argument.help)
-    return dg.Field(str, description=argument.help)
 
 
 def _table_now(asset: str, warehouse: Warehouse) -> dg.AssetMaterialization:
@@ -88,7 +85,7 @@ def _to_be_made_again(
 
 
 def _releases_now(
-    instance: dg.DagsterInstance, warehouse: Warehouse, told: str
+    instance: dg.DagsterInstance, warehouse: Warehouse, text: str
 ) -> dg.AssetMaterialization:
     """`release/releases` as it is now, so that what follows sees that another release is in force.
 
@@ -109,7 +106,7 @@ def _releases_now(
             **(last.metadata if last else {}),
             ROW_COUNT: warehouse.count(TABLE),
             **choose(TABLE).metadata(),
-            "warning": f"{told} None was frozen.",
+            "warning": f"{text} None was frozen.",
         },
         tags={
             **((last.tags or {}) if last else {}),

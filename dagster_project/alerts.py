@@ -7,7 +7,7 @@ set. A tick without an address, or whose message cannot be sent, is skipped with
 import dagster as dg
 
 from assets.common.dagster_internals import MAX_RETRIES_TAG, WILL_RETRY_TAG, RunFailureReason
-from assets.common.tables import WAITS
+from assets.common.failures import WAITS
 from dagster_project.progress import cause, failed_checks, why_step_failed
 from dagster_project.run_tags import BUILD
 from resources.web.alerts import EMAIL, WEBHOOK, are_set, send

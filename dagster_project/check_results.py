@@ -9,8 +9,8 @@ from typing import Any
 import dagster as dg
 import pyarrow as pa
 
+from assets.common.failures import plain_errors
 from assets.common.previews import preview
-from assets.common.tables import plain_errors
 
 N_SHOWN = 20
 """Rows that a result shows; its sentence names fewer (`methods/naming.py`)."""

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 import dagster as dg
 
-from assets.common.apart import STAGES, not_made
+from assets.common.isolation import STAGES, not_made
 from assets.common.settings import used
 from assets.common.tables import SIDE_TABLES
 from assets.ingest.entries import EntriesSettings

@@ -13,16 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dagster_project.actions import ACTIONS, Action, Argument
+from dagster_project.action_commands import command_of
+from dagster_project.actions import ACTIONS
 from resources.command_line import (
     AS_JSON,
     CORPUS,
     FILE,
     LISTEN,
-    NOT_DONE,
     PORT,
     PROFILE,
-    QUOTING,
     Choice,
     Command,
     Group,
@@ -241,60 +240,10 @@ def home() -> None:
     """The folder with everything: back it up, restore it, mend its ledger, clean it."""
 
 
-def _parameter(argument: Argument) -> click.Parameter:
-    is_path = argument.kind == "path"
-    kind = click.Path(exists=True, resolve_path=True) if is_path else click.STRING
-    flag = argument.option if isinstance(argument.option, str) else argument.name
-    if argument.kind == "flag":
-        return click.Option([f"--{flag}", argument.name], is_flag=True, help=argument.help)
-    if argument.kind == "quoting":
-        return QUOTING
-    if argument.option:
-        return click.Option([f"--{flag}", argument.name], type=kind, help=argument.help)
-    default = {} if argument.required else {"default": ""}
-    return click.Argument(
-        [argument.name], type=kind, required=argument.required, help=argument.help, **default
-    )
-
-
-def _command(action: Action) -> click.Command:
-    """The subcommand of an action."""
-
-    def perform(**given: Any) -> int:
-        from resources.publishing.releases import release_meant
-
-        # What is wrong with a name needs no run, which takes seconds to begin.
-        for argument in action.arguments:
-            if argument.kind == "release" and given[argument.name]:
-                release_meant(_warehouse(), given[argument.name])
-            if argument.kind == "form":
-                from resources.exports.forms import require_form
-
-                require_form(given[argument.name] or "")
-        from dagster_project.run import perform_as_run
-
-        # A path that is left out has no default: click would make "" the folder that one is in.
-        arguments = {name: "" if value is None else value for name, value in given.items()}
-        told = perform_as_run(action, arguments)
-        if told is None:
-            return NOT_DONE
-        print(told)
-        return 0
-
-    return HomeCommand(
-        action.command,
-        callback=perform,
-        params=[_parameter(argument) for argument in action.arguments],
-        help=action.does,
-        example=action.example,
-        workspace="optional" if action.makes_home else "required",
-    )
-
-
 for _action in ACTIONS:
-    _group = vlm_loom.commands[_action.group]
+    _group = vlm_loom.commands[_action.COMMAND.split()[0]]
     assert isinstance(_group, click.Group)
-    _group.add_command(_command(_action))
+    _group.add_command(command_of(_action))
 
 
 # --- Releases and results --------------------------------------------------------------------------

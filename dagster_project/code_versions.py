@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
 from itertools import chain
 from types import ModuleType
-from typing import Any
 
 import dagster as dg
 
@@ -29,7 +28,7 @@ from methods.pairwise.comparing import COMPARE_PROMPT, COMPARE_VERSION
 from resources.embedding.process import text_embedder
 from resources.llm.model_spec import ModelSpec
 from resources.llm.registry import Role, active_profile, load_registry
-from resources.settings.asset_settings import checked, read_sections
+from resources.settings.asset_settings import differing, read_sections
 from resources.settings.prompts import PROMPTS_ROOT, prompt
 from resources.warehouse import declared_columns, sql_files, sql_text
 
@@ -85,7 +84,9 @@ def code_version(spec: dg.AssetSpec, benchmarks: Benchmarks = BENCHMARKS) -> str
         return None
     source = SOURCES[table]
     try:
-        settings = _settings_of(table) if table in SECTIONS else {}
+        settings = read_sections(SECTIONS).get(table, {})
+        # A default that is written out changes nothing.
+        settings = differing(SECTIONS[table], settings) if settings else {}
     except UserError:
         # The run says what is wrong with the file; until then nothing else is marked for it.
         settings = {}
@@ -96,13 +97,6 @@ def code_version(spec: dg.AssetSpec, benchmarks: Benchmarks = BENCHMARKS) -> str
         sorted(_named_in(source.module, spec.key.path[0])) if source.module else [],
         MADE_BY[table](benchmarks) if table in MADE_BY else [],
     )
-
-
-def _settings_of(table: str) -> dict[str, Any]:
-    """The settings in the file that are not the defaults, as a default that is written out changes
-    nothing. Raises SettingsError."""
-    values = checked(table, SECTIONS[table], read_sections(SECTIONS)[table])
-    return values.model_dump(mode="json", exclude_defaults=True)
 
 
 def _named_in(module: ModuleType, stage: str) -> Iterator[list[str]]:

@@ -14,7 +14,7 @@ import dagster as dg
 from dagster import AssetSelection, DagsterRunStatus
 
 from assets.common.dagster_internals import AssetGraph, UnresolvedAssetJobDefinition
-from assets.common.tables import plain_errors
+from assets.common.failures import plain_errors
 from assets.ingest import corpus_files
 from dagster_project.action_jobs import ACTION_JOBS
 from dagster_project.dead_runs import end_dead_runs

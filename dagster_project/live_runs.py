@@ -18,7 +18,7 @@ from assets.common.dagster_internals import (
     RetryMode,
     StepDependencyConfig,
 )
-from assets.common.tables import unattended
+from assets.common.failures import unattended
 from dagster_project.held_file import hold_new
 from dagster_project.instance import is_shared
 from dagster_project.run_tags import MARKED

@@ -13,8 +13,8 @@ from typing import Any
 
 import dagster as dg
 
-from assets.common.apart import LOST
 from assets.common.dagster_internals import DagsterAssetCheckFailedError, SerializableErrorInfo
+from assets.common.isolation import LOST
 from assets.common.unchanged import UNCHANGED_SINCE
 from dagster_project.run_tags import BUILD
 from resources.files.system_errors import exhausted_in

@@ -5,24 +5,27 @@ What belongs here: where each resource comes from. None is opened while definiti
 
 import logging
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Generator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any, TypeVar
 
 import dagster as dg
+from pydantic import Field
 
 from assets.common.dagster_internals import PARENT_RUN_ID_TAG, ROOT_RUN_ID_TAG
-from assets.common.tables import plain_errors
+from assets.common.failures import plain_errors
 from dagster_project.run_tags import BUILD, CHAIN
 from methods.benchmarks import BENCHMARKS, Benchmarks
 from resources.corpus.corpus import Corpus
-from resources.embedding.process import text_embedder
+from resources.embedding.process import EmbedderProcess, text_embedder
 from resources.files import home
 from resources.images.fetcher import ImageFetcher
 from resources.images.index import ImageIndex
-from resources.images.store import open_images
+from resources.images.store import ImageStore, open_images
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Ledger
 from resources.llm.model_spec import RegistryError
-from resources.llm.registry import Registry, active_profile, load_registry
+from resources.llm.registry import Profile, Registry, active_profile, load_registry
 from resources.offline.process import OfflineServer
 from resources.ray_clustering.cluster import RayCluster
 from resources.review.store import ReviewStore
@@ -31,43 +34,47 @@ from resources.warehouse import Warehouse
 from resources.warehouse.configured import warehouse_of_home
 from resources.web.host_pauses import HostPauses
 
+T = TypeVar("T")
 _LOG = logging.getLogger(__name__)
 SAMPLE_CORPUS = home.REPO_ROOT / "resources" / "sample_corpus"
 
 
-def corpus_folder(pauses: HostPauses | None = None) -> Corpus:
-    """The corpus to build from (environment variable `LOOM_CORPUS`), the sample by default."""
-    return Corpus(os.environ.get("LOOM_CORPUS") or SAMPLE_CORPUS, home.home(), pauses)
+def corpus_folder(path: str | None = None, pauses: HostPauses | None = None) -> Corpus:
+    """The corpus to build from: `path`, else `LOOM_CORPUS`, else the sample.
+
+    Args:
+        path: The folder of the corpus.
+        pauses: Pauses of hosts, shared with other clients of the same hosts.
+    """
+    folder = path or os.environ.get("LOOM_CORPUS") or SAMPLE_CORPUS
+    return Corpus(folder, home.home(), pauses)
 
 
-def image_fetcher(pauses: HostPauses | None = None) -> ImageFetcher:
-    """Images from `LOOM_IMAGES` (a folder or a base URL), else from the corpus's own `images/`, else
-    from the addresses in the rows. Raises ImageSourceError, CorpusError."""
-    corpus = corpus_folder()
+def image_fetcher(
+    images: str | None = None, corpus: Corpus | None = None, pauses: HostPauses | None = None
+) -> ImageFetcher:
+    """The images of a corpus.
+
+    Args:
+        images: A folder or a base URL; without it `LOOM_IMAGES`, else the corpus's own `images/`, else
+            the addresses in the rows.
+        corpus: The corpus; without it that of `corpus_folder`.
+        pauses: Pauses of hosts, shared with other clients of the same hosts.
+
+    Returns:
+        What fetches them.
+
+    Raises:
+        ImageSourceError: There is no such folder.
+        CorpusError: The settings of the corpus cannot be used.
+    """
+    corpus = corpus or corpus_folder()
     return ImageFetcher(
-        os.environ.get("LOOM_IMAGES") or corpus.images_folder,
+        images or os.environ.get("LOOM_IMAGES") or corpus.images_folder,
         contact=corpus.settings.wikipedia.contact,
         allow_private=corpus.settings.images.allow_private_addresses,
         pauses=pauses,
     )
-
-
-@dg.resource(
-    description="The tables: warehouse.duckdb of the home, or the lake of LOOM_WAREHOUSE. A connection "
-    "lasts for one transaction."
-)
-def warehouse(context: dg.InitResourceContext) -> Warehouse:
-    """The tables, of this version before a run begins; the run's log says when it has to wait."""
-    log = _LOG if context.log is None else context.log
-    with plain_errors():
-        opened = warehouse_of_home(log.warning)
-        opened.check()
-    return opened
-
-
-def ray_cluster() -> RayCluster:
-    """The cluster at `LOOM_RAY_ADDRESS`; `RAY_ADDRESS` goes before, as it does with Ray's client."""
-    return RayCluster(os.environ.get("RAY_ADDRESS") or os.environ.get("LOOM_RAY_ADDRESS") or None)
 
 
 def make_gateway(
@@ -134,124 +141,174 @@ def ancestors_of(instance: dg.DagsterInstance, run: dg.DagsterRun) -> list[str]:
     return sorted(known - {run.run_id})
 
 
-@dg.resource(
-    description="Asks models, by the profile LOOM_PROFILE of models.yaml. Needs the profile's keys.",
-    config_schema={
-        "budget_usd": dg.Field(
-            dg.Noneable(float),
-            is_required=False,
-            description="US dollars that this run, and those that it retries or continues, may spend "
-            "on models; it stops before it passes them.",
+class OfWorkspace(dg.ConfigurableResource[T]):
+    """A resource that is made when a run starts; what is wrong with it is one sentence.
+
+    Assets get what `make` returns. It is closed with the run if it can be.
+    """
+
+    def make(self, context: dg.InitResourceContext) -> T:
+        """What assets get. Raises UserError."""
+        raise NotImplementedError
+
+    @contextmanager
+    def yield_for_execution(self, context: dg.InitResourceContext) -> Generator[T]:
+        """Make the resource for a run, and close it when the run ends."""
+        with ExitStack() as closing:
+            with plain_errors():
+                made = self.make(context)
+            if isinstance(made, Gateway | Ledger | ImageIndex | ReviewStore):
+                closing.callback(made.close)
+            yield made
+
+
+class WarehouseResource(OfWorkspace[Warehouse]):
+    """The tables: warehouse.duckdb of the workspace, or the lake of LOOM_WAREHOUSE."""
+
+    def make(self, context: dg.InitResourceContext) -> Warehouse:
+        """The tables, of this version before a run begins; the run's log says when it has to wait."""
+        log = _LOG if context.log is None else context.log
+        opened = warehouse_of_home(log.warning)
+        opened.check()
+        return opened
+
+
+class CorpusResource(OfWorkspace[Corpus]):
+    """The folder of shards to ingest (LOOM_CORPUS), by default the sample corpus."""
+
+    path: str | None = Field(default=None, description="The folder; null: the sample corpus.")
+    pauses: dg.ResourceDependency[HostPauses]
+
+    def make(self, context: dg.InitResourceContext) -> Corpus:
+        """The corpus."""
+        return corpus_folder(self.path, self.pauses)
+
+
+class ImageFetcherResource(OfWorkspace[ImageFetcher]):
+    """Gets images from LOOM_IMAGES (a folder or a mirror), from the corpus, or from the web."""
+
+    images: str | None = Field(
+        None, description="A folder or a base URL; null: as the corpus says."
+    )
+    corpus: dg.ResourceDependency[Corpus]
+    pauses: dg.ResourceDependency[HostPauses]
+
+    def make(self, context: dg.InitResourceContext) -> ImageFetcher:
+        """The fetcher."""
+        return image_fetcher(self.images, self.corpus, self.pauses)
+
+
+class ImageStoreResource(OfWorkspace[ImageStore]):
+    """The images of the workspace, each once, by the SHA-256 of its file."""
+
+    def make(self, context: dg.InitResourceContext) -> ImageStore:
+        """The store."""
+        return open_images()
+
+
+class ImageIndexResource(OfWorkspace[ImageIndex]):
+    """Which address gave which image, so that none is fetched twice."""
+
+    def make(self, context: dg.InitResourceContext) -> ImageIndex:
+        """The index next to the images."""
+        return ImageIndex(home.image_index_path())
+
+
+class EmbedderResource(OfWorkspace[EmbedderProcess]):
+    """Turns texts into vectors by the model LOOM_EMBEDDER, by default the packaged one."""
+
+    def make(self, context: dg.InitResourceContext) -> EmbedderProcess:
+        """The embedder, in a process that starts with the first text."""
+        return text_embedder()
+
+
+class RayResource(OfWorkspace[RayCluster]):
+    """The Ray cluster (LOOM_RAY_ADDRESS) for steps whose settings say that they run on Ray."""
+
+    address: str | None = Field(default=None, description="The HTTP address of its dashboard.")
+
+    def make(self, context: dg.InitResourceContext) -> RayCluster:
+        """The cluster; `RAY_ADDRESS` goes before, as it does with Ray's client."""
+        return RayCluster(
+            os.environ.get("RAY_ADDRESS") or self.address or os.environ.get("LOOM_RAY_ADDRESS")
         )
-    },
-)
-def llm(context: dg.InitResourceContext) -> Iterator[Gateway]:
-    """A gateway for one run; what it started is stopped with it."""
-    with plain_errors():
-        run, budget_usd = context.run, context.resource_config.get("budget_usd")
-        if run is None or context.instance is None:
-            gateway = make_gateway("", budget_usd)
-        else:
-            gateway = make_gateway(run.run_id, budget_usd, ancestors_of(context.instance, run))
-    try:
-        yield gateway
-    finally:
-        gateway.close()
 
 
-@dg.resource(
-    description="Every model call that was paid for: ledger.sqlite of the home. Needs no key."
-)
-def ledger(_context: dg.InitResourceContext) -> Iterator[Ledger]:
-    """The ledger by itself: a gateway asks for the profile's keys."""
-    with plain_errors():
-        opened = Ledger(home.ledger_path())
-    try:
-        yield opened
-    finally:
-        opened.close()
+class ModelsResource(OfWorkspace[Gateway]):
+    """Asks models, by the profile LOOM_PROFILE of models.yaml. Needs the profile's keys."""
+
+    profile: str | None = Field(
+        default=None, description="A profile of models.yaml; null: offline."
+    )
+    budget_usd: float | None = Field(
+        default=None,
+        description="US dollars that this run, and those that it retries or continues, may spend on "
+        "models; it stops before it passes them.",
+    )
+
+    def make(self, context: dg.InitResourceContext) -> Gateway:
+        """A gateway for one run; what it started is stopped with it."""
+        run, instance = context.run, context.instance
+        if run is None or instance is None:
+            return make_gateway("", self.budget_usd, profile=self.profile)
+        ancestors = ancestors_of(instance, run)
+        return make_gateway(run.run_id, self.budget_usd, ancestors, profile=self.profile)
 
 
-@dg.resource(description="Which address gave which image, so that none is fetched twice.")
-def image_index(_context: dg.InitResourceContext) -> Iterator[ImageIndex]:
-    """The index beside the images."""
-    with plain_errors():
-        opened = ImageIndex(home.image_index_path())
-    try:
-        yield opened
-    finally:
-        opened.close()
+class LedgerResource(OfWorkspace[Ledger]):
+    """Every model call that was paid for: ledger.sqlite of the workspace. Needs no key."""
+
+    def make(self, context: dg.InitResourceContext) -> Ledger:
+        """The ledger by itself: a gateway asks for the profile's keys."""
+        return Ledger(home.ledger_path())
 
 
-@dg.resource(
-    description="What is put before people and what they decided: review.sqlite of the home."
-)
-def review_store(_context: dg.InitResourceContext) -> Iterator[ReviewStore]:
-    """The review store, with the rules of `review.yaml`."""
-    with plain_errors():
-        opened = ReviewStore(home.review_path())
-    try:
-        yield opened
-    finally:
-        opened.close()
+class ReviewStoreResource(OfWorkspace[ReviewStore]):
+    """What is put before people and what they decided: review.sqlite of the workspace."""
+
+    def make(self, context: dg.InitResourceContext) -> ReviewStore:
+        """The review store, with the rules of `review.yaml`."""
+        return ReviewStore(home.review_path())
 
 
-def make_resources(benchmarks: Benchmarks = BENCHMARKS) -> dict[str, dg.ResourceDefinition]:
+class ProfileResource(OfWorkspace[Profile]):
+    """Which models write, judge and are evaluated (LOOM_PROFILE in models.yaml). Needs no key."""
+
+    profile: str | None = Field(
+        default=None, description="A profile of models.yaml; null: offline."
+    )
+
+    def make(self, context: dg.InitResourceContext) -> Profile:
+        """The profile."""
+        return load_registry().profile(self.profile or active_profile())
+
+
+def make_resources(benchmarks: Benchmarks = BENCHMARKS) -> dict[str, Any]:
     """Every resource by the name assets ask for it; models are evaluated on `benchmarks`."""
     # A host that wants no requests gets none, whether Wikipedia or an image is asked for.
     pauses = HostPauses()
-
-    def plain(
-        name: str, make: Callable[[], object], description: str
-    ) -> dict[str, dg.ResourceDefinition]:
-        made = plain_errors()(make)
-
-        def provide(_context: dg.InitResourceContext) -> object:
-            return made()
-
-        # The UI shows a resource's function, too.
-        provide.__name__ = name
-        return {name: dg.ResourceDefinition(provide, description=description)}
-
+    corpus = CorpusResource(path=_from("LOOM_CORPUS"), pauses=pauses)
     return {
-        "warehouse": warehouse,
-        **plain(
-            "corpus",
-            lambda: corpus_folder(pauses),
-            "The folder of shards to ingest (LOOM_CORPUS), by default the sample corpus.",
+        "warehouse": WarehouseResource(),
+        "corpus": corpus,
+        "image_store": ImageStoreResource(),
+        "image_index": ImageIndexResource(),
+        "image_fetcher": ImageFetcherResource(
+            images=_from("LOOM_IMAGES"), corpus=corpus, pauses=pauses
         ),
-        **plain(
-            "image_store",
-            open_images,
-            "The images of the home, each once, by the SHA-256 of its file.",
-        ),
-        "image_index": image_index,
-        **plain(
-            "image_fetcher",
-            lambda: image_fetcher(pauses),
-            "Gets images from LOOM_IMAGES (a folder or a mirror), from the corpus, or from the web.",
-        ),
-        **plain(
-            "embedder",
-            text_embedder,
-            "Turns texts into vectors by the model LOOM_EMBEDDER, by default the packaged one.",
-        ),
-        **plain(
-            "ray",
-            ray_cluster,
-            "The Ray cluster (LOOM_RAY_ADDRESS) for steps whose settings say that they run on Ray.",
-        ),
-        "review_store": review_store,
-        "llm": llm,
-        "ledger": ledger,
-        **plain(
-            "profile",
-            lambda: load_registry().profile(active_profile()),
-            "Which models write, judge and are evaluated (LOOM_PROFILE in models.yaml). Needs no key.",
-        ),
-        **plain(
-            "benchmarks",
-            lambda: benchmarks,
-            "The benchmarks that models are evaluated on, by name: how each asks, judges and scores.",
+        "embedder": EmbedderResource(),
+        "ray": RayResource(address=_from("LOOM_RAY_ADDRESS")),
+        "review_store": ReviewStoreResource(),
+        "llm": ModelsResource(profile=_from("LOOM_PROFILE")),
+        "ledger": LedgerResource(),
+        "profile": ProfileResource(profile=_from("LOOM_PROFILE")),
+        "benchmarks": dg.ResourceDefinition.hardcoded_resource(
+            benchmarks,
+            "The benchmarks that models are evaluated on: how each asks, judges and scores.",
         ),
     }
+
+
+def _from(variable: str) -> dg.EnvVar | None:
+    """A variable of the environment, read when a run starts; None if it is not set or empty."""
+    return dg.EnvVar(variable) if os.environ.get(variable) else None

@@ -16,7 +16,7 @@ from pathlib import Path
 from statistics import median_high
 from typing import Any
 
-from assets.common.apart import not_made
+from assets.common.isolation import not_made
 from methods.evaluation.constant_scores import CONSTANT, constant_scores_sentence
 from methods.evaluation.contestants import is_model
 from methods.evaluation.judging import PANEL, RULE

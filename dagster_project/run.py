@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dagster_project.actions import Action
+from dagster_project.action import Action
 from dagster_project.dead_runs import end_dead_runs
 from dagster_project.definitions import build_defs, defs
 from dagster_project.ingestion import announce, chosen_shards, failed_shards, ingest_each
@@ -89,7 +89,7 @@ def _run(job: str) -> int:
     return 0 if result.success and not wrong and not n_lost else 1
 
 
-def perform_as_run(action: Action, arguments: Mapping[str, Any]) -> str | None:
+def perform_as_run(action: type[Action], arguments: Mapping[str, Any]) -> str | None:
     """Perform an action as a run that the UI shows.
 
     Args:
@@ -101,13 +101,13 @@ def perform_as_run(action: Action, arguments: Mapping[str, Any]) -> str | None:
     """
     with open_instance() as instance:
         result = run_job(
-            defs.resolve_job_def(action.job),
+            defs.resolve_job_def(action.job()),
             instance,
-            ops={action.op: {"config": dict(arguments)}},
+            ops={action.op(): {"config": dict(arguments)}},
             console=WITHOUT_FAILURES,
         )
     if result.success:
-        return str(result.output_for_node(action.op))
+        return str(result.output_for_node(action.op()))
     failed = next(event for event in result.all_events if event.is_step_failure)
     failure = failed.step_failure_data.user_failure_data
     print((failure and failure.description) or f"The run {result.run_id} failed.", file=sys.stderr)

@@ -8,12 +8,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import dagster as dg
+from pydantic import ConfigDict, Field, create_model
 
-from assets.common.settings import SECTIONS, config_fields
-from assets.common.tables import plain_errors
+from assets.common.failures import plain_errors
+from assets.common.settings import SECTIONS, AssetConfig, fields_with_file_defaults
 from methods.errors import UserError
 from methods.ids import content_id
-from resources.settings.asset_settings import Settings, SettingsError, read_sections, write_sections
+from resources.settings.asset_settings import (
+    SettingsError,
+    differing,
+    read_sections,
+    write_sections,
+)
 
 SHOWN = "made_from"
 """Field with which the Launchpad says which state of the file its values are."""
@@ -34,42 +40,32 @@ EVERYDAY: Mapping[str, Sequence[str]] = {
 """What people change most. The UI sorts a Launchpad's keys, so it can only be made short."""
 
 
+class _Shape(dg.Config):
+    """A part of the job's config. The Launchpad shows its schema; nothing is validated with it."""
+
+    model_config = ConfigDict(defer_build=True)
+
+
 def settings_job() -> dg.JobDefinition:
     """The job; its Launchpad opens with what people change and what the file has, as they were when the
     definitions were loaded, and takes every other setting."""
-    kept = {table: section for table, section in SECTIONS.items() if _kept_fields(section)}
-    stages: dict[str, dict[str, dg.Field]] = {}
-    for table, section in kept.items():
-        stage, name = table.split(".")
-        fields = config_fields(table, section, "given here, it is written there")
-        shape = dg.Shape({field: fields[field] for field in _kept_fields(section)})
-        stages.setdefault(stage, {})[name] = dg.Field(shape, is_required=False)
-    schema = {
-        SHOWN: dg.Field(
-            str, is_required=False, description="Which state of the file the values below show."
-        ),
-        **{
-            stage: dg.Field(dg.Shape(assets), is_required=False) for stage, assets in stages.items()
-        },
-    }
+    sections = {table: _section(table, of) for table, of in SECTIONS.items()}
 
-    @dg.op(config_schema=schema, out=dg.Out(dg.Nothing))
+    @dg.op(config_schema=_by_stage(sections).to_fields_dict(), out=dg.Out(dg.Nothing))
     def save_settings(context: dg.OpExecutionContext) -> None:
         """Write what is given here to settings.yaml; what is left out stays as it is."""
         with plain_errors():
             before = read_sections(SECTIONS)
-            shown = context.op_config.get(SHOWN)
-            if shown is not None and shown != content_id(before):
+            if context.op_config[SHOWN] not in (None, content_id(before)):
                 raise SettingsError(
                     "settings.yaml has changed since this Launchpad was opened: reload the page, or "
                     f"remove {SHOWN} and all values that are to stay as they are now."
                 )
-            after = {table: dict(values) for table, values in before.items()}
-            given = {stage: assets for stage, assets in context.op_config.items() if stage != SHOWN}
-            for stage, assets in given.items():
-                for name, values in assets.items():
-                    table = f"{stage}.{name}"
-                    after[table] = _differing(SECTIONS[table], {**after[table], **values})
+            after = {}
+            for table, section in sections.items():
+                stage, name = table.split(".")
+                given = differing(section, context.op_config[stage][name])
+                after[table] = differing(SECTIONS[table], {**before[table], **given})
             path = write_sections(SECTIONS, after)
         for line in _changes(before, after) or ["nothing has changed"]:
             context.log.info(line)
@@ -79,7 +75,7 @@ def settings_job() -> dg.JobDefinition:
 
     @dg.job(
         description="Show and edit settings.yaml, which every run reads: change values and launch.",
-        config={"ops": {"save_settings": {"config": _shown(kept)}}},
+        config={"ops": {"save_settings": {"config": _shown()}}},
     )
     def settings() -> None:
         save_settings()
@@ -87,12 +83,28 @@ def settings_job() -> dg.JobDefinition:
     return settings
 
 
-def _kept_fields(of: type[Settings]) -> list[str]:
-    """The settings that the file may have, without those for one run only."""
-    return [name for name in of.model_fields if name not in of.RUN_ONLY]
+def _section(table: str, of: type[AssetConfig]) -> type[dg.Config]:
+    """The settings of an asset that the file may have; `write_sections` checks their limits."""
+    fields = fields_with_file_defaults(table, of)
+    kept = {name: field for name, field in fields.items() if name not in of.RUN_ONLY}
+    return create_model(of.__name__, __base__=_Shape, **kept)
 
 
-def _shown(kept: dict[str, type[Settings]]) -> dict[str, Any]:
+def _by_stage(sections: Mapping[str, type[dg.Config]]) -> type[dg.Config]:
+    """The config of the job: sections by stage and asset."""
+    stages: dict[str, dict[str, Any]] = {}
+    for table, section in sections.items():
+        stage, name = table.split(".")
+        stages.setdefault(stage, {})[name] = (section, ...)
+    made_from = Field(None, description="Which state of the file the values below show.")
+    fields: dict[str, Any] = {SHOWN: (str | None, made_from)} | {
+        stage: (create_model(stage, __base__=_Shape, **assets), ...)
+        for stage, assets in stages.items()
+    }
+    return create_model("Settings", __base__=_Shape, **fields)
+
+
+def _shown() -> dict[str, Any]:
     """What the Launchpad opens with: settings with their values of now, by stage and asset."""
     try:
         written = read_sections(SECTIONS)
@@ -102,22 +114,13 @@ def _shown(kept: dict[str, type[Settings]]) -> dict[str, Any]:
     shown: dict[str, Any] = {
         SHOWN: content_id({table: written.get(table, {}) for table in SECTIONS})
     }
-    for table, section in kept.items():
+    for table, of in SECTIONS.items():
         stage, name = table.split(".")
         in_file = written.get(table, {})
-        values = section(**in_file).model_dump()
+        values = of(**in_file).model_dump(mode="json")
         if fields := [field for field in values if field in {*EVERYDAY.get(table, ()), *in_file}]:
             shown.setdefault(stage, {})[name] = {field: values[field] for field in fields}
     return shown
-
-
-def _differing(of: type[Settings], values: dict[str, Any]) -> dict[str, Any]:
-    """Those of `values` that are not the defaults."""
-    return {
-        name: value
-        for name, value in values.items()
-        if value != of.model_fields[name].get_default(call_default_factory=True)
-    }
 
 
 def _changes(before: dict[str, dict[str, Any]], after: dict[str, dict[str, Any]]) -> list[str]:

@@ -9,8 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from methods.errors import UserError
-from methods.naming import nearest, number_of
+from methods.naming import number_of
 
 Quoting = Literal["checked", "csv", "none"]
 QUOTINGS: tuple[Quoting, ...] = ("checked", "csv", "none")
@@ -45,18 +44,6 @@ class DelimitedError(Exception):
     def __init__(self, fact: str, hint: str = _UNQUOTED) -> None:
         super().__init__(f"{fact}. {hint}" if hint else fact)
         self.fact = fact
-
-
-class QuotingError(UserError):
-    """There is no such way to read quotes; the message names those that there are."""
-
-
-def quoting_named(name: str) -> Quoting:
-    """The way to read quotes of this name; `checked` without one. Raises QuotingError."""
-    for quoting in QUOTINGS:
-        if name in (quoting, ""):
-            return quoting
-    raise QuotingError(f"--quoting {name}: {nearest(name, QUOTINGS)}.")
 
 
 class TableRow(NamedTuple):

@@ -62,7 +62,6 @@ class Subject(NamedTuple):
 
 @table_asset(
     "choice.items",
-    settings=ItemsSettings,
     side_tables=["choice.failed"],
     kinds={"openai", "image"},
     deps=[summaries, sides],
@@ -70,7 +69,7 @@ class Subject(NamedTuple):
 )
 def items(
     context: dg.AssetExecutionContext,
-    settings: ItemsSettings,
+    config: ItemsSettings,
     warehouse: dg.ResourceParam[Warehouse],
     llm: dg.ResourceParam[Gateway],
     image_store: dg.ResourceParam[ImageStore],
@@ -82,7 +81,7 @@ def items(
     entries = {row["image_id"]: row for row in warehouse.read("choice/entries").to_pylist()}
     if not entries:
         raise dg.Failure(NO_BENCHMARK_SETS, allow_retries=False)
-    pairs = assigned(list(entries), settings.abilities, settings.n_items, settings.seed)
+    pairs = assigned(list(entries), config.abilities, config.n_items, config.seed)
     asks = []
     for image_id, ability in pairs:
         entry = entries[image_id]
@@ -126,15 +125,15 @@ def items(
         raise dg.Failure(
             f"choice.items keeps its earlier rows: no item could be written ({in_words(lost)}). "
             f"{generated.usage.advice or FAILED_CALLS}",
-            allow_retries=worth_a_retry(lost, len(asks), settings.max_failed_share),
+            allow_retries=worth_a_retry(lost, len(asks), config.max_failed_share),
         )
-    generated.rows = _in_order(generated.rows, settings.seed)
+    generated.rows = _in_order(generated.rows, config.seed)
     counts = Counter(row["answer"] for row in generated.rows)
     return write_generated(
         warehouse,
         "choice.items",
         generated,
-        settings.max_failed_share,
+        config.max_failed_share,
         {
             **{f"right choice {letter}": counts[letter] for letter in sorted(counts)},
             **left_out_of_benchmarks(warehouse),

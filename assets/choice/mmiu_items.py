@@ -102,7 +102,6 @@ class Gathered(NamedTuple):
 
 @table_asset(
     TABLE,
-    settings=MmiuSettings,
     side_tables=[PICTURES, LOSSES],
     kinds={"openai", "image"},
     deps=[image_sets, entries, sides],
@@ -110,16 +109,16 @@ class Gathered(NamedTuple):
 )
 def mmiu_items(
     context: dg.AssetExecutionContext,
-    settings: MmiuSettings,
+    config: MmiuSettings,
     warehouse: dg.ResourceParam[Warehouse],
     llm: dg.ResourceParam[Gateway],
     image_store: dg.ResourceParam[ImageStore],
 ) -> dg.MaterializeResult:
     """Questions on several images, of samples made of entries or brought as metadata: wrong choices by
     rule, or by a model where no rule makes any; and unanswerable ones beside them."""
-    gathered = _gathered(settings, warehouse, image_store)
-    samples = chosen(gathered.samples, settings.max_per_task, settings.seed)
-    asked, by_model, lost = _by_rule(samples, gathered, settings.seed)
+    gathered = _gathered(config, warehouse, image_store)
+    samples = chosen(gathered.samples, config.max_per_task, config.seed)
+    asked, by_model, lost = _by_rule(samples, gathered, config.seed)
     written = _by_model(context, llm, by_model, gathered)
     asked += [Asked(row["sample"], "text", row["question"]) for row in written.rows]
     failed = [*lost, *written.failed]
@@ -136,11 +135,11 @@ def mmiu_items(
         "samples",
         Counter(row["reason"] for row in failed),
         len(samples),
-        settings.max_failed_share,
+        config.max_failed_share,
         written.usage,
         LOST,
     )
-    changed, unchanged = _unanswerable(asked, gathered, settings)
+    changed, unchanged = _unanswerable(asked, gathered, config)
     asked += changed
     failed += [*gathered.failed, *unchanged]
     # The letters that items have: they stay when more items come.
@@ -149,7 +148,7 @@ def mmiu_items(
     calls = {sample_id(row["sample"]): row for row in written.rows}
     rows = [
         _row(item, gathered.samples[item.of.sample], calls.get(sample_id(item.of.sample), {}))
-        for item in finished(asked, keys, settings.seed)
+        for item in finished(asked, keys, config.seed)
     ]
     n_left_out = len(gathered.samples) - len(samples)
     return _write(

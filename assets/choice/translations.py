@@ -57,7 +57,6 @@ class Subject(NamedTuple):
 
 @table_asset(
     "choice.translations",
-    settings=TranslationsSettings,
     side_tables=["choice.failed"],
     kinds={"openai"},
     deps=[items],
@@ -65,7 +64,7 @@ class Subject(NamedTuple):
 )
 def translations(
     context: dg.AssetExecutionContext,
-    settings: TranslationsSettings,
+    config: TranslationsSettings,
     warehouse: dg.ResourceParam[Warehouse],
     llm: dg.ResourceParam[Gateway],
 ) -> dg.MaterializeResult:
@@ -79,7 +78,7 @@ def translations(
         )
     subjects = [
         Subject(item, texts_of(item["question"], item["hint"], item["choices"]), LANGUAGES[code])
-        for code in settings.languages
+        for code in config.languages
         for item in written
     ]
     asks = [
@@ -106,15 +105,15 @@ def translations(
         raise dg.Failure(
             "choice.translations keeps its earlier rows: no item could be translated "
             f"({in_words(lost)}). {generated.usage.advice or FAILED_CALLS}",
-            allow_retries=worth_a_retry(lost, len(asks), settings.max_failed_share),
+            allow_retries=worth_a_retry(lost, len(asks), config.max_failed_share),
         )
     counts = Counter(row["language"] for row in generated.rows)
     return write_generated(
         warehouse,
         "choice.translations",
         generated,
-        settings.max_failed_share,
-        {f"items in {code}": counts[code] for code in settings.languages}
+        config.max_failed_share,
+        {f"items in {code}": counts[code] for code in config.languages}
         or {"warning": "Nothing is translated: languages is set to none."},
     )
 

@@ -22,6 +22,7 @@ from assets.common.automation import WHEN_READY
 from assets.common.previews import preview
 from assets.common.progress import StepProgress
 from assets.common.ray_jobs import require, run_job
+from assets.common.settings import AssetConfig
 from assets.common.tables import report, table_asset
 from methods.clustering.approximate import approximate_neighbours
 from methods.clustering.communities import (
@@ -37,7 +38,6 @@ from resources.embedding.embedder import Embedder
 from resources.files.home import home
 from resources.ray_clustering.cluster import RayCluster
 from resources.ray_clustering.job_folder import JobFolder, JobFolderInUse, open_job_folder
-from resources.settings.asset_settings import Settings
 from resources.warehouse import Warehouse, Write
 
 MIN_VECTORS_FOR_JOB = 200_000
@@ -101,7 +101,7 @@ APPROXIMATE_FROM = 20_000
 """For fewer vectors the exact search is faster than dividing them into cells."""
 
 
-class ClusterSettings(Settings):
+class ClusterSettings(AssetConfig):
     """How entries are clustered. MMDU's threshold is a cosine of 0.75 for groups and clusters (3.1).
 
     `density` is HDBSCAN inside each group. By default the prior clustering is extended: entries stay in
@@ -136,14 +136,13 @@ class ClusterSettings(Settings):
 
 @table_asset(
     "cluster.clusters",
-    settings=ClusterSettings,
     side_tables=["cluster.communities", "cluster.changes"],
     deps=[embeddings],
     automation_condition=WHEN_READY,
 )
 def clusters(
     context: dg.AssetExecutionContext,
-    settings: ClusterSettings,
+    config: ClusterSettings,
     warehouse: dg.ResourceParam[Warehouse],
     embedder: dg.ResourceParam[Embedder],
     ray: dg.ResourceParam[RayCluster],
@@ -152,15 +151,15 @@ def clusters(
 
     New entries join existing groups and clusters or form new ones; existing members and ids stay.
     """
-    stored = {"model": embedder.name, **settings.of_communities()}
+    stored = {"model": embedder.name, **config.of_communities()}
     state = read_prior_state(warehouse, embedder.name)
-    reason = "requested" if settings.recluster else _recluster_reason(stored, state)
+    reason = "requested" if config.recluster else _recluster_reason(stored, state)
     mode = f"reclustered: {reason}" if reason else "extended"
     context.log.info(f"clusters: {mode}")
     cluster = recluster if reason else extend
     # The tables are written inside, because leaving the context deletes the results of Ray jobs.
-    with _detectors(context, settings, ray) as detectors:
-        clustering = cluster(state.entries, state.clustering, detectors, settings.tau)
+    with _detectors(context, config, ray) as detectors:
+        clustering = cluster(state.entries, state.clustering, detectors, config.tau)
         run_id = context.run.run_id
         table = clusters_table(state, clustering)
         communities = communities_table(state, clustering, run_id, stored)

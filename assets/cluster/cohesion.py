@@ -12,9 +12,9 @@ from pydantic import Field
 from assets.cluster.clusters import clusters
 from assets.cluster.embeddings import entry_vectors
 from assets.common.automation import WHEN_READY
+from assets.common.settings import AssetConfig
 from assets.common.tables import report, rows_to_arrow, table_asset
 from resources.embedding.embedder import Embedder
-from resources.settings.asset_settings import Settings
 from resources.warehouse import Warehouse
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def labelled_clusters(
     )
 
 
-class CohesionSettings(Settings):
+class CohesionSettings(AssetConfig):
     """When a cluster counts as loose."""
 
     min_mean_similarity: float = Field(
@@ -63,11 +63,11 @@ class CohesionSettings(Settings):
     )
 
 
-@table_asset(
-    "cluster.cohesion", settings=CohesionSettings, deps=[clusters], automation_condition=WHEN_READY
-)
+@table_asset("cluster.cohesion", deps=[clusters], automation_condition=WHEN_READY)
 def cohesion(
-    warehouse: dg.ResourceParam[Warehouse], embedder: dg.ResourceParam[Embedder]
+    config: CohesionSettings,
+    warehouse: dg.ResourceParam[Warehouse],
+    embedder: dg.ResourceParam[Embedder],
 ) -> dg.MaterializeResult:
     """Size and cohesion of each cluster, and the cluster nearest to it."""
     from methods.clustering.cohesion import measure_cohesion, nearest_centres

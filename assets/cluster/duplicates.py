@@ -27,7 +27,6 @@ TABLE = "cluster.duplicates"
 
 @table_asset(
     TABLE,
-    settings=ByRowSettings,
     side_tables=[MINIATURES, PAIRS],
     kinds={"image"},
     deps=[images, corpus_files.key],
@@ -36,7 +35,7 @@ TABLE = "cluster.duplicates"
 )
 def duplicates(
     context: dg.AssetExecutionContext,
-    settings: ByRowSettings,
+    config: ByRowSettings,
     warehouse: dg.ResourceParam[Warehouse],
     corpus: dg.ResourceParam[Corpus],
     image_store: dg.ResourceParam[ImageStore],
@@ -50,7 +49,7 @@ def duplicates(
     pictures = Pictures(
         warehouse,
         image_store,
-        RowsOnRay(context, ray) if settings.runner == "ray" else None,
+        RowsOnRay(context, ray) if config.runner == "ray" else None,
     )
     miniatures = pictures.miniatures(phash, StepProgress(context, "pictures").update)
     proposed = _proposed(miniatures, near_duplicates(list(phash), list(phash.values()), bits))

@@ -92,7 +92,6 @@ class EmbeddingSettings(ByRowSettings):
 
 @table_asset(
     "cluster.embeddings",
-    settings=EmbeddingSettings,
     side_tables=["cluster.entry_texts"],
     kinds={"pytorch"},
     deps=[entries],
@@ -100,7 +99,7 @@ class EmbeddingSettings(ByRowSettings):
 )
 def embeddings(
     context: dg.AssetExecutionContext,
-    settings: EmbeddingSettings,
+    config: EmbeddingSettings,
     warehouse: dg.ResourceParam[Warehouse],
     embedder: dg.ResourceParam[Embedder],
     ray: dg.ResourceParam[RayCluster],
@@ -130,9 +129,9 @@ def embeddings(
         )
 
     here = new
-    if settings.runner == "ray":
-        on_ray = RowsOnRay(context, ray, settings.gpus_per_worker)
-        here = on_ray.run(_work(embedder, settings.gpus_per_worker), new, store)
+    if config.runner == "ray":
+        on_ray = RowsOnRay(context, ray, config.gpus_per_worker)
+        here = on_ray.run(_work(embedder, config.gpus_per_worker), new, store)
     # The longest texts come first, so the estimated time left is an upper bound.
     progress = StepProgress(context, "texts")
     for start in range(0, here.num_rows, PORTION):

@@ -18,6 +18,7 @@ from assets.cluster.embeddings import EntryVectors, embeddings, entry_vectors
 from assets.cluster.sides import sides
 from assets.common.automation import WHEN_READY
 from assets.common.previews import preview
+from assets.common.settings import AssetConfig
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.ingest import entries
 from methods.errors import UserError
@@ -32,7 +33,6 @@ from methods.image_sets import (
 )
 from resources.embedding.embedder import Embedder
 from resources.images.store import ImageStore
-from resources.settings.asset_settings import Settings
 from resources.warehouse import Warehouse, Write
 
 BENCHMARK_SIZES = {
@@ -52,7 +52,7 @@ INSTRUCTION_SIZES = {"2": 40.0, "3": 30.0, "4": 20.0, "5": 10.0}
 """MMDU, Table 1: 3 on average, 5 at most."""
 
 
-class ImageSetsSettings(Settings):
+class ImageSetsSettings(AssetConfig):
     """For each kind the set sizes and their weights, the number of sets, and the uses of an entry."""
 
     RUN_ONLY: ClassVar = frozenset({"redraw"})
@@ -112,14 +112,13 @@ class ImageSetsSettings(Settings):
 
 @table_asset(
     "cluster.image_sets",
-    settings=ImageSetsSettings,
     side_tables=["cluster.set_counts"],
     kinds={"image"},
     deps=[clusters, embeddings, entries, duplicates, sides],
     automation_condition=WHEN_READY,
 )
 def image_sets(
-    settings: ImageSetsSettings,
+    config: ImageSetsSettings,
     warehouse: dg.ResourceParam[Warehouse],
     embedder: dg.ResourceParam[Embedder],
     image_store: dg.ResourceParam[ImageStore],
@@ -128,7 +127,7 @@ def image_sets(
 
     `cluster.set_counts` has the number of sets wanted and made by size, with the reasons.
     """
-    specs = settings.specs()
+    specs = config.specs()
     vectors = entry_vectors(warehouse, embedder.name)
     across = {
         row["kind"]: row["n"] for row in warehouse.read("cluster/sets_across_sides").to_pylist()
@@ -138,7 +137,7 @@ def image_sets(
         spec.kind: sample_sets(
             _clusters(warehouse, spec.kind, vectors),
             spec,
-            [] if settings.redraw else _prior_sets(warehouse, spec.kind),
+            [] if config.redraw else _prior_sets(warehouse, spec.kind),
             whole_sizes,
         )
         for spec in specs

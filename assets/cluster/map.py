@@ -10,22 +10,22 @@ from pydantic import Field
 from assets.cluster.clusters import clusters
 from assets.cluster.embeddings import entry_vectors
 from assets.common.automation import WHEN_READY
+from assets.common.settings import AssetConfig
 from assets.common.tables import report, rows_to_arrow, table_asset
 from resources.embedding.embedder import Embedder
-from resources.settings.asset_settings import Settings
 from resources.warehouse import Warehouse
 
 
-class MapSettings(Settings):
+class MapSettings(AssetConfig):
     """The most entries on the map, those in clusters first; 10,000 take about a minute."""
 
     max_points: int = Field(10_000, ge=1, description="Most entries on the map.")
     seed: int = Field(0, description="Seed of the sample and of the projection.")
 
 
-@table_asset("cluster.map", settings=MapSettings, deps=[clusters], automation_condition=WHEN_READY)
+@table_asset("cluster.map", deps=[clusters], automation_condition=WHEN_READY)
 def entry_map(
-    settings: MapSettings,
+    config: MapSettings,
     warehouse: dg.ResourceParam[Warehouse],
     embedder: dg.ResourceParam[Embedder],
 ) -> dg.MaterializeResult:
@@ -39,11 +39,11 @@ def entry_map(
     row_of = {entry_id: row for row, entry_id in enumerate(vectors.entry_ids)}
     chosen = sample_for_map(
         ((entry_id, entry_id in clustered) for entry_id in row_of),
-        settings.max_points,
-        settings.seed,
+        config.max_points,
+        config.seed,
     )
     rows = [row_of[entry_id] for entry_id in chosen]
-    places = project(np.hstack([vectors.categories[rows], vectors.captions[rows]]), settings.seed)
+    places = project(np.hstack([vectors.categories[rows], vectors.captions[rows]]), config.seed)
     table = rows_to_arrow(
         "cluster.map",
         [

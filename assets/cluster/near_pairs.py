@@ -9,16 +9,16 @@ from pydantic import Field
 from assets.cluster.clusters import clusters
 from assets.cluster.cohesion import labelled_clusters
 from assets.common.automation import WHEN_READY
+from assets.common.settings import AssetConfig
 from assets.common.tables import report, rows_to_arrow, table_asset
 from resources.embedding.embedder import Embedder
-from resources.settings.asset_settings import Settings
 from resources.warehouse import Warehouse
 
 ROUNDING = 1e-6
 """How far a similarity may be below tau when it is computed a second time."""
 
 
-class NearPairsSettings(Settings):
+class NearPairsSettings(AssetConfig):
     """Which pairs are listed: the `n_nearest` clusters of each, at `min_similarity` or more."""
 
     n_nearest: int = Field(5, ge=1, description="How many nearest clusters of each.")
@@ -27,12 +27,11 @@ class NearPairsSettings(Settings):
 
 @table_asset(
     "cluster.near_pairs",
-    settings=NearPairsSettings,
     deps=[clusters],
     automation_condition=WHEN_READY,
 )
 def near_pairs(
-    settings: NearPairsSettings,
+    config: NearPairsSettings,
     warehouse: dg.ResourceParam[Warehouse],
     embedder: dg.ResourceParam[Embedder],
 ) -> dg.MaterializeResult:
@@ -42,7 +41,7 @@ def near_pairs(
     about, labelled = labelled_clusters(warehouse, embedder.name)
     sizes, _, lowest = measure_cohesion(labelled)
     bounds = [min(cluster["tau"], lowest[i]) for i, cluster in enumerate(about)]
-    pairs = near_centre_pairs(labelled, settings.n_nearest, settings.min_similarity)
+    pairs = near_centre_pairs(labelled, config.n_nearest, config.min_similarity)
     table = rows_to_arrow(
         "cluster.near_pairs",
         [

@@ -17,6 +17,7 @@ from assets.cluster.embeddings import NO_ENTRIES
 from assets.common.automation import WHEN_READY
 from assets.common.losses import in_words, reasons
 from assets.common.picture_copies import copies_of
+from assets.common.settings import AssetConfig
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.ingest import entries
 from methods.image_sets.sides import (
@@ -30,7 +31,6 @@ from methods.image_sets.sides import (
 )
 from methods.image_sets.sides import sides as sides_of
 from resources.images.store import ImageStore
-from resources.settings.asset_settings import Settings
 from resources.warehouse import Warehouse
 
 TABLE = "cluster.sides"
@@ -43,7 +43,7 @@ NO_BENCHMARK_ENTRIES = (
 )
 
 
-class SidesSettings(Settings):
+class SidesSettings(AssetConfig):
     """How the corpus is divided between benchmarks and instruction sets; newcomers follow it, and what
     has a side keeps it until it is redrawn."""
 
@@ -72,7 +72,6 @@ class SidesSettings(Settings):
 
 @table_asset(
     TABLE,
-    settings=SidesSettings,
     side_tables=["cluster.entry_sides"],
     kinds={"image"},
     deps=[entries, clusters, duplicates],
@@ -80,16 +79,16 @@ class SidesSettings(Settings):
 )
 def sides(
     context: dg.AssetExecutionContext,
-    settings: SidesSettings,
+    config: SidesSettings,
     warehouse: dg.ResourceParam[Warehouse],
     image_store: dg.ResourceParam[ImageStore],
 ) -> dg.MaterializeResult:
     """Which entries benchmarks are made of, and which ones instruction sets: no page, image or
     near-duplicate is on both sides, and what had a side keeps it when the corpus grows."""
     page_images = _page_images(warehouse)
-    prior = {} if settings.redraw else _prior_sides(warehouse)
+    prior = {} if config.redraw else _prior_sides(warehouse)
     tested = _tested(warehouse, image_store)
-    side_of = sides_of(page_images, settings.spec(), prior, tested)
+    side_of = sides_of(page_images, config.spec(), prior, tested)
     table = rows_to_arrow(
         TABLE,
         [

@@ -5,13 +5,6 @@ what it is for and what public way it waits for. All of it is loaded by `import 
 belongs here: these names. What replaces `dg dev` is `dagster_project/dev.py`.
 """
 
-# A setting's value is checked when a run is launched: waits for a public type of config with a check.
-from dagster._config import ConfigScalar as ConfigScalar
-from dagster._config import ConfigScalarKind as ConfigScalarKind
-from dagster._config import ConfigType as ConfigType
-from dagster._config import ConfigTypeKind as ConfigTypeKind
-from dagster._config.errors import PostProcessingError as PostProcessingError
-
 # Which assets are stale, as the UI shows it: waits for a method of DagsterInstance.
 from dagster._core.definitions.assets.graph.asset_graph import AssetGraph as AssetGraph
 

@@ -15,6 +15,7 @@ from pydantic import Field
 
 from assets.common.losses import reasons, require_few_lost
 from assets.common.progress import show_progress
+from assets.common.settings import AssetConfig
 from assets.common.tables import report, rows_to_arrow
 from methods.prompts.parsing import JsonSchema
 from methods.prompts.template import PromptTemplate
@@ -26,13 +27,12 @@ from resources.llm.parsed_reply import ParsedReply, complete_and_parse
 from resources.llm.registry import Role
 from resources.llm.request import ChatRequest
 from resources.llm.usage import Usage
-from resources.settings.asset_settings import Settings
 from resources.warehouse import Warehouse, Write
 
 S = TypeVar("S")
 
 
-class GenerationSettings(Settings):
+class GenerationSettings(AssetConfig):
     """What every stage that generates has: the share of its requests that may fail."""
 
     max_failed_share: float = Field(

@@ -18,12 +18,12 @@ import pyarrow as pa
 from filelock import FileLock, Timeout
 from pydantic import Field
 
+from assets.common.settings import AssetConfig
 from methods.errors import UserError
 from methods.ids import content_id
 from resources.files.home import REPO_ROOT, home
 from resources.ray_clustering.cluster import RayCluster
 from resources.ray_rows.folder import RowFolder, without
-from resources.settings.asset_settings import Settings
 
 if TYPE_CHECKING:
     from dagster_ray import PipesRayJobClient
@@ -37,7 +37,7 @@ PASSED_ON = ("LOOM_FILES", "AWS_ENDPOINT_URL", "AWS_REGION", "HF_HOME", "HF_HUB_
 """Variables that workers get, if they are set. No keys: Ray's dashboard shows what a job was given."""
 
 
-class ByRowSettings(Settings):
+class ByRowSettings(AssetConfig):
     """Where the rows of a step are worked on. `runner` does not change the result: `ray` sends many
     rows to the cluster at LOOM_RAY_ADDRESS."""
 

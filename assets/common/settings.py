@@ -1,37 +1,111 @@
-"""Settings of assets: from `settings.yaml`, and from a run's config, which overrides it for that run.
+"""Settings of assets as Dagster's config: defaults from `settings.yaml`, other values for one run.
 
-What belongs here: which assets have settings, and their form in the Launchpad. The file is
-`resources/settings/asset_settings.py`. A run with a value that is not allowed is refused at its launch.
+Reading, checking and writing the file is `resources/settings/asset_settings.py`. The Launchpad shows
+names, types, choices and defaults, and Dagster refuses a run with another name, type or choice. A value
+beyond its limits ends a run at its first step, before the step does anything.
 """
 
-from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple, TypeVar, get_args, get_origin
+import inspect
+from collections.abc import Callable, Mapping
+from copy import copy
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import dagster as dg
+from pydantic import GetPydanticSchema, ValidationError, create_model
 
-from assets.common.dagster_internals import (
-    ConfigScalar,
-    ConfigScalarKind,
-    ConfigType,
-    ConfigTypeKind,
-    PostProcessingError,
+from methods.errors import UserError
+from resources.settings.asset_settings import (
+    Settings,
+    checked,
+    differing,
+    read_section,
+    read_sections,
+    sentence,
 )
-from resources.settings.asset_settings import Settings, SettingsError, checked, read_sections
 
-SECTIONS: dict[str, type[Settings]] = {}
+SECTIONS: dict[str, "type[AssetConfig]"] = {}
 """Table of each asset that has settings, and their class; `table_asset` adds to it."""
-
-S = TypeVar("S", bound=Settings)
-
 SHOWN_AS = "settings"
 """Metadata of a materialization: the settings it was made with."""
 
-_SCALARS = {
-    bool: ConfigScalarKind.BOOL,
-    int: ConfigScalarKind.INT,
-    float: ConfigScalarKind.FLOAT,
-    str: ConfigScalarKind.STRING,
-}
+
+class AssetConfig(Settings, dg.Config):
+    """Settings of one asset: every field has a default, its limits and a description.
+
+    The annotation of a field is a type that Dagster has for config: a number, a text, a truth value, a
+    `Literal`, a list, a mapping, one of these or None. For others see `schema_of`.
+    """
+
+    TABLE: ClassVar[str] = ""
+    """The table whose section of settings.yaml gives the defaults (`with_file_defaults`)."""
+
+    def __init__(self, **values: Any):
+        try:
+            super().__init__(**values)
+        except ValidationError as error:
+            if not self.TABLE:
+                raise
+            # Dagster makes the config before it calls the asset's function.
+            reason = sentence(self.TABLE, type(self), error)
+            raise dg.Failure(reason, allow_retries=False) from None
+
+
+def schema_of(kind: Any) -> GetPydanticSchema:
+    """For `Annotated[Any, schema_of(kind)]`: pydantic checks it as a type that Dagster lacks."""
+    return GetPydanticSchema(lambda _source, handler: handler(kind))
+
+
+S = TypeVar("S", bound=Settings)
+C = TypeVar("C", bound=AssetConfig)
+
+
+def use_settings(table: str, function: Callable[..., Any]) -> None:
+    """Make the section of `table` the defaults of the function's parameter `config`, if it has one."""
+    function = inspect.unwrap(function)
+    if of := function.__annotations__.get("config"):
+        SECTIONS[table] = of
+        function.__annotations__["config"] = with_file_defaults(table, of)
+
+
+def with_file_defaults(table: str, of: type[C]) -> type[C]:
+    """A subclass whose defaults are those of settings.yaml at this time.
+
+    Args:
+        table: The asset's table, whose section of the file it is.
+        of: The class with the project's defaults.
+
+    Returns:
+        The class that the Launchpad shows.
+    """
+    derived = create_model(
+        of.__name__,
+        __base__=of,
+        __module__=of.__module__,
+        __doc__=of.__doc__,
+        **fields_with_file_defaults(table, of),
+    )
+    derived.TABLE = table
+    return derived
+
+
+def fields_with_file_defaults(table: str, of: type[AssetConfig]) -> dict[str, Any]:
+    """The fields of `of`, as `create_model` takes them, with the defaults of settings.yaml.
+
+    If the file cannot be used, these are the project's defaults: each run says what is wrong with it.
+    """
+    try:
+        written = read_section(table)
+        kept = checked(table, of, written).model_dump(mode="json", include={*written})
+    except UserError:
+        kept = {}
+    fields: dict[str, Any] = {}
+    for name, field in of.model_fields.items():
+        own = copy(field)
+        own.description = f"{field.description or name} In settings.yaml: {table}.{name}."
+        if name in kept:
+            own.default, own.default_factory = kept[name], None
+        fields[name] = (field.annotation, own)
+    return fields
 
 
 class Chosen(NamedTuple):
@@ -48,16 +122,49 @@ class Chosen(NamedTuple):
         return shown
 
 
-def choose(table: str, config: Mapping[str, Any] | None = None) -> Chosen:
-    """The settings of `table` now: `config` over `settings.yaml` over the defaults.
+def choose(table: str, config: AssetConfig | None = None) -> Chosen:
+    """The settings of `table` now: values of the run over settings.yaml over the project's defaults.
 
-    Raises SettingsError.
+    Args:
+        table: The asset's table.
+        config: The asset's config in this run. A value that is the default of its class was not given.
+
+    Returns:
+        The settings.
+
+    Raises:
+        SettingsError: settings.yaml cannot be used, or a value cannot.
     """
     written = read_sections(SECTIONS)[table]
-    given = dict(config or {})
+    given = differing(type(config), config.model_dump()) if config else {}
     kept = checked(table, SECTIONS[table], written).model_dump()
-    overridden = {name: value for name, value in given.items() if value != kept.get(name)}
+    overridden = {name: value for name, value in given.items() if value != kept[name]}
     return Chosen(checked(table, SECTIONS[table], {**written, **given}), overridden)
+
+
+def check_run(run_config: Mapping[str, Any]) -> None:
+    """Refuse a run at its first step if it gives one of its assets a value beyond the limits.
+
+    Args:
+        run_config: The config as it was given at the launch.
+
+    Raises:
+        SettingsError: A value cannot be used.
+    """
+    written = read_sections(SECTIONS)
+    for op, given in run_config.get("ops", {}).items():
+        table = op.replace("__", ".", 1)
+        if table in SECTIONS:
+            checked(table, SECTIONS[table], {**written[table], **_literal(given.get("config"))})
+
+
+def _literal(config: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The values without those that Dagster reads from the environment (`{env: NAME}`)."""
+    return {
+        name: value
+        for name, value in (config or {}).items()
+        if not (isinstance(value, dict) and value.keys() == {"env"})
+    }
 
 
 def used(instance: dg.DagsterInstance, table: str, of: type[S]) -> S:
@@ -83,85 +190,3 @@ def last_reported(instance: dg.DagsterInstance, table: str, name: str) -> Any:
     event = instance.get_latest_materialization_event(dg.AssetKey(table.split(".")))
     metadata = event.asset_materialization.metadata if event and event.asset_materialization else {}
     return metadata[name].value if name in metadata else None
-
-
-OF_ONE_RUN = "given here, it is for this run only"
-
-
-def config_fields(table: str, of: type[Settings], effect: str = OF_ONE_RUN) -> dict[str, dg.Field]:
-    """The Launchpad's fields for the settings of `table`; all of them may be left out.
-
-    Args:
-        table: The table of the asset.
-        of: The class of its settings.
-        effect: What a value in this Launchpad does, as the end of a sentence.
-
-    Returns:
-        A field for each setting, by its name.
-    """
-    return {
-        name: dg.Field(
-            _config_type(table, of, name),
-            is_required=False,
-            description=f"{field.description or name} Default: {field.get_default()}. "
-            f"Kept in settings.yaml as {table}.{name}; {effect}.",
-        )
-        for name, field in of.model_fields.items()
-    }
-
-
-def _config_type(table: str, of: type[Settings], name: str) -> ConfigType | dg.Noneable:
-    """The type of one setting; null is a value of those alone whose class has it."""
-    kinds = _members(of.model_fields[name].annotation)
-    if type(None) in kinds:
-        return dg.Noneable(_type_of(table, of, name, [k for k in kinds if k is not type(None)]))
-    return _type_of(table, of, name, kinds)
-
-
-def _type_of(table: str, of: type[Settings], name: str, kinds: list[Any]) -> ConfigType:
-    """The type of values of these kinds; where they are not simple, YAML of any form."""
-    if all(isinstance(kind, str) for kind in kinds):
-        return dg.Enum(f"{table}.{name}", [dg.EnumValue(kind) for kind in kinds])
-    if len(kinds) == 1 and kinds[0] in _SCALARS:
-        return _CheckedScalar(table, of, name, _SCALARS[kinds[0]])
-    return _CheckedAny(table, of, name)
-
-
-def _members(annotation: Any) -> list[Any]:
-    """`int | None` as [int, None's type], `Literal["a", "b"]` as its values."""
-    if get_origin(annotation) is Literal or type(None) in get_args(annotation):
-        return list(get_args(annotation))
-    return [annotation]
-
-
-class _CheckedScalar(ConfigScalar):
-    """A number, text or truth value that the settings' class checks when a run is launched."""
-
-    def __init__(self, table: str, of: type[Settings], name: str, kind: ConfigScalarKind):
-        self._check = _check(table, of, name)
-        super().__init__(f"{table}.{name}", given_name=f"{table}.{name}", scalar_kind=kind)
-
-    def post_process(self, value: Any) -> Any:
-        return self._check(value)
-
-
-class _CheckedAny(ConfigType):
-    """A value of any form that the settings' class checks when a run is launched."""
-
-    def __init__(self, table: str, of: type[Settings], name: str):
-        self._check = _check(table, of, name)
-        super().__init__(f"{table}.{name}", ConfigTypeKind.ANY, given_name=f"{table}.{name}")
-
-    def post_process(self, value: Any) -> Any:
-        return self._check(value)
-
-
-def _check(table: str, of: type[Settings], name: str) -> Any:
-    def check(value: Any) -> Any:
-        try:
-            checked(table, of, {name: value})
-        except SettingsError as error:
-            raise PostProcessingError(str(error)) from None
-        return value
-
-    return check

@@ -6,10 +6,8 @@ write it.
 """
 
 import inspect
-import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import ExitStack, contextmanager
 from datetime import timedelta
 from functools import wraps
 from types import ModuleType
@@ -18,17 +16,14 @@ from typing import Any, NamedTuple, Protocol
 import dagster as dg
 import pyarrow as pa
 
-from assets.common.apart import NOT_MADE, STAGES, WHOLE, Apart
+from assets.common.failures import RETRY_POLICY, plain_errors, retried_if_passing, retries_left
+from assets.common.isolation import LOST, NOT_MADE, STAGES, Isolation
+from assets.common.pools import pools_of, slots
 from assets.common.previews import PREVIEW_ROWS, preview
-from assets.common.settings import SECTIONS, choose, config_fields, last_reported
-from assets.common.unchanged import DECIDED, kept_as_it_is, read_by
-from methods.errors import Unfinished, UserError
-from methods.ids import content_id
-from resources.files.system_errors import exhausted, is_refused_home, refused_by_system
+from assets.common.settings import check_run, choose, last_reported, use_settings
+from assets.common.unchanged import made_or_kept
 from resources.images.store import ImageStore
-from resources.settings.asset_settings import Settings
 from resources.settings.extras import tables_before
-from resources.settings.packages import package_missing
 from resources.warehouse import Warehouse, arrow_schema, column_descriptions, declared_columns
 from resources.web.addresses import calls_of
 
@@ -50,17 +45,6 @@ OWNERS = {
     "evaluate": "team:evaluation",
     "ledger": "team:data-engineering",
 }
-WAITS = "waits for batches"
-"""Metadata of the failure by which a step stops to wait."""
-POOLS = {"llm": "models", "image_fetcher": "fetching", "embedder": "memory"}
-"""Resource that a step uses -> the pool in which Dagster may limit how many such steps are at work."""
-RETRIES = 2
-"""How often a step is tried again after a failure that may pass."""
-FIRST_WAIT = 60.0
-"""Seconds before it is tried again, doubled before the second time."""
-unattended = threading.Event()
-"""Set in a process that executes a launched run: steps are tried again there. Who runs a command in a
-terminal sees the sentence at once."""
 
 
 class ModelUsage(Protocol):
@@ -93,10 +77,22 @@ FRESH_EVERY_WEEK = dg.FreshnessPolicy.time_window(
 def table_spec(
     table: str, *, kinds: AbstractSet[str], side_tables: Sequence[str] = (), **spec: Any
 ) -> dg.AssetSpec:
-    """Spec of the asset whose table is `table` (`stage.name`), with all that follows from the name.
+    """Spec of an asset that Dagster does not run, whose table is `table`.
 
-    `side_tables` are tables and views without an asset that this one writes or stands for.
+    Args:
+        table: The table, `stage.name`.
+        kinds: What the UI shows beside `duckdb`.
+        side_tables: Tables and views without an asset that this one writes or stands for.
+        **spec: Further arguments of `dg.AssetSpec`.
+
+    Returns:
+        The spec, with all that follows from the table's name.
     """
+    return dg.AssetSpec(**_attributes(table, kinds, side_tables), **spec)
+
+
+def _attributes(table: str, kinds: AbstractSet[str], side_tables: Sequence[str]) -> dict[str, Any]:
+    """What an asset has because of its table's name, as arguments of `dg.asset` and `dg.AssetSpec`."""
     stage, name = table.split(".")
     descriptions = column_descriptions(table)
     columns = [
@@ -108,71 +104,22 @@ def table_spec(
         )
         for column, kind, nullable in declared_columns()[table]
     ]
-    return dg.AssetSpec(
-        key=[stage, name],
-        group_name=stage,
-        owners=[OWNERS[stage]],
-        kinds={"duckdb", *kinds},
-        metadata={
+    return {
+        "key": [stage, name],
+        "group_name": stage,
+        "owners": [OWNERS[stage]],
+        "kinds": {"duckdb", *kinds},
+        "metadata": {
             "dagster/column_schema": dg.TableSchema(columns),
             "dagster/table_name": table,
             **({SIDE_TABLES: list(side_tables)} if side_tables else {}),
         },
-        **spec,
-    )
-
-
-@contextmanager
-def plain_errors() -> Iterator[None]:
-    """Turn a UserError, a disk or a limit that ran out, or a home that cannot be written into a failure
-    whose one sentence is shown in the run's log and in the UI. It allows retries if the error is a
-    passing one."""
-    try:
-        yield
-    except Unfinished as error:
-        if not isinstance(error, UserError):
-            raise
-        raise dg.Failure(str(error), metadata={WAITS: True}, allow_retries=False) from None
-    except Exception as error:
-        message = exhausted(error) or package_missing(error) or error
-        if isinstance(message, OSError) and is_refused_home(message):
-            message = refused_by_system(message)
-        if not isinstance(message, UserError):
-            raise
-        raise dg.Failure(description=str(message), allow_retries=message.passing) from None
-
-
-def may_pass(error: Exception) -> bool:
-    """Whether a step that failed so may succeed some minutes later."""
-    if isinstance(error, dg.Failure):
-        return error.allow_retries
-    return isinstance(error, UserError) and error.passing
-
-
-def _is_tried_again(context: dg.AssetExecutionContext) -> bool:
-    return unattended.is_set() and context.op_execution_context.retry_number < RETRIES
-
-
-@contextmanager
-def _tried_again(context: dg.AssetExecutionContext) -> Iterator[None]:
-    """Ask Dagster to run the step again after a failure that allows it, if nobody looks on.
-
-    What was answered, fetched or stored before the failure is there the next time.
-    """
-    try:
-        yield
-    except dg.Failure as failure:
-        if not _is_tried_again(context) or not may_pass(failure):
-            raise
-        wait = FIRST_WAIT * 2**context.op_execution_context.retry_number
-        context.log.warning(f"{failure.description} This step is tried again in {wait:g} s.")
-        raise dg.RetryRequested(RETRIES, wait) from failure
+    }
 
 
 def table_asset(
     table: str,
     *,
-    settings: type[Settings] | None = None,
     version: str = "1",
     kinds: AbstractSet[str] = frozenset(),
     side_tables: Sequence[str] = (),
@@ -180,37 +127,40 @@ def table_asset(
     pool: str | None = None,
     **spec: Any,
 ) -> Callable[[Callable[..., dg.MaterializeResult]], dg.AssetsDefinition]:
-    """Decorator for an asset that fills one table; its docstring is what the UI shows.
+    """`dg.asset` for an asset that fills one table; the function's docstring is what the UI shows.
 
-    `settings` is the class of the asset's settings: the function gets them as its argument of that
-    name, and the Launchpad offers them. `version` is raised when the same input gives other rows. The
-    data version is a hash of the table's rows, so equal rows make nothing that follows stale. An asset
-    of a stage whose steps fail by themselves (`apart.py`) may have an argument `apart`. `pool` is named
-    where it does not follow from a resource (`POOLS`).
+    The function has the resource `warehouse`, and a parameter `config` if the asset has settings. The
+    data version is a hash of the table's rows, so equal rows make nothing that follows stale. In the
+    stages of `isolation.py`, a failed step keeps its table and does not stop the steps that follow.
+
+    Args:
+        table: The table, `stage.name`; the asset's key.
+        version: To be raised when the same input gives other rows.
+        kinds: What the UI shows beside `duckdb`.
+        side_tables: Tables and views without an asset that this one writes.
+        deps: Assets that it reads.
+        pool: A pool that does not follow from its resources (`pools.py`).
+        **spec: Further arguments of `dg.asset`.
+
+    Returns:
+        The decorator.
     """
     if table.partition(".")[0] in STAGES:
         side_tables = [*side_tables, NOT_MADE]
 
     def decorate(function: Callable[..., dg.MaterializeResult]) -> dg.AssetsDefinition:
-        of_extras = [dg.AssetKey(name.split(".")) for name in tables_before(table)]
-        asset_spec = table_spec(
-            table,
-            kinds=kinds,
-            side_tables=side_tables,
-            description=inspect.getdoc(function),
-            deps=[*deps, *of_extras],
-            **spec,
-        )
         SOURCES[table] = Source(inspect.getmodule(function), version)
-        uses = inspect.signature(function).parameters
-        if settings is not None:
-            SECTIONS[table] = settings
-        return dg.multi_asset(
-            specs=[asset_spec],
-            name="__".join(asset_spec.key.path),
-            config_schema=config_fields(table, settings) if settings else None,
-            pool=pool or next((POOLS[name] for name in uses if name in POOLS), None),
-        )(_step(table, side_tables, function, settings))
+        use_settings(table, function)
+        pools = pools_of(function, pool)
+        of_extras = [dg.AssetKey(name.split(".")) for name in tables_before(table)]
+        return dg.asset(
+            **_attributes(table, kinds, side_tables),
+            **spec,
+            deps=[*deps, *of_extras],
+            description=inspect.getdoc(function),
+            pool=pools[0] if pools else None,
+            retry_policy=RETRY_POLICY,
+        )(_step(table, side_tables, function, pools[1:]))
 
     return decorate
 
@@ -219,65 +169,61 @@ def _step(
     table: str,
     side_tables: Sequence[str],
     function: Callable[..., dg.MaterializeResult],
-    settings: type[Settings] | None,
+    more_pools: Sequence[str],
 ) -> Callable[..., dg.MaterializeResult]:
-    """The function as Dagster calls it: with a context first, without `settings` and `apart`."""
-    signature = inspect.signature(function)
-    asked = [name for name in signature.parameters if name not in ("context", "settings", "apart")]
+    """The function with what every step does: settings, retries, isolation, data version, counts."""
 
     @wraps(function)
-    def step(context: dg.AssetExecutionContext, **resources: Any) -> dg.MaterializeResult:
-        with _tried_again(context), plain_errors():
+    def step(*context_if_asked: Any, **given: Any) -> dg.MaterializeResult:
+        context = dg.AssetExecutionContext.get()
+        warehouse: Warehouse = given["warehouse"]
+        with retried_if_passing(), plain_errors(), slots(context, more_pools):
             shown: dict[str, Any] = {}
-            given: dict[str, Any] = dict(resources)
-            if settings is not None:
-                chosen = choose(table, context.op_execution_context.op_config)
+            check_run(context.run.run_config)
+            if "config" in given:
+                chosen = choose(table, given["config"])
                 for name, value in chosen.overridden.items():
                     context.log.info(f"{name} is {value} in this run only")
-                shown = chosen.metadata()
-                if "settings" in signature.parameters:
-                    given["settings"] = chosen.settings
-            if "context" in signature.parameters:
-                given["context"] = context
-            # Before anything is read: who decides meanwhile is read by the next run.
-            review = resources.get("review_store")
-            decided = None if review is None else review.decided()
-            if kept := kept_as_it_is(context, table, resources["warehouse"], decided):
-                return kept
-            if decided is not None:
-                shown[DECIDED] = decided
-            slice_of_run = {}
+                given["config"], shown = chosen.settings, chosen.metadata()
+
+            def make() -> dg.MaterializeResult:
+                if table.partition(".")[0] in STAGES:
+                    return _isolated(table, warehouse, retries_left(context), make_all)
+                return make_all()
+
+            def make_all() -> dg.MaterializeResult:
+                return function(*context_if_asked, **given)
+
             if context.has_partition_key or context.has_partition_key_range:
-                slice_of_run = {"wit_shard": list(context.partition_keys)}
-            with ExitStack() as recording:
-                # A shard is read again whenever its file has changed.
-                if not slice_of_run:
-                    reads = recording.enter_context(resources["warehouse"].recorded())
-                result = _made(table, function, given, _is_tried_again(context))
+                result = make()
+                rows = {"wit_shard": list(context.partition_keys)}
+            else:
+                result = made_or_kept(context, [table, *side_tables], given, make)
+                rows = {}
+                shown |= _counted(result, warehouse.count(table))
             if context.has_partition_key_range:
-                _show_each_partition(context, table, resources)
-            # An asset gives a version of its own where more than its table decides what follows.
-            version = result.data_version or dg.DataVersion(
-                resources["warehouse"].fingerprint(table, slice_of_run)
-            )
-            if not slice_of_run:
-                shown |= read_by(reads, [table, *side_tables])
-                shown |= _counted(result, resources["warehouse"].count(table))
+                _show_each_partition(context, table, given)
+            # An asset gives another version where more than its table decides what follows.
+            version = result.data_version or dg.DataVersion(warehouse.fingerprint(table, rows))
         return dg.MaterializeResult(
             metadata={**(result.metadata or {}), **shown}, data_version=version
         )
 
-    context = inspect.Parameter(
-        "context", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=dg.AssetExecutionContext
-    )
-    kept = [signature.parameters[name] for name in asked]
-    step.__signature__ = signature.replace(parameters=[context, *kept])  # type: ignore[attr-defined]
-    step.__annotations__ = {
-        "context": dg.AssetExecutionContext,
-        **{name: function.__annotations__[name] for name in asked},
-        "return": dg.MaterializeResult,
-    }
     return step
+
+
+def _isolated(
+    table: str, warehouse: Warehouse, retried: bool, make: Callable[[], dg.MaterializeResult]
+) -> dg.MaterializeResult:
+    """What `make` makes; if it fails, the table as it is, with the reason."""
+    isolation = Isolation(table)
+    with isolation.step(retried=retried):
+        result = make()
+        # A step that isolates its releases has finished this itself.
+        return result if LOST in (result.metadata or {}) else isolation.finish(warehouse, result)
+    return isolation.finish(
+        warehouse, dg.MaterializeResult(metadata={ROW_COUNT: warehouse.count(table)})
+    )
 
 
 def _counted(result: dg.MaterializeResult, n_rows: int) -> dict[str, Any]:
@@ -285,42 +231,6 @@ def _counted(result: dg.MaterializeResult, n_rows: int) -> dict[str, Any]:
     keeps the rows of releases that are not in force any more."""
     reported = (result.metadata or {}).get(ROW_COUNT, n_rows)
     return {ROW_COUNT: n_rows} | ({} if reported == n_rows else {ROWS_OF_RUN: reported})
-
-
-def _made(
-    table: str,
-    function: Callable[..., dg.MaterializeResult],
-    given: dict[str, Any],
-    again: bool,
-) -> dg.MaterializeResult:
-    """What the function makes; `again`: whether the step is tried again after what may pass.
-
-    Where a step that fails by itself raises, the table keeps its rows, and the reason is written down.
-    The data version has the reasons, too: they are news to what follows.
-    """
-    if table.partition(".")[0] not in STAGES:
-        return function(**given)
-    warehouse: Warehouse = given["warehouse"]
-    apart = Apart(table)
-    if "apart" in inspect.signature(function).parameters:
-        given = {**given, "apart": apart}
-    try:
-        result = function(**given)
-    except Unfinished:
-        raise
-    except Exception as error:
-        if again and may_pass(error):
-            raise
-        apart.lose(WHOLE, error)
-        result = dg.MaterializeResult(metadata={ROW_COUNT: warehouse.count(table)})
-    apart.write(warehouse)
-    if not apart.lost:
-        return result
-    version = content_id(warehouse.fingerprint(table), sorted(apart.lost.items()))
-    return dg.MaterializeResult(
-        metadata={**(result.metadata or {}), **apart.metadata()},
-        data_version=dg.DataVersion(version),
-    )
 
 
 def _show_each_partition(

@@ -5,13 +5,14 @@ run that says that it may be kept (`dagster_project/outdated.py` decides which).
 asked then: Dagster is told that the asset has the rows that it had.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import dagster as dg
 
 from assets.common.dagster_internals import DATA_VERSION_TAG
 from resources.warehouse import Warehouse
-from resources.warehouse.recorded_reads import Reads, would_read_the_same
+from resources.warehouse.recorded_reads import would_read_the_same
 
 READ = "tables read"
 """Metadata of a materialization: what it read of which tables, as fingerprints."""
@@ -34,9 +35,37 @@ OF_ITS_RUN = frozenset(
 """Metadata that is of the run that made an asset, and not of its rows."""
 
 
-def read_by(reads: Reads, own: Sequence[str]) -> dict[str, dg.MetadataValue]:
-    """What a step has read beside its `own` tables, as metadata of its materialization."""
-    return {READ: dg.MetadataValue.json(reads.fingerprints(own))}
+def made_or_kept(
+    context: dg.AssetExecutionContext,
+    tables: Sequence[str],
+    resources: Mapping[str, Any],
+    make: Callable[[], dg.MaterializeResult],
+) -> dg.MaterializeResult:
+    """The result of `make` with what it read, or the last materialization if it may be kept.
+
+    Args:
+        context: The step's context.
+        tables: The step's own table, and its side tables.
+        resources: The step's resources by name.
+        make: Runs the step.
+
+    Returns:
+        The result, with what the step read in its metadata.
+    """
+    warehouse: Warehouse = resources["warehouse"]
+    review = resources.get("review_store")
+    # Before anything is read: a decision that is made meanwhile is read by the next run.
+    decided = None if review is None else review.decided()
+    if kept := kept_as_it_is(context, tables[0], warehouse, decided):
+        return kept
+    with warehouse.recorded() as reads:
+        result = make()
+    read: dict[str, Any] = {READ: dg.MetadataValue.json(reads.fingerprints(tables))}
+    if decided is not None:
+        read[DECIDED] = decided
+    return dg.MaterializeResult(
+        metadata={**(result.metadata or {}), **read}, data_version=result.data_version
+    )
 
 
 def kept_as_it_is(

@@ -65,7 +65,6 @@ class Part:
 
 @table_asset(
     "dialogue.answers",
-    settings=AnswersSettings,
     side_tables=["dialogue.failed"],
     kinds={"openai"},
     deps=[questions],
@@ -73,7 +72,7 @@ class Part:
 )
 def answers(
     context: dg.AssetExecutionContext,
-    settings: AnswersSettings,
+    config: AnswersSettings,
     warehouse: dg.ResourceParam[Warehouse],
     llm: dg.ResourceParam[Gateway],
 ) -> dg.MaterializeResult:
@@ -84,7 +83,7 @@ def answers(
     """
     images_of = dict(by_set(images_of_sets(warehouse)))
     limit = asked_model(llm, "dialogue.answers").longest_answer(CONSTRUCTION_PARAMS)
-    most = that_fit(tokens_of_words(settings.n_words), limit)
+    most = that_fit(tokens_of_words(config.n_words), limit)
     asks = []
     for (set_id, position, until), group in groupby(
         questions_of_sets(warehouse),
@@ -97,7 +96,7 @@ def answers(
             or (position is None and (until is None or image["position"] <= until))
         ]
         name = request_name(set_id, position, until)
-        together = Part(name, list(group), shown, settings.n_words)
+        together = Part(name, list(group), shown, config.n_words)
         asks += [together.ask(asked) for asked in even_parts(together.questions, most)]
 
     def read(part: Part, reply: str) -> list[Row]:
@@ -117,7 +116,7 @@ def answers(
         lambda part: numbered_schema("A", len(part.questions)),
         lambda part: [part.ask(half) for half in halves(part.questions)],
     )
-    return write_generated(warehouse, "dialogue.answers", generated, settings.max_failed_share)
+    return write_generated(warehouse, "dialogue.answers", generated, config.max_failed_share)
 
 
 def _places(asked: Sequence[Row]) -> str:

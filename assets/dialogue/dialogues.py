@@ -50,14 +50,13 @@ class DialoguesSettings(GenerationSettings):
 
 @table_asset(
     "dialogue.dialogues",
-    settings=DialoguesSettings,
     side_tables=["dialogue.failed", "dialogue.dialogue_images"],
     kinds={"image"},
     deps=[answers, questions, image_sets],
     automation_condition=WHEN_READY,
 )
 def dialogues(
-    settings: DialoguesSettings,
+    config: DialoguesSettings,
     warehouse: dg.ResourceParam[Warehouse],
     image_store: dg.ResourceParam[ImageStore],
 ) -> dg.MaterializeResult:
@@ -78,12 +77,12 @@ def dialogues(
                 for question_id, error in lost
             ]
     n_sets = len(generated.rows)
-    generated.rows = [row for kind in KINDS for row in _stacked(generated.rows, kind, settings)]
+    generated.rows = [row for kind in KINDS for row in _stacked(generated.rows, kind, config)]
     return write_generated(
         warehouse,
         "dialogue.dialogues",
         generated,
-        settings.max_failed_share,
+        config.max_failed_share,
         {
             "turns": sum(row["n_turns"] for row in generated.rows),
             "lost turns": len(generated.parts),

@@ -36,7 +36,6 @@ class InstructionsSettings(GenerationSettings):
 
 @table_asset(
     TABLE,
-    settings=InstructionsSettings,
     side_tables=["dialogue.failed"],
     kinds={"openai", "image"},
     deps=[entries, duplicates, sides, summaries],
@@ -44,7 +43,7 @@ class InstructionsSettings(GenerationSettings):
 )
 def instructions(
     context: dg.AssetExecutionContext,
-    settings: InstructionsSettings,
+    config: InstructionsSettings,
     warehouse: dg.ResourceParam[Warehouse],
     llm: dg.ResourceParam[Gateway],
     image_store: dg.ResourceParam[ImageStore],
@@ -54,7 +53,7 @@ def instructions(
     if not pictured:
         raise dg.Failure(NO_BENCHMARK_ENTRIES, allow_retries=False)
     of_group = {entry.group_id for entry in pictured}
-    taken = drawn(pictured, settings.n_instructions, settings.seed)
+    taken = drawn(pictured, config.n_instructions, config.seed)
     told = texts_of(warehouse, (entry.entry_id for entry in taken))
     asks = [
         Ask(
@@ -91,10 +90,8 @@ def instructions(
         "pictures that do not look alike": len(of_group),
         **left_out_of_benchmarks(warehouse),
     }
-    if len(taken) < settings.n_instructions:
+    if len(taken) < config.n_instructions:
         details["warning"] = (
-            f"{len(taken)} of {settings.n_instructions} were asked for: there are no more pictures."
+            f"{len(taken)} of {config.n_instructions} were asked for: there are no more pictures."
         )
-    return write_generated(
-        warehouse, TABLE, written, settings.max_failed_share, details, image_store
-    )
+    return write_generated(warehouse, TABLE, written, config.max_failed_share, details, image_store)

@@ -75,7 +75,6 @@ class Subject:
 
 @table_asset(
     "dialogue.questions",
-    settings=QuestionsSettings,
     side_tables=["dialogue.failed"],
     kinds={"openai"},
     deps=[summaries],
@@ -83,7 +82,7 @@ class Subject:
 )
 def questions(
     context: dg.AssetExecutionContext,
-    settings: QuestionsSettings,
+    config: QuestionsSettings,
     warehouse: dg.ResourceParam[Warehouse],
     llm: dg.ResourceParam[Gateway],
 ) -> dg.MaterializeResult:
@@ -92,7 +91,7 @@ def questions(
     asks = [
         ask
         for set_id, images in by_set(images_of_sets(warehouse))
-        for ask in _asks(set_id, images, _shape(set_id, images, settings), settings.seed)
+        for ask in _asks(set_id, images, _shape(set_id, images, config), config.seed)
     ]
 
     template = prompt("mmdu/questions")
@@ -127,7 +126,7 @@ def questions(
         read,
         lambda subject: numbered_schema("Q", len(subject.angles)),
     )
-    return write_generated(warehouse, "dialogue.questions", generated, settings.max_failed_share)
+    return write_generated(warehouse, "dialogue.questions", generated, config.max_failed_share)
 
 
 def _shape(set_id: str, images: Sequence[Row], settings: QuestionsSettings) -> Shape:

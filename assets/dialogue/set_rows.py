@@ -4,13 +4,14 @@ What belongs here: what several assets of the stage share: reads, and the names 
 """
 
 from itertools import groupby
-from typing import Annotated, get_args
+from typing import Annotated, Any, get_args
 
 import dagster as dg
 from pydantic import AfterValidator, NonNegativeInt
 
 from assets.cluster import require_whole_sets
 from assets.common.generation import Row
+from assets.common.settings import schema_of
 from methods.image_sets import Kind
 from methods.mmdu.composing import Between
 from resources.warehouse import Warehouse
@@ -49,7 +50,7 @@ def at_least(least: int) -> AfterValidator:
     return AfterValidator(check)
 
 
-NumberByKind = Annotated[Drawn | dict[Kind, Drawn], AfterValidator(_usable)]
+NumberByKind = Annotated[Any, schema_of(Drawn | dict[Kind, Drawn]), AfterValidator(_usable)]
 """A number, or a least and a most to draw from by seed; or one of these for each kind."""
 EXAMPLES = "a number, [least, most] to draw by seed, or {benchmark: …, instruction: …}"
 

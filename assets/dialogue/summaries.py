@@ -24,7 +24,6 @@ class SummariesSettings(GenerationSettings):
 
 @table_asset(
     "dialogue.summaries",
-    settings=SummariesSettings,
     side_tables=["dialogue.failed"],
     kinds={"openai"},
     deps=[image_sets],
@@ -32,7 +31,7 @@ class SummariesSettings(GenerationSettings):
 )
 def summaries(
     context: dg.AssetExecutionContext,
-    settings: SummariesSettings,
+    config: SummariesSettings,
     warehouse: dg.ResourceParam[Warehouse],
     llm: dg.ResourceParam[Gateway],
 ) -> dg.MaterializeResult:
@@ -44,10 +43,10 @@ def summaries(
             name=image["entry_id"],
             images=(),
             data={
-                "max_words": settings.max_words,
+                "max_words": config.max_words,
                 **{key: image[key] for key in ("title", "categories", "caption", "page_text")},
             },
-            n_words=settings.max_words,
+            n_words=config.max_words,
         )
         for image in images_of_sets(warehouse)
     ]
@@ -56,4 +55,4 @@ def summaries(
         return [{"entry_id": image["entry_id"], "summary": reply.strip()}]
 
     generated = ask_and_read(context, llm, "dialogue.summaries", prompt("mmdu/summary"), asks, read)
-    return write_generated(warehouse, "dialogue.summaries", generated, settings.max_failed_share)
+    return write_generated(warehouse, "dialogue.summaries", generated, config.max_failed_share)

@@ -32,7 +32,6 @@ class ThreeTurnsSettings(GenerationSettings):
 
 @table_asset(
     TABLE,
-    settings=ThreeTurnsSettings,
     side_tables=["dialogue.failed"],
     kinds={"openai", "image"},
     deps=[instructions],
@@ -40,7 +39,7 @@ class ThreeTurnsSettings(GenerationSettings):
 )
 def three_turns(
     context: dg.AssetExecutionContext,
-    settings: ThreeTurnsSettings,
+    config: ThreeTurnsSettings,
     warehouse: dg.ResourceParam[Warehouse],
     llm: dg.ResourceParam[Gateway],
     image_store: dg.ResourceParam[ImageStore],
@@ -89,5 +88,5 @@ def three_turns(
         context, llm, TABLE, prompt("convbench/write_turns"), asks, read, lambda _: TURNS_SCHEMA
     )
     return write_generated(
-        warehouse, TABLE, written, settings.max_failed_share, image_store=image_store
+        warehouse, TABLE, written, config.max_failed_share, image_store=image_store
     )

@@ -10,17 +10,17 @@ import dagster as dg
 from pydantic import Field
 
 from assets.common.automation import WHEN_READY
+from assets.common.settings import AssetConfig
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.dialogue.three_turns import three_turns
 from methods.convbench.drafting import CAPABILITIES, categories_of
 from resources.embedding.embedder import Embedder
-from resources.settings.asset_settings import Settings
 from resources.warehouse import Warehouse
 
 TABLE = "dialogue.turn_categories"
 
 
-class TurnCategoriesSettings(Settings):
+class TurnCategoriesSettings(AssetConfig):
     """How like two names of tasks are that are one category."""
 
     tau: float = Field(
@@ -30,13 +30,12 @@ class TurnCategoriesSettings(Settings):
 
 @table_asset(
     TABLE,
-    settings=TurnCategoriesSettings,
     kinds={"pytorch"},
     deps=[three_turns],
     automation_condition=WHEN_READY,
 )
 def turn_categories(
-    settings: TurnCategoriesSettings,
+    config: TurnCategoriesSettings,
     warehouse: dg.ResourceParam[Warehouse],
     embedder: dg.ResourceParam[Embedder],
 ) -> dg.MaterializeResult:
@@ -47,7 +46,7 @@ def turn_categories(
         counts[CAPABILITIES[row["turn"] - 1]][row["name"]] = row["n_turns"]
     rows, details = [], {}
     for capability, names in counts.items():
-        categorized = categories_of(names, embedder.encode(list(names)), settings.tau)
+        categorized = categories_of(names, embedder.encode(list(names)), config.tau)
         rows += [{"capability": capability, **named._asdict()} for named in categorized]
         details[f"names of {capability}"] = len(names)
         details[f"categories of {capability}"] = len({named.category for named in categorized})

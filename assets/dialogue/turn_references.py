@@ -47,7 +47,6 @@ class TurnReferencesSettings(GenerationSettings):
 
 @table_asset(
     TABLE,
-    settings=TurnReferencesSettings,
     side_tables=[LOSSES],
     kinds={"openai", "image"},
     deps=[three_turns],
@@ -55,7 +54,7 @@ class TurnReferencesSettings(GenerationSettings):
 )
 def turn_references(
     context: dg.AssetExecutionContext,
-    settings: TurnReferencesSettings,
+    config: TurnReferencesSettings,
     warehouse: dg.ResourceParam[Warehouse],
     llm: dg.ResourceParam[Gateway],
     image_store: dg.ResourceParam[ImageStore],
@@ -89,7 +88,7 @@ def turn_references(
     ]
     failed = [lost for _, lost in written if lost is not None]
     lost = Counter(row["reason"] for row in failed)
-    require_few_lost(TABLE, "conversations", lost, len(items), settings.max_failed_share, usage)
+    require_few_lost(TABLE, "conversations", lost, len(items), config.max_failed_share, usage)
     table, losses = rows_to_arrow(TABLE, rows), rows_to_arrow(LOSSES, failed)
     warehouse.replace_all([Write(TABLE, table, {}), Write(LOSSES, losses, {"stage": STAGE})])
     details = {

@@ -11,8 +11,8 @@ from typing import Any
 import dagster as dg
 from pydantic import Field
 
-from assets.common.apart import Apart
 from assets.common.automation import SHARDS, when_changed
+from assets.common.isolation import Isolation
 from assets.common.progress import show_progress
 from assets.common.tables import table_asset
 from assets.evaluate.contestants import ImportedPredictions, Letters, contestants, why_not
@@ -63,7 +63,6 @@ class AnswersSettings(EvaluationSettings):
 
 @table_asset(
     "evaluate.answers",
-    settings=AnswersSettings,
     side_tables=["evaluate.extractions", "evaluate.failed", "evaluate.missing"],
     kinds={"openai"},
     deps=[releases, predictions],
@@ -71,11 +70,10 @@ class AnswersSettings(EvaluationSettings):
 )
 def answers(
     context: dg.AssetExecutionContext,
-    settings: AnswersSettings,
+    config: AnswersSettings,
     warehouse: dg.ResourceParam[Warehouse],
     llm: dg.ResourceParam[Gateway],
     benchmarks: dg.ResourceParam[Benchmarks],
-    apart: Apart,
 ) -> dg.MaterializeResult:
     """What each contestant answers to whatever the benchmark asks of each item.
 
@@ -83,18 +81,19 @@ def answers(
     its earlier rows and does not stop the others; `evaluate.missing` names it. Replies that are no
     answers are the model's own: they are kept, and count in its scores.
     """
-    models = llm.profile.evaluate if settings.models is None else settings.models
+    isolation = Isolation("evaluate.answers")
+    models = llm.profile.evaluate if config.models is None else config.models
     runs = []
     not_run = []
     # A name that models.yaml does not have is a wrong setting, and no trouble of a release.
     for asks in filter(None, map(model_of, models)):
         llm.registry.model(asks)
-    for release in releases_in_force(warehouse, benchmarks, settings.also_on):
-        with apart.release(release.release_id):
+    for release in releases_in_force(warehouse, benchmarks, config.also_on):
+        with isolation.release(release.release_id):
             for name in release.benchmark.extractor_prompts:
                 prompt(name)
             items = items_of(warehouse, release.release_id)
-            letters = Letters(settings.seed, label_of(release.benchmark))
+            letters = Letters(config.seed, label_of(release.benchmark))
             why = {name: why_not(name, items, letters) for name in filter(is_asked, models)}
             not_run += [
                 f"{name} on {release.release_id}: {reason}"
@@ -107,14 +106,14 @@ def answers(
                 (release, AnswerRun(contestant, item)) for item in items for contestant in asked
             ]
     imported = imported_hashes(warehouse)
-    runs += _imported(warehouse, benchmarks, settings.models, apart)
+    runs += _imported(warehouse, benchmarks, config.models, isolation)
 
     async def converse(calls: ModelCalls, place: int) -> Answered | None:
         release, run = runs[place]
-        if release.release_id in apart.lost:
+        if release.release_id in isolation.lost:
             return None
-        with apart.release(release.release_id, asking=True):
-            policy = _permitted(release.benchmark, settings.context_policy)
+        with isolation.release(release.release_id, asking=True):
+            policy = _permitted(release.benchmark, config.context_policy)
             return await answer_item(calls, release.benchmark, run, llm.profile.extractor, policy)
         return None
 
@@ -132,7 +131,7 @@ def answers(
         (release, run, answered)
         for (release, run), answered in zip(runs, conversations, strict=True)
         if answered is not None
-        and release.release_id not in apart.lost
+        and release.release_id not in isolation.lost
         and before.get(place := (release.release_id, run.contestant.name)) == imported.get(place)
     ]
     for release, run, answered in taken:
@@ -150,20 +149,23 @@ def answers(
     counted: dict[str, Any] = {status: statuses[status] for status in ("refused", *NO_ANSWER)}
     if not_run:
         counted["not run"] = "; ".join(not_run)
-    if settings.context_policy != "fail":
+    if config.context_policy != "fail":
         left_out = sum(
             bool(row["turns_left_out"] or row["images_left_out"])
             for *_, answered in taken
             for row in answered.answers
         )
-        counted |= {"shortened": left_out, "context policy": _told(runs, settings.context_policy)}
-    return write_results(
+        counted |= {"shortened": left_out, "context policy": _told(runs, config.context_policy)}
+    return isolation.finish(
         warehouse,
-        results,
-        settings.max_failed_share,
-        usage,
-        counted,
-        only_these=settings.models is not None,
+        write_results(
+            warehouse,
+            results,
+            config.max_failed_share,
+            usage,
+            counted,
+            only_these=config.models is not None,
+        ),
     )
 
 
@@ -179,7 +181,7 @@ def is_asked(name: str) -> bool:
 
 
 def _imported(
-    warehouse: Warehouse, benchmarks: Benchmarks, models: Sequence[str] | None, apart: Apart
+    warehouse: Warehouse, benchmarks: Benchmarks, models: Sequence[str] | None, isolation: Isolation
 ) -> list[tuple[Released, AnswerRun]]:
     """The imported predictions on every release, in force or not; of `models` alone if some are named.
 
@@ -189,7 +191,7 @@ def _imported(
     wanted = None if models is None else {name for name in models if is_file(name)}
     known = set()
     for release in releases_named(warehouse, benchmarks, imported_releases(warehouse)):
-        with apart.release(release.release_id):
+        with isolation.release(release.release_id):
             items = items_of(warehouse, release.release_id)
             for name, texts in imported_texts(warehouse, release.release_id).items():
                 known.add(name)

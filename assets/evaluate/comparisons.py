@@ -7,8 +7,8 @@ is compared, and how, is `methods/evaluation/ranking.py`.
 import dagster as dg
 from pydantic import Field
 
-from assets.common.apart import Apart
 from assets.common.automation import WHEN_READY
+from assets.common.isolation import Isolation
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.observations import observations
 from assets.evaluate.observed import ScoringSettings, slices
@@ -35,17 +35,15 @@ class ComparisonsSettings(ScoringSettings):
 
 @table_asset(
     "evaluate.comparisons",
-    settings=ComparisonsSettings,
     version="2",
     side_tables=["evaluate.ranks", PARTS],
     deps=[observations],
     automation_condition=WHEN_READY,
 )
 def comparisons(
-    settings: ComparisonsSettings,
+    config: ComparisonsSettings,
     warehouse: dg.ResourceParam[Warehouse],
     benchmarks: dg.ResourceParam[Benchmarks],
-    apart: Apart,
 ) -> dg.MaterializeResult:
     """Difference of each two models with its interval, p of the same test, and p after Holm.
 
@@ -55,18 +53,19 @@ def comparisons(
     it is marked whether a model, or one of its family, judged or wrote the release. Where items have
     abilities, models are compared on each of these, too: `evaluate.ability_comparisons`.
     """
+    isolation = Isolation("evaluate.comparisons")
     pairs, ranks, parts = [], [], []
     families = load_registry().families
     writers: dict[str, list[str]] = {}
-    for slice_ in slices(warehouse, benchmarks, settings.panel, apart):
+    for slice_ in slices(warehouse, benchmarks, config.panel, isolation):
         judges = [member.judge for member in slice_.members or [slice_]]
         if slice_.release_id not in writers:
             writers[slice_.release_id] = writers_of(warehouse, slice_.release_id)
-        with apart.release(slice_.release_id):
+        with isolation.release(slice_.release_id):
             compared, ranked = compare(
                 slice_.benchmark.metrics,
                 slice_.observed,
-                least_coverage=settings.least_coverage,
+                least_coverage=config.least_coverage,
             )
             pairs += [{**slice_.columns, **row} for row in compared]
             for row in ranked:
@@ -87,4 +86,4 @@ def comparisons(
             Write(PARTS, rows_to_arrow(PARTS, parts), {}),
         ]
     )
-    return report(table)
+    return isolation.finish(warehouse, report(table))

@@ -8,8 +8,8 @@ from typing import Any
 
 import dagster as dg
 
-from assets.common.apart import Apart
 from assets.common.automation import WHEN_READY
+from assets.common.isolation import Isolation
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.observations import observations
 from assets.evaluate.observed import ScoringSettings, slices_of
@@ -21,15 +21,13 @@ from resources.warehouse import Warehouse
 
 @table_asset(
     "evaluate.error_attribution",
-    settings=ScoringSettings,
     deps=[observations],
     automation_condition=WHEN_READY,
 )
 def error_attribution(
-    settings: ScoringSettings,
+    config: ScoringSettings,
     warehouse: dg.ResourceParam[Warehouse],
     benchmarks: dg.ResourceParam[Benchmarks],
-    apart: Apart,
 ) -> dg.MaterializeResult:
     """How many of a model's errors in reasoning and creation go when the turns before are given, how
     many right answers are lost, and the net in points of the win rate with p; of all items and by task.
@@ -37,6 +35,7 @@ def error_attribution(
     Errors go by chance, too: what was given is a cause where `verdict` is `gain`. Benchmarks without
     such settings have no rows.
     """
+    isolation = Isolation("evaluate.error_attribution")
     rows: list[dict[str, Any]] = []
     observed = warehouse.select(
         "evaluate.observations",
@@ -50,20 +49,23 @@ def error_attribution(
         if release["benchmark"] not in benchmarks:
             continue
         benchmark = benchmarks[release["benchmark"]]
-        with apart.release(release["release_id"]):
-            for slice_ in slices_of(warehouse, benchmark, release["release_id"], settings.panel):
+        with isolation.release(release["release_id"]):
+            for slice_ in slices_of(warehouse, benchmark, release["release_id"], config.panel):
                 followed = attribution_rows(slice_.observed)
                 rows += [{**slice_.columns, **row} for row in followed]
     table = rows_to_arrow("evaluate.error_attribution", rows)
     warehouse.replace("evaluate.error_attribution", table)
     whole = [row for row in rows if not row["subset_label"]]
-    return report(
-        table,
-        {
-            "releases": len({row["release_id"] for row in rows}),
-            "causes named": sum(
-                row["verdict"] == "gain" and row["change"] != LATER_TURN for row in whole
-            ),
-            "most items left out": max((row["n_left_out"] for row in whole), default=0),
-        },
+    return isolation.finish(
+        warehouse,
+        report(
+            table,
+            {
+                "releases": len({row["release_id"] for row in rows}),
+                "causes named": sum(
+                    row["verdict"] == "gain" and row["change"] != LATER_TURN for row in whole
+                ),
+                "most items left out": max((row["n_left_out"] for row in whole), default=0),
+            },
+        ),
     )

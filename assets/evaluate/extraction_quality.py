@@ -9,8 +9,9 @@ from collections.abc import Mapping, Sequence
 import dagster as dg
 from pydantic import Field
 
-from assets.common.apart import Apart
 from assets.common.automation import WHEN_EVALUATED
+from assets.common.isolation import Isolation
+from assets.common.settings import AssetConfig
 from assets.evaluate.extraction_queue import extraction_queue, letters_by_people
 from assets.evaluate.findings import Found, Row, analysis, rows_of
 from assets.evaluate.observations import observations
@@ -25,7 +26,6 @@ from methods.evaluation.judging import RULE
 from methods.evaluation.metrics import Scored
 from methods.markdown import code, table
 from resources.review.store import ReviewStore
-from resources.settings.asset_settings import Settings
 from resources.warehouse import Warehouse
 
 SHOWN = (("read", "rule"), ("read", "compat_rule"), ("read", "extractor"), ("none", "strict"))
@@ -33,7 +33,7 @@ SHOWN = (("read", "rule"), ("read", "compat_rule"), ("read", "extractor"), ("non
 SHARES = ("by rule", "by VLMEvalKit's rules", "by extractor", "no choice")
 
 
-class ExtractionQualitySettings(Settings):
+class ExtractionQualitySettings(AssetConfig):
     """How the figures are computed: the same readings give the same numbers."""
 
     seed: int = Field(0, description="Seed of the resampling.")
@@ -51,18 +51,16 @@ class ExtractionQualitySettings(Settings):
         "score": "metric under this reader",
         "difference": "score of the reader less that of `other`, on the units that both have",
     },
-    settings=ExtractionQualitySettings,
     kinds={"scipy"},
     # `review/approved` is materialized after decisions of people.
     deps=[observations, second_readings, extraction_queue, approved],
     automation_condition=WHEN_EVALUATED,
 )
 def extraction_quality(
-    settings: ExtractionQualitySettings,
+    config: ExtractionQualitySettings,
     warehouse: dg.ResourceParam[Warehouse],
     review_store: dg.ResourceParam[ReviewStore],
     benchmarks: dg.ResourceParam[Benchmarks],
-    apart: Apart,
 ) -> Found:
     """Who read which share of the letters, whether readers agree, what the extractor does to scores.
 
@@ -74,23 +72,24 @@ def extraction_quality(
     `judge` is the reader: `rule`, `extractor`, `strict` (by rule, else by the extractor), `compat_rule`
     and `compat` (VLMEvalKit's).
     """
+    isolation = Isolation("evaluate.extraction_quality")
     people, n_apart = letters_by_people(review_store)
     rows: list[Row] = []
     for release in answered_choices(warehouse, benchmarks):
         named = {"benchmark": release.benchmark.name, "release_id": release.release_id}
-        with apart.release(release.release_id):
+        with isolation.release(release.release_id):
             figures = reading_findings(
                 release.benchmark.metrics,
                 [reading.answer for reading in readings_on(warehouse, release)],
                 _observed(warehouse, release),
                 people,
-                seed=settings.seed,
-                n_resamples=settings.n_resamples,
+                seed=config.seed,
+                n_resamples=config.n_resamples,
             )
-            rows += rows_of(figures, named, settings.seed)
+            rows += rows_of(figures, named, config.seed)
     shown = {"shares": _shares(rows)} if rows else {"note": NO_CHOICES}
     counted = {"read by people": len(people), "people disagree": n_apart}
-    return Found(rows, {**counted, **shown})
+    return Found(rows, {**counted, **shown}, isolation)
 
 
 def _observed(warehouse: Warehouse, release: Released) -> Mapping[str, Sequence[Scored]]:

@@ -9,8 +9,9 @@ from collections import Counter
 import dagster as dg
 from pydantic import Field
 
-from assets.common.apart import Apart
 from assets.common.automation import WHEN_READY
+from assets.common.isolation import Isolation
+from assets.common.settings import AssetConfig
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.answers import answers
 from assets.evaluate.read_answers import NO_CHOICES, answered_choices, readings_on
@@ -22,11 +23,10 @@ from methods.evaluation.contestants import is_model
 from methods.review import queue_item
 from methods.review.ratings import CHOSEN, agreed_labels, ratings_of
 from resources.review.store import ReviewStore
-from resources.settings.asset_settings import Settings
 from resources.warehouse import Warehouse
 
 
-class ExtractionQueueSettings(Settings):
+class ExtractionQueueSettings(AssetConfig):
     """How many answers people read, and the seed they are drawn by."""
 
     n_answers: int = Field(
@@ -40,31 +40,30 @@ class ExtractionQueueSettings(Settings):
 
 @table_asset(
     "evaluate.extraction_queue",
-    settings=ExtractionQueueSettings,
     deps=[answers],
     automation_condition=WHEN_READY,
 )
 def extraction_queue(
-    settings: ExtractionQueueSettings,
+    config: ExtractionQueueSettings,
     warehouse: dg.ResourceParam[Warehouse],
     review_store: dg.ResourceParam[ReviewStore],
     benchmarks: dg.ResourceParam[Benchmarks],
-    apart: Apart,
 ) -> dg.MaterializeResult:
     """Answers to multiple-choice questions for people to read the letter of, a few of each model.
 
     An item says neither which model answered nor what was read, and no letter is chosen in it.
     """
+    isolation = Isolation("evaluate.extraction_queue")
     rows: dict[str, Row] = {}
     strata: Counter[str] = Counter()
     for release in answered_choices(warehouse, benchmarks, in_force=True):
-        with apart.release(release.release_id):
+        with isolation.release(release.release_id):
             readings = readings_on(warehouse, release, with_second=False)
             read = (reading.answer for reading in readings)
             sample = drawn(
                 (answer for answer in read if is_model(answer.model)),
-                settings.n_answers,
-                settings.seed,
+                config.n_answers,
+                config.seed,
                 lambda answer: (answer.model, answer.stratum),
             )
             strata.update(answer.stratum for answer in sample)
@@ -75,7 +74,10 @@ def extraction_queue(
     queue = warehouse.select("evaluate.extraction_queue", order="item_id").to_pylist()
     changes = review_store.update_queue([queue_item(row) for row in queue], [QUEUED_KIND])
     shown = {f"drawn: {stratum}": n for stratum, n in sorted(strata.items())}
-    return report(table, {**shown, **changes._asdict(), **({} if rows else {"note": NO_CHOICES})})
+    return isolation.finish(
+        warehouse,
+        report(table, {**shown, **changes._asdict(), **({} if rows else {"note": NO_CHOICES})}),
+    )
 
 
 def letters_by_people(review_store: ReviewStore) -> tuple[dict[str, str], int]:

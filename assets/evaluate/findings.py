@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import dagster as dg
 
+from assets.common.isolation import Isolation
 from assets.common.tables import report, rows_to_arrow, table_asset
 from methods.evaluation.findings import Finding
 from methods.evaluation.statistics.estimates import PERCENTILES
@@ -21,10 +22,14 @@ Row = dict[str, Any]
 
 
 class Found(NamedTuple):
-    """The rows of an analysis in the order that they are read in, and what the UI shows beside them."""
+    """The rows of an analysis in the order that they are read in, and what the UI shows beside them.
+
+    `isolation` is that of an analysis that isolates releases.
+    """
 
     rows: list[Row]
     details: Row
+    isolation: Isolation | None = None
 
 
 def rows_of(
@@ -51,13 +56,13 @@ def analysis(
     """Decorator for an analysis: `evaluate/<name>` is its asset, and the view of its findings.
 
     `measures` are those of its findings and what they mean: the UI shows them below the docstring.
-    `spec` is that of `table_asset`: what it reads (`deps`), its settings, when it is run.
+    `spec` is that of `table_asset`: what it reads (`deps`), when it is run.
     """
 
     def decorate(function: Callable[..., Found]) -> dg.AssetsDefinition:
         @wraps(function)
         def measured(**given: Any) -> dg.MaterializeResult:
-            rows, details = function(**given)
+            rows, details, isolation = function(**given)
             unknown = {row["measure"] for row in rows} - measures.keys()
             if unknown:
                 raise ValueError(f"evaluate/{name} does not say what it measures: {unknown}")
@@ -65,8 +70,11 @@ def analysis(
             table = rows_to_arrow(TABLE, placed)
             warehouse: Warehouse = given["warehouse"]
             warehouse.replace(TABLE, table, {"analysis": name})
-            return report(table, details)
+            result = report(table, details)
+            return isolation.finish(warehouse, result) if isolation else result
 
+        # Dagster reads the annotations of the function that `wraps` names.
+        function.__annotations__["return"] = dg.MaterializeResult
         lines = [f"- `{measure}`: {meaning}" for measure, meaning in measures.items()]
         measured.__doc__ = "\n".join([inspect.getdoc(function) or "", "", *lines])
         return table_asset(f"evaluate.{name}", side_tables=[TABLE], **spec)(measured)

@@ -10,8 +10,9 @@ from typing import Any
 import dagster as dg
 from pydantic import Field
 
-from assets.common.apart import Apart
 from assets.common.automation import WHEN_READY
+from assets.common.isolation import Isolation
+from assets.common.settings import AssetConfig
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.observations import observations
 from assets.evaluate.right_items import RightItems, right_items
@@ -19,14 +20,13 @@ from methods.benchmarks import Benchmarks
 from methods.choice.filters import TEXT_ONLY, WRONG_ITEM, Filtered, Flagged, text_only, wrong_items
 from methods.evaluation.contestants import NO_IMAGES, ablation_of
 from methods.ids import canonical_json
-from resources.settings.asset_settings import Settings
 from resources.warehouse import Warehouse, Write
 
 Row = dict[str, Any]
 NOTHING = "No release of a benchmark with right and wrong answers has observations."
 
 
-class FilterSettings(Settings):
+class FilterSettings(AssetConfig):
     """Which models each filter asks, and how many results an item needs."""
 
     text_only_models: list[str] = Field(
@@ -44,29 +44,28 @@ class FilterSettings(Settings):
 
 @table_asset(
     "evaluate.flagged_items",
-    settings=FilterSettings,
     side_tables=["evaluate.filters"],
     deps=[observations],
     automation_condition=WHEN_READY,
 )
 def flagged_items(
-    settings: FilterSettings,
+    config: FilterSettings,
     warehouse: dg.ResourceParam[Warehouse],
     benchmarks: dg.ResourceParam[Benchmarks],
-    apart: Apart,
 ) -> dg.MaterializeResult:
     """Items that most models have right without the picture, and items that no model has right.
 
     With the evidence: the models by outcome, and what they answered. Where a filter has too few models
     nothing is flagged, and `evaluate.filters` says why.
     """
+    isolation = Isolation("evaluate.flagged_items")
     summaries: list[Row] = []
     rows: list[Row] = []
-    for right in right_items(warehouse, benchmarks, apart):
-        with apart.release(right.slice.release_id):
-            for name, filtered in _filtered(right, settings).items():
+    for right in right_items(warehouse, benchmarks, isolation):
+        with isolation.release(right.slice.release_id):
+            for name, filtered in _filtered(right, config).items():
                 where = {**right.slice.columns, "filter": name}
-                summaries.append({**where, **_summary(filtered), "min_models": settings.min_models})
+                summaries.append({**where, **_summary(filtered), "min_models": config.min_models})
                 rows += [{**where, **row} for row in _rows(warehouse, right, filtered)]
     table = rows_to_arrow("evaluate.flagged_items", rows)
     summary = rows_to_arrow("evaluate.filters", summaries)
@@ -76,14 +75,17 @@ def flagged_items(
     sentences = [
         f"{row['release_id']}, {row['filter']}: {row['why']}" for row in summaries if row["why"]
     ]
-    return report(
-        table,
-        {
-            "releases": len({row["release_id"] for row in summaries}),
-            "undecided": sum(row["n_undecided"] for row in summaries),
-            **({"nothing flagged": sentences} if sentences else {}),
-            **({} if summaries else {"note": NOTHING}),
-        },
+    return isolation.finish(
+        warehouse,
+        report(
+            table,
+            {
+                "releases": len({row["release_id"] for row in summaries}),
+                "undecided": sum(row["n_undecided"] for row in summaries),
+                **({"nothing flagged": sentences} if sentences else {}),
+                **({} if summaries else {"note": NOTHING}),
+            },
+        ),
     )
 
 

@@ -10,8 +10,9 @@ from typing import Any
 import dagster as dg
 from pydantic import Field
 
-from assets.common.apart import Apart
 from assets.common.automation import WHEN_READY
+from assets.common.isolation import Isolation
+from assets.common.settings import AssetConfig
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.flagged_items import NOTHING
 from assets.evaluate.observations import observations
@@ -19,13 +20,12 @@ from assets.evaluate.right_items import RightItems, right_items
 from methods.benchmarks import Benchmarks
 from methods.evaluation.outcomes import right_matrix
 from methods.evaluation.statistics.item_analysis import item_statistics as classical
-from resources.settings.asset_settings import Settings
 from resources.warehouse import Warehouse
 
 Row = dict[str, Any]
 
 
-class ItemStatisticsSettings(Settings):
+class ItemStatisticsSettings(AssetConfig):
     """How many models it takes for a flag."""
 
     min_models: int = Field(
@@ -35,29 +35,28 @@ class ItemStatisticsSettings(Settings):
 
 @table_asset(
     "evaluate.item_statistics",
-    settings=ItemStatisticsSettings,
     kinds={"numpy"},
     deps=[observations],
     automation_condition=WHEN_READY,
 )
 def item_statistics(
-    settings: ItemStatisticsSettings,
+    config: ItemStatisticsSettings,
     warehouse: dg.ResourceParam[Warehouse],
     benchmarks: dg.ResourceParam[Benchmarks],
-    apart: Apart,
 ) -> dg.MaterializeResult:
     """Difficulty and discrimination of each item of a benchmark with right and wrong answers.
 
     Over the models alone: what stands beside them (baselines, models without images) does not count.
     """
+    isolation = Isolation("evaluate.item_statistics")
     rows: list[Row] = []
-    for right in right_items(warehouse, benchmarks, apart):
-        with apart.release(right.slice.release_id):
-            rows += _rows(right, settings)
+    for right in right_items(warehouse, benchmarks, isolation):
+        with isolation.release(right.slice.release_id):
+            rows += _rows(right, config)
     table = rows_to_arrow("evaluate.item_statistics", rows)
     warehouse.replace("evaluate.item_statistics", table)
     flags = Counter(flag for row in rows for flag in row["flags"])
-    return report(table, flags if rows else {"note": NOTHING})
+    return isolation.finish(warehouse, report(table, flags if rows else {"note": NOTHING}))
 
 
 def _rows(each: RightItems, settings: ItemStatisticsSettings) -> Iterator[Row]:

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from assets.common.automation import WHEN_EVALUATED
 from assets.common.previews import picture
+from assets.common.settings import AssetConfig
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.judgments import judgments
 from assets.evaluate.score_queue import score_queue, scores_by_people
@@ -15,13 +16,12 @@ from assets.review import approved
 from methods.review.agreement import JudgeScore, judge_rows
 from resources.reports.agreement_plot import agreement_png
 from resources.review.store import ReviewStore
-from resources.settings.asset_settings import Settings
 from resources.warehouse import Warehouse
 
 NOBODY = "Nobody has scored an answer that the score queue holds now."
 
 
-class JudgeAgreementSettings(Settings):
+class JudgeAgreementSettings(AssetConfig):
     """The bootstrap's seed: the same scores give the same intervals."""
 
     seed: int = Field(0, description="Seed of the bootstrap.")
@@ -29,14 +29,13 @@ class JudgeAgreementSettings(Settings):
 
 @table_asset(
     "evaluate.judge_agreement",
-    settings=JudgeAgreementSettings,
     kinds={"scipy"},
     # `review/approved` is materialized after decisions of people.
     deps=[score_queue, judgments, approved],
     automation_condition=WHEN_EVALUATED,
 )
 def judge_agreement(
-    settings: JudgeAgreementSettings,
+    config: JudgeAgreementSettings,
     warehouse: dg.ResourceParam[Warehouse],
     review_store: dg.ResourceParam[ReviewStore],
 ) -> dg.MaterializeResult:
@@ -45,7 +44,7 @@ def judge_agreement(
     People's scores are those of round 1, given without knowledge of each other's.
     """
     judged = [JudgeScore(**row) for row in warehouse.read("evaluate/judged_scores").to_pylist()]
-    rows = judge_rows(scores_by_people(review_store), judged, seed=settings.seed)
+    rows = judge_rows(scores_by_people(review_store), judged, seed=config.seed)
     table = rows_to_arrow("evaluate.judge_agreement", rows)
     warehouse.replace("evaluate.judge_agreement", table)
     plot = agreement_png(rows)

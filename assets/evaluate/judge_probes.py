@@ -12,10 +12,11 @@ from typing import Any, NamedTuple, get_args
 import dagster as dg
 from pydantic import Field
 
-from assets.common.apart import Apart
 from assets.common.automation import WHEN_READY
+from assets.common.isolation import Isolation
 from assets.common.losses import reasons
 from assets.common.progress import show_progress
+from assets.common.settings import AssetConfig
 from assets.common.table_rows import map_of
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.inference import PARAMS
@@ -75,7 +76,6 @@ from methods.pairwise.comparing import first_place_share, requests
 from methods.words import is_chinese
 from resources.llm.gateway import Gateway
 from resources.llm.model_calls import ModelCalls
-from resources.settings.asset_settings import Settings
 from resources.warehouse import Warehouse, Write
 
 TABLE, ASKED = "evaluate.judge_probes", "evaluate.probe_judgments"
@@ -83,7 +83,7 @@ NO_JUDGE = "No judge of the profile has judged an answer on a release in force."
 Row = dict[str, Any]
 
 
-class JudgeProbesSettings(Settings):
+class JudgeProbesSettings(AssetConfig):
     """What shifts are worth finding, and how many answers are asked about: what that takes, or less."""
 
     RETIRED = frozenset({"n_resamples"})
@@ -162,7 +162,6 @@ Scores = dict[tuple[str, str], dict[tuple[str | int, ...], tuple[_Answer, list[f
 
 @table_asset(
     TABLE,
-    settings=JudgeProbesSettings,
     side_tables=[ASKED],
     kinds={"openai"},
     deps=[judgments, observations],
@@ -170,11 +169,10 @@ Scores = dict[tuple[str, str], dict[tuple[str | int, ...], tuple[_Answer, list[f
 )
 def judge_probes(
     context: dg.AssetExecutionContext,
-    settings: JudgeProbesSettings,
+    config: JudgeProbesSettings,
     warehouse: dg.ResourceParam[Warehouse],
     llm: dg.ResourceParam[Gateway],
     benchmarks: dg.ResourceParam[Benchmarks],
-    apart: Apart,
 ) -> dg.MaterializeResult:
     """How far each judge's verdicts shift, in points or wins, under what should not shift them.
 
@@ -190,6 +188,7 @@ def judge_probes(
     shift worth finding), or `open`; `detectable` is what would be found on these answers.
     No score rests on it. Judges of the profile are probed on releases in force; other rows stay.
     """
+    isolation = Isolation(TABLE)
     judges = llm.profile.judges
     releases = [
         release
@@ -199,17 +198,15 @@ def judge_probes(
     scores: dict[str, Scores] = {}
     probes: list[_Probe] = []
     for release in releases:
-        with apart.release(release.release_id):
+        with isolation.release(release.release_id):
             scores[release.release_id] = _scores(warehouse, release, judges)
-            probes += list(
-                _probes(warehouse, release, scores[release.release_id], judges, settings)
-            )
+            probes += list(_probes(warehouse, release, scores[release.release_id], judges, config))
 
     async def ask(calls: ModelCalls, place: int) -> Judged | None:
         probe = probes[place]
-        if probe.release.release_id in apart.lost:
+        if probe.release.release_id in isolation.lost:
             return None
-        with apart.release(probe.release.release_id, asking=True):
+        with isolation.release(probe.release.release_id, asking=True):
             if probe.asked is None:
                 benchmark = probe.release.benchmark
                 return await judge_place(calls, benchmark, probe.run, probe.place, probe.known)
@@ -232,11 +229,11 @@ def judge_probes(
     families = llm.registry.families
     rows: list[Row] = []
     for release in releases:
-        if release.release_id in apart.lost:
+        if release.release_id in isolation.lost:
             continue
-        with apart.release(release.release_id):
+        with isolation.release(release.release_id):
             of_release = scores[release.release_id]
-            sought = _Sought(release, of_release, judges, settings)
+            sought = _Sought(release, of_release, judges, config)
             by_judge: dict[str, list[Row]] = {}
             for row in (
                 *_planted_rows(warehouse, release, of_release, asked, sought),
@@ -245,7 +242,7 @@ def judge_probes(
             ):
                 by_judge.setdefault(row["judge"], []).append(row)
             for of_judge in by_judge.values():
-                rows += with_verdicts(of_judge, settings.alpha)
+                rows += with_verdicts(of_judge, config.alpha)
     arrow = rows_to_arrow(TABLE, rows)
     named = {"release_id": [release.release_id for release in releases], "judge": list(judges)}
     warehouse.replace_all(
@@ -253,10 +250,13 @@ def judge_probes(
     )
     lost = Counter(row["reason"] for row in asked if row["reason"])
     shown = {"failed": lost.total(), **reasons(lost)}
-    return report(
-        arrow,
-        {**shown, "shifts": _shifts(rows)} if rows else {**shown, "note": NO_JUDGE},
-        usage=usage,
+    return isolation.finish(
+        warehouse,
+        report(
+            arrow,
+            {**shown, "shifts": _shifts(rows)} if rows else {**shown, "note": NO_JUDGE},
+            usage=usage,
+        ),
     )
 
 

@@ -11,8 +11,8 @@ from itertools import combinations, groupby
 import dagster as dg
 from pydantic import Field
 
-from assets.common.apart import Apart
 from assets.common.automation import WHEN_EVALUATED
+from assets.common.isolation import Isolation
 from assets.evaluate.findings import Found, Row, analysis, rows_of
 from assets.evaluate.human_scores import human_scores, imported_scores
 from assets.evaluate.observations import observations
@@ -91,18 +91,16 @@ class JudgeQualitySettings(ScoringSettings):
         "variance_share_interaction": "what is of their disagreement on answers",
         "variance_share_replicate": "what is noise",
     },
-    settings=JudgeQualitySettings,
     kinds={"scipy"},
     # `review/approved` is materialized after decisions of people.
     deps=[observations, score_queue, approved, human_scores],
     automation_condition=WHEN_EVALUATED,
 )
 def judge_quality(
-    settings: JudgeQualitySettings,
+    config: JudgeQualitySettings,
     warehouse: dg.ResourceParam[Warehouse],
     review_store: dg.ResourceParam[ReviewStore],
     benchmarks: dg.ResourceParam[Benchmarks],
-    apart: Apart,
 ) -> Found:
     """Agreement, distribution, length, replicates and shares of variance of each judge's scores.
 
@@ -119,13 +117,14 @@ def judge_quality(
     - `variance_share_item` is what a judge should see; `_judge` is strictness, which changes no order,
       `_interaction` disagreement on answers, `_replicate` noise that more replicates would average out.
     """
+    isolation = Isolation("evaluate.judge_quality")
     people = _people(warehouse, review_store)
     sides = _sides(warehouse)
     rows = []
     for release_id, of_release in groupby(
-        slices(warehouse, benchmarks, settings.panel, apart), key=lambda slice_: slice_.release_id
+        slices(warehouse, benchmarks, config.panel, isolation), key=lambda slice_: slice_.release_id
     ):
-        with apart.release(release_id):
+        with isolation.release(release_id):
             by_origin = {
                 INTERNAL: people.get(release_id, {}),
                 EXTERNAL: imported_scores(warehouse, release_id),
@@ -134,11 +133,11 @@ def judge_quality(
             beside = Beside(lengths, by_origin, sides.get(release_id, {}))
             for slice_ in of_release:
                 if slice_.judge != RULE:
-                    rows += _rows(slice_, beside, settings)
+                    rows += _rows(slice_, beside, config)
     shown: Row = {**_main_figures(rows, benchmarks)} if rows else {"note": NO_JUDGE}
-    if unknown := sorted(set(settings.critics) - {row["judge"] for row in rows}):
+    if unknown := sorted(set(config.critics) - {row["judge"] for row in rows}):
         shown["critics that have judged nothing"] = unknown
-    return Found(rows, shown)
+    return Found(rows, shown, isolation)
 
 
 def _rows(judge: Slice, beside: Beside, settings: JudgeQualitySettings) -> list[Row]:

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import dagster as dg
 from pydantic import Field
 
-from assets.common.apart import Apart
 from assets.common.automation import WHEN_READY
+from assets.common.isolation import Isolation
 from assets.common.progress import show_progress
 from assets.common.tables import table_asset
 from assets.evaluate.answers import answers
@@ -41,7 +41,6 @@ class JudgmentsSettings(EvaluationSettings):
 
 @table_asset(
     "evaluate.judgments",
-    settings=JudgmentsSettings,
     side_tables=["evaluate.failed", "evaluate.missing"],
     kinds={"openai"},
     deps=[answers, releases],
@@ -49,11 +48,10 @@ class JudgmentsSettings(EvaluationSettings):
 )
 def judgments(
     context: dg.AssetExecutionContext,
-    settings: JudgmentsSettings,
+    config: JudgmentsSettings,
     warehouse: dg.ResourceParam[Warehouse],
     llm: dg.ResourceParam[Gateway],
     benchmarks: dg.ResourceParam[Benchmarks],
-    apart: Apart,
 ) -> dg.MaterializeResult:
     """What each judge of the profile says of each answer; it is never told who answered.
 
@@ -61,6 +59,7 @@ def judgments(
     judges has not judged yet: of other models, on other releases. Judgments of judges that the profile
     no longer has stay, and those of models that it no longer evaluates.
     """
+    isolation = Isolation("evaluate.judgments")
     judges = llm.profile.judges
     unjudged = [
         row
@@ -73,13 +72,13 @@ def judgments(
     versions: dict[str, str] = {}
     transcripts: dict[str, TranscriptsAsNeeded] = {}
     for release in releases_in_force(warehouse, benchmarks, waiting):
-        with apart.release(release.release_id):
+        with isolation.release(release.release_id):
             release_id = release.release_id
-            versions[release_id] = judge_version(release.benchmark, settings.images)
+            versions[release_id] = judge_version(release.benchmark, config.images)
             transcripts[release_id] = TranscriptsAsNeeded(warehouse, release_id, len(judges) + 1)
             of_release = [
                 run
-                for run in _runs(warehouse, release, judges, settings)
+                for run in _runs(warehouse, release, judges, config)
                 if run.model in llm.profile.evaluate
                 or (release_id, run.model, run.judge) in lacking
             ]
@@ -90,11 +89,11 @@ def judgments(
     async def judge(calls: ModelCalls, place: int) -> list[Said]:
         run = runs[place]
         release_id = run.release.release_id
-        if release_id not in apart.lost:
-            with apart.release(release_id, asking=True):
+        if release_id not in isolation.lost:
+            with isolation.release(release_id, asking=True):
                 read = await transcripts[release_id].of(run.model, run.item_id)
                 if read is not None:
-                    asked = JudgeRun(run.judge, run.replicate, *read, settings.images, PARAMS)
+                    asked = JudgeRun(run.judge, run.replicate, *read, config.images, PARAMS)
                     replies = await judge_item(calls, run.release.benchmark, asked)
                     return [Said.of(asked, *reply) for reply in replies]
         return []
@@ -109,7 +108,7 @@ def judgments(
     )
     results = ResultSet("evaluate.judgments")
     for run, replies in zip(runs, judged, strict=True):
-        if run.release.release_id in apart.lost:
+        if run.release.release_id in isolation.lost:
             continue
         of_model = results.of(run.release, run.model, run.judge)
         made_by: dict[str, object] = {
@@ -118,7 +117,9 @@ def judgments(
             "judge_version": versions[run.release.release_id],
         }
         _add(of_model, made_by, run.item_id, replies)
-    return write_results(warehouse, results, settings.max_failed_share, usage)
+    return isolation.finish(
+        warehouse, write_results(warehouse, results, config.max_failed_share, usage)
+    )
 
 
 class _Run(NamedTuple):

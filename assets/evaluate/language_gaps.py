@@ -10,8 +10,8 @@ from itertools import combinations
 
 import dagster as dg
 
-from assets.common.apart import Apart
 from assets.common.automation import WHEN_READY
+from assets.common.isolation import Isolation
 from assets.evaluate.findings import Found, Row, analysis, rows_of
 from assets.evaluate.observations import observations
 from assets.evaluate.observed import ScoringSettings, Slice, slices_of
@@ -34,19 +34,18 @@ from resources.warehouse import Warehouse
         "n_only_second": "items that the second alone has",
         "n_unlike": "items of both with another picture, number of choices or key",
     },
-    settings=ScoringSettings,
     version="3",
     deps=[observations],
     automation_condition=WHEN_READY,
 )
 def language_gaps(
-    settings: ScoringSettings,
+    config: ScoringSettings,
     warehouse: dg.ResourceParam[Warehouse],
     benchmarks: dg.ResourceParam[Benchmarks],
-    apart: Apart,
 ) -> Found:
     """What each model scores more in one language than in another, on the same items, with the interval
     of the difference and p by sign flips; of all items and by ability of level 2."""
+    isolation = Isolation("evaluate.language_gaps")
     rows: list[Row] = []
     unlike: dict[str, int] = {}
     n_pairs = 0
@@ -60,15 +59,15 @@ def language_gaps(
                 unlike[f"{first['release_id']} and {second['release_id']}"] = pairing.n_unlike
             continue
         n_pairs += 1
-        with apart.release(second["release_id"]):
-            rows += _rows(warehouse, benchmarks, (first, second), items, settings)
+        with isolation.release(second["release_id"]):
+            rows += _rows(warehouse, benchmarks, (first, second), items, config)
     details: Row = {"pairs of releases": n_pairs}
     if unlike:
         details["warning"] = "; ".join(
             f"{names} share {n} ids and no item: pictures, numbers of choices or keys differ"
             for names, n in unlike.items()
         )
-    return Found(rows, details)
+    return Found(rows, details, isolation)
 
 
 def _rows(

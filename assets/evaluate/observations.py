@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import dagster as dg
 import pyarrow as pa
 
-from assets.common.apart import Apart
 from assets.common.automation import WHEN_READY
+from assets.common.isolation import Isolation
 from assets.common.table_rows import ArrowRows, map_of
 from assets.common.tables import report, table_asset
 from assets.evaluate.answers import answers
@@ -61,23 +61,23 @@ Judgments = dict[Pass, dict[tuple[str, str], dict[Place, Kept]]]
 def observations(
     warehouse: dg.ResourceParam[Warehouse],
     benchmarks: dg.ResourceParam[Benchmarks],
-    apart: Apart,
 ) -> dg.MaterializeResult:
     """Each scored fact: release, model, judge or rule, metric, item, turn, value, status.
 
     What a model failed and what a judge failed are rows, too. All are made of the answers and judgments
     there are, and nothing is asked.
     """
+    isolation = Isolation("evaluate.observations")
     tables: list[pa.Table] = []
     unknown = []
     for release in warehouse.read("evaluate/answered_releases").to_pylist():
         if release["benchmark"] not in benchmarks:
             unknown.append(release["release_id"])
             if release["release_id"] in in_force(warehouse).values():
-                apart.lose(release["release_id"], UserError(_without(release["benchmark"])))
+                isolation.lose(release["release_id"], UserError(_without(release["benchmark"])))
             continue
         benchmark = benchmarks[release["benchmark"]]
-        with apart.release(release["release_id"]):
+        with isolation.release(release["release_id"]):
             # All of a release or nothing: a part of its items would be other scores.
             rows = ArrowRows("evaluate.observations")
             for row in _rows(warehouse, benchmark, release["release_id"]):
@@ -89,7 +89,7 @@ def observations(
     counted: dict[str, Any] = {status: statuses[status] for status in sorted(statuses)}
     if unknown:
         counted["left out"] = f"There is no benchmark here for {', '.join(unknown)}."
-    return report(table, counted)
+    return isolation.finish(warehouse, report(table, counted))
 
 
 def _without(benchmark: str) -> str:

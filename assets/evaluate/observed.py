@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from assets.common.apart import Apart
+from assets.common.isolation import Isolation
+from assets.common.settings import AssetConfig
 from assets.evaluate.released import OF_ITEMS, items_in_batches
 from methods.batched import batched
 from methods.benchmarks import Benchmarks
@@ -33,7 +34,6 @@ from methods.evaluation.metrics.observations import (
 from methods.evaluation.metrics.units import turn_numbers
 from methods.evaluation.slices import labels_by_turn
 from methods.words import n_words
-from resources.settings.asset_settings import Settings
 from resources.warehouse import Warehouse
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ OBSERVED = ("evaluate.observations", "evaluate.answers", "evaluate.judgments")
 """What slices are made of, beside items."""
 
 
-class ScoringSettings(Settings):
+class ScoringSettings(AssetConfig):
     """How scores and comparisons are computed: the same observations give the same numbers."""
 
     RETIRED = frozenset({"seed", "n_resamples"})
@@ -87,7 +87,7 @@ class Slice:
 
 
 def slices(
-    warehouse: Warehouse, benchmarks: Benchmarks, panel: Panel, apart: Apart
+    warehouse: Warehouse, benchmarks: Benchmarks, panel: Panel, isolation: Isolation
 ) -> Iterator[Slice]:
     """Every slice of every release, the panel of a release's judges after them."""
     observed = warehouse.select(
@@ -98,7 +98,7 @@ def slices(
             continue
         benchmark = benchmarks[release["benchmark"]]
         of_release: list[Slice] = []
-        with apart.release(release["release_id"]):
+        with isolation.release(release["release_id"]):
             of_release = slices_of(warehouse, benchmark, release["release_id"], panel)
         yield from of_release
 

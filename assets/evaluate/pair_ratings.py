@@ -11,8 +11,9 @@ from typing import Any
 import dagster as dg
 from pydantic import Field
 
-from assets.common.apart import Apart
 from assets.common.automation import WHEN_READY
+from assets.common.isolation import Isolation
+from assets.common.settings import AssetConfig
 from assets.common.table_rows import map_of
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.pairs import OFF, pairs
@@ -20,14 +21,13 @@ from methods.markdown import code, table
 from methods.pairwise.comparing import FLOOR, Compared
 from methods.pairwise.style import FEATURES
 from methods.pairwise.summary import rating_rows
-from resources.settings.asset_settings import Settings
 from resources.warehouse import Warehouse, Write
 
 TABLE, BIASES = "evaluate.pair_ratings", "evaluate.pair_biases"
 Row = dict[str, Any]
 
 
-class PairRatingsSettings(Settings):
+class PairRatingsSettings(AssetConfig):
     """How the figures are computed: the same comparisons give the same numbers."""
 
     n_resamples: int = Field(
@@ -43,14 +43,13 @@ class PairRatingsSettings(Settings):
 
 @table_asset(
     TABLE,
-    settings=PairRatingsSettings,
     side_tables=[BIASES],
     kinds={"scipy"},
     deps=[pairs],
     automation_condition=WHEN_READY,
 )
 def pair_ratings(
-    settings: PairRatingsSettings, warehouse: dg.ResourceParam[Warehouse], apart: Apart
+    config: PairRatingsSettings, warehouse: dg.ResourceParam[Warehouse]
 ) -> dg.MaterializeResult:
     """Bradley-Terry ratings with intervals and ranks, of each release, judge and version of comparing.
 
@@ -60,6 +59,7 @@ def pair_ratings(
     - `controlled_rating`: at equal length and layout. If the order changes, style made it.
     - `evaluate.pair_biases`: how often the first place won, and how a judge is drawn by each feature.
     """
+    isolation = Isolation(TABLE)
     ratings, biases = [], []
     compared = warehouse.select(
         "evaluate.pairs", "benchmark", "release_id", order="release_id", distinct=True
@@ -71,12 +71,12 @@ def pair_ratings(
             rows, key=lambda row: (row["judge"], row["judge_version"])
         ):
             named = {**release, "judge": judge, "judge_version": version}
-            with apart.release(release["release_id"]):
+            with isolation.release(release["release_id"]):
                 rated, biased = rating_rows(
                     list(_compared(group)),
-                    seed=settings.seed,
-                    n_resamples=settings.n_resamples,
-                    n_style_resamples=settings.n_style_resamples,
+                    seed=config.seed,
+                    n_resamples=config.n_resamples,
+                    n_style_resamples=config.n_style_resamples,
                 )
                 ratings += [{**named, **row} for row in rated]
                 biases += [{**named, **row} for row in biased]
@@ -85,7 +85,9 @@ def pair_ratings(
         [Write(TABLE, arrow, {}), Write(BIASES, rows_to_arrow(BIASES, biases), {})]
     )
     shown = dg.MetadataValue.md("\n".join(_ranking(ratings)))
-    return report(arrow, {"ratings": shown} if ratings else {"note": OFF})
+    return isolation.finish(
+        warehouse, report(arrow, {"ratings": shown} if ratings else {"note": OFF})
+    )
 
 
 def _compared(rows: Any) -> Iterator[Compared]:

@@ -87,7 +87,6 @@ class PairsSettings(EvaluationSettings):
 
 @table_asset(
     TABLE,
-    settings=PairsSettings,
     side_tables=[DESIGNS],
     kinds={"openai"},
     deps=[answers, releases],
@@ -95,7 +94,7 @@ class PairsSettings(EvaluationSettings):
 )
 def pairs(
     context: dg.AssetExecutionContext,
-    settings: PairsSettings,
+    config: PairsSettings,
     warehouse: dg.ResourceParam[Warehouse],
     llm: dg.ResourceParam[Gateway],
     benchmarks: dg.ResourceParam[Benchmarks],
@@ -108,31 +107,31 @@ def pairs(
     judge is asked. What was asked is in the ledger: a run that was cut short asks nothing twice. Other
     releases and judges keep their rows.
     """
-    if not settings.releases:
+    if not config.releases:
         return report(rows_to_arrow(TABLE, []), {"note": OFF})
     contests = [
         contest
-        for release in _named(warehouse, benchmarks, settings.releases)
-        for contest in _contests(warehouse, release, llm.profile.judges, settings)
+        for release in _named(warehouse, benchmarks, config.releases)
+        for contest in _contests(warehouse, release, llm.profile.judges, config)
     ]
     usage = ask_in_rounds(llm, TABLE, contests, show_progress(context))
     taken = [
         contest
         for contest in contests
-        if not too_many(contest.n_lost, contest.asked.n_calls, settings.max_failed_share)
+        if not too_many(contest.n_lost, contest.asked.n_calls, config.max_failed_share)
     ]
     lost = Counter(row["reason"] for contest in contests for row in contest.rows if row["reason"])
     if not taken:
         sentence = (
             f"{TABLE} keeps its earlier rows: of the comparisons {lost.total()} had no verdict, and at "
-            f"most {settings.max_failed_share:.0%} may be lost."
+            f"most {config.max_failed_share:.0%} may be lost."
         )
         raise dg.Failure(
             " ".join(filter(None, (sentence, usage.advice))),
             metadata=reasons(lost),
             allow_retries=False,
         )
-    warehouse.replace_all([write for contest in taken for write in _writes(contest, settings)])
+    warehouse.replace_all([write for contest in taken for write in _writes(contest, config)])
     statuses = Counter(row["status"] for contest in taken for row in contest.rows)
     counted: dict[str, Any] = {
         **{status: statuses[status] for status in sorted(statuses)},

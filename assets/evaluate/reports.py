@@ -11,8 +11,8 @@ from pathlib import Path
 
 import dagster as dg
 
-from assets.common.apart import Apart
 from assets.common.automation import WHEN_READY
+from assets.common.isolation import Isolation
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.corpus_page import write_corpus
 from assets.evaluate.error_attribution import error_attribution
@@ -64,7 +64,6 @@ def reports(
     image_store: dg.ResourceParam[ImageStore],
     profile: dg.ResourceParam[Profile],
     benchmarks: dg.ResourceParam[Benchmarks],
-    apart: Apart,
 ) -> dg.MaterializeResult:
     """One HTML page for each release in force or evaluated, a home page over them, one on the corpus.
 
@@ -72,10 +71,11 @@ def reports(
     items where they are right or wrong, what the release consists of, failures, and examples with
     pictures; that of an instruction set has no leaderboard.
     """
+    isolation = Isolation("evaluate.reports")
     families = load_registry().families
     rows, lines = [], []
     for release in warehouse.read("evaluate/reported_releases").to_pylist():
-        with apart.release(release["release_id"]):
+        with isolation.release(release["release_id"]):
             # Some twenty reads, which open the file once.
             with warehouse.kept_open():
                 data = report_data(warehouse, benchmarks, release, profile, families)
@@ -100,8 +100,9 @@ def reports(
         "corpus": relative_to_home(corpus),
         **{row["release_id"]: row["path"] for row in rows},
     }
-    return report(
-        table, {name: dg.MetadataValue.url(address(path)) for name, path in links.items()}
+    return isolation.finish(
+        warehouse,
+        report(table, {name: dg.MetadataValue.url(address(path)) for name, path in links.items()}),
     )
 
 

@@ -13,15 +13,15 @@ import pyarrow as pa
 from pydantic import Field
 
 from assets.common.losses import in_words, reasons, too_many, worth_a_retry
+from assets.common.settings import AssetConfig
 from assets.common.table_rows import ArrowRows
 from assets.common.tables import report, rows_to_arrow
 from assets.evaluate.released import Released, Row
 from resources.llm.usage import Usage
-from resources.settings.asset_settings import Settings
 from resources.warehouse import Warehouse, Write
 
 
-class EvaluationSettings(Settings):
+class EvaluationSettings(AssetConfig):
     """What asking and judging have: the share of a model's turns that may be lost."""
 
     max_failed_share: float = Field(

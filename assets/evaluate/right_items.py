@@ -6,7 +6,7 @@ What belongs here: reading what filters, item statistics and subsets are made of
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from assets.common.apart import Apart
+from assets.common.isolation import Isolation
 from assets.evaluate.observed import Slice, slices
 from methods.benchmarks import Benchmarks
 from methods.evaluation.contestants import is_model
@@ -27,14 +27,16 @@ class RightItems(NamedTuple):
         return sorted(filter(is_model, self.outcomes))
 
 
-def right_items(warehouse: Warehouse, benchmarks: Benchmarks, apart: Apart) -> Iterator[RightItems]:
+def right_items(
+    warehouse: Warehouse, benchmarks: Benchmarks, isolation: Isolation
+) -> Iterator[RightItems]:
     """Every slice of a benchmark whose observations are right or wrong."""
     having = {
         name: benchmark for name, benchmark in benchmarks.items() if is_right_or_wrong(benchmark)
     }
-    for slice_ in slices(warehouse, having, "mean", apart):
+    for slice_ in slices(warehouse, having, "mean", isolation):
         right: list[RightItems] = []
-        with apart.release(slice_.release_id):
+        with isolation.release(slice_.release_id):
             outcomes = outcomes_of(slice_.benchmark.metrics[0], slice_.observed)
             right.append(RightItems(slice_, outcomes, items_in(outcomes)))
         yield from right

@@ -8,6 +8,7 @@ import dagster as dg
 from pydantic import Field
 
 from assets.common.automation import WHEN_READY
+from assets.common.settings import AssetConfig
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.judgments import judgments
 from assets.evaluate.released import Row
@@ -21,14 +22,13 @@ from methods.review import Decision, queue_item
 from methods.review.ratings import SCORE, Rating, blind_on_current, ratings_of, values_of
 from resources.images.store import ImageStore
 from resources.review.store import ReviewStore
-from resources.settings.asset_settings import Settings
 from resources.settings.prompts import prompt
 from resources.warehouse import Warehouse
 
 Scores = dict[str, float]
 
 
-class ScoreQueueSettings(Settings):
+class ScoreQueueSettings(AssetConfig):
     """How many answers of each model people give scores to, and the seed they are drawn by."""
 
     n_answers: int = Field(5, ge=0, description="Answers of each model for people to score.")
@@ -37,13 +37,12 @@ class ScoreQueueSettings(Settings):
 
 @table_asset(
     "evaluate.score_queue",
-    settings=ScoreQueueSettings,
     kinds={"image"},
     deps=[judgments],
     automation_condition=WHEN_READY,
 )
 def score_queue(
-    settings: ScoreQueueSettings,
+    config: ScoreQueueSettings,
     warehouse: dg.ResourceParam[Warehouse],
     image_store: dg.ResourceParam[ImageStore],
     review_store: dg.ResourceParam[ReviewStore],
@@ -56,7 +55,7 @@ def score_queue(
     """
     drawn = warehouse.read(
         "evaluate/score_candidates",
-        {"n_answers": settings.n_answers, "n_seed": settings.seed, "apart": list(APART)},
+        {"n_answers": config.n_answers, "n_seed": config.seed, "apart": list(APART)},
     ).to_pylist()
     # Two models may have given the same answer: it is one item.
     rows = {

@@ -6,8 +6,8 @@ scored `methods/evaluation/scoring.py`.
 
 import dagster as dg
 
-from assets.common.apart import Apart
 from assets.common.automation import WHEN_READY
+from assets.common.isolation import Isolation
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.observations import observations
 from assets.evaluate.observed import ScoringSettings, slices
@@ -18,16 +18,14 @@ from resources.warehouse import Warehouse
 
 @table_asset(
     "evaluate.scores",
-    settings=ScoringSettings,
     version="2",
     deps=[observations],
     automation_condition=WHEN_READY,
 )
 def scores(
-    settings: ScoringSettings,
+    config: ScoringSettings,
     warehouse: dg.ResourceParam[Warehouse],
     benchmarks: dg.ResourceParam[Benchmarks],
-    apart: Apart,
 ) -> dg.MaterializeResult:
     """Each metric of each model with 95 % intervals, in three forms and by subset.
 
@@ -35,13 +33,14 @@ def scores(
     `common` has only what every model was judged on. Where the release lacks pictures, `all_items`
     counts what was not asked for want of them as the lowest value, too.
     """
+    isolation = Isolation("evaluate.scores")
     rows = []
-    for slice_ in slices(warehouse, benchmarks, settings.panel, apart):
-        with apart.release(slice_.release_id):
+    for slice_ in slices(warehouse, benchmarks, config.panel, isolation):
+        with isolation.release(slice_.release_id):
             made = score_rows(slice_.benchmark.metrics, slice_.observed, slice_.with_lost)
             for row in made:
                 provider = " + ".join(sorted(slice_.providers[row["model"]]))
                 rows.append({**slice_.columns, "provider": provider, **row})
     table = rows_to_arrow("evaluate.scores", rows)
     warehouse.replace("evaluate.scores", table)
-    return report(table)
+    return isolation.finish(warehouse, report(table))

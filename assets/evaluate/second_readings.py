@@ -10,10 +10,11 @@ from typing import Any
 import dagster as dg
 from pydantic import Field
 
-from assets.common.apart import Apart
 from assets.common.automation import WHEN_READY
+from assets.common.isolation import Isolation
 from assets.common.losses import reasons
 from assets.common.progress import show_progress
+from assets.common.settings import AssetConfig
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.answers import answers
 from assets.evaluate.inference import extraction_request
@@ -24,13 +25,12 @@ from methods.evaluation.contestants import is_model
 from resources.llm.gateway import Gateway
 from resources.llm.model_calls import ModelCalls
 from resources.llm.parsed_reply import ParsedReply, complete_and_parse
-from resources.settings.asset_settings import Settings
 from resources.warehouse import Warehouse, Write
 
 TABLE = "evaluate.second_readings"
 
 
-class SecondReadingsSettings(Settings):
+class SecondReadingsSettings(AssetConfig):
     """How many answers of each model are read twice, and the seed they are drawn by."""
 
     n_answers: int = Field(
@@ -44,29 +44,28 @@ class SecondReadingsSettings(Settings):
 
 @table_asset(
     TABLE,
-    settings=SecondReadingsSettings,
     kinds={"openai"},
     deps=[answers],
     automation_condition=WHEN_READY,
 )
 def second_readings(
     context: dg.AssetExecutionContext,
-    settings: SecondReadingsSettings,
+    config: SecondReadingsSettings,
     warehouse: dg.ResourceParam[Warehouse],
     llm: dg.ResourceParam[Gateway],
     benchmarks: dg.ResourceParam[Benchmarks],
-    apart: Apart,
 ) -> dg.MaterializeResult:
     """What the extractor reads in a few answers of each model that a rule has read.
 
     No score rests on it: it shows whether rules and extractor read the same. A reading that is lost is
     a row with the reason. Answers on releases in force are read; rows of other releases stay.
     """
+    isolation = Isolation(TABLE)
     chosen: list[tuple[dict[str, str], Reading]] = []
     releases = answered_choices(warehouse, benchmarks, in_force=True)
     for release in releases:
         where = {"benchmark": release.benchmark.name, "release_id": release.release_id}
-        with apart.release(release.release_id):
+        with isolation.release(release.release_id):
             read = {reading.answer.place: reading for reading in readings_on(warehouse, release)}
             sample = drawn(
                 (
@@ -74,15 +73,15 @@ def second_readings(
                     for reading in read.values()
                     if reading.answer.rule and is_model(reading.answer.model)
                 ),
-                settings.n_answers,
-                settings.seed,
+                config.n_answers,
+                config.seed,
                 lambda answer: answer.model,
             )
             chosen += [(where, read[answer.place]) for answer in sample]
 
     async def read_again(calls: ModelCalls, place: int) -> ParsedReply[str] | None:
         where, reading = chosen[place]
-        with apart.release(where["release_id"], asking=True):
+        with isolation.release(where["release_id"], asking=True):
             request = extraction_request(llm.profile.extractor, reading.extract)
             return await complete_and_parse(calls, request, reading.extract.read)
         return None
@@ -98,7 +97,9 @@ def second_readings(
     warehouse.replace_all([Write(TABLE, table, named)])
     lost = Counter(row["reason"] for row in rows if row["reason"])
     counted: dict[str, Any] = {"failed": lost.total(), **reasons(lost)}
-    return report(table, counted if rows else {**counted, "note": NO_CHOICES}, usage=usage)
+    return isolation.finish(
+        warehouse, report(table, counted if rows else {**counted, "note": NO_CHOICES}, usage=usage)
+    )
 
 
 def _row(

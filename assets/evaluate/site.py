@@ -6,8 +6,8 @@ What belongs here: which releases have one, and the table of them. What a page s
 
 import dagster as dg
 
-from assets.common.apart import Apart
 from assets.common.automation import WHEN_READY
+from assets.common.isolation import Isolation
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.reports import reports
 from assets.evaluate.site_data import SiteData
@@ -41,7 +41,6 @@ def site(
     image_store: dg.ResourceParam[ImageStore],
     profile: dg.ResourceParam[Profile],
     benchmarks: dg.ResourceParam[Benchmarks],
-    apart: Apart,
 ) -> dg.MaterializeResult:
     """A page for each release in force or evaluated, with every item: pictures, questions, references,
     answers of all models side by side, what judges said, calls, prompts and sources.
@@ -49,6 +48,7 @@ def site(
     A release of which nothing changed is not written again. References of a held-out split and what
     tells them are left out.
     """
+    isolation = Isolation("evaluate.site")
     shared = shared_files()
     if shared:
         shared.fetch(relative_to_home(site_path()), site_path())
@@ -58,7 +58,7 @@ def site(
     releases = warehouse.read("evaluate/reported_releases").to_pylist()
     for number, release in enumerate(releases, start=1):
         release_id = release["release_id"]
-        with apart.release(release_id):
+        with isolation.release(release_id):
             data = SiteData(warehouse, benchmarks, release, profile.judges, pictures)
             stored = data.pictures
             shown |= stored.keys()
@@ -81,11 +81,11 @@ def site(
             )
     keep_releases([release["release_id"] for release in releases])
     # The page of a release that was not made stays, with its pictures.
-    if not apart.lost:
+    if not isolation.lost:
         pictures.keep(shown)
     if shared:
         shared.publish(relative_to_home(site_path()), site_path())
     table = rows_to_arrow("evaluate.site", rows)
     warehouse.replace("evaluate.site", table)
     links = {row["release_id"]: dg.MetadataValue.url(address(row["path"])) for row in rows}
-    return report(table, links)
+    return isolation.finish(warehouse, report(table, links))

@@ -8,8 +8,9 @@ from typing import Any
 import dagster as dg
 from pydantic import Field
 
-from assets.common.apart import Apart
 from assets.common.automation import WHEN_READY
+from assets.common.isolation import Isolation
+from assets.common.settings import AssetConfig
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.flagged_items import NOTHING
 from assets.evaluate.observations import observations
@@ -17,13 +18,12 @@ from assets.evaluate.right_items import RightItems, right_items
 from methods.benchmarks import Benchmarks
 from methods.evaluation.outcomes import right_matrix
 from methods.evaluation.subsets import smallest_subset
-from resources.settings.asset_settings import Settings
 from resources.warehouse import Warehouse
 
 Row = dict[str, Any]
 
 
-class SubsetSettings(Settings):
+class SubsetSettings(AssetConfig):
     """When a ranking is kept, and how that is tested."""
 
     least_tau: float = Field(
@@ -35,29 +35,28 @@ class SubsetSettings(Settings):
 
 @table_asset(
     "evaluate.smallest_subsets",
-    settings=SubsetSettings,
     deps=[observations],
     automation_condition=WHEN_READY,
 )
 def smallest_subsets(
-    settings: SubsetSettings,
+    config: SubsetSettings,
     warehouse: dg.ResourceParam[Warehouse],
     benchmarks: dg.ResourceParam[Benchmarks],
-    apart: Apart,
 ) -> dg.MaterializeResult:
     """Subsets by size, how far each keeps the ranking, and random subsets of equal size beside them.
 
     `tau` is of the models that the items were chosen by; `held_out` is the honest figure.
     """
+    isolation = Isolation("evaluate.smallest_subsets")
     rows: list[Row] = []
-    for right in right_items(warehouse, benchmarks, apart):
+    for right in right_items(warehouse, benchmarks, isolation):
         if right.items:
-            with apart.release(right.slice.release_id):
-                rows += [{**right.slice.columns, **row} for row in _rows(right, settings)]
+            with isolation.release(right.slice.release_id):
+                rows += [{**right.slice.columns, **row} for row in _rows(right, config)]
     table = rows_to_arrow("evaluate.smallest_subsets", rows)
     warehouse.replace("evaluate.smallest_subsets", table)
     smallest = {row["release_id"]: row["size"] for row in rows if row["is_smallest"]}
-    return report(table, smallest if rows else {"note": NOTHING})
+    return isolation.finish(warehouse, report(table, smallest if rows else {"note": NOTHING}))
 
 
 def _rows(each: RightItems, settings: SubsetSettings) -> list[Row]:

@@ -5,8 +5,8 @@ What a style is, and how effects are computed, is `methods/evaluation/wording_ef
 
 import dagster as dg
 
-from assets.common.apart import Apart
 from assets.common.automation import WHEN_READY
+from assets.common.isolation import Isolation
 from assets.evaluate.findings import Found, Row, analysis, rows_of
 from assets.evaluate.observations import observations
 from assets.evaluate.observed import ScoringSettings, slices
@@ -29,16 +29,14 @@ NO_GROUPS = "No release that was judged has questions in several wordings."
         "lowest": "the lowest of them; `other` is the item",
         "highest": "the highest of them",
     },
-    settings=ScoringSettings,
     version="2",
     deps=[observations],
     automation_condition=WHEN_READY,
 )
 def wording_effects(
-    settings: ScoringSettings,
+    config: ScoringSettings,
     warehouse: dg.ResourceParam[Warehouse],
     benchmarks: dg.ResourceParam[Benchmarks],
-    apart: Apart,
 ) -> Found:
     """What wordings of each style score less or more than their question's other wordings do.
 
@@ -46,13 +44,14 @@ def wording_effects(
     styles. A style is the item's label `style`; without it one told by rule: as a question, polite,
     shorter or longer than the group's median.
     """
+    isolation = Isolation("evaluate.wording_effects")
     rows: list[Row] = []
     items: dict[str, list[Item]] = {}
-    for slice_ in slices(warehouse, benchmarks, settings.panel, apart):
+    for slice_ in slices(warehouse, benchmarks, config.panel, isolation):
         if slice_.release_id not in items:
             # Slices come release by release.
             items = {slice_.release_id: items_of(warehouse, slice_.release_id)}
-        with apart.release(slice_.release_id):
+        with isolation.release(slice_.release_id):
             findings = wording_findings(
                 slice_.benchmark.metrics,
                 items[slice_.release_id],
@@ -60,4 +59,4 @@ def wording_effects(
             )
             rows += rows_of(findings, slice_.columns)
     n_groups = sum(row["measure"] == "deviation" for row in rows)
-    return Found(rows, {"groups": n_groups} if rows else {"note": NO_GROUPS})
+    return Found(rows, {"groups": n_groups} if rows else {"note": NO_GROUPS}, isolation)

@@ -12,6 +12,7 @@ from pydantic import Field
 
 from assets.common.automation import WHEN_SHARD_READY
 from assets.common.partitions import wit_shards
+from assets.common.settings import AssetConfig
 from assets.common.tables import FRESH_EVERY_WEEK, report, table_asset
 from assets.ingest.images import images
 from assets.ingest.left_out import LeftOut
@@ -21,14 +22,13 @@ from methods.ids import content_id
 from methods.ingest.wit import COLUMNS, SEEN, WitRow, caption
 from resources.files.rows import RowsFile, first_rows, portions, staging_folder
 from resources.images.store import ImageStore
-from resources.settings.asset_settings import Settings
 from resources.warehouse import Parquet, Warehouse, Write, arrow_schema
 
 ENTRIES_AT_ONCE = 2_000
 WITHOUT_CAPTION = "It has neither a reference, nor an alternative text, nor an attribution."
 
 
-class EntriesSettings(Settings):
+class EntriesSettings(AssetConfig):
     """When entries without a licence of their image are reported, and whether that stops a build."""
 
     max_share_without_licence: float = Field(
@@ -41,7 +41,6 @@ class EntriesSettings(Settings):
 
 @table_asset(
     "ingest.entries",
-    settings=EntriesSettings,
     side_tables=["ingest.left_out"],
     kinds={"image"},
     deps=[wit_rows, pages, images],
@@ -51,6 +50,7 @@ class EntriesSettings(Settings):
 )
 def entries(
     context: dg.AssetExecutionContext,
+    config: EntriesSettings,
     warehouse: dg.ResourceParam[Warehouse],
     image_store: dg.ResourceParam[ImageStore],
 ) -> dg.MaterializeResult:

@@ -68,7 +68,6 @@ class ImagesSettings(ByRowSettings):
 
 @table_asset(
     "ingest.images",
-    settings=ImagesSettings,
     side_tables=["ingest.rejected"],
     kinds={"image"},
     deps=[pages, corpus_files.key],
@@ -78,7 +77,7 @@ class ImagesSettings(ByRowSettings):
 )
 def images(
     context: dg.AssetExecutionContext,
-    settings: ImagesSettings,
+    config: ImagesSettings,
     warehouse: dg.ResourceParam[Warehouse],
     corpus: dg.ResourceParam[Corpus],
     image_store: dg.ResourceParam[ImageStore],
@@ -100,7 +99,7 @@ def images(
         image_fetcher = image_fetcher.with_shared_names(names)
     on_workers = None
     # A folder's images cost nothing to fetch.
-    if settings.runner == "ray" and not image_fetcher.reads_a_folder:
+    if config.runner == "ray" and not image_fetcher.reads_a_folder:
         work = RowWork(FETCH_ON_WORKER, image_fetcher.settings(), IMAGES_PER_BLOCK)
         on_workers = partial(RowsOnRay(context, ray).run, work)
     intake = ImageIntake(
@@ -133,7 +132,7 @@ def images(
                         )
         n_all = taken.n_rows + rejected.n_rows
         broken = Counter({why: n for why, n in lost.items() if why not in UNWANTED})
-        limit = settings.max_lost_share
+        limit = config.max_lost_share
         require_few_lost("ingest.images", "images", broken, n_all, limit, todo=LOST)
         warehouse.replace_all(
             [

@@ -11,14 +11,14 @@ import dagster as dg
 from pydantic import Field
 
 from assets.common.automation import WHEN_SHARD_READY
+from assets.common.failures import may_pass, plain_errors
 from assets.common.losses import each_with_reason, reasons, require_few_lost
 from assets.common.partitions import wit_shards
+from assets.common.settings import AssetConfig
 from assets.common.table_rows import map_of
 from assets.common.tables import (
     FRESH_EVERY_WEEK,
     OWNERS,
-    may_pass,
-    plain_errors,
     report,
     rows_to_arrow,
     table_asset,
@@ -31,7 +31,6 @@ from resources.corpus.settings import CorpusError
 from resources.corpus.shard import Shard
 from resources.corpus.wikipedia_shard import NO_IMAGES
 from resources.files.rows import staging_folder
-from resources.settings.asset_settings import Settings
 from resources.warehouse import Warehouse, Write
 
 REJECTED = (
@@ -40,7 +39,7 @@ REJECTED = (
 )
 
 
-class RowsSettings(Settings):
+class RowsSettings(AssetConfig):
     """When a shard is read, and when its rows are refused."""
 
     RUN_ONLY: ClassVar = frozenset({"read_unchanged"})
@@ -83,7 +82,6 @@ def corpus_files(corpus: dg.ResourceParam[Corpus]) -> dg.DataVersion:
 
 @table_asset(
     "ingest.wit_rows",
-    settings=RowsSettings,
     side_tables=["ingest.rejected"],
     deps=[shards.key, corpus_files.key],
     partitions_def=wit_shards,
@@ -93,7 +91,7 @@ def corpus_files(corpus: dg.ResourceParam[Corpus]) -> dg.DataVersion:
 )
 def wit_rows(
     context: dg.AssetExecutionContext,
-    settings: RowsSettings,
+    config: RowsSettings,
     warehouse: dg.ResourceParam[Warehouse],
     corpus: dg.ResourceParam[Corpus],
 ) -> dg.MaterializeResult:
@@ -111,11 +109,11 @@ def wit_rows(
             shard = corpus.shard(name)
             fingerprint = shard.fetch(context.log.info)
             known = warehouse.read("ingest/shard", {"shard": name}).to_pylist()
-            if known and known[0]["fingerprint"] == fingerprint and not settings.read_unchanged:
+            if known and known[0]["fingerprint"] == fingerprint and not config.read_unchanged:
                 unchanged.append(name)
                 read = known[0] | {"reasons": map_of(known[0]["reasons"])}
             else:
-                read = _read(warehouse, shard, fingerprint, settings.max_rejected_share)
+                read = _read(warehouse, shard, fingerprint, config.max_rejected_share)
         except (UserError, dg.Failure) as error:
             if len(context.partition_keys) == 1:
                 raise

@@ -103,7 +103,6 @@ class ChecksSettings(GenerationSettings):
 
 @table_asset(
     TABLE,
-    settings=ChecksSettings,
     version="2",
     side_tables=[ASKED, LOSSES],
     kinds={"openai"},
@@ -112,7 +111,7 @@ class ChecksSettings(GenerationSettings):
 )
 def checks(
     context: dg.AssetExecutionContext,
-    settings: ChecksSettings,
+    config: ChecksSettings,
     warehouse: dg.ResourceParam[Warehouse],
     llm: dg.ResourceParam[Gateway],
 ) -> dg.MaterializeResult:
@@ -125,22 +124,22 @@ def checks(
     if not made:
         raise dg.Failure("There are no dialogues: run the job dialogue first.", allow_retries=False)
     read = {row["dialogue_id"]: _dialogue(row) for row in made}
-    by_rule = by_rules(list(read.values()), settings.limits)
+    by_rule = by_rules(list(read.values()), config.limits)
     asked_about = [
         Checked(row["set_id"], row["image_ids"], read[row["dialogue_id"]]) for row in made
     ]
     findings = Findings()
-    if settings.model_checks:
-        findings = by_model(context, llm, asked_about, settings.seed)
+    if config.model_checks:
+        findings = by_model(context, llm, asked_about, config.seed)
     for step, (n_requests, lost) in findings.by_step().items():
         things = f"requests of the step {step!r}"
-        require_few_lost(TABLE, things, lost, n_requests, settings.max_failed_share, findings.usage)
+        require_few_lost(TABLE, things, lost, n_requests, config.max_failed_share, findings.usage)
     rows = []
     for row in made:
         for pair in read[row["dialogue_id"]].pairs:
             place = pair.dialogue_id, pair.question_id
             evidence = {**by_rule[place], **findings.columns[place]}
-            rows.append(_row(row, pair, evidence, findings, settings.policy))
+            rows.append(_row(row, pair, evidence, findings, config.policy))
     table = rows_to_arrow(TABLE, rows)
     warehouse.replace_all(
         [
@@ -156,7 +155,7 @@ def checks(
             "checks not made": len(findings.failed),
             **reasons(Counter(why for row in rows for why in row["reasons"])),
         },
-        usage=findings.usage if settings.model_checks else None,
+        usage=findings.usage if config.model_checks else None,
     )
 
 

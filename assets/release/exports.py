@@ -6,7 +6,7 @@ What belongs here: which releases are written in which forms. Writing a release'
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import dagster as dg
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
@@ -14,7 +14,7 @@ from pydantic import Field, field_validator
 
 from assets.common.automation import WHEN_READY
 from assets.common.progress import StepProgress
-from assets.common.settings import choose
+from assets.common.settings import AssetConfig, choose, schema_of
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.release.in_force import ReleaseError
 from assets.release.releases import NAMES, releases
@@ -31,12 +31,11 @@ from resources.files.object_storage import shared_files
 from resources.images.store import FETCH_ANEW, ImageNotStored, ImageStore
 from resources.publishing.release_folder import ExportedFile, write_release
 from resources.publishing.releases import cards_of, release_meant, rows_of_release
-from resources.settings.asset_settings import Settings
 from resources.warehouse import Warehouse
 from resources.web.addresses import address
 
 
-class ExportsSettings(Settings):
+class ExportsSettings(AssetConfig):
     """How the files of a release are written."""
 
     mark_formulas: bool = Field(
@@ -49,7 +48,7 @@ class ExportsSettings(Settings):
         description="Forms in which every release in force is exported always, beside its own folder, "
         "such as [huggingface]. vlm-loom release forms lists them.",
     )
-    licences_left_out: dict[str, list[Term]] = Field(
+    licences_left_out: dict[str, list[Annotated[Any, schema_of(Term)]]] = Field(
         {},
         description="Terms of licences for which a form leaves an item out, by name of the "
         "release, for example {mmdu: [ND, NC]}. Its rows in the home stay.",
@@ -108,14 +107,13 @@ class Export(NamedTuple):
 
 @table_asset(
     "release.exports",
-    settings=ExportsSettings,
     kinds={"json"},
     deps=[releases],
     automation_condition=WHEN_READY,
 )
 def exports(
     context: dg.AssetExecutionContext,
-    settings: ExportsSettings,
+    config: ExportsSettings,
     warehouse: dg.ResourceParam[Warehouse],
     image_store: dg.ResourceParam[ImageStore],
 ) -> dg.MaterializeResult:
@@ -124,7 +122,7 @@ def exports(
     Beside them the forms for other tools that the settings name; one that cannot hold a release is
     left out of it, and said.
     """
-    _require_released(warehouse, settings)
+    _require_released(warehouse, config)
     shared = shared_files()
     if shared:
         # Releases of other machines, and the forms that commands wrote there, are listed, too.
@@ -132,7 +130,7 @@ def exports(
     rows = []
     left_out: list[str] = []
     failed: list[str] = []
-    chosen = [form_named(name, settings.shard_mb) for name in settings.forms]
+    chosen = [form_named(name, config.shard_mb) for name in config.forms]
     for release in warehouse.read("release/all").to_pylist():
         in_force, release_id = release.pop("in_force"), release["release_id"]
         # Folders of earlier releases get what an earlier version did not write into them.
@@ -144,14 +142,14 @@ def exports(
                     release,
                     tables,
                     image_store,
-                    mark_formulas=settings.mark_formulas,
+                    mark_formulas=config.mark_formulas,
                 )
             except ImageNotStored as error:
                 raise ReleaseError(_without_picture(release, tables["images"], error)) from error
             for form in chosen if in_force else ():
                 progress = StepProgress(context, f"items of {release_id} as {form.name}")
                 try:
-                    source = _source(warehouse, image_store, release, settings, progress.update)
+                    source = _source(warehouse, image_store, release, config, progress.update)
                     _write(warehouse, source, form)
                 except CannotHoldError as error:
                     left_out.append(str(error))

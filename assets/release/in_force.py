@@ -4,23 +4,24 @@ What belongs here: pins, in `settings.yaml` and in the table. Freezing releases 
 """
 
 from collections.abc import Collection, Mapping
+from typing import Annotated, Any
 
 import dagster as dg
 from pydantic import Field
 
-from assets.common.settings import SECTIONS
+from assets.common.settings import SECTIONS, AssetConfig, schema_of
 from assets.common.tables import rows_to_arrow
 from methods.ids import content_id
 from methods.licences.terms import Term
 from resources.publishing.releases import ReleaseError, cards_of, in_force
-from resources.settings.asset_settings import Settings, read_sections, write_sections
+from resources.settings.asset_settings import read_sections, write_sections
 from resources.warehouse import Warehouse, Write
 
 TABLE = "release.releases"
 CURRENT = "release.current"
 
 
-class ReleaseSettings(Settings):
+class ReleaseSettings(AssetConfig):
     """Which releases stay in force when newer ones are frozen, and what is left out of new ones."""
 
     pinned: dict[str, str] = Field(
@@ -28,7 +29,7 @@ class ReleaseSettings(Settings):
         description="The id of the release that stays in force, by name, for example "
         "{mmdu: mmdu-1198c7be75}.",
     )
-    licences_left_out: dict[str, list[Term]] = Field(
+    licences_left_out: dict[str, list[Annotated[Any, schema_of(Term)]]] = Field(
         {},
         description="Terms of licences for which an item is left out, by name of the release, for "
         "example {mmdu-instruct: [unknown, ND, NC, share-alike]}. Instruction sets that are not named "

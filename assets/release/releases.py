@@ -91,7 +91,6 @@ class Frozen(NamedTuple):
 
 @table_asset(
     "release.releases",
-    settings=ReleaseSettings,
     version="2",
     side_tables=[*(f"release.{name}" for name in TABLES[1:]), "release.current", OVERLAPS],
     deps=[
@@ -102,7 +101,7 @@ class Frozen(NamedTuple):
 )
 def releases(
     context: dg.AssetExecutionContext,
-    settings: ReleaseSettings,
+    config: ReleaseSettings,
     warehouse: dg.ResourceParam[Warehouse],
     image_store: dg.ResourceParam[ImageStore],
     ledger: dg.ResourceParam[Ledger],
@@ -123,7 +122,7 @@ def releases(
         return dg.MaterializeResult(
             metadata=shown.metadata, data_version=version_of_releases(warehouse)
         )
-    frozen = _freeze(context, settings, warehouse, ledger, image_store)
+    frozen = _freeze(context, config, warehouse, ledger, image_store)
     details: dict[str, Any] = {name: frozen.tables[name].num_rows for name in TABLES[1:]}
     details |= frozen.counts
     lines = table(

@@ -10,13 +10,13 @@ from pydantic import Field
 
 from assets.common.automation import WHEN_READY
 from assets.common.previews import picture
+from assets.common.settings import AssetConfig
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.review.approved import approved
 from methods.review.agreement import people_rows
 from methods.review.ratings import ratings_of
 from resources.reports.agreement_plot import agreement_png
 from resources.review.store import ReviewStore
-from resources.settings.asset_settings import Settings
 from resources.warehouse import Warehouse
 
 NO_DECISIONS = "Nobody has decided anything on what the queue says now."
@@ -26,7 +26,7 @@ NO_PAIRS = (
 )
 
 
-class AgreementSettings(Settings):
+class AgreementSettings(AssetConfig):
     """The bootstrap's seed: the same decisions give the same intervals."""
 
     seed: int = Field(0, description="Seed of the bootstrap.")
@@ -34,13 +34,12 @@ class AgreementSettings(Settings):
 
 @table_asset(
     "review.agreement",
-    settings=AgreementSettings,
     kinds={"scipy"},
     deps=[approved],
     automation_condition=WHEN_READY,
 )
 def agreement(
-    settings: AgreementSettings,
+    config: AgreementSettings,
     warehouse: dg.ResourceParam[Warehouse],
     review_store: dg.ResourceParam[ReviewStore],
 ) -> dg.MaterializeResult:
@@ -52,7 +51,7 @@ def agreement(
     items = review_store.items()
     events = review_store.decisions([item["item_id"] for item in items])
     ratings = ratings_of(items, events, review_store.rules())
-    rows = people_rows(ratings, seed=settings.seed)
+    rows = people_rows(ratings, seed=config.seed)
     table = rows_to_arrow("review.agreement", rows)
     warehouse.replace("review.agreement", table)
     plot = agreement_png(rows)

@@ -11,17 +11,17 @@ import dagster as dg
 from pydantic import Field
 
 from assets.common.automation import SHARDS, when_changed
+from assets.common.settings import AssetConfig
 from assets.common.tables import report, rows_to_arrow, table_asset, table_spec
 from assets.review.queue import queue, queued
 from methods.ids import canonical_json, content_id
 from methods.review import POLICY_PREFIX, Decision, Policy, by_item, resolve
 from methods.review.flagged_items import FLAGGED, after_flagging
 from resources.review.store import ReviewStore
-from resources.settings.asset_settings import Settings
 from resources.warehouse import Warehouse, Write
 
 
-class ReviewSettings(Settings):
+class ReviewSettings(AssetConfig):
     """Which items need people's decisions before they are released.
 
     `none`: no item does; the policy accepts what nobody decided, under the name `policy:none`.
@@ -54,13 +54,12 @@ WHEN_QUEUED = when_changed(not_awaited=SHARDS | dg.AssetSelection.assets(decisio
 
 @table_asset(
     "review.approved",
-    settings=ReviewSettings,
     kinds={"image"},
     deps=[queue, decisions.key],
     automation_condition=WHEN_DECIDED,
 )
 def approved(
-    settings: ReviewSettings,
+    config: ReviewSettings,
     warehouse: dg.ResourceParam[Warehouse],
     review_store: dg.ResourceParam[ReviewStore],
 ) -> dg.MaterializeResult:
@@ -68,7 +67,7 @@ def approved(
 
     What people decided on a multiple-choice item that was flagged after its release counts as well.
     """
-    policy = Policy(settings.require, settings.sample_share)
+    policy = Policy(config.require, config.sample_share)
     items = queued(warehouse)
     decided = by_item(review_store.decisions())
     rules = review_store.rules()

@@ -18,6 +18,7 @@ from assets.common.automation import WHEN_READY
 from assets.common.generation import failure
 from assets.common.losses import reasons
 from assets.common.progress import StepProgress
+from assets.common.settings import AssetConfig
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.ingest import entries
 from methods.alignmmbench.candidates import NO_KEYWORD, Pictured, Removed
@@ -28,7 +29,6 @@ from methods.validation import require_known
 from resources.embedding.embedder import PictureEncoder
 from resources.files.rows import known_images
 from resources.images.store import ImageStore
-from resources.settings.asset_settings import Settings
 from resources.warehouse import Warehouse, Write
 
 VECTORS = "rewrite.picture_vectors"
@@ -91,7 +91,7 @@ def look_at(
 TABLE, LOSSES = "rewrite.candidates", "rewrite.failed"
 
 
-class CandidatesSettings(Settings):
+class CandidatesSettings(AssetConfig):
     """By which words pictures are found, and which pictures are never taken."""
 
     keywords: dict[str, list[str]] = Field(
@@ -131,7 +131,6 @@ class CandidatesSettings(Settings):
 
 @table_asset(
     TABLE,
-    settings=CandidatesSettings,
     side_tables=[LOSSES, VECTORS],
     kinds={"image"},
     deps=[entries, duplicates, sides],
@@ -139,7 +138,7 @@ class CandidatesSettings(Settings):
 )
 def candidates(
     context: dg.AssetExecutionContext,
-    settings: CandidatesSettings,
+    config: CandidatesSettings,
     warehouse: dg.ResourceParam[Warehouse],
     image_store: dg.ResourceParam[ImageStore],
 ) -> dg.MaterializeResult:
@@ -158,19 +157,19 @@ def candidates(
         row["image_id"]: row["group_id"]
         for row in warehouse.read("rewrite/near_groups").to_pylist()
     }
-    keywords = {**KEYWORDS, **settings.keywords}
-    known = _excluded(settings, warehouse)
+    keywords = {**KEYWORDS, **config.keywords}
+    known = _excluded(config, warehouse)
     excluded = known | {row["image_id"] for row in rows if row["md5"] in known}
     looked = Looked({}, {})
-    if settings.picture_encoder:
+    if config.picture_encoder:
         looked = look_at(
             context,
             warehouse,
             image_store,
-            PictureEncoder(settings.picture_encoder),
+            PictureEncoder(config.picture_encoder),
             [picture.image_id for picture in pictured],
             keywords,
-            settings.picture_similarity,
+            config.picture_similarity,
         )
     chosen = candidates_of(pictured, keywords, groups, excluded, looked.seen)
     made = rows_to_arrow(TABLE, [candidate._asdict() for candidate in chosen.candidates])

@@ -40,7 +40,6 @@ class ContextsSettings(GenerationSettings):
 
 @table_asset(
     "rewrite.contexts",
-    settings=ContextsSettings,
     side_tables=["rewrite.failed"],
     kinds={"openai", "image"},
     deps=[candidates, summaries],
@@ -48,7 +47,7 @@ class ContextsSettings(GenerationSettings):
 )
 def contexts(
     context: dg.AssetExecutionContext,
-    settings: ContextsSettings,
+    config: ContextsSettings,
     warehouse: dg.ResourceParam[Warehouse],
     llm: dg.ResourceParam[Gateway],
     image_store: dg.ResourceParam[ImageStore],
@@ -57,15 +56,15 @@ def contexts(
     error of the assistant."""
     more = {"fewest": FEWEST_EARLIER, "most": MOST_EARLIER}
     asks = drafts_asked(
-        warehouse, DIALOGUE_TASKS, settings.n_dialogues, settings.seed, settings.language, more
+        warehouse, DIALOGUE_TASKS, config.n_dialogues, config.seed, config.language, more
     )
 
     def read(subject: Row, reply: str) -> list[Row]:
-        dialogue = read_dialogue(reply, subject["task"], settings.language)
+        dialogue = read_dialogue(reply, subject["task"], config.language)
         return [
             {
                 **subject,
-                "language": settings.language,
+                "language": config.language,
                 "dialogue_id": dialogue_id(subject["image_id"], subject["task"], dialogue),
                 "turns": [
                     {"question": question, "answer": answer}
@@ -88,7 +87,7 @@ def contexts(
         warehouse,
         "rewrite.contexts",
         written,
-        settings.max_failed_share,
-        few(asks, settings.n_dialogues),
+        config.max_failed_share,
+        few(asks, config.n_dialogues),
         image_store,
     )

@@ -26,7 +26,6 @@ class RewritesSettings(GenerationSettings):
 
 @table_asset(
     "rewrite.rewrites",
-    settings=RewritesSettings,
     side_tables=["rewrite.failed"],
     kinds={"openai"},
     deps=[dialogues],
@@ -34,7 +33,7 @@ class RewritesSettings(GenerationSettings):
 )
 def rewrites(
     context: dg.AssetExecutionContext,
-    settings: RewritesSettings,
+    config: RewritesSettings,
     warehouse: dg.ResourceParam[Warehouse],
     llm: dg.ResourceParam[Gateway],
 ) -> dg.MaterializeResult:
@@ -48,13 +47,13 @@ def rewrites(
             set_id=seed["set_id"],
             name=seed["dialogue_id"],
             images=(),
-            data={"n_rewrites": settings.n_rewrites, "prompt": seed["question"]},
+            data={"n_rewrites": config.n_rewrites, "prompt": seed["question"]},
         )
         for seed in seeds
     ]
 
     def read(seed: Row, reply: str) -> list[Row]:
-        texts = parse_rewrites(reply, seed["question"], settings.n_rewrites)
+        texts = parse_rewrites(reply, seed["question"], config.n_rewrites)
         return [
             {
                 "rewrite_id": content_id("rewrite", seed["dialogue_id"], ordinal, text),
@@ -69,4 +68,4 @@ def rewrites(
     written = ask_and_read(
         context, llm, "rewrite.rewrites", prompt("rewriting/rewrite"), asks, read
     )
-    return write_generated(warehouse, "rewrite.rewrites", written, settings.max_failed_share)
+    return write_generated(warehouse, "rewrite.rewrites", written, config.max_failed_share)

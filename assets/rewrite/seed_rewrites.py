@@ -64,7 +64,6 @@ class SeedRewritesSettings(GenerationSettings):
 
 @table_asset(
     TABLE,
-    settings=SeedRewritesSettings,
     side_tables=[LOSSES],
     kinds={"openai", "pytorch"},
     deps=[seeds],
@@ -72,7 +71,7 @@ class SeedRewritesSettings(GenerationSettings):
 )
 def seed_rewrites(
     context: dg.AssetExecutionContext,
-    settings: SeedRewritesSettings,
+    config: SeedRewritesSettings,
     warehouse: dg.ResourceParam[Warehouse],
     llm: dg.ResourceParam[Gateway],
     embedder: dg.ResourceParam[Embedder],
@@ -86,7 +85,7 @@ def seed_rewrites(
             name=f"seed {seed['seed_id']}",
             images=(),
             data={
-                "n_rewrites": settings.n_rewrites + settings.n_spare,
+                "n_rewrites": config.n_rewrites + config.n_spare,
                 "prompt": seed["question"],
             },
         )
@@ -96,20 +95,20 @@ def seed_rewrites(
     ]
 
     def read(seed: Row, reply: str) -> list[Row]:
-        rewrites = read_rewrites(reply, seed["question"], seed["reference"], settings.n_rewrites)
+        rewrites = read_rewrites(reply, seed["question"], seed["reference"], config.n_rewrites)
         return [{"seed": seed, "read": rewrites}]
 
     written = ask_and_read(context, llm, TABLE, prompt("rewriting/rewrite"), asks, read)
     lost = Counter(row["reason"] for row in written.failed)
-    require_few_lost(TABLE, "requests", lost, len(asks), settings.max_failed_share, written.usage)
-    rows, left_out = _checked(written, settings, embedder)
+    require_few_lost(TABLE, "requests", lost, len(asks), config.max_failed_share, written.usage)
+    rows, left_out = _checked(written, config, embedder)
     failed = [*written.failed, *(row for row in left_out if row["reason"] != SURPLUS)]
     made, losses = rows_to_arrow(TABLE, rows), rows_to_arrow(LOSSES, failed)
     warehouse.replace_all([Write(TABLE, made, {}), Write(LOSSES, losses, {"stage": STAGE})])
     n_of = Counter(row["seed_id"] for row in rows)
     details = {
         "seeds with fewer than asked for": sum(
-            n_of[ask.subject["seed_id"]] < settings.n_rewrites for ask in asks
+            n_of[ask.subject["seed_id"]] < config.n_rewrites for ask in asks
         ),
         **reasons(Counter(row["reason"] for row in [*written.failed, *left_out])),
         "embedding model": embedder.name,

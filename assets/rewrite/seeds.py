@@ -55,7 +55,6 @@ class SeedsSettings(GenerationSettings):
 
 @table_asset(
     "rewrite.seeds",
-    settings=SeedsSettings,
     side_tables=["rewrite.failed"],
     kinds={"openai", "image"},
     deps=[candidates, summaries],
@@ -63,22 +62,20 @@ class SeedsSettings(GenerationSettings):
 )
 def seeds(
     context: dg.AssetExecutionContext,
-    settings: SeedsSettings,
+    config: SeedsSettings,
     warehouse: dg.ResourceParam[Warehouse],
     llm: dg.ResourceParam[Gateway],
     image_store: dg.ResourceParam[ImageStore],
 ) -> dg.MaterializeResult:
     """A question and its reference for each drawn picture and task, drafted by the profile's writer."""
-    asks = drafts_asked(
-        warehouse, settings.tasks, settings.n_seeds, settings.seed, settings.language
-    )
+    asks = drafts_asked(warehouse, config.tasks, config.n_seeds, config.seed, config.language)
 
     def read(subject: Row, reply: str) -> list[Row]:
-        seed = read_seed(reply, settings.language)
+        seed = read_seed(reply, config.language)
         return [
             {
                 **subject,
-                "language": settings.language,
+                "language": config.language,
                 "seed_id": seed_id(subject["image_id"], subject["task"], seed),
                 **seed._asdict(),
             }
@@ -97,8 +94,8 @@ def seeds(
         warehouse,
         "rewrite.seeds",
         written,
-        settings.max_failed_share,
-        few(asks, settings.n_seeds),
+        config.max_failed_share,
+        few(asks, config.n_seeds),
         image_store,
     )
 

@@ -11,6 +11,7 @@ The file has a key for each stage, in it one for each asset, in it the settings:
 
 import json
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar, get_args
 
@@ -51,7 +52,8 @@ class SettingsError(UserError):
 class Settings(BaseModel):
     """Settings of one asset: every field has a default, its limits and a description."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    # Definitions load in half the time if pydantic prepares a class when it is first used.
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     RUN_ONLY: ClassVar[frozenset[str]] = frozenset()
     """Fields that ask for something once: a run's config may give them, the file may not."""
@@ -80,29 +82,56 @@ def checked(table: str, of: type[S], values: Mapping[str, Any]) -> S:
     try:
         return of.model_validate(values)
     except ValidationError as error:
-        raise SettingsError(_sentence(table, of, error)) from None
+        raise SettingsError(sentence(table, of, error)) from None
+
+
+def differing(of: type[BaseModel], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of `values` that are not the defaults of their class."""
+    return {
+        name: value
+        for name, value in values.items()
+        if name not in of.model_fields
+        or value != of.model_fields[name].get_default(call_default_factory=True)
+    }
+
+
+def read_section(table: str) -> dict[str, Any]:
+    """What the file gives one table, unchecked. Raises SettingsError."""
+    return _read().get(table, {})
 
 
 def read_sections(sections: Sections) -> dict[str, dict[str, Any]]:
     """What the file gives each table, checked; empty for a table without any. Raises SettingsError."""
+    by_table = _read()
+    try:
+        _check(sections, by_table)
+    except SettingsError as error:
+        raise SettingsError(f"{settings_path()}: {error}") from None
+    return {table: by_table.get(table, {}) for table in sections}
+
+
+def _read() -> dict[str, dict[str, Any]]:
+    """What the file has, by table."""
     path = settings_path()
     try:
         text = read_file(path).decode()
     except FileNotFoundError:
-        text = ""
+        return {}
     except (OSError, UnicodeDecodeError) as error:
         raise SettingsError(f"{path} cannot be read: {error}.") from None
     try:
-        content = from_yaml(text)
+        return _by_table(_parsed(text))
     except yaml.YAMLError as error:
         problem = " ".join(str(error).split())
         raise SettingsError(f"{path} is not YAML: {problem}.") from None
-    try:
-        by_table = _by_table(content)
-        _check(sections, by_table)
     except SettingsError as error:
         raise SettingsError(f"{path}: {error}") from None
-    return {table: by_table.get(table, {}) for table in sections}
+
+
+@lru_cache(maxsize=1)
+def _parsed(text: str) -> object:
+    """The content of the file; every asset reads it when the definitions load."""
+    return from_yaml(text)
 
 
 def write_sections(sections: Sections, values: Mapping[str, Mapping[str, Any]]) -> Path:
@@ -164,8 +193,17 @@ def _by_table(content: object) -> dict[str, dict[str, Any]]:
     return by_table
 
 
-def _sentence(table: str, of: type[Settings], error: ValidationError) -> str:
-    """The first thing that is wrong, in one sentence."""
+def sentence(table: str, of: type[Settings], error: ValidationError) -> str:
+    """The first thing that is wrong with settings of `table`, in one sentence.
+
+    Args:
+        table: The asset's table.
+        of: The class of its settings.
+        error: What pydantic says of them.
+
+    Returns:
+        The sentence: which setting, its value and its limit, or the nearest name.
+    """
     first = error.errors(include_url=False)[0]
     named = ".".join([table, *map(str, first["loc"])])
     if first["type"] == "extra_forbidden":

@@ -103,17 +103,13 @@ def portion(numbers: range, ids: list[str], chooser: random.Random) -> dict[str,
 def export_one(form: str) -> Row:
     """Write one form in this process."""
     from dagster_project import definitions  # noqa: F401 - the settings of every asset
-    from dagster_project.actions import ACTIONS
+    from dagster_project.release_actions import ExportRelease
 
-    (action,) = (each for each in ACTIONS if each.op == "release_export")
     before = peak_mib()
     wall, cpu = time.monotonic(), time.process_time()
-    action.perform(
+    ExportRelease(release=RELEASE, form=form).perform(
         Warehouse(warehouse_path()),
         ImageStore(images_path()),
-        release=RELEASE,
-        form=form,
-        others="",
         say=lambda line: print(line, file=sys.stderr),
     )
     return {

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from pathlib import Path
+from typing import Annotated, Any, Literal
 
 import click
 import dagster as dg
@@ -13,14 +14,18 @@ from dagster._core.definitions.data_version import (
     DATA_VERSION_TAG,
     CachingStaleStatusResolver,
 )
+from pydantic import Field
 
 from assets.common.tables import rows_to_arrow
+from dagster_project.action import Action, ActionResult, Release, Shown
+from dagster_project.action_commands import command_of
 from dagster_project.action_jobs import ACTION_JOBS, job_of
-from dagster_project.actions import ACTIONS, Action
+from dagster_project.actions import ACTIONS
 from dagster_project.cli import main as loom
 from dagster_project.cli import vlm_loom
 from dagster_project.definitions import build_defs
 from dagster_project.instance import open_instance
+from dagster_project.job_runs import handlers_kept
 from methods.delimited import QUOTINGS
 from resources.files.home import REPO_ROOT, ledger_path
 from resources.llm.ledger import Ledger
@@ -39,28 +44,65 @@ WRONG = [
 """Command lines that need no run to be refused."""
 
 
-@pytest.mark.parametrize("action", ACTIONS, ids=lambda action: action.job)
-def test_command_and_job_take_the_same(action: Action) -> None:
-    group = vlm_loom.commands[action.group]
+@pytest.mark.parametrize("action", ACTIONS, ids=lambda action: action.job())
+def test_command_and_job_take_the_same(action: type[Action]) -> None:
+    group_name, name = action.COMMAND.split()
+    group = vlm_loom.commands[group_name]
     assert isinstance(group, click.Group)
-    command = group.commands[action.command]
+    command = group.commands[name]
     taken = {each.name for each in command.params} - {"home"}
     job = job_of(action)
     (op,) = job.graph.node_defs
     assert isinstance(op, dg.OpDefinition)
-    assert set(op.config_field.config_type.fields) == taken == {a.name for a in action.arguments}
-    assert (op.name, job.name) == (action.op, action.job)
-    # What has to be said has to be said to both.
     fields = op.config_field.config_type.fields
+    assert set(fields) == taken == {*action.model_fields}
+    assert (op.name, job.name) == (action.op(), action.job())
+    # What the command requires, the job requires, and they say the same of it.
     assert {each.name for each in command.params if each.required} == {
         name for name, field in fields.items() if field.is_required
     }
-    assert command.help == job.description == action.does
+    assert command.help == job.description == action.help()
+    assert all(field.description for field in fields.values())
 
 
 def test_there_is_a_job_for_each() -> None:
-    assert [job.name for job in ACTION_JOBS] == [action.job for action in ACTIONS]
-    assert len({action.op for action in ACTIONS}) == len(ACTIONS)
+    assert [job.name for job in ACTION_JOBS] == [action.job() for action in ACTIONS]
+    assert len({action.op() for action in ACTIONS}) == len(ACTIONS)
+
+
+class WeighOwls(Action):
+    """Weigh the owls of a release."""
+
+    COMMAND = "release weigh"
+    EXAMPLE = "release weigh mmdu --as stones"
+
+    release: Release
+    unit: Annotated[Literal["grams", "stones"], Shown("as")] = "grams"
+    times: int = Field(1, description="How often.")
+    dry: bool = Field(False, description="Weigh nothing.")
+
+    def perform(self, warehouse: object) -> ActionResult:
+        return ActionResult(f"{self.release}: {self.times} times in {self.unit}, dry: {self.dry}")
+
+
+def test_an_action_is_one_class(monkeypatch: pytest.MonkeyPatch, loom_home: Path) -> None:
+    """Its fields are arguments, options and config; its parameters are resources."""
+    loom_home.mkdir()
+    given: list[dict[str, Any]] = []
+    monkeypatch.setattr(
+        "dagster_project.run.perform_as_run", lambda _, values: given.append(values)
+    )
+    monkeypatch.setattr("resources.publishing.releases.release_meant", lambda _, name: name)
+    command = command_of(WeighOwls)
+    command.main(["mmdu", "--as", "stones", "--dry"], standalone_mode=False)
+    assert given == [{"release": "mmdu", "unit": "stones", "times": 1, "dry": True}]
+    with handlers_kept():
+        result = job_of(WeighOwls).execute_in_process(
+            run_config={"ops": {"release_weigh": {"config": given[0]}}},
+            resources={"warehouse": object()},
+        )
+    assert result.output_for_node("release_weigh") == "mmdu: 1 times in stones, dry: True"
+    assert (WeighOwls.job(), WeighOwls.uses()) == ("weigh_owls", ["warehouse"])
 
 
 @pytest.mark.parametrize("words", WRONG, ids=" ".join)

@@ -7,7 +7,7 @@ import dagster as dg
 import pytest
 from dagster._core.storage.tags import WILL_RETRY_TAG
 
-from assets.common.tables import plain_errors
+from assets.common.failures import plain_errors
 from dagster_project.alerts import alert_of_failed_checks, alert_of_failed_runs
 from dagster_project.instance import open_instance
 from dagster_project.job_runs import run_job

@@ -84,6 +84,8 @@ def test_settings_change_the_version_of_their_asset_alone(home: Path) -> None:
         "cluster: {cohesion: {}}\nreview: {approved: {require: none, sample_share: 0.10}}\n"
     )
     assert changed(before) == set(), "defaults that are written out"
+    (home / "settings.yaml").write_text("cluster: {clusters: {tau: 0.75, min_size: 2}}")
+    assert changed(before) == set(), "the defaults, written out"
 
     (home / "settings.yaml").unlink()
     assert changed(before) == set()

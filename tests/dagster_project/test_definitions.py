@@ -232,7 +232,7 @@ def test_every_setting_says_in_the_launchpad_what_it_is_for_and_may_be_left_out(
         for field_name, field in fields.items():
             assert not field.is_required, f"{table}.{field_name}"
             assert settings.model_fields[field_name].description, f"{table}.{field_name}"
-            assert "Default: " in (field.description or ""), f"{table}.{field_name}"
+            assert f"In settings.yaml: {table}.{field_name}." in (field.description or "")
 
 
 def test_every_resource_has_a_name_and_a_description() -> None:

@@ -9,7 +9,7 @@ import dagster as dg
 import duckdb
 import pytest
 
-from assets.common.apart import LOST
+from assets.common.isolation import LOST
 from assets.common.tables import ROW_COUNT
 from dagster_project import progress
 from dagster_project.check_results import result

@@ -1,12 +1,16 @@
 """Resources as the UI shows them: each has its name, and says in a sentence what it is."""
 
 import re
+from pathlib import Path
 
+import dagster as dg
 import pytest
 
+from dagster_project.definitions import build_defs
 from dagster_project.resources import make_resources
+from resources.llm.ledger import Ledger
 
-RESOURCES = make_resources()
+RESOURCES = build_defs().get_repository_def().get_top_level_resources()
 
 
 @pytest.mark.parametrize("name", RESOURCES)
@@ -14,11 +18,30 @@ def test_a_resource_says_what_it_is(name: str) -> None:
     assert re.fullmatch(r"[A-Z].{20,140}\.", RESOURCES[name].description or "")
 
 
-@pytest.mark.parametrize("name", RESOURCES)
-def test_what_the_ui_shows_as_its_type_is_its_name(name: str) -> None:
-    function = RESOURCES[name].resource_fn
-    assert (function.__module__, function.__name__) == ("dagster_project.resources", name)
-
-
 def test_no_two_say_the_same() -> None:
     assert len({each.description for each in RESOURCES.values()}) == len(RESOURCES)
+
+
+def test_a_path_comes_from_the_environment_of_the_run(
+    loom_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The Launchpad shows the variable, and a run may name another folder."""
+    monkeypatch.setenv("LOOM_CORPUS", "first")
+    corpus = make_resources()["corpus"]
+    monkeypatch.setenv("LOOM_CORPUS", "second")
+    with dg.build_resources({"corpus": corpus}) as resources:
+        assert resources.corpus.path == Path("second")
+    of_run = {"corpus": {"config": {"path": "third"}}}
+    with dg.build_resources({"corpus": corpus}, resource_config=of_run) as resources:
+        assert resources.corpus.path == Path("third")
+
+
+def test_a_store_is_closed_with_the_run(loom_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    loom_home.mkdir()
+    closed: list[Ledger] = []
+    close = Ledger.close
+    monkeypatch.setattr(Ledger, "close", lambda self: (close(self), closed.append(self)))
+    with dg.build_resources({"ledger": make_resources()["ledger"]}) as resources:
+        ledger = resources.ledger
+        assert closed == []
+    assert closed == [ledger]

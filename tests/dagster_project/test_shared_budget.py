@@ -7,7 +7,7 @@ import pytest
 from dagster._core.storage.tags import PARENT_RUN_ID_TAG, ROOT_RUN_ID_TAG
 from dagster._core.test_utils import create_run_for_test
 
-from dagster_project.resources import ancestors_of, default_budget, llm
+from dagster_project.resources import ancestors_of, default_budget, make_resources
 from dagster_project.run_tags import BUILD, CHAIN
 from resources.llm.model_spec import RegistryError
 
@@ -81,7 +81,7 @@ def spenders(instance: dg.DagsterInstance, tmp_path, **tags: str) -> list[tuple[
     def ask(context: dg.OpExecutionContext) -> None:
         assert context.resources.llm.budget.limit_usd == 5
 
-    @dg.job(resource_defs={"llm": llm})
+    @dg.job(resource_defs={"llm": make_resources()["llm"]})
     def asking() -> None:
         ask()
 

@@ -7,6 +7,7 @@ beside the code that raises it.
 import importlib
 import inspect
 import pkgutil
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -129,7 +130,10 @@ def test_a_new_user_error_is_one_sentence_in_the_runs_log(
 
 def test_a_resource_that_cannot_be_made_says_so_in_the_same_way(loom_home, monkeypatch) -> None:
     monkeypatch.setenv("LOOM_IMAGES", str(loom_home / "nowhere"))
-    resource = make_resources()["image_fetcher"]
+    fetcher = {"image_fetcher": make_resources()["image_fetcher"]}
 
-    with pytest.raises(dg.Failure, match=r"nowhere is neither a folder .*: make the folder"):
-        resource.resource_fn(None)
+    with pytest.raises(dg.DagsterError) as refused, dg.build_resources(fetcher):
+        pass
+    failure = refused.value.__cause__
+    assert isinstance(failure, dg.Failure)
+    assert re.search(r"nowhere is neither a folder .*: make the folder", failure.description or "")

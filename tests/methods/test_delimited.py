@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.delimited import DelimitedError, Quoting, QuotingError, quoting_named, rows_of
+from methods.delimited import DelimitedError, Quoting, rows_of
 
 HEAD = "index,question,comment\n"
 
@@ -128,9 +128,3 @@ def test_a_cell_has_at_most_so_many_characters(monkeypatch: pytest.MonkeyPatch) 
         "that opens on line 2 in the column 'b' has more" in refused('a,b\n1,"' + "x\n" * 40).fact
     )
     assert refused("a,b\n1," + "x" * 21).fact == "a cell of line 2 has more than 20 characters"
-
-
-def test_another_way_to_read_quotes_is_refused_by_its_name() -> None:
-    assert quoting_named("") == "checked"
-    with pytest.raises(QuotingError, match="--quoting nonne: the nearest is none"):
-        quoting_named("nonne")

@@ -11,7 +11,7 @@ import dagster as dg
 import duckdb
 import pytest
 
-from assets.common.tables import plain_errors
+from assets.common.failures import plain_errors
 from dagster_project.cli import main as loom
 from resources import stores_of_home as stores
 from resources.migrations import StoreError

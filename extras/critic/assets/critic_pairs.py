@@ -11,9 +11,10 @@ from typing import Any
 import dagster as dg
 from pydantic import Field
 
-from assets.common.apart import Apart
 from assets.common.automation import WHEN_EVALUATED
+from assets.common.isolation import Isolation
 from assets.common.losses import reasons
+from assets.common.settings import AssetConfig
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.answers import answers
 from assets.evaluate.human_scores import human_scores, stored_scores
@@ -36,7 +37,6 @@ from methods.ids import content_id
 from methods.markdown import table
 from methods.prompts.messages import Message
 from resources.review.store import ReviewStore
-from resources.settings.asset_settings import Settings
 from resources.settings.prompts import prompt
 from resources.warehouse import Warehouse, Write
 
@@ -50,7 +50,7 @@ Scored = dict[str, dict[AnswerKey, list[Given]]]
 """What people gave each answer, by release."""
 
 
-class CriticPairsSettings(Settings):
+class CriticPairsSettings(AssetConfig):
     """The share of each category that a critic is tested on, and the seed it is drawn by."""
 
     test_share: float = Field(
@@ -65,18 +65,16 @@ class CriticPairsSettings(Settings):
 
 @table_asset(
     TABLE,
-    settings=CriticPairsSettings,
     side_tables=[LEFT_OUT],
     # `review/approved` is materialized after decisions of people.
     deps=[answers, score_queue, approved, human_scores],
     automation_condition=WHEN_EVALUATED,
 )
 def critic_pairs(
-    settings: CriticPairsSettings,
+    config: CriticPairsSettings,
     warehouse: dg.ResourceParam[Warehouse],
     review_store: dg.ResourceParam[ReviewStore],
     benchmarks: dg.ResourceParam[Benchmarks],
-    apart: Apart,
 ) -> dg.MaterializeResult:
     """What the judge is sent about each answer that people scored, and the reply that a score makes.
 
@@ -88,6 +86,7 @@ def critic_pairs(
 
     `vlm-loom result export-critic` writes the pairs of a release as files.
     """
+    isolation = Isolation(TABLE)
     scored = _scored(warehouse, review_store)
     made: list[tuple[Released, Pair]] = []
     left_out: list[Row] = []
@@ -95,7 +94,7 @@ def critic_pairs(
         if not release.benchmark.judge_prompts:
             continue
         results: list[Pair | LeftOut] = []
-        with apart.release(release.release_id):
+        with isolation.release(release.release_id):
             results = list(_pairs(warehouse, release, scored[release.release_id]))
         made += [(release, pair) for pair in results if isinstance(pair, Pair)]
         left_out += [
@@ -103,7 +102,7 @@ def critic_pairs(
             for loss in results
             if isinstance(loss, LeftOut)
         ]
-    rows = _rows(made, _sides_before(warehouse, settings.seed), settings)
+    rows = _rows(made, _sides_before(warehouse, config.seed), config)
     arrow = rows_to_arrow(TABLE, rows)
     warehouse.replace_all(
         [Write(TABLE, arrow, {}), Write(LEFT_OUT, rows_to_arrow(LEFT_OUT, left_out), {})]
@@ -112,7 +111,7 @@ def critic_pairs(
     shown: Row = {"left out": lost.total(), **reasons(lost)}
     if not (rows or left_out):
         shown["note"] = NO_SCORES
-    return report(arrow, {**shown, "sides": _sides(rows)})
+    return isolation.finish(warehouse, report(arrow, {**shown, "sides": _sides(rows)}))
 
 
 def _scored(warehouse: Warehouse, review_store: ReviewStore) -> Scored:

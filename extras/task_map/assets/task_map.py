@@ -11,8 +11,9 @@ from typing import Any
 import dagster as dg
 from pydantic import Field
 
-from assets.common.apart import Apart
 from assets.common.automation import WHEN_READY
+from assets.common.isolation import Isolation
+from assets.common.settings import AssetConfig
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.scores import scores
 from extras.task_map.methods import clustering
@@ -21,14 +22,13 @@ from extras.task_map.methods.profiles import Profiles, correlation_distances, pr
 from extras.task_map.methods.ranking import task_ranking
 from methods.evaluation.contestants import is_model
 from methods.markdown import code, table
-from resources.settings.asset_settings import Settings
 from resources.warehouse import Warehouse, Write
 
 Row = dict[str, Any]
 OF_MAP = ("benchmark", "release_id", "judge", "judge_version", "metric")
 
 
-class TaskMapSettings(Settings):
+class TaskMapSettings(AssetConfig):
     """What the tasks are, and how they are clustered."""
 
     label: str = Field("task", min_length=1, description="Label whose values are the tasks.")
@@ -40,14 +40,13 @@ class TaskMapSettings(Settings):
 
 @table_asset(
     "evaluate.task_map",
-    settings=TaskMapSettings,
     kinds={"scikitlearn"},
     side_tables=["evaluate.task_distances"],
     deps=[scores],
     automation_condition=WHEN_READY,
 )
 def task_map(
-    settings: TaskMapSettings, warehouse: dg.ResourceParam[Warehouse], apart: Apart
+    config: TaskMapSettings, warehouse: dg.ResourceParam[Warehouse]
 ) -> dg.MaterializeResult:
     """Tasks by how alike they are to the models: clusters, places on a picture, mean scores.
 
@@ -55,9 +54,10 @@ def task_map(
     A release without the label has no rows; with fewer than three models or tasks it has no map, and
     the rows say why.
     """
+    isolation = Isolation("evaluate.task_map")
     scored = [
         row
-        for row in warehouse.read("evaluate/task_scores", {"label": settings.label}).to_pylist()
+        for row in warehouse.read("evaluate/task_scores", {"label": config.label}).to_pylist()
         if is_model(row["model"])
     ]
     rows: list[Row] = []
@@ -66,10 +66,10 @@ def task_map(
     for key, group in groupby(scored, key=lambda row: tuple(row[name] for name in OF_MAP)):
         of_map = dict(zip(OF_MAP, key, strict=True))
         of_group = list(group)
-        with apart.release(of_map["release_id"]):
+        with isolation.release(of_map["release_id"]):
             known = profiles(_by_task(of_group))
-            made = None if known.why_no_map else _map(known, settings)
-            rows += _rows({**of_map, "label": settings.label}, of_group, known, made)
+            made = None if known.why_no_map else _map(known, config)
+            rows += _rows({**of_map, "label": config.label}, of_group, known, made)
             distances += _distances(of_map, made) if made else ()
             lines.append(_line(of_map, known, made))
     made_rows = rows_to_arrow("evaluate.task_map", rows)
@@ -82,9 +82,9 @@ def task_map(
         ]
     )
     heads = ("release", "judge", "tasks", "models", "clusters", "left out")
-    note = f"No release that was scored has the label {settings.label!r} with several values."
+    note = f"No release that was scored has the label {config.label!r} with several values."
     shown = dg.MetadataValue.md("\n".join(table(heads, lines))) if lines else note
-    return report(made_rows, {"maps": shown})
+    return isolation.finish(warehouse, report(made_rows, {"maps": shown}))
 
 
 def _map(known: Profiles, settings: TaskMapSettings) -> TaskMap:

@@ -5,7 +5,7 @@ import errno
 import dagster as dg
 import pytest
 
-from assets.common.apart import Apart
+from assets.common.isolation import Isolation
 from assets.common.losses import FAILED_CALLS, reasons, require_few_lost
 from methods.prompts.template import TemplateError
 from resources.llm.model_calls import BatchPending, WaitingForBatch
@@ -86,14 +86,14 @@ def test_what_one_release_may_keep_from_the_others(
     error: Exception, kept: bool, kept_while_asking: bool
 ) -> None:
     for asking, is_kept in ((False, kept), (True, kept_while_asking)):
-        apart = Apart("evaluate.scores")
+        isolation = Isolation("evaluate.scores")
         try:
-            with apart.release("one", asking=asking):
+            with isolation.release("one", asking=asking):
                 raise error
         except type(error):
-            assert not is_kept and apart.lost == {}
+            assert not is_kept and isolation.lost == {}
         else:
-            assert is_kept and list(apart.lost) == ["one"]
-        with apart.release("another"):
+            assert is_kept and list(isolation.lost) == ["one"]
+        with isolation.release("another"):
             pass
-        assert "another" not in apart.lost
+        assert "another" not in isolation.lost

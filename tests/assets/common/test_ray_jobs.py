@@ -13,9 +13,9 @@ from filelock import FileLock
 
 from assets.cluster import embeddings as embeddings_asset
 from assets.common import picture_copies, ray_jobs
+from assets.common.failures import plain_errors
 from assets.common.picture_copies import MINIATURES, PAIRS, Pictures
 from assets.common.ray_jobs import RowsOnRay, RowWork
-from assets.common.tables import plain_errors
 from methods.ids import content_id
 from methods.ingest.picture_match import VERSION
 from resources.embedding.embedder import PACKAGED, Embedder

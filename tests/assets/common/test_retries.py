@@ -9,8 +9,9 @@ import dagster as dg
 import pytest
 
 from assets.common import tables
+from assets.common.failures import RETRY_POLICY, unattended
 from assets.common.losses import worth_a_retry
-from assets.common.tables import RETRIES, SOURCES, table_asset, unattended
+from assets.common.tables import SOURCES, table_asset
 from methods.errors import UserError
 from resources.files.home import REPO_ROOT
 from resources.llm.model_calls import WaitingForBatch
@@ -23,7 +24,7 @@ DOWN = "The server is down: run this again later."
 @pytest.fixture
 def launched(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The process of a launched run, which does not wait."""
-    monkeypatch.setattr(tables, "FIRST_WAIT", 0.0)
+    monkeypatch.setattr(tables, "RETRY_POLICY", dg.RetryPolicy(RETRY_POLICY.max_retries, delay=0))
     unattended.set()
     yield
     unattended.clear()
@@ -75,7 +76,7 @@ def test_retries_are_bounded_and_the_last_failure_says_its_sentence(
 ) -> None:
     result, n_begun = made(tmp_path, monkeypatch, passing, times=99)
     assert not result.success
-    assert n_begun == RETRIES + 1
+    assert n_begun == RETRY_POLICY.max_retries + 1
     (failure,) = [event for event in result.all_events if event.is_step_failure]
     assert failure.step_failure_data.user_failure_data.description == DOWN
 
@@ -116,7 +117,7 @@ def test_a_step_that_fails_by_itself_is_tried_again_before_it_is_lost(
     assert result.success and n_begun == 2
     assert warehouse.count("evaluate.not_made") == 0
     result, n_begun = made(tmp_path, monkeypatch, passing, 99, "evaluate.provenance")
-    assert result.success and n_begun == RETRIES + 1
+    assert result.success and n_begun == RETRY_POLICY.max_retries + 1
     assert warehouse.count("evaluate.not_made") == 1
 
 

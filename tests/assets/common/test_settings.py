@@ -9,8 +9,15 @@ import pytest
 from dagster._core.execution.api import create_execution_plan
 
 from assets.cluster.clusters import ClusterSettings
-from assets.cluster.image_sets import ImageSetsSettings
-from assets.common.settings import SECTIONS, SHOWN_AS, choose, config_fields, used
+from assets.common.settings import (
+    SECTIONS,
+    SHOWN_AS,
+    Chosen,
+    check_run,
+    choose,
+    used,
+    with_file_defaults,
+)
 from dagster_project.definitions import defs
 from resources.settings.asset_settings import SettingsError
 
@@ -24,8 +31,13 @@ def file(loom_home: Path) -> Path:
     return loom_home / "settings.yaml"
 
 
-def tau(config: dict[str, Any] | None = None) -> float:
-    return choose(CLUSTERS, config).settings.tau  # type: ignore[attr-defined]
+def chosen(table: str, **given: Any) -> Chosen:
+    """The settings of a run that gives these values, as Dagster would make its config."""
+    return choose(table, with_file_defaults(table, SECTIONS[table])(**given))
+
+
+def tau(**given: Any) -> float:
+    return chosen(CLUSTERS, **given).settings.tau  # type: ignore[attr-defined, no-any-return]
 
 
 # --- In a run ------------------------------------------------------------------------------------
@@ -35,19 +47,28 @@ def test_the_config_is_over_the_file_and_the_file_over_the_defaults(file: Path) 
     assert tau() == 0.75
     file.write_text("cluster: {clusters: {tau: 0.6}}")
     assert tau() == 0.6
-    assert tau({"tau": 0.9}) == 0.9
-    assert tau({"min_size": 3}) == 0.6
+    assert tau(tau=0.9) == 0.9
+    # The project's default is a value like any other.
+    assert tau(tau=0.75) == 0.75
+    assert tau(min_size=3) == 0.6
     # It was for one run.
     assert tau() == 0.6
 
 
+def test_a_step_reads_what_the_file_has_by_then(file: Path) -> None:
+    config = with_file_defaults(CLUSTERS, ClusterSettings)(min_size=3)
+    file.write_text("cluster: {clusters: {tau: 0.6, cluster_method: density}}")
+    settings = choose(CLUSTERS, config).settings
+    assert settings == ClusterSettings(tau=0.6, cluster_method="density", min_size=3)
+
+
 def test_what_only_the_run_has_is_told_beside_all_settings(file: Path) -> None:
     file.write_text("cluster: {clusters: {tau: 0.6}}")
-    chosen = choose(CLUSTERS, {"tau": 0.9, "min_size": 2, "recluster": True})
+    of_run = chosen(CLUSTERS, tau=0.9, min_size=2, recluster=True)
     # Two is the least size in any run.
-    assert chosen.overridden == {"tau": 0.9, "recluster": True}
-    shown = {name: entry.value for name, entry in chosen.metadata().items()}
-    assert shown["settings of this run only"] == chosen.overridden
+    assert of_run.overridden == {"tau": 0.9, "recluster": True}
+    shown = {name: entry.value for name, entry in of_run.metadata().items()}
+    assert shown["settings of this run only"] == of_run.overridden
     assert shown[SHOWN_AS] == {
         **ClusterSettings().model_dump(),
         "tau": 0.9,
@@ -58,14 +79,14 @@ def test_what_only_the_run_has_is_told_beside_all_settings(file: Path) -> None:
 def test_a_run_that_has_nothing_of_its_own_tells_nothing_of_it(file: Path) -> None:
     file.write_text("cluster: {clusters: {tau: 0.6}}")
     assert set(choose(CLUSTERS).metadata()) == {SHOWN_AS}
-    assert set(choose(CLUSTERS, {"tau": 0.6}).metadata()) == {SHOWN_AS}
+    assert set(chosen(CLUSTERS, tau=0.6).metadata()) == {SHOWN_AS}
 
 
 def test_null_is_a_value_where_the_setting_has_it(file: Path) -> None:
     file.write_text("cluster: {image_sets: {benchmark_sets: 8}}")
-    chosen = choose(IMAGE_SETS, {"benchmark_sets": None})
-    assert chosen.settings.benchmark_sets is None  # type: ignore[attr-defined]
-    assert chosen.overridden == {"benchmark_sets": None}
+    of_run = chosen(IMAGE_SETS, benchmark_sets=None)
+    assert of_run.settings.benchmark_sets is None  # type: ignore[attr-defined]
+    assert of_run.overridden == {"benchmark_sets": None}
 
 
 def test_a_wrong_setting_of_any_asset_is_told_by_every_asset(file: Path) -> None:
@@ -90,7 +111,7 @@ def test_a_check_reads_the_settings_that_the_rows_were_made_with(
     file: Path, instance: dg.DagsterInstance
 ) -> None:
     file.write_text("cluster: {clusters: {tau: 0.6}}")
-    made_with = choose(CLUSTERS, {"tau": 0.9}).metadata()
+    made_with = chosen(CLUSTERS, tau=0.9).metadata()
     instance.report_runless_asset_event(
         dg.AssetMaterialization(["cluster", "clusters"], metadata=made_with)
     )
@@ -119,31 +140,58 @@ def plan(**config: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("config", "said"),
+    ("config", "reason"),
     [
-        ({"clusters": {"tau": 7}}, "tau is 7, but should be less than"),
-        (
-            {"clusters": {"min_size": 1}},
-            "cluster.clusters.min_size is 1, but should be greater than or equal to 2.",
-        ),
-        ({"image_sets": {"benchmark_sizes": [3, 21]}}, "must be 2 to 20"),
-        ({"image_sets": {"instruction_sizes": {"6": 1}}}, "must be 2 to 5"),
         ({"clusters": {"tau": "high"}}, 'Value "high" of type'),
-        ({"clusters": {"tau": None}}, "must not be None"),
         ({"clusters": {"group_method": "quick"}}, "got quick"),
         ({"clusters": {"tua": 0.6}}, 'unexpected config entry "tua"'),
+        ({"image_sets": {"benchmark_max_uses": [1]}}, "must be"),
     ],
-    ids=[
-        *("too high", "too low", "a list", "a mapping", "another type", "null", "no choice"),
-        "no setting",
-    ],
+    ids=["another type", "no choice", "no setting", "a list"],
 )
-def test_an_impossible_value_is_refused_before_a_run_is_made(
-    loom_home: Path, config: dict[str, Any], said: str
+def test_another_name_type_or_choice_is_refused_before_a_run_is_made(
+    loom_home: Path, config: dict[str, Any], reason: str
 ) -> None:
     with pytest.raises(dg.DagsterInvalidConfigError) as refused:
         plan(**config)
-    assert said in str(refused.value)
+    assert reason in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("table", "given", "reason"),
+    [
+        (
+            CLUSTERS,
+            {"tau": 7},
+            "cluster.clusters.tau is 7, but should be less than or equal to 1.",
+        ),
+        (
+            CLUSTERS,
+            {"tau": None},
+            "cluster.clusters.tau is None, but should be a valid number.",
+        ),
+        (IMAGE_SETS, {"benchmark_sizes": [3, 21]}, "must be 2 to 20"),
+        ("dialogue.questions", {"per_set": [3, 1]}, "give the smaller one first"),
+    ],
+    ids=["too high", "null", "a list", "a range"],
+)
+def test_a_value_beyond_its_limits_ends_the_first_step_with_its_sentence(
+    file: Path, table: str, given: dict[str, Any], reason: str
+) -> None:
+    """Whichever step of the run it is for; Dagster makes the config of that step itself."""
+    with pytest.raises(SettingsError) as refused:
+        check_run({"ops": {table.replace(".", "__"): {"config": given}}})
+    with pytest.raises(dg.Failure) as failure:
+        with_file_defaults(table, SECTIONS[table])(**given)
+    assert reason in str(refused.value)
+    assert failure.value.description == str(refused.value)
+    assert not failure.value.allow_retries
+
+
+def test_a_value_may_come_from_the_environment(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    check_run({"ops": {"cluster__clusters": {"config": {"min_size": {"env": "LEAST"}}}}})
+    monkeypatch.setenv("LEAST", "3")
+    plan(clusters={"min_size": {"env": "LEAST"}})
 
 
 def test_possible_values_are_taken_also_those_for_one_run(loom_home: Path) -> None:
@@ -153,12 +201,17 @@ def test_possible_values_are_taken_also_those_for_one_run(loom_home: Path) -> No
     )
 
 
-def test_every_field_may_be_left_out_and_tells_its_default_and_its_place() -> None:
-    fields = config_fields(IMAGE_SETS, ImageSetsSettings)
-    assert set(fields) == set(ImageSetsSettings.model_fields)
+def test_the_launchpad_shows_the_defaults_of_the_file(file: Path) -> None:
+    file.write_text("cluster: {clusters: {tau: 0.6}}")
+    fields = with_file_defaults(CLUSTERS, ClusterSettings).to_fields_dict()
     assert not any(field.is_required for field in fields.values())
-    told = fields["instruction_max_uses"].description or ""
-    assert "Default: 1." in told and "settings.yaml as cluster.image_sets.instruction" in told
+    assert (fields["tau"].default_value, fields["min_size"].default_value) == (0.6, 2)
+    assert "In settings.yaml: cluster.clusters.tau." in str(fields["tau"].description)
+
+
+def test_definitions_load_with_a_file_that_cannot_be_used(file: Path) -> None:
+    file.write_text("cluster: {clusters: {tau: 7}}")
+    assert with_file_defaults(CLUSTERS, ClusterSettings)().tau == 0.75
 
 
 # --- Those there are -----------------------------------------------------------------------------

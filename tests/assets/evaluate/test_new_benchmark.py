@@ -9,7 +9,7 @@ import dagster as dg
 import pytest
 from PIL import Image
 
-from assets.common.apart import not_made
+from assets.common.isolation import not_made
 from assets.evaluate import observations
 from assets.release.published import write_imported
 from dagster_project.definitions import build_defs

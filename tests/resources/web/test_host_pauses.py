@@ -5,8 +5,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import dagster as dg
 import pytest
 
+from dagster_project.job_runs import handlers_kept
 from dagster_project.resources import make_resources
 from methods.ingest.image_check import ImageRejected
 from resources.images.fetcher import ImageFetcher
@@ -100,13 +102,14 @@ def test_the_resources_of_a_process_share_their_pauses(uploads, wiki, loom_home,
         "images: {allow_private_addresses: true}\n"
     )
     monkeypatch.setenv("LOOM_CORPUS", str(corpus))
-    resources = make_resources()
+    made = make_resources()
+    both = {name: made[name] for name in ("corpus", "image_fetcher")}
     wiki.fail(faults.status(429, "7200"))
 
-    with pytest.raises(WikipediaError, match="7200 seconds"):
-        resources["corpus"].resource_fn(None).wikipedia.pages("birds", "en", ["Owl"])
-    fetcher = resources["image_fetcher"].resource_fn(None)
-    [(url, rejected)] = fetcher.fetch_each([uploads.serve("owl.png", ok())])
+    with handlers_kept(), dg.build_resources(both) as resources:
+        with pytest.raises(WikipediaError, match="7200 seconds"):
+            resources.corpus.wikipedia.pages("birds", "en", ["Owl"])
+        [(url, rejected)] = resources.image_fetcher.fetch_each([uploads.serve("owl.png", ok())])
 
     assert host_name(url) == urlsplit(wiki.api.replace("{language}", "en")).hostname
     assert isinstance(rejected, ImageRejected) and rejected.reason == "rate_limited"

@@ -1,8 +1,7 @@
-"""Steps that fail by themselves: what could not be made is a row with its reason, and the others go on.
+"""Isolation: an error of one release does not stop the others, nor does a step stop those that follow.
 
-What belongs here: keeping the trouble of one release from the others, and that of a step from those
-that follow it. That it is seen is the check `made` (`dagster_project/checks.py`); reports have the
-reasons.
+The reason is a row of `evaluate.not_made`. The check `made` (`dagster_project/checks.py`) and the
+reports show it.
 """
 
 import traceback
@@ -14,7 +13,9 @@ from typing import Any
 import dagster as dg
 import pyarrow as pa
 
+from assets.common.failures import may_pass
 from methods.errors import PromptUnusable, Unfinished, UserError
+from methods.ids import content_id
 from methods.markdown import code
 from resources.files.home import REPO_ROOT
 from resources.files.system_errors import exhausted, is_refused_home, refused_by_system
@@ -24,18 +25,21 @@ from resources.warehouse import Warehouse, arrow_schema
 
 NOT_MADE = "evaluate.not_made"
 STAGES = frozenset({"evaluate"})
-"""Stages whose steps do not stop what follows them: it is made of what there is."""
+"""Stages with isolated steps: a failed step keeps its rows, and the steps that follow use them."""
 LOST = "not made"
 """Metadata of a materialization: what the step could not make, and why."""
 WHOLE = ""
-"""In the place of a release: the step made nothing, and its table keeps its earlier rows."""
+"""Instead of a release: the step made nothing, and its table keeps its earlier rows."""
 
 
-class Apart:
+class Isolation:
     """What a step could not make, by release, with the reason.
 
-    A step makes the results of each release in a block `with apart.release(release_id)`: what raises
-    there is left out, and the others are made.
+    A step makes the results of each release in a block `with isolation.release(release_id)`. If the
+    block raises, the step goes on with the other releases.
+
+    Args:
+        table: The table of the step (`stage.name`).
     """
 
     def __init__(self, table: str):
@@ -45,12 +49,16 @@ class Apart:
 
     @contextmanager
     def release(self, release_id: str, *, asking: bool = False) -> Iterator[None]:
-        """Keep what the block raises to this release; the first reason stands.
+        """Keep an error of the block from the other releases. The first reason of a release stands.
 
-        Where the block is `asking` models, what ends the calls of all releases is raised: a refused
-        key, a spent budget, a ledger that cannot be written, a server that is down. A prompt is its
-        benchmark's, and so are replies to it that cannot be read. A home that cannot be written, a disk
-        that is full and a store that is away are those of all releases.
+        Args:
+            release_id: The release that the block makes results of.
+            asking: Whether the block calls models. An error that ends the calls of all releases is
+                raised then: a refused key, a spent budget, a ledger that cannot be written, a server
+                that is down. A prompt belongs to one benchmark, so its errors do not.
+
+        Raises:
+            Exception: An error that all releases have in common, such as a full disk.
         """
         try:
             yield
@@ -63,15 +71,40 @@ class Apart:
                 raise
             self.lose(release_id, error)
 
+    @contextmanager
+    def step(self, *, retried: bool) -> Iterator[None]:
+        """Keep an error of the whole step from the steps that follow it.
+
+        Args:
+            retried: Whether Dagster runs the step again after a passing failure, which is raised then.
+        """
+        try:
+            yield
+        except Unfinished:
+            raise
+        except Exception as error:
+            if retried and may_pass(error):
+                raise
+            self.lose(WHOLE, error)
+
     def lose(self, release_id: str, error: Exception) -> None:
-        """There is nothing of this release, or of the WHOLE, for this reason."""
+        """Note that a release, or the WHOLE step, has no results because of this error."""
         if release_id not in self.lost:
             self.lost[release_id] = _reason(error)
             if not isinstance(error, UserError | dg.Failure):
                 self._tracebacks += traceback.format_exception(error)
 
-    def write(self, warehouse: Warehouse) -> None:
-        """Put the reasons in the place of those of the step's last run."""
+    def finish(self, warehouse: Warehouse, result: dg.MaterializeResult) -> dg.MaterializeResult:
+        """Replace the reasons of the step's last run, and add those of this run to its result.
+
+        Args:
+            warehouse: Where the reasons are written (`evaluate.not_made`).
+            result: What the step made.
+
+        Returns:
+            `result`; with reasons, they are in its metadata and part of its data version, so that
+            assets downstream see them as a change.
+        """
         rows = [
             {"step": self._table, "release_id": release_id, "reason": reason}
             for release_id, reason in self.lost.items()
@@ -79,19 +112,24 @@ class Apart:
         if rows or warehouse.count(NOT_MADE, {"step": self._table}):
             table = pa.Table.from_pylist(rows, schema=arrow_schema(NOT_MADE))
             warehouse.replace(NOT_MADE, table, {"step": self._table})
+        if not rows:
+            return result
+        version = content_id(warehouse.fingerprint(self._table), sorted(self.lost.items()))
+        return dg.MaterializeResult(
+            metadata={**(result.metadata or {}), **self._metadata()},
+            data_version=dg.DataVersion(version),
+        )
 
-    def metadata(self) -> dict[str, Any]:
-        """The reasons as metadata of the step's materialization; none where nothing was lost."""
-        if not self.lost:
-            return {}
+    def _metadata(self) -> dict[str, Any]:
+        """The reasons, with the tracebacks of errors in the code."""
         lines = [
             f"- {code(release_id) if release_id else 'the table'}: {code(reason)}"
             for release_id, reason in self.lost.items()
         ]
-        told: dict[str, Any] = {LOST: dg.MetadataValue.md("\n".join(lines))}
+        shown: dict[str, Any] = {LOST: dg.MetadataValue.md("\n".join(lines))}
         if self._tracebacks:
-            told["traceback"] = dg.MetadataValue.text("".join(self._tracebacks))
-        return told
+            shown["traceback"] = dg.MetadataValue.text("".join(self._tracebacks))
+        return shown
 
 
 def not_made(warehouse: Warehouse) -> dict[str, list[str]]:

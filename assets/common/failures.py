@@ -1,0 +1,75 @@
+"""How a step fails: one sentence in the run's log and in the UI, and whether Dagster retries it."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import dagster as dg
+
+from methods.errors import Unfinished, UserError
+from resources.files.system_errors import exhausted, is_refused_home, refused_by_system
+from resources.settings.packages import package_missing
+
+WAITS = "waits for batches"
+"""Metadata of the failure by which a step stops to wait."""
+RETRY_POLICY = dg.RetryPolicy(max_retries=2, delay=60, backoff=dg.Backoff.LINEAR)
+"""Of every asset: after a passing failure a step runs again after one minute, then after two."""
+unattended = threading.Event()
+"""Set in a process that executes a launched run. Only there steps are retried: a command in a terminal
+shows the sentence at once."""
+
+
+@contextmanager
+def plain_errors() -> Iterator[None]:
+    """Turn a UserError, a full disk, a reached limit, or a workspace that cannot be written into a
+    `dg.Failure` with one sentence.
+
+    Raises:
+        dg.Failure: With `allow_retries` if the error is a passing one.
+    """
+    try:
+        yield
+    except Unfinished as error:
+        if not isinstance(error, UserError):
+            raise
+        raise dg.Failure(str(error), metadata={WAITS: True}, allow_retries=False) from None
+    except Exception as error:
+        message = exhausted(error) or package_missing(error) or error
+        if isinstance(message, OSError) and is_refused_home(message):
+            message = refused_by_system(message)
+        if not isinstance(message, UserError):
+            raise
+        raise dg.Failure(description=str(message), allow_retries=message.passing) from None
+
+
+@contextmanager
+def retried_if_passing() -> Iterator[None]:
+    """Make the retry policy retry passing failures only, and none where somebody waits for the result.
+
+    Dagster's policy retries every exception, except a `dg.Failure` that forbids it.
+
+    Raises:
+        dg.Failure: What the block raised; in an unattended run also for an error in the code.
+    """
+    try:
+        yield
+    except dg.Failure as failure:
+        failure.allow_retries = failure.allow_retries and unattended.is_set()
+        raise
+    except Exception as error:
+        if not unattended.is_set():
+            raise
+        raise dg.Failure(f"{type(error).__name__}: {error}", allow_retries=False) from error
+
+
+def may_pass(error: Exception) -> bool:
+    """Whether a step that failed with this error may succeed some minutes later."""
+    if isinstance(error, dg.Failure):
+        return error.allow_retries
+    return isinstance(error, UserError) and error.passing
+
+
+def retries_left(context: dg.AssetExecutionContext) -> bool:
+    """Whether Dagster runs the step again after a passing failure."""
+    attempts = context.op_execution_context.retry_number
+    return unattended.is_set() and attempts < RETRY_POLICY.max_retries

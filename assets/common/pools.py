@@ -1,0 +1,68 @@
+"""Pools: how many steps that use a model, the network or much memory run at the same time."""
+
+import inspect
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import dagster as dg
+
+POOLS = {"llm": "models", "image_fetcher": "fetching", "embedder": "memory"}
+"""Resource of a step -> the pool that limits how many steps with this resource run at once."""
+WAIT_SECONDS = 1.0
+"""Between two tries to get a slot of a full pool."""
+
+
+def pools_of(function: Callable[..., Any], named: str | None = None) -> list[str]:
+    """The pools of an asset's function: `named`, and those of its resources, each once."""
+    uses = inspect.signature(function).parameters
+    pools = [named, *(pool for resource, pool in POOLS.items() if resource in uses)]
+    return list(dict.fromkeys(pool for pool in pools if pool))
+
+
+@contextmanager
+def slots(context: dg.AssetExecutionContext, pools: Sequence[str]) -> Iterator[None]:
+    """Hold a slot in each of `pools` during the block, and wait for those that are full.
+
+    Dagster gives a step one pool, and claims its slot before the step starts. These are the pools
+    beyond the first. All steps claim in the order of `POOLS`, so two steps never wait for each other.
+
+    Args:
+        context: The step's context.
+        pools: Names of pools. A pool without a limit has room for every step.
+    """
+    storage = context.instance.event_log_storage
+    run_id, step = context.run.run_id, context.op_execution_context.op_def.name
+    if not pools or not storage.supports_global_concurrency_limits:
+        yield
+        return
+    try:
+        for pool in pools:
+            _claim(context, pool, step)
+        yield
+    finally:
+        storage.free_concurrency_slot_for_step(run_id, step)
+
+
+def _claim(context: dg.AssetExecutionContext, pool: str, step: str) -> None:
+    """Wait for a slot of the pool."""
+    storage = context.instance.event_log_storage
+    is_waiting = False
+    while _is_limited(context.instance, pool):
+        if storage.claim_concurrency_slot(pool, context.run.run_id, step).is_claimed:
+            return
+        if not is_waiting:
+            context.log.info(f"Waits for a slot of the pool {pool}.")
+            is_waiting = True
+        time.sleep(WAIT_SECONDS)
+
+
+def _is_limited(instance: dg.DagsterInstance, pool: str) -> bool:
+    """Whether the pool has a limit: its own, or the default of pools, which it then gets."""
+    storage = instance.event_log_storage
+    if any(limit.name == pool for limit in storage.get_pool_limits()):
+        return True
+    if instance.global_op_concurrency_default_limit is None:
+        return False
+    return storage.initialize_concurrency_limit_to_default(pool)

@@ -1,0 +1,78 @@
+"""Subcommands of `vlm-loom` made of actions: names are checked first, then the action is a run."""
+
+from typing import Any
+
+import click
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+
+from dagster_project.action import Action, choices, shown
+from resources.command_line import NOT_DONE, Choice, HomeCommand
+
+
+def command_of(action: type[Action]) -> click.Command:
+    """The subcommand of an action."""
+
+    def perform(**given: Any) -> int:
+        # A path that is left out has no default: click would make "" the current folder.
+        values = {name: "" if value is None else value for name, value in given.items()}
+        # What is wrong with a name needs no run, which takes seconds to begin.
+        for name, field in action.model_fields.items():
+            _require(shown(field).kind, values[name])
+        from dagster_project.run import perform_as_run
+
+        text = perform_as_run(action, values)
+        if text is None:
+            return NOT_DONE
+        print(text)
+        return 0
+
+    return HomeCommand(
+        action.COMMAND.split()[1],
+        callback=perform,
+        params=[_parameter(name, field) for name, field in action.model_fields.items()],
+        help=action.help(),
+        example=f"vlm-loom {action.EXAMPLE}",
+        workspace="optional" if action.MAKES_WORKSPACE else "required",
+    )
+
+
+def _require(kind: str, value: str) -> None:
+    """Raise UserError unless there is a release, or a format, of this name."""
+    if kind == "release" and value:
+        from resources.publishing.releases import release_meant
+        from resources.warehouse.configured import warehouse_of_home
+
+        release_meant(warehouse_of_home(), value)
+    if kind == "format":
+        from resources.exports.forms import require_form
+
+        require_form(value)
+
+
+def _parameter(name: str, field: FieldInfo) -> click.Parameter:
+    """The parameter of a field: an argument if it is required, else an option."""
+    how = shown(field)
+    flag = f"--{how.option or name.replace('_', '-')}"
+    default = None if field.default is PydanticUndefined else field.default
+    if field.annotation is bool:
+        return click.Option([flag, name], is_flag=True, help=field.description)
+    kind: click.ParamType = click.STRING
+    if how.kind == "path":
+        kind, default = click.Path(exists=True, resolve_path=True), None
+    elif field.annotation is int:
+        kind = click.INT
+    elif choices(field):
+        kind = Choice(choices(field))
+    is_option = how.option or not (field.is_required() or how.positional)
+    if is_option:
+        return click.Option(
+            [flag, name],
+            type=kind,
+            default=default,
+            show_default=bool(default),
+            help=field.description,
+        )
+    required = field.is_required()
+    more = {} if required else {"default": default}
+    return click.Argument([name], type=kind, required=required, help=field.description, **more)

@@ -1,0 +1,148 @@
+"""Actions on results, model calls and the tables.
+
+Modules that take seconds to load are imported when an action is performed.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pydantic import Field
+
+from dagster_project.action import Action, ActionResult, File, Quoting, Release
+
+if TYPE_CHECKING:
+    from resources.corpus.corpus import Corpus
+    from resources.llm.ledger import Ledger
+    from resources.warehouse import Warehouse
+
+
+class ImportPredictions(Action):
+    """Read predictions that a model made elsewhere; evaluate scores them."""
+
+    COMMAND = "result import-predictions"
+    EXAMPLE = "result import-predictions mmbench-dev-en preds.xlsx my-model"
+
+    release: Release
+    file: File = Field(description=".xlsx, .tsv, .csv, .jsonl, .json or .eval.")
+    model: str = Field(description="Who made the predictions.")
+    quoting: Quoting = "checked"
+
+    def perform(self, warehouse: "Warehouse") -> ActionResult:
+        from assets.evaluate.predictions import import_predictions
+
+        imported = import_predictions(
+            warehouse, self.release, Path(self.file), self.model, self.quoting
+        )
+        return ActionResult(
+            f"{imported.sentences()} Run the job evaluate next, which scores them.",
+            {"items without a prediction": imported.n_lacking, **imported.found.counts},
+            "evaluate/predictions",
+        )
+
+
+class RemovePredictions(Action):
+    """Remove imported predictions with their answers."""
+
+    COMMAND = "result remove-predictions"
+    EXAMPLE = "result remove-predictions mmbench-dev-en my-model"
+
+    release: Release
+    model: str = Field(description="Who made the predictions.")
+
+    def perform(self, warehouse: "Warehouse") -> ActionResult:
+        from assets.evaluate.predictions import remove_predictions
+
+        release_id = remove_predictions(warehouse, self.release, self.model)
+        return ActionResult(
+            f"{self.model} has no predictions on {release_id} any more. Run the job evaluate "
+            "next: scores and reports are made without them.",
+            changed="evaluate/predictions",
+        )
+
+
+class ImportScores(Action):
+    """Read scores of answers that people gave elsewhere; evaluate compares judges with them."""
+
+    COMMAND = "result import-scores"
+    EXAMPLE = "result import-scores alignmmbench-imported scores.csv"
+
+    release: Release
+    file: File = Field(description=".csv, .tsv, .jsonl, .json or .xlsx.")
+    quoting: Quoting = "checked"
+
+    def perform(self, warehouse: "Warehouse") -> ActionResult:
+        from assets.evaluate.human_scores import import_scores
+
+        imported = import_scores(warehouse, self.release, Path(self.file), self.quoting)
+        counts = {str(reason): n for reason, n in imported.found.counts.items()}
+        return ActionResult(
+            f"{imported.sentences()} Run the job evaluate next, which compares judges with them.",
+            {"scores": len(imported.found.scores), **counts},
+            "evaluate/human_scores",
+        )
+
+
+class MergeFiles(Action):
+    """Merge a lake's small files, end its old snapshots and remove files of neither; snapshots that
+    a release was frozen in stay."""
+
+    COMMAND = "home merge-files"
+    EXAMPLE = "home merge-files --days 30"
+
+    days: int = Field(30, description="Keep younger snapshots; 30 without.")
+
+    def perform(self, warehouse: "Warehouse", say: Callable[[str], None]) -> ActionResult:
+        from methods.errors import UserError
+        from resources.warehouse.lake import Lake
+        from resources.warehouse.lake_upkeep import keep_up
+
+        if not isinstance(warehouse, Lake):
+            raise UserError(
+                "The tables are a file, which has no snapshots: this is for a lake (LOOM_WAREHOUSE)."
+            )
+        if self.days < 0:
+            raise UserError(f"{self.days} is no number of days: say for example --days 30.")
+        done = keep_up(warehouse, self.days, say)
+        return ActionResult(done.sentence(), done._asdict())
+
+
+class RemoveShard(Action):
+    """Remove the rows of a shard that the corpus has no more; releases that have them stay."""
+
+    COMMAND = "home remove-shard"
+    EXAMPLE = "home remove-shard wit-2019"
+
+    shard: str = Field(description="Its name, as the check ingested of ingest/shards says it.")
+
+    def perform(self, warehouse: "Warehouse", corpus: "Corpus") -> ActionResult:
+        from assets.ingest.removal import remove_shard
+
+        n_entries = remove_shard(warehouse, corpus, self.shard)
+        return ActionResult(
+            f"The rows of the shard {self.shard} are removed, {n_entries} entries among them. Run the "
+            "job build next (vlm-loom run build): what follows is made without them.",
+            {"entries": n_entries},
+            removed_shard=self.shard,
+        )
+
+
+class AskAnew(Action):
+    """Ask a model, a stage or a prompt anew when its assets are materialized next; the earlier
+    answers stay in the ledger."""
+
+    COMMAND = "model ask-anew"
+    EXAMPLE = "model ask-anew --model judge --stage evaluate/judgments --unread"
+
+    model: str = Field("", description="An entry of models.yaml.")
+    stage: str = Field("", description="An asset that asks models, such as evaluate/answers.")
+    prompt: str = Field("", description="A prompt, or one version of it: mmdu/judge@4bf65a46.")
+    unread: bool = Field(False, description="Only what could not be read.")
+
+    def perform(self, ledger: "Ledger") -> ActionResult:
+        from resources.llm.registry import load_registry
+        from resources.llm.renewals import ask_anew
+
+        meant = (text or None for text in (self.model, self.stage, self.prompt))
+        asked = ask_anew(ledger, load_registry(), *meant, unread=self.unread)
+        return ActionResult(asked.message, {"assets": asked.stages}, outdated=asked.stages)

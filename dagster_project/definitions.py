@@ -24,9 +24,9 @@ from dagster_project import jobs
 from dagster_project.alerts import ALERTS
 from dagster_project.checks import make_checks
 from dagster_project.code_versions import code_version
-from dagster_project.live_runs import marking_executor
 from dagster_project.progress import progress_logger
 from dagster_project.resources import make_resources
+from dagster_project.run_processes import executor
 from dagster_project.schedules import SCHEDULES
 from dagster_project.sensors import SENSORS, batch_sensors
 from methods.benchmarks import BENCHMARKS, Benchmarks
@@ -56,11 +56,8 @@ def build_defs(
     specs = [
         spec for asset in assets if isinstance(asset, dg.AssetsDefinition) for spec in asset.specs
     ]
-    all_jobs = jobs.all_jobs(
-        lambda name: definitions.resolve_job_def(name),
-        lambda: definitions.get_repository_def().asset_graph,
-    )
-    definitions = dg.Definitions(
+    all_jobs = jobs.all_jobs()
+    return dg.Definitions(
         assets=assets,
         asset_checks=[
             *make_checks(specs),
@@ -73,10 +70,9 @@ def build_defs(
             **make_resources(benchmarks),
             **(resource_overrides or {}),
         },
-        executor=marking_executor,
+        executor=executor,
         loggers={"console": progress_logger},
     )
-    return definitions
 
 
 defs = build_defs()

@@ -209,6 +209,8 @@ def table_asset(
             specs=[asset_spec],
             name="__".join(asset_spec.key.path),
             config_schema=config_fields(table, settings) if settings else None,
+            # In a run of several stages, a step of the earliest stage is next.
+            op_tags={"dagster/priority": str(-list(OWNERS).index(table.partition(".")[0]))},
             pool=pool or next((POOLS[name] for name in uses if name in POOLS), None),
         )(_step(table, side_tables, function, settings))
 

@@ -18,7 +18,7 @@ from assets.common.dagster_internals import (
     RegisteredCodeLocationOrigin,
     RemoteRepositoryOrigin,
 )
-from dagster_project.progress import SHOW_PROGRESS
+from dagster_project.progress import SHOW_PROGRESS, cause
 from dagster_project.run_processes import own_process
 from dagster_project.run_tags import LOCATION, MAX_RETRIES, PROCESS
 from resources.warehouse.duckdb_file import left_open
@@ -74,7 +74,20 @@ def run_job(
         )
     if any(map(_ends_by_signal, result.all_events)):
         raise KeyboardInterrupt(INTERRUPTED)
+    if reason := _reason_outside_steps(result):
+        print(f"FAILED: {reason}", flush=True)
     return result
+
+
+def _reason_outside_steps(result: dg.ExecuteInProcessResult) -> str | None:
+    """Why a run failed whose steps did not, such as a disk on which its events cannot be stored."""
+    events = result.all_events
+    if any(event.is_step_failure or event.is_resource_init_failure for event in events):
+        return None
+    failures = [
+        e.job_failure_data for e in events if e.event_type == dg.DagsterEventType.RUN_FAILURE
+    ]
+    return next((cause(failure.error) for failure in failures if failure.error), None)
 
 
 @contextmanager

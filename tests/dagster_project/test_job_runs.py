@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -103,6 +104,23 @@ def test_an_interrupt_ends_a_run_and_is_not_called_a_failure(
     (run,) = instance.get_runs()
     assert run.status == dg.DagsterRunStatus.FAILURE
     assert "FAILED" not in capsys.readouterr().out
+
+
+def test_a_run_whose_events_cannot_be_stored_says_why(
+    instance: dg.DagsterInstance,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    store = instance.event_log_storage.store_event
+
+    def full(event: dg.EventLogEntry) -> None:
+        if event.dagster_event and event.dagster_event.is_engine_event:
+            raise sqlite3.OperationalError("database or disk is full")
+        store(event)
+
+    monkeypatch.setattr(instance.event_log_storage, "store_event", full)
+    assert not run_job(inner, instance).success
+    assert "FAILED: The disk of " in capsys.readouterr().out
 
 
 # --- Handlers of signals, where SIGINT is ignored as in a shell's background job -----------------

@@ -6,10 +6,10 @@ set. A tick without an address, or whose message cannot be sent, is skipped with
 
 import dagster as dg
 
-from assets.common.dagster_internals import MAX_RETRIES_TAG, WILL_RETRY_TAG, RunFailureReason
 from assets.common.failures import WAITS
-from dagster_project.progress import cause, failed_checks, why_step_failed
-from dagster_project.run_tags import BUILD
+from dagster_project.job_runs import is_interrupt
+from dagster_project.progress import cause, failed_checks_of, why_step_failed
+from dagster_project.run_tags import MAX_RETRIES, WILL_RETRY
 from resources.web.alerts import EMAIL, WEBHOOK, are_set, send
 from resources.web.ports import ui_page
 
@@ -28,20 +28,20 @@ NO_ADDRESS = dg.SkipReason(
     description="Tells of a failed run, by LOOM_ALERT_WEBHOOK and LOOM_ALERT_EMAIL: why, and where.",
 )
 def alert_of_failed_runs(context: dg.RunFailureSensorContext) -> dg.SkipReason | None:
-    """One message for a run that failed and is not tried again; a stage is told of with its build."""
+    """One message for a run that failed and is not tried again."""
     if not are_set():
         return NO_ADDRESS
     run = context.instance.get_run_by_id(context.dagster_run.run_id) or context.dagster_run
     ended = context.failure_event.job_failure_data
-    if BUILD in run.tags or run.tags.get(WILL_RETRY_TAG) == "true":
+    if run.tags.get(WILL_RETRY) == "true":
         return None
-    retries = context.instance.run_retries_enabled and run.tags.get(MAX_RETRIES_TAG) != "0"
-    if ended.failure_reason == RunFailureReason.UNEXPECTED_TERMINATION and not retries:
+    retries = context.instance.run_retries_enabled and run.tags.get(MAX_RETRIES) != "0"
+    if is_interrupt(ended) and not retries:
         return None  # Who stopped it knows.
     reasons, waits = _reasons(context.instance, run.run_id)
     if not reasons and waits:
         return None
-    reasons += [f"Check {name} failed." for name in failed_checks(context.instance, run.run_id)]
+    reasons += [f"Check {name} failed." for name in failed_checks_of(context.instance, run.run_id)]
     if not reasons:
         own = cause(ended.error) if ended.error else context.failure_event.message
         reasons = [own or "It ended without a reason."]
@@ -56,32 +56,28 @@ def alert_of_failed_runs(context: dg.RunFailureSensorContext) -> dg.SkipReason |
     description="Tells of checks that failed in a run which came to its end; not of those that warn.",
 )
 def alert_of_failed_checks(context: dg.RunStatusSensorContext) -> dg.SkipReason | None:
-    """One message for a run with failed checks; those of a stage are told of with its build."""
+    """One message for a run with failed checks."""
     if not are_set():
         return NO_ADDRESS
     run = context.dagster_run
-    failed = [] if BUILD in run.tags else failed_checks(context.instance, run.run_id)
+    failed = failed_checks_of(context.instance, run.run_id)
     if not failed:
         return None
     return _tell(context, f"vlm-loom: checks failed in {run.job_name}", failed, run.run_id)
 
 
 def _reasons(instance: dg.DagsterInstance, run_id: str) -> tuple[list[str], bool]:
-    """The sentences of the steps that failed, in the stages of a build where there are some; whether
-    there are steps that wait for batches, which is no failure."""
-    of_stages = instance.get_runs(
-        dg.RunsFilter(tags={BUILD: run_id}, statuses=[dg.DagsterRunStatus.FAILURE])
-    )
+    """The sentences of the steps that failed, each once; whether there are steps that wait for batches,
+    which is no failure."""
     reasons: dict[str, None] = {}
     waits = False
-    for current_id in [run.run_id for run in reversed(of_stages)] or [run_id]:
-        for entry in instance.all_logs(current_id, of_type=dg.DagsterEventType.STEP_FAILURE):
-            event = entry.get_dagster_event()
-            told = event.step_failure_data.user_failure_data
-            if told and WAITS in told.metadata:
-                waits = True
-            elif why := why_step_failed(event):
-                reasons[f"{str(event.step_key).replace('__', '/')}: {why}"] = None
+    for entry in instance.all_logs(run_id, of_type=dg.DagsterEventType.STEP_FAILURE):
+        event = entry.get_dagster_event()
+        told = event.step_failure_data.user_failure_data
+        if told and WAITS in told.metadata:
+            waits = True
+        elif why := why_step_failed(event):
+            reasons[f"{str(event.step_key).replace('__', '/')}: {why}"] = None
     return list(reasons), waits
 
 

@@ -97,8 +97,8 @@ def demo(everything: bool) -> int:
 def run_one(job: str, shards: tuple[str, ...]) -> int:
     """Run one job on the home: a stage, build, or checks.
 
-    The job ingest ingests every shard of the corpus, or those of --partition."""
-    from dagster_project.run import run_alone, run_ingest
+    The job ingest ingests every shard of the corpus, or those of --partition; build does so first."""
+    from dagster_project.run import run_alone, run_build, run_ingest
     from resources.stores_of_home import require_home
 
     if job == "ingest":
@@ -106,6 +106,8 @@ def run_one(job: str, shards: tuple[str, ...]) -> int:
     if shards:
         raise click.UsageError(f"{job} has no shards: leave --partition out, or run ingest.")
 
+    if job == "build":
+        return run_build()
     if job == "evaluate":
         # What models are evaluated on is in a home.
         require_home()
@@ -145,35 +147,18 @@ def ui(port: int) -> int:
     return serve(port)
 
 
-@vlm_loom.group(cls=Group)
-def serve() -> None:
-    """The parts of a shared installation, each by itself: webserver, daemon, code location."""
+@vlm_loom.command(
+    "exec",
+    example="vlm-loom exec dg launch --assets 'group:cluster'",
+    workspace="optional",
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+)
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
+def execute(command: tuple[str, ...]) -> int:
+    """Run a command of Dagster on the home: with its DAGSTER_HOME, and stores of this version."""
+    from dagster_project.ui import execute
 
-
-@serve.command(params=[LISTEN], example="vlm-loom serve webserver", workspace="optional")
-@click.option("--port", type=PORT, default=3000, envvar="PORT", show_default=True)
-def webserver(listen: str, port: int) -> int:
-    """The UI, with reports, releases and model calls; the code location is at LOOM_CODE."""
-    from dagster_project.serving import serve_webserver
-
-    return serve_webserver(listen, port)
-
-
-@serve.command(example="vlm-loom serve daemon", workspace="optional")
-def daemon() -> int:
-    """Schedules, sensors, retries and the queue of runs; one of them for an installation."""
-    from dagster_project.serving import serve_daemon
-
-    return serve_daemon()
-
-
-@serve.command(params=[LISTEN], example="vlm-loom serve code --port 4000", workspace="optional")
-@click.option("--port", type=PORT, default=4000, envvar="PORT", show_default=True)
-def code(listen: str, port: int) -> int:
-    """The code location: definitions, and the processes of the runs."""
-    from dagster_project.serving import serve_code
-
-    return serve_code(listen, port)
+    return execute(command)
 
 
 @vlm_loom.command(example="vlm-loom calls --port 8096")

@@ -28,9 +28,9 @@ from dagster_project import jobs
 from dagster_project.alerts import ALERTS
 from dagster_project.checks import make_checks
 from dagster_project.code_versions import code_version
-from dagster_project.live_runs import marking_executor
 from dagster_project.progress import progress_logger
 from dagster_project.resources import make_resources
+from dagster_project.run_processes import executor
 from dagster_project.schedules import SCHEDULES
 from dagster_project.sensors import SENSORS, batch_sensors
 from methods.benchmarks import BENCHMARKS, Benchmarks
@@ -68,10 +68,7 @@ def build_defs(
     specs = [
         spec for asset in assets if isinstance(asset, dg.AssetsDefinition) for spec in asset.specs
     ]
-    all_jobs = jobs.all_jobs(
-        lambda name: definitions.resolve_job_def(name),
-        lambda: definitions.get_repository_def().asset_graph,
-    )
+    all_jobs = jobs.all_jobs()
     project = dg.Definitions(
         assets=[*assets, *ingest.OBSERVABLE],
         asset_checks=[
@@ -85,11 +82,10 @@ def build_defs(
             **make_resources(benchmarks),
             **(resource_overrides or {}),
         },
-        executor=marking_executor,
+        executor=executor,
         loggers={"console": progress_logger},
     )
-    definitions = dg.Definitions.merge(project, dg.load_definitions_from_package_module(own))
-    return definitions
+    return dg.Definitions.merge(project, dg.load_definitions_from_package_module(own))
 
 
 def _without_decisions() -> Mapping[dg.AssetKey, Condition]:

@@ -1,27 +1,21 @@
 """The main job from a terminal: build, evaluate every model of the profile, show the leaderboard.
 
-What belongs here: launching the jobs in order and printing where the results are. The UI can launch the
-same jobs and shows these runs.
+The UI can launch the same jobs and shows these runs.
 """
 
-import os
 import sys
 import time
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from uuid import uuid4
 
 import dagster as dg
 
-from dagster_project.dead_runs import end_dead_runs
+from dagster_project.build import build, only_build, run_of
 from dagster_project.definitions import build_defs
-from dagster_project.held_file import hold
-from dagster_project.ingestion import only_shards_failed
-from dagster_project.instance import open_instance, prepare_dagster_home
-from dagster_project.job_runs import run_job
-from dagster_project.outdated import job_of_outdated
+from dagster_project.instance import open_instance
 from dagster_project.progress import (
     MADE,
-    console_of,
     failed_checks,
     only_failed,
     said_by,
@@ -31,7 +25,7 @@ from dagster_project.progress import (
 )
 from dagster_project.resources import corpus_folder, image_fetcher, make_gateway
 from dagster_project.results import show_reports, show_results
-from dagster_project.run_tags import ONLY_OUTDATED
+from dagster_project.run_processes import end_dead_runs
 from resources.embedding.embedder import Embedder
 from resources.files import home
 from resources.stores_of_home import bring_home_up_to_date, usable_home
@@ -51,27 +45,24 @@ def demo(embedder: Embedder, everything: bool = False) -> int:
     UserError for a wrong setting.
     """
     bring_home_up_to_date()
-    with usable_home():
-        held = hold(
-            prepare_dagster_home() / "demo.lock",
-            f"process {os.getpid()}",
-            f"Another demo is at work on {home.home()} ({{holder}}): wait until it has ended.",
-        )
-        gateway = make_gateway(f"demo-{uuid4().hex[:8]}", ancestors=UNFINISHED)
-    corpus_folder().shards()
-    image_fetcher()
-    started = time.monotonic()
-    definitions = build_defs(resource_overrides={"llm": gateway, "embedder": embedder})
-    try:
-        with held, open_instance() as instance:
+    with ExitStack() as stack:
+        with usable_home():
+            stack.enter_context(only_build(wait=False))
+            gateway = make_gateway(f"demo-{uuid4().hex[:8]}", ancestors=UNFINISHED)
+        stack.callback(gateway.close)
+        corpus_folder().shards()
+        image_fetcher()
+        started = time.monotonic()
+        definitions = build_defs(resource_overrides={"llm": gateway, "embedder": embedder})
+        with open_instance() as instance:
             end_dead_runs(instance)
-            ended = _run(definitions, instance, everything)
+            ended = _run(definitions, instance, embedder, everything)
         # What a spent budget stopped goes on with what is left of it.
         if not ended.failed and ended.made_all:
             gateway.budget.finish(UNFINISHED)
-    finally:
-        gateway.close()
     if ended.failed:
+        if ended.lost_shards:
+            print(ended.lost_shards, file=sys.stderr)
         say_failed(ended.failed)
         return 1
     n_lost = show_results(gateway.profile.judges)
@@ -100,34 +91,34 @@ class _Ended:
     made all that it had to, and by job the checks that failed in one that came to its end."""
 
     failed: str | None = None
-    lost_shards: str | None = None
+    lost_shards: str = ""
     made_all: bool = True
     checks: dict[str, list[str]] = field(default_factory=dict)
 
 
-def _run(definitions: dg.Definitions, instance: dg.DagsterInstance, everything: bool) -> _Ended:
+def _run(
+    definitions: dg.Definitions, instance: dg.DagsterInstance, embedder: Embedder, everything: bool
+) -> _Ended:
     """Run the jobs in order, up to the first that failed.
 
     A build that only lacks some shards is gone on from, and an evaluation of which some steps failed.
     """
     ended = _Ended()
-    graph = definitions.get_repository_def().asset_graph
     for name in ("build", "evaluate", "ledger"):
         print(f"== {name}", flush=True)
-        whole = definitions.resolve_job_def(name)
-        # The build looks at each of its stages by itself.
-        as_a_whole = everything or name == "build"
-        job = whole if as_a_whole else job_of_outdated(whole, instance, graph)
-        if job is None:
-            print(f"stage {name} is up to date")
+        if name == "build":
+            built = build(definitions, instance, embedder, everything)
+            result, ended.lost_shards = built.run, built.lost_shards
+            if not built.ingested:
+                ended.failed = "ingest"
+                break
+        else:
+            result = run_of(definitions, instance, name, everything)
+        if result is None:
             continue
-        tags = {} if everything else {ONLY_OUTDATED: "true"}
-        result = run_job(job, instance, tags=tags, console=console_of(name))
         if result.success:
-            if wrong := failed_checks(instance, result.run_id):
+            if wrong := failed_checks(result):
                 ended.checks[name] = wrong
-        elif said := only_shards_failed(result):
-            ended.lost_shards = said
         elif only_failed(result, MADE):
             ended.made_all = False
         else:

@@ -8,19 +8,38 @@ import dagster as dg
 from assets.common.losses import each_with_reason
 from assets.common.partitions import wit_shards
 from dagster_project.job_runs import run_job
-from dagster_project.progress import cause, is_wrong, only_failed, why_step_failed
+from dagster_project.progress import cause, is_wrong, why_step_failed
+from dagster_project.resources import SAMPLE_CORPUS
 from dagster_project.shards import observation, observation_of_files
 from methods.errors import UserError
-from methods.naming import nearest
+from methods.naming import listed, nearest
 from resources.corpus.corpus import Corpus
 from resources.corpus.observation import Observed, observe, observe_files
-
-NAME_FAILED_SHARDS = "name_failed_shards"
-"""The last step of a build: it fails if shards could not be ingested, when all else is done."""
-
+from resources.warehouse import Warehouse
 
 RANGE = "..."
 """Between the first and the last shard of a range, as the UI writes it."""
+
+
+def shards_of(corpus: Corpus) -> list[str]:
+    """The names of the corpus's shards. Raises UserError where it has none."""
+    shards = corpus.shards()
+    if not shards:
+        raise UserError(f"There are no shards (*.tsv, *.tsv.gz, *.parquet) in {corpus.path}.")
+    return shards
+
+
+def require_corpus_of_home(corpus: Corpus, warehouse: Warehouse, shards: Sequence[str]) -> None:
+    """Raise UserError where the home has another corpus than the sample, which nobody named."""
+    known = warehouse.select("ingest.shards", "wit_shard", order="wit_shard")[
+        "wit_shard"
+    ].to_pylist()
+    if corpus.path == SAMPLE_CORPUS and known and not {*known} & {*shards}:
+        raise UserError(
+            f"The tables of this home are of another corpus ({listed(known, 3)}) than the sample, "
+            f"which is built where none is named: say --corpus with the folder of {known[0]} "
+            "(LOOM_CORPUS), or --home with another home (LOOM_HOME)."
+        )
 
 
 def chosen_shards(named: Sequence[str], shards: Sequence[str]) -> list[str]:
@@ -124,8 +143,3 @@ def failed_shards(failed: Mapping[str, str], n_shards: int) -> str:
     others = f"the other {left} was" if left == 1 else f"the other {left} were"
     listed = each_with_reason(failed)
     return f"{len(failed)} of {n_shards} shards could not be ingested, {others}: {listed}."
-
-
-def only_shards_failed(result: dg.ExecuteInProcessResult) -> str | None:
-    """The sentence of a build that did everything but ingest some shards; None if more failed."""
-    return only_failed(result, NAME_FAILED_SHARDS)

@@ -1,9 +1,8 @@
 """The Dagster instance of the project: `dagster/` under the home folder, with its own dagster.yaml.
 
-What belongs here: making that folder ready, and its first opening. Dagster makes the databases when
-it first opens them, and two processes that do so at once spoil them for good. So they are made by one
-process at a time, elsewhere, and moved to their places when they are whole. Where stores are on
-Postgres, the instance's are, too (`shared_storage.py`).
+The storage is Dagster's own: SQLite, or dagster-postgres where LOOM_STORES names a database. Dagster
+makes its SQLite databases when it first opens them, and two processes that do so at once spoil them for
+good. So they are made by one process at a time, elsewhere, and moved to their places whole.
 """
 
 import os
@@ -19,9 +18,12 @@ from pathlib import Path
 import dagster as dg
 import yaml
 from filelock import FileLock
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError
 
 from resources.files.atomic import write_atomically
 from resources.files.home import home
+from resources.migrations import StoreAway, StoreError
 from resources.stores import address
 from resources.stores.sqlite import copy_sqlite
 from resources.stores_of_home import may_write, require_folder
@@ -39,6 +41,11 @@ DRAFT = ".being-made"
 IN_A_TERMINAL = "terminal.yaml"
 """The same settings for runs in a terminal, to which what they print belongs: Dagster would write it
 into files and start two processes a run that show it."""
+POSTGRES = "DAGSTER_POSTGRES_URL"
+"""The variable with the address of Dagster's storage, which is in no file (`dagster_shared.yaml`)."""
+SCHEMA = "dagster"
+_MAKING = 0x6C6F6F6D64
+"""The lock of the process that makes the schema and its tables."""
 NO_TELEMETRY = "telemetry: {enabled: false}\n"
 NOT_CAPTURED = b"""
 compute_logs:
@@ -61,34 +68,50 @@ def prepare_dagster_home() -> Path:
         if not target.exists() or target.read_bytes() != content:
             write_atomically(target, content)
     os.environ["DAGSTER_HOME"] = str(folder)
-    # What a run is going to make is stored at once, and not event by event.
-    os.environ.setdefault("DAGSTER_EVENT_BATCH_SIZE", "1000")
+    if shared := address.database():
+        os.environ[POSTGRES] = _in_schema(shared)
     return folder
 
 
 def _settings() -> bytes:
-    if not is_shared():
+    if address.database() is None:
         return SETTINGS.read_bytes()
     both = {**yaml.safe_load(SETTINGS.read_bytes()), **yaml.safe_load(SHARED.read_bytes())}
     return yaml.safe_dump(both, sort_keys=False).encode()
 
 
-def is_shared() -> bool:
-    """Whether the instance is in the database that LOOM_STORES names. Raises StoreError."""
-    if address.database() is None:
-        return False
-    with address.packages():
-        from dagster_project.shared_storage import database
+def _in_schema(stores: str) -> str:
+    """The address of Dagster's schema in the database of the stores.
 
-    return database() is not None
+    It names the driver: SQLAlchemy takes the newer one where both are installed, and dagster-postgres
+    closes that one's connections when it sets the webserver's limit for statements.
+    """
+    try:
+        url = make_url(stores)
+    except ArgumentError:
+        url = None
+    if url is None or not url.database:
+        raise StoreError(
+            f"{address.VARIABLE} is no address of a Postgres database: set it as in "
+            "postgresql://user@host:5432/database, with special characters of a password as %XX."
+        )
+    options = url.query.get("options", "")
+    given = options if isinstance(options, str) else " ".join(options)
+    of_dagster = url.set(drivername="postgresql+psycopg2").update_query_dict(
+        {"options": f"{given} -csearch_path={SCHEMA}".strip()}
+    )
+    return of_dagster.render_as_string(hide_password=False)
 
 
 def open_instance() -> dg.DagsterInstance:
     """The instance that the UI shows, for runs in this process; made when it is not there yet or was
-    left half-made."""
+    left half-made.
+
+    Raises StoreError where it cannot be opened.
+    """
     folder = prepare_dagster_home()
-    if is_shared():
-        return dg.DagsterInstance.from_config(str(folder), IN_A_TERMINAL)
+    if shared := address.database():
+        return _open_shared(folder, shared)
     with FileLock(folder / "opening.lock"):
         if emptied := [path for path in DATABASES if _is_emptied(folder / path)]:
             _put_aside(folder, "emptied", f"has an emptied database, {emptied[0]}")
@@ -97,6 +120,25 @@ def open_instance() -> dg.DagsterInstance:
         if not all((folder / path).exists() for path in DATABASES):
             _make(folder)
         return dg.DagsterInstance.from_config(str(folder), IN_A_TERMINAL)
+
+
+def _open_shared(folder: Path, stores: str) -> dg.DagsterInstance:
+    """The instance on Postgres, whose schema and tables are made by one process at a time."""
+    with address.packages():
+        import dagster_postgres  # noqa: F401
+        import psycopg
+    try:
+        with psycopg.connect(stores, autocommit=True) as connection:
+            # The lock goes with the connection.
+            connection.execute("SELECT pg_advisory_lock(%s)", (_MAKING,))
+            connection.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
+            return dg.DagsterInstance.from_config(str(folder), IN_A_TERMINAL)
+    except psycopg.OperationalError as error:
+        reason = str(error).strip().partition("\n")[0]
+        raise StoreAway(
+            f"The database of {address.VARIABLE} cannot be used ({reason}): start its server, or "
+            "correct the address."
+        ) from None
 
 
 @contextmanager

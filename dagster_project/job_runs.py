@@ -1,7 +1,7 @@
 """Running a job in this process, as a run that the UI shows on the job's page and in its timeline.
 
-What belongs here: what Dagster's `execute_in_process` leaves out, the run's origin, and what it leaves
-behind, handlers of signals.
+`run_job` adds what Dagster's `execute_in_process` leaves out: the code location of the run, its
+process, and the handlers of signals as they were before.
 """
 
 import os
@@ -10,30 +10,23 @@ import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
-from uuid import uuid4
+from typing import Any
 
 import dagster as dg
 
 from assets.common.dagster_internals import (
-    MAX_RETRIES_TAG,
-    SINGLETON_REPOSITORY_NAME,
     RegisteredCodeLocationOrigin,
     RemoteRepositoryOrigin,
-    RunFailureReason,
 )
-from dagster_project.instance import is_shared
-from dagster_project.live_runs import marked
-from dagster_project.progress import SHOW_PROGRESS
-from dagster_project.run_tags import LOCATION, MARKED
-from dagster_project.storage import running_here
+from dagster_project.progress import SHOW_PROGRESS, cause
+from dagster_project.run_processes import own_process
+from dagster_project.run_tags import LOCATION, MAX_RETRIES, PROCESS
+from resources.warehouse.duckdb_file import left_open
 
 AGAIN_SECONDS = 0.05
 """After which an interrupt that was dropped is sent again: what dropped it has come to its end."""
 INTERRUPTED = "Interrupted: what was made until then is kept, and the same command goes on from it."
-REPOSITORY = RemoteRepositoryOrigin(
-    RegisteredCodeLocationOrigin(LOCATION), SINGLETON_REPOSITORY_NAME
-)
+REPOSITORY = RemoteRepositoryOrigin(RegisteredCodeLocationOrigin(LOCATION), "__repository__")
 """The project's definitions as the UI names them: `__repository__@vlm-loom`.
 
 The location is given by its name only, by which Dagster finds it. What else the origin of a run of the
@@ -48,42 +41,53 @@ def run_job(
     tags: Mapping[str, str] | None = None,
     partition: str | None = None,
     assets: Sequence[dg.AssetKey] | None = None,
-    resources: Mapping[str, object] | None = None,
     ops: Mapping[str, object] | None = None,
     console: Mapping[str, object] = SHOW_PROGRESS,
 ) -> dg.ExecuteInProcessResult:
-    """Run a job here and now. `console` is the run config of what it prints.
+    """Run a job in this process, and wait until it has ended.
 
-    Raises KeyboardInterrupt when the run was interrupted, which Dagster makes a failure of the run.
+    Args:
+        job: The job.
+        instance: Where the run is recorded.
+        tags: Tags of the run.
+        partition: The partition of a partitioned job.
+        assets: The assets of the job to run; all assets without.
+        ops: Run config of ops, by name.
+        console: Run config of the logger that prints.
+
+    Returns:
+        The result of the run, which may have failed.
+
+    Raises:
+        KeyboardInterrupt: The run was interrupted, which Dagster records as a failure of the run.
     """
-    run_id = str(uuid4())
-    # Who runs a command decides whether it is run again; a stage is run again by its build.
-    of_shared = {MAX_RETRIES_TAG: "0", MARKED: "yes"} if is_shared() else {}
-    with (
-        handlers_kept(),
-        interrupts_kept(),
-        marked(instance, run_id),
-        in_location(instance, job.name),
-    ):
-        is_stage = running_here.is_set()
-        running_here.set()
-        try:
-            result = job.execute_in_process(
-                instance=instance,
-                run_id=run_id,
-                run_config={**console, "ops": dict(ops or {})},
-                partition_key=partition,
-                asset_selection=assets,
-                tags={**(tags or {}), **of_shared},
-                resources=dict(resources or {}),
-                raise_on_error=False,
-            )
-        finally:
-            if not is_stage:
-                running_here.clear()
-    if any(map(_is_interrupt, result.all_events)):
+    # Who runs a command decides whether it is run again.
+    of_process = {PROCESS: own_process(), MAX_RETRIES: "0"}
+    with handlers_kept(), interrupts_kept(), left_open.of_run(), _in_location(instance):
+        result = job.execute_in_process(
+            instance=instance,
+            run_config={**console, "ops": dict(ops or {})},
+            partition_key=partition,
+            asset_selection=assets,
+            tags={**(tags or {}), **of_process},
+            raise_on_error=False,
+        )
+    if any(map(_ends_by_signal, result.all_events)):
         raise KeyboardInterrupt(INTERRUPTED)
+    if reason := _reason_outside_steps(result):
+        print(f"FAILED: {reason}", flush=True)
     return result
+
+
+def _reason_outside_steps(result: dg.ExecuteInProcessResult) -> str | None:
+    """Why a run failed whose steps did not, such as a disk on which its events cannot be stored."""
+    events = result.all_events
+    if any(event.is_step_failure or event.is_resource_init_failure for event in events):
+        return None
+    failures = [
+        e.job_failure_data for e in events if e.event_type == dg.DagsterEventType.RUN_FAILURE
+    ]
+    return next((cause(failure.error) for failure in failures if failure.error), None)
 
 
 @contextmanager
@@ -108,26 +112,35 @@ def interrupts_kept() -> Iterator[None]:
         sys.unraisablehook = show
 
 
-def _is_interrupt(event: dg.DagsterEvent) -> bool:
+def _ends_by_signal(event: dg.DagsterEvent) -> bool:
     """Whether a run ended with this event because a signal ended it."""
     if event.event_type == dg.DagsterEventType.RUN_CANCELED:
         return True
-    return (
-        event.event_type == dg.DagsterEventType.RUN_FAILURE
-        and event.job_failure_data.failure_reason == RunFailureReason.UNEXPECTED_TERMINATION
+    return event.event_type == dg.DagsterEventType.RUN_FAILURE and is_interrupt(
+        event.job_failure_data
     )
 
 
-@contextmanager
-def in_location(instance: dg.DagsterInstance, job: str) -> Iterator[None]:
-    """Runs of `job` that `instance` makes in the block belong to the project's code location.
+def is_interrupt(failure: Any) -> bool:
+    """Whether the data of a run's failure say that a signal ended the run."""
+    reason = failure.failure_reason
+    return reason is not None and reason.name == "UNEXPECTED_TERMINATION"
 
-    Dagster's `execute_in_process` makes its run without an origin and has no parameter for one.
-    `DagsterInstance.create_run_for_job`, which it calls, has one; so it is replaced for the block.
+
+@contextmanager
+def _in_location(instance: dg.DagsterInstance) -> Iterator[None]:
+    """Give runs that `instance` creates in the block the project's code location.
+
+    The timeline of the UI leaves a run without a location out. `execute_in_process` creates its run by
+    `DagsterInstance.create_run_for_job` and has no parameter for the location.
     """
     create = instance.create_run_for_job
-    given = partial(create, remote_job_origin=REPOSITORY.get_job_origin(job))
-    instance.create_run_for_job = given  # type: ignore[method-assign]
+
+    def create_in_location(job_def: dg.JobDefinition, **given: Any) -> dg.DagsterRun:
+        origin = REPOSITORY.get_job_origin(job_def.name)
+        return create(job_def=job_def, remote_job_origin=origin, **given)
+
+    instance.create_run_for_job = create_in_location  # type: ignore[method-assign,assignment]
     try:
         yield
     finally:

@@ -12,11 +12,8 @@ from typing import Any, NamedTuple
 import dagster as dg
 
 from assets.common.dagster_internals import (
-    AssetGraph,
     CachingStaleStatusResolver,
     LoadingContext,
-    StaleCauseCategory,
-    StaleStatus,
 )
 from assets.common.tables import ROW_COUNT
 from assets.common.unchanged import MAY_BE_KEPT, has_decisions_since, reads_the_same
@@ -26,7 +23,6 @@ from resources.llm.ledger import Ledger
 from resources.review.store import ReviewStore
 from resources.stores.address import is_there
 from resources.warehouse import Warehouse
-from resources.warehouse.configured import warehouse_of_home
 from review.commands import QUEUES
 
 OUTSIDE = frozenset({"ledger", "corpus"})
@@ -40,79 +36,74 @@ FILES = {
 """Tables that name files by their path, and the folder that it begins in."""
 
 
+AssetGraph = Any
+"""The asset graph of the definitions (`Definitions.get_repository_def().asset_graph`)."""
+
+
 class Outdated(NamedTuple):
-    """Assets of a stage to be run, and those of them that are kept if what they read is unchanged."""
+    """Assets to be run, and those of them that are kept if what they read is unchanged."""
 
     run: list[dg.AssetKey]
     may_be_kept: list[dg.AssetKey]
 
 
 def outdated(
-    instance: dg.DagsterInstance, graph: AssetGraph, warehouse: Warehouse, stage: str
+    instance: dg.DagsterInstance, graph: AssetGraph, warehouse: Warehouse, *stages: str
 ) -> Outdated:
-    """Assets of a stage that are out of date, with all of the stage that is made of them.
+    """Assets of stages that are out of date, with all of these stages that is made of them.
 
     An asset is out of date if it is stale or was never made, has another number of rows than it
     recorded, would read other rows than it read, lost calls, was not made of every release, failed a
     check, or its files are gone. One that reads the review store is run where people decided
     since, and what is made of it follows if its rows change.
 
-    Where rows are the only reason, what is made of them may be kept as it is: whether its own rows have
-    changed is known when it is its turn.
+    Where rows may be the only reason, the asset may be kept as it is: whether the rows that it reads
+    have changed is known when it is its turn. This holds for what is made of changed rows, and for
+    assets of later stages.
     """
-    group = dg.AssetSelection.groups(stage)
+    group = dg.AssetSelection.groups(*stages)
     keys = group.resolve(graph)
     stale = CachingStaleStatusResolver(instance, graph, _Loading(instance))
-    not_made = stage == "evaluate" and warehouse.count("evaluate.not_made") > 0
+    not_made = "evaluate" in stages and warehouse.count("evaluate.not_made") > 0
     failed = _failed(instance, graph, keys)
     anew = {
         key
         for key in keys
-        if not_made
+        if (not_made and key.path[0] == "evaluate")
         or key in failed
-        or stale.get_status(key) == StaleStatus.MISSING
-        or any(cause.category != StaleCauseCategory.DATA for cause in stale.get_stale_causes(key))
+        or stale.get_status(key).value == "MISSING"
+        or any(cause.category.value != "DATA" for cause in stale.get_stale_causes(key))
         or _has_changed(instance, graph, warehouse, key)
     }
     with warehouse.kept_open():
         rows = {
             key
             for key in keys - anew
-            if stale.get_status(key) != StaleStatus.FRESH
+            if stale.get_status(key).value != "FRESH"
             or not _reads_the_same(instance, warehouse, key)
         }
 
-    def with_what_follows(roots: Collection[dg.AssetKey]) -> set[dg.AssetKey]:
-        """They, and all of the stage that is made of them."""
+    def with_what_follows(
+        roots: Collection[dg.AssetKey], of: dg.AssetSelection
+    ) -> set[dg.AssetKey]:
+        """The roots, and all of a selection that is made of them."""
         if not roots:
             return set()
-        return {*(dg.AssetSelection.assets(*roots).downstream() & group).resolve(graph)}
+        return {*(dg.AssetSelection.assets(*roots).downstream() & of).resolve(graph)}
 
-    must = with_what_follows(anew)
-    must |= _reviewed_since(instance, graph, warehouse, keys)
-    found = must | with_what_follows(rows)
+    must = _reviewed_since(instance, graph, warehouse, keys)
+    for stage in stages:
+        of_stage = {key for key in anew if key.path[0] == stage}
+        must |= with_what_follows(of_stage, dg.AssetSelection.groups(stage))
+    found = must | with_what_follows(must | rows, group)
     return Outdated(
         sorted(found), sorted(key for key in found - must if not _reads_outside(graph, key))
     )
 
 
-def job_of_outdated(
-    job: dg.JobDefinition, instance: dg.DagsterInstance, graph: AssetGraph
-) -> dg.JobDefinition | None:
-    """A stage's job of its assets that are out of date; None where none is.
-
-    It is another job: Dagster's own selection refuses resources that a run brings.
-    """
-    found = outdated(instance, graph, warehouse_of_home(), job.name)
-    if not found.run:
-        return None
-    only = dg.define_asset_job(
-        job.name,
-        dg.AssetSelection.assets(*found.run),
-        run_tags={MAY_BE_KEPT: " ".join(".".join(key.path) for key in found.may_be_kept)},
-    )
-    resolved = only.resolve(graph, job.executor_def, job.resource_defs)
-    return resolved.with_logger_defs(job.loggers)
+def run_tags(found: Outdated) -> dict[str, str]:
+    """Tags of a run of assets that are out of date: which of them may be kept."""
+    return {MAY_BE_KEPT: " ".join(".".join(key.path) for key in found.may_be_kept)}
 
 
 def _failed(

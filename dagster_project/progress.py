@@ -13,10 +13,8 @@ from typing import Any
 
 import dagster as dg
 
-from assets.common.dagster_internals import DagsterAssetCheckFailedError, SerializableErrorInfo
 from assets.common.isolation import LOST
 from assets.common.unchanged import UNCHANGED_SINCE
-from dagster_project.run_tags import BUILD
 from resources.files.system_errors import exhausted_in
 
 MADE = "made"
@@ -52,6 +50,7 @@ class ProgressHandler(logging.Handler):
         self._say_failures, self._says_made = say_failures, says_made
         self._printed: set[tuple[object, str]] = set()
         self._reasons: set[str] = set()
+        self._stages: set[str] = set()
         self._quiet: threading.Timer | None = None
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -63,7 +62,17 @@ class ProgressHandler(logging.Handler):
         if line:
             _print(line)
         if event is not None and event.event_type == dg.DagsterEventType.STEP_START:
-            self._expect(str(event.step_key).replace("__", "/"))
+            step = str(event.step_key).replace("__", "/")
+            if event.job_name == "build":
+                self._say_stage(step.partition("/"))
+            self._expect(step)
+
+    def _say_stage(self, step: tuple[str, str, str]) -> None:
+        """Print the stage of the first of its steps; steps of checks belong to no stage."""
+        stage, separator, _ = step
+        if separator and stage not in self._stages:
+            self._stages.add(stage)
+            _print(f"  … stage {stage}")
 
     def _expect(self, step: str | None) -> None:
         """Name `step` in a while unless something else is printed; None: nothing is to be named."""
@@ -157,18 +166,16 @@ def is_wrong(check: dg.AssetCheckEvaluation) -> bool:
     return not check.passed and check.severity == dg.AssetCheckSeverity.ERROR
 
 
-def failed_checks(instance: dg.DagsterInstance, run_id: str) -> list[str]:
-    """The checks that failed and do more than warn, in a run and those of the stages that it began."""
-    of_stages = instance.get_runs(dg.RunsFilter(tags={BUILD: run_id}))
-    failed: dict[str, None] = {}
-    for current_id in (run_id, *(run.run_id for run in reversed(of_stages))):
-        for entry in instance.all_logs(
-            current_id, of_type=dg.DagsterEventType.ASSET_CHECK_EVALUATION
-        ):
-            check = entry.get_dagster_event().asset_check_evaluation_data
-            if is_wrong(check):
-                failed[_name(check)] = None
-    return list(failed)
+def failed_checks(result: dg.ExecuteInProcessResult) -> list[str]:
+    """The checks that failed in a run and do more than warn."""
+    return [_name(check) for check in result.get_asset_check_evaluations() if is_wrong(check)]
+
+
+def failed_checks_of(instance: dg.DagsterInstance, run_id: str) -> list[str]:
+    """The checks that failed in a run of the instance and do more than warn."""
+    events = instance.all_logs(run_id, of_type=dg.DagsterEventType.ASSET_CHECK_EVALUATION)
+    found = [entry.get_dagster_event().asset_check_evaluation_data for entry in events]
+    return [_name(check) for check in found if is_wrong(check)]
 
 
 def _failed_check(event: dg.DagsterEvent, says_made: bool) -> str | None:
@@ -193,7 +200,7 @@ def why_step_failed(event: dg.DagsterEvent) -> str | None:
     source = event.step_failure_data.error_source
     if source is not None and source.name == "INTERRUPT":
         return None
-    if event.step_failure_data.error.cls_name == DagsterAssetCheckFailedError.__name__:
+    if event.step_failure_data.error.cls_name == "DagsterAssetCheckFailedError":
         return None
     told = event.step_failure_data.user_failure_data
     return (told and told.description) or cause(event.step_failure_data.error)
@@ -214,12 +221,12 @@ def said_by(result: dg.ExecuteInProcessResult, step: str) -> str | None:
     return None
 
 
-def cause(error: SerializableErrorInfo) -> str:
-    """The sentence at the bottom of a chain of errors."""
+def cause(error: Any) -> str:
+    """The sentence at the bottom of a chain of errors, as an event has it."""
     while error.cause:
         error = error.cause
     # Its first line begins with the name of its class.
-    text = error.message.strip()
+    text = str(error.message).strip()
     first = text.splitlines()[0]
     return exhausted_in(text) or _CLASS.sub("", first) or first
 

@@ -1,40 +1,22 @@
 """The code location of a running UI is loaded again when a file that definitions depend on changes.
 
-What belongs here: which files those are beside the code, and the request to the webserver. Definitions
-have versions of code and settings (`code_versions.py`): loaded again, they mark what is out of date.
+Dagster loads definitions when somebody presses Reload. Definitions have versions of settings, prompts
+and SQL (`code_versions.py`): loaded again, they mark what is out of date.
 """
 
 import os
-import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import httpx2
-
-from dagster_project.run_tags import LOCATION
-from methods.json_text import from_json
 from resources.files.home import settings_path
 from resources.llm.registry import registry_path
 from resources.settings.extras import folders
 from resources.settings.prompts import PROMPTS_ROOT
 from resources.warehouse import SQL_ROOT
-from resources.web.ports import HOST
 
 INTERVAL = 2.0
 """Seconds between two looks at the files."""
-RELOAD = """
-mutation ($location: String!) {
-  reloadRepositoryLocation(repositoryLocationName: $location) {
-    __typename
-    ... on WorkspaceLocationEntry {
-      locationOrLoadError { __typename ... on PythonError { message } }
-    }
-    ... on ReloadNotSupported { message }
-    ... on RepositoryLocationNotFound { message }
-    ... on PythonError { message }
-  }
-}
-"""
 
 State = dict[Path, tuple[int, int]]
 """Each file's time of last change in nanoseconds, and its size in bytes."""
@@ -62,45 +44,26 @@ def _files() -> Iterator[Path]:
         yield from folder.rglob("*.sql")
 
 
-def reload_when_changed(address: str, loaded: State, stop: threading.Event) -> None:
-    """Load the code location of the webserver at `address` again after each change, until `stop`.
+def reload_when_changed(reload: Callable[[], str | None]) -> None:
+    """Call `reload` after each change of the files, for ever.
 
-    `loaded`: the files as they were before the webserver was started. While the webserver does not
-    answer, a change waits. Definitions that do not load are the UI's to show; they are loaded again
-    after the next change.
+    Args:
+        reload: Loads the code location; returns why it does not load, or None. Definitions that do not
+            load are loaded again after the next change.
     """
-    while not stop.wait(INTERVAL):
+    loaded = files_state()
+    while True:
+        time.sleep(INTERVAL)
         now = files_state()
         changed = sorted(
             path for path in now.keys() | loaded.keys() if now.get(path) != loaded.get(path)
         )
         if not changed:
             continue
-        try:
-            problem = _reload(address)
-        except httpx2.HTTPError:
-            continue
-        loaded = now
-        names = ", ".join(map(str, changed))
+        loaded, problem = now, reload()
         outcome = "Definitions are loaded again"
         if problem:
-            outcome = f"Definitions do not load, as the UI shows ({problem})"
-        print(f"{outcome}: {names} changed.", flush=True)
-
-
-def _reload(address: str) -> str | None:
-    """Ask the webserver to load the code location again; the first line of what went wrong, or None."""
-    # A proxy of the environment is not for loopback.
-    answer = httpx2.post(
-        f"{address}/graphql",
-        json={"query": RELOAD, "variables": {"location": LOCATION}},
-        # The address may have a name on which the server listens but which its users do not know.
-        headers={"host": HOST},
-        timeout=300,
-        trust_env=False,
-    )
-    answer.raise_for_status()
-    result = from_json(answer.content)["data"]["reloadRepositoryLocation"]
-    loaded = result.get("locationOrLoadError") or result
-    message: str | None = loaded.get("message")
-    return message.strip().splitlines()[0] if message else None
+            outcome = (
+                f"Definitions do not load, as the UI shows ({problem.strip().splitlines()[0]})"
+            )
+        print(f"{outcome}: {', '.join(map(str, changed))} changed.", flush=True)

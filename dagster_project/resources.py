@@ -12,9 +12,8 @@ from typing import Any, TypeVar
 import dagster as dg
 from pydantic import Field
 
-from assets.common.dagster_internals import PARENT_RUN_ID_TAG, ROOT_RUN_ID_TAG
 from assets.common.failures import plain_errors
-from dagster_project.run_tags import BUILD, CHAIN
+from dagster_project.run_tags import CHAIN, PARENT_RUN, ROOT_RUN
 from methods.benchmarks import BENCHMARKS, Benchmarks
 from resources.corpus.corpus import Corpus
 from resources.embedding.process import EmbedderProcess, text_embedder
@@ -124,16 +123,16 @@ def default_budget() -> float | None:
 def ancestors_of(instance: dg.DagsterInstance, run: dg.DagsterRun) -> list[str]:
     """The runs whose work a run repeats or continues, in no order; they share its budget.
 
-    These are the runs that it goes on for after a batch, those that it executes again and all that
-    execute the same one again, and the build that one of them is part of.
+    These are the runs that it goes on for after a batch, those that it executes again, and all that
+    execute the same one again.
     """
     known = {run.run_id}
     todo = [run]
     while todo:
         tags = todo.pop().tags
-        named = {*tags.get(CHAIN, "").split(), tags.get(BUILD), tags.get(PARENT_RUN_ID_TAG)}
-        if root := tags.get(ROOT_RUN_ID_TAG):
-            again = instance.get_runs(dg.RunsFilter(tags={ROOT_RUN_ID_TAG: root}))
+        named = {*tags.get(CHAIN, "").split(), tags.get(PARENT_RUN)}
+        if root := tags.get(ROOT_RUN):
+            again = instance.get_runs(dg.RunsFilter(tags={ROOT_RUN: root}))
             named |= {root, *(other.run_id for other in again)}
         new = {run_id for run_id in named if run_id} - known
         known |= new

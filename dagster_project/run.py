@@ -1,6 +1,6 @@
 """One of the project's jobs in this process, as the Launchpad's button runs it, also that of an action.
 
-What belongs here: running it, and how it ends in a terminal. The job with everything is `demo.py`.
+The command with everything is `demo.py`.
 """
 
 import sys
@@ -8,12 +8,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dagster_project.action import Action
-from dagster_project.dead_runs import end_dead_runs
+from dagster_project.build import build, only_build
 from dagster_project.definitions import build_defs, defs
-from dagster_project.ingestion import announce, chosen_shards, failed_shards, ingest_each
+from dagster_project.ingestion import (
+    announce,
+    chosen_shards,
+    failed_shards,
+    ingest_each,
+    require_corpus_of_home,
+    shards_of,
+)
 from dagster_project.instance import open_instance
 from dagster_project.job_runs import run_job
-from dagster_project.jobs import require_corpus_of_home, shards_of
 from dagster_project.progress import (
     MADE,
     WITHOUT_FAILURES,
@@ -27,6 +33,8 @@ from dagster_project.progress import (
 )
 from dagster_project.resources import corpus_folder
 from dagster_project.results import show_reports, show_results, show_site
+from dagster_project.run_processes import end_dead_runs
+from resources.embedding.process import text_embedder
 from resources.llm.registry import active_profile, load_registry
 from resources.stores_of_home import bring_home_up_to_date, usable_home
 from resources.warehouse.configured import warehouse_of_home
@@ -37,6 +45,27 @@ def run_alone(job: str) -> int:
     bring_home_up_to_date()
     with usable_home():
         return _run(job)
+
+
+def run_build() -> int:
+    """Ingest every shard and build releases; 0 when all was built, 1 when a run or a check failed.
+
+    Raises UserError.
+    """
+    bring_home_up_to_date()
+    with usable_home(), only_build(wait=True), open_instance() as instance:
+        end_dead_runs(instance)
+        embedder = text_embedder()
+        definitions = build_defs(resource_overrides={"embedder": embedder})
+        built = build(definitions, instance, embedder, everything=True)
+    if built.lost_shards:
+        print(built.lost_shards, file=sys.stderr)
+    wrong = failed_checks(built.run) if built.run else []
+    if not built.success:
+        say_failed("build" if built.ingested else "ingest")
+    elif wrong:
+        say_failed_checks("build", wrong)
+    return 0 if built.success and not built.lost_shards and not wrong else 1
 
 
 def run_ingest(named: Sequence[str]) -> int:
@@ -70,7 +99,7 @@ def _run(job: str) -> int:
     with open_instance() as instance:
         end_dead_runs(instance)
         result = run_job(build_defs().resolve_job_def(job), instance, console=console_of(job))
-        wrong = failed_checks(instance, result.run_id)
+    wrong = failed_checks(result)
     n_lost = 0
     if job == "evaluate" and (result.success or only_failed(result, MADE)):
         n_lost = show_results(load_registry().profile(active_profile()).judges)

@@ -1,19 +1,18 @@
-"""Tags of runs: which runs belong together.
-
-What belongs here: the names of tags that the project sets. Dagster's own stand in its modules.
-"""
+"""Tags of runs: those of this project, and those of Dagster that it reads or sets."""
 
 BUILD = "loom/build"
-"""Tag of a stage's run: the run of `build` or of `vlm-loom demo` that it is part of."""
-ONLY_OUTDATED = "loom/only_outdated"
-"""Tag of a run of `build` that runs no asset after ingestion which is up to date."""
+"""Tag of a run that builds. Runs with this tag queue, one after another (`dagster.yaml`)."""
 CHAIN = "loom/chain"
-"""Tag of a run that goes on for others which stopped to wait: their ids, one after another."""
+"""Tag of a run that continues runs which stopped to wait: the ids of those runs."""
 WAITED = "loom/waited"
-"""Tag of a run that goes on for another one, which stopped to wait for batches."""
-MARKED = "loom/marked"
-"""Tag of a run of a shared installation that its process marked: without it a free one says nothing."""
+"""Tag of a run that continues a run which stopped to wait for batches: the id of that run."""
+PROCESS = "loom/process"
+"""Tag of a run: the process that executes it (`run_processes.py`)."""
 LOCATION = "vlm-loom"
 """Name of the code location in workspace.yaml."""
-LOST_SHARDS = "loom/lost_shards"
-"""The sentence about shards that a build could not ingest; empty where it ingested all."""
+
+MAX_RETRIES = "dagster/max_retries"
+PARENT_RUN = "dagster/parent_run_id"
+PARTITION = "dagster/partition"
+ROOT_RUN = "dagster/root_run_id"
+WILL_RETRY = "dagster/will_retry"

@@ -9,11 +9,11 @@ from contextlib import closing
 
 import dagster as dg
 
-from assets.common.dagster_internals import PARTITION_NAME_TAG
 from assets.common.partitions import wit_shards
 from assets.common.tables import recorded_rows
 from dagster_project import jobs
 from dagster_project.resources import corpus_folder
+from dagster_project.run_tags import PARTITION
 from dagster_project.shards import observed_fingerprints
 from methods.errors import UserError
 from resources.files import home
@@ -62,7 +62,7 @@ def _least_tried_first(instance: dg.DagsterInstance, shards: Sequence[str]) -> l
     """The shards by how often runs have tried to ingest them: one that fails keeps none waiting."""
     tried = {
         shard: instance.get_runs_count(
-            dg.RunsFilter(job_name=jobs.STAGES["ingest"].name, tags={PARTITION_NAME_TAG: shard})
+            dg.RunsFilter(job_name=jobs.STAGES["ingest"].name, tags={PARTITION: shard})
         )
         for shard in shards
     }

@@ -7,22 +7,21 @@ import json
 import warnings
 from collections.abc import Sequence
 from contextlib import closing
+from typing import Any
 
 import dagster as dg
 
 from assets.common.dagster_internals import (
     DATA_VERSION_TAG,
     IMPLICIT_ASSET_JOB_NAME,
-    PARTITION_NAME_TAG,
 )
 from assets.common.partitions import wit_shards
 from assets.common.settings import used
 from assets.review.approved import ReviewSettings
 from assets.review.queue import KINDS_MADE
-from dagster_project.dead_runs import dead_runs
-from dagster_project.jobs import ASK_MODELS, Job
+from dagster_project.jobs import ASK_MODELS
 from dagster_project.resources import corpus_folder
-from dagster_project.run_tags import CHAIN, WAITED
+from dagster_project.run_tags import CHAIN, PARTITION, WAITED
 from dagster_project.shards import (
     ingested_now,
     observation,
@@ -169,7 +168,7 @@ def review_decisions(context: dg.SensorEvaluationContext) -> dg.SensorResult | d
     )
 
 
-def batch_sensors(jobs: Sequence[Job]) -> list[dg.SensorDefinition]:
+def batch_sensors(jobs: Sequence[Any]) -> list[dg.SensorDefinition]:
     """`model_batches`, which may run `jobs` again, and `model_batches_of_selections`.
 
     A sensor starts runs of named jobs or of selected assets, not of both.
@@ -266,7 +265,7 @@ def _again(
         job_name=None if selected else run.job_name,
         run_config=dict(run.run_config),
         asset_selection=keys or None,
-        partition_key=run.tags.get(PARTITION_NAME_TAG),
+        partition_key=run.tags.get(PARTITION),
         tags={WAITED: run_id, CHAIN: f"{run.tags.get(CHAIN, '')} {run_id}".strip()},
     )
 
@@ -280,4 +279,4 @@ automation = dg.AutomationConditionSensorDefinition(
 )
 """The sensor of all conditions. It has the name of Dagster's own, so it stays on where that was on."""
 
-SENSORS = [automation, shards, review_decisions, dead_runs]
+SENSORS = [automation, shards, review_decisions]

@@ -1,57 +1,85 @@
 """The Dagster web UI, its daemon and the code location together; or the page of model calls by itself.
 
-What belongs here: what is looked at and done before they start, and the start. `dev.py` does the
-rest, as a child process (`supervisor.py`); next to it, changed files are watched (`reloading.py`). The
-page of calls is `resources/calls_page`; the UI serves it, too (`webserver.py`).
+`serve` prepares the workspace and becomes `dagster dev` (`dev.py`). The page of calls is
+`resources/calls_page`; the UI serves it, too (`webserver.py`).
 """
 
+import fcntl
 import os
 import sys
-import threading
+from collections.abc import Sequence
+from typing import IO
 
 from assets.common.partitions import wit_shards
-from dagster_project.dead_runs import end_dead_runs
-from dagster_project.held_file import hold
 from dagster_project.instance import open_instance, prepare_dagster_home
-from dagster_project.reloading import files_state, reload_when_changed
 from dagster_project.resources import corpus_folder
-from dagster_project.supervisor import supervise
+from dagster_project.run_processes import end_dead_runs
 from methods.errors import UserError
 from resources.files.home import REPO_ROOT, home
 from resources.stores_of_home import bring_home_up_to_date, require_folder, usable_home
 from resources.web.addresses import CALLS
-from resources.web.ports import HOST, require_free, reserve_for_ui
+from resources.web.ports import HOST, require_free
 
 
 def serve(port: int) -> int:
-    """Run the UI on loopback until it is stopped; the exit code of `dev.py`.
+    """Become `dagster dev` on loopback.
 
-    Raises UserError for what is wrong before it starts.
+    Raises:
+        UserError: The port is taken, the UI of this workspace runs already, or the workspace cannot
+            be used.
     """
     address = f"http://{HOST}:{port}"
     bring_home_up_to_date()
     with usable_home():
-        held = hold(
-            prepare_dagster_home() / "ui.lock",
-            f"{address} (process {os.getpid()})",
-            f"The UI of {home()} runs already on {{holder}}: open it there, or stop it first.",
-        )
-        reserved = reserve_for_ui(port)
-        loaded = files_state()
-        prepare_instance()
+        held = _hold_ui(address)
+        require_free(port)
+        _prepare_instance()
     print(f"Dagster UI on {address} (Ctrl-C stops it)", flush=True)
-    stop = threading.Event()
-    reloader = threading.Thread(target=reload_when_changed, args=(address, loaded, stop))
-    reloader.daemon = True
-    reloader.start()
-    command = [sys.executable, "-m", "dagster_project.dev", "--workspace", "workspace.yaml"]
-    with held, reserved:
-        code = supervise([*command, "--host", HOST, "--port", str(port)], REPO_ROOT, held)
-        stop.set()
-    return code
+    os.chdir(REPO_ROOT)
+    os.set_inheritable(held.fileno(), True)
+    command = ["-m", "dagster_project.dev", "--workspace", "workspace.yaml"]
+    return become([sys.executable, *command, "--host", HOST, "--port", str(port)])
 
 
-def prepare_instance() -> None:
+def execute(command: Sequence[str]) -> int:
+    """Become a command of Dagster, such as `dagster-daemon run`, on the workspace.
+
+    Raises:
+        UserError: There is no such command, or the workspace cannot be used.
+    """
+    bring_home_up_to_date()
+    with usable_home():
+        _prepare_instance()
+    return become(command)
+
+
+def become(command: Sequence[str]) -> int:
+    """Replace this process by a command. Raises UserError where there is no such command."""
+    sys.stdout.flush()
+    try:
+        os.execvp(command[0], list(command))
+    except FileNotFoundError:
+        raise UserError(f"There is no command {command[0]}: check its name.") from None
+
+
+def _hold_ui(address: str) -> IO[str]:
+    """Hold the file that says that the UI of this workspace runs, until the process ends."""
+    file = (prepare_dagster_home() / "ui.lock").open("a+")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.seek(0)
+        holder = file.read() or "another address"
+        raise UserError(
+            f"The UI of {home()} runs already on {holder}: open it there, or stop it first."
+        ) from None
+    file.truncate(0)
+    file.write(f"{address} (process {os.getpid()})")
+    file.flush()
+    return file
+
+
+def _prepare_instance() -> None:
     """End runs whose process is gone, and add the corpus's shards as partitions."""
     with open_instance() as instance:
         ended = end_dead_runs(instance)

@@ -1,9 +1,11 @@
-"""Dagster's webserver with the home's reports, releases and model calls beside the UI.
+"""Dagster's webserver with a guard, and with the reports, releases and model calls of the home.
 
-What belongs here: the additional routes, and the refusal of requests from other sites, whose mutations
-Dagster's own webserver executes. Dagster's own command starts the server; `dev.py` starts this module
-in its place.
+The guard refuses requests of other sites, whose mutations Dagster's own webserver executes. This module
+is used like `python -m dagster_webserver`; `dev.py` starts it (docs/decisions/0077).
 """
+
+import threading
+from typing import Any
 
 from dagster_webserver import app, cli
 from dagster_webserver.webserver import DagsterWebserver
@@ -13,6 +15,8 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute
 
+from dagster_project.reloading import reload_when_changed
+from dagster_project.run_tags import LOCATION
 from resources.calls_page.pages import routes_of
 from resources.files.home import home
 from resources.publishing.server import files_of
@@ -59,9 +63,22 @@ def _asks_only(request: Request) -> bool:
     )
 
 
+def _watching(process_context: Any, *options: Any) -> Webserver:
+    """The webserver, next to which the files that definitions depend on are watched."""
+
+    def reload() -> str | None:
+        process_context.reload_code_location(LOCATION)
+        context = process_context.create_request_context()
+        error = context.get_location_entry(LOCATION).load_error
+        return error.message if error else None
+
+    threading.Thread(target=reload_when_changed, args=(reload,), daemon=True).start()
+    return Webserver(process_context, *options)
+
+
 def main() -> None:
-    """What `python -m dagster_webserver` does, with this webserver."""
-    app.DagsterWebserver = Webserver  # type: ignore[misc]
+    """Run as `python -m dagster_webserver` does, with this webserver."""
+    app.DagsterWebserver = _watching  # type: ignore[misc,assignment]
     cli.main()
 
 

@@ -32,7 +32,7 @@ def fault_of(line: str) -> str | None:
         command = command.commands[words.pop(0)]
     if isinstance(command, click.Group):
         return f"no command {words[0]!r}" if words and words[0] != "--help" else None
-    parser = command.make_parser(click.Context(command))
+    parser = command.make_parser(click.Context(command, **command.context_settings))
     try:
         values, more, _ = parser.parse_args(words)
     except click.UsageError as error:

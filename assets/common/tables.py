@@ -158,6 +158,8 @@ def table_asset(
             **spec,
             deps=[*deps, *of_extras],
             description=inspect.getdoc(function),
+            # In a run of several stages, a step of the earliest stage is next.
+            op_tags={"dagster/priority": str(-list(OWNERS).index(table.partition(".")[0]))},
             pool=pools[0] if pools else None,
             retry_policy=RETRY_POLICY,
         )(_step(table, side_tables, function, pools[1:]))

@@ -79,8 +79,8 @@ Sized = TypeVar("Sized", bytes, str)
 
 
 FETCH_ANEW = (
-    "launch the job build (vlm-loom run build), which fetches it anew, or import its release again "
-    "(vlm-loom release import) if that was imported"
+    "ingest its shard and build again (vlm-loom run build), which fetches it anew, or import its "
+    "release again (vlm-loom release import) if that was imported"
 )
 """What to do about a picture whose file is missing or damaged, wherever it came from."""
 

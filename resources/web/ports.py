@@ -48,23 +48,6 @@ def require_free(port: int) -> None:
         trial.bind((HOST, port))
 
 
-def reserve_for_ui(port: int) -> socket.socket:
-    """Look whether the port is free, and keep other UIs off it. Raises PortError.
-
-    The webserver listens seconds later only. Until then a name of the kernel's, which goes with this
-    process, says that the port is taken.
-    """
-    reserved = socket.socket(socket.AF_UNIX)
-    try:
-        with _refusals_of(port):
-            reserved.bind(f"\0vlm-loom-ui-{port}")
-        require_free(port)
-    except PortError:
-        reserved.close()
-        raise
-    return reserved
-
-
 @contextmanager
 def _refusals_of(port: int) -> Iterator[None]:
     """Raise PortError, one sentence, for what the operating system refuses."""

@@ -38,7 +38,7 @@ STAGES = {
 PARTS = (
     ("imports", r"<frozen importlib|importlib/"),
     ("warehouse (DuckDB)", r"duckdb/|resources/(warehouse|duckdb_file)"),
-    ("Dagster and its event log", r"dagster/|sqlalchemy/|dagster_project/storage|alembic/"),
+    ("Dagster and its event log", r"dagster/|sqlalchemy/|alembic/"),
     ("HTTP client", r"openai/|httpx2/|httpcore2/|aiohttp/|h11/"),
     ("gateway and ledger", r"resources/llm/|resources/sqlite"),
     ("pictures", r"PIL/|resources/images|methods/ingest/picture"),

@@ -1,22 +1,21 @@
 """What deploy/ says agrees with the code: commands, ports, variables, paths, settings."""
 
+import os
 import re
 import shlex
 from pathlib import Path
 from typing import Any
 
-import dagster as dg
 import pytest
 import yaml
 from dagster._config import process_config
 from dagster._core.instance.config import dagster_instance_config_schema
 from dagster._core.workspace.config_schema import ensure_workspace_config
+from sqlalchemy.engine import make_url
 
-from assets.common.dagster_internals import MAX_RETRIES_TAG, CheckRunHealthResult
-from dagster_project import serving
-from dagster_project.instance import SHARED
+from dagster_project import definitions
+from dagster_project.instance import POSTGRES, SCHEMA, SHARED, prepare_dagster_home
 from dagster_project.run_tags import LOCATION
-from dagster_project.shared_storage import SCHEMA
 from resources.files.home import REPO_ROOT
 from tests.command_lines import fault_of
 from tests.test_readme import named_in_code
@@ -76,8 +75,6 @@ def test_each_healthcheck_asks_the_port_that_is_served() -> None:
         assert port in " ".join(service["healthcheck"]["test"]), name
         assert all(published.endswith(f":{port}") for published in service.get("ports", []))
     assert served == exposed
-    environment = OURS["webserver"]["environment"]
-    assert environment[serving.CODE] == f"code:{OURS['code']['command'][-1]}"
 
 
 def test_commands_in_comments_name_the_file_and_required_values_are_the_first() -> None:
@@ -109,16 +106,30 @@ def test_each_variable_is_one_of_the_code_and_each_secret_one_of_the_example() -
     assert not re.search(r"^(?:POSTGRES_PASSWORD|S3_KEY|S3_SECRET|OPENAI_API_KEY)=.", example, re.M)
 
 
-def test_the_workspace_of_a_code_location_elsewhere_is_one_of_dagster(
+def test_the_workspace_is_the_service_of_the_code_location() -> None:
+    workspace = yaml.safe_load((DEPLOY / "workspace.yaml").read_text())
+    ensure_workspace_config(workspace, "workspace.yaml")
+    (server,) = workspace["load_from"]
+    port = int(OURS["code"]["command"][-1])
+    assert server == {"grpc_server": {"host": "code", "port": port, "location_name": LOCATION}}
+    for name in ("webserver", "daemon"):
+        command = OURS[name]["command"]
+        path = command[command.index("--workspace") + 1]
+        assert f"./workspace.yaml:{path}:ro" in OURS[name]["volumes"]
+
+
+def test_the_address_of_dagsters_storage_is_the_one_that_follows_from_the_stores(
     loom_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (loom_home / "dagster").mkdir(parents=True)
-    assert serving.workspace() == REPO_ROOT / "workspace.yaml"
-    monkeypatch.setenv(serving.CODE, "code:4000")
-    written = yaml.safe_load(serving.workspace().read_text())
-    ensure_workspace_config(written, "workspace.yaml")
-    (server,) = written["load_from"]
-    assert server == {"grpc_server": {"host": "code", "port": 4000, "location_name": LOCATION}}
+    """A healthcheck has the variables of the service alone."""
+    environment = OURS["daemon"]["environment"]
+    stores = re.sub(r"\$\{[^}]*\}", "secret", environment["LOOM_STORES"])
+    monkeypatch.setenv("LOOM_STORES", stores)
+    monkeypatch.setenv(POSTGRES, "")
+    monkeypatch.setenv("DAGSTER_HOME", "set by the function")
+    prepare_dagster_home()
+    given = re.sub(r"\$\{[^}]*\}", "secret", environment[POSTGRES])
+    assert make_url(os.environ[POSTGRES]) == make_url(given)
 
 
 def test_helms_instance_is_that_of_the_shared_settings() -> None:
@@ -134,7 +145,7 @@ def test_helms_instance_is_that_of_the_shared_settings() -> None:
 def test_helms_code_location_is_the_projects_and_pods_are_as_the_compose_files_services() -> None:
     (deployment,) = VALUES["dagster-user-deployments"]["deployments"]
     assert deployment["name"] == LOCATION
-    assert deployment["codeServerArgs"] == ["--module-name", serving.MODULE]
+    assert deployment["codeServerArgs"] == ["--module-name", definitions.__name__]
     assert deployment["port"] == int(OURS["code"]["command"][-1])
     assert deployment["includeConfigInLaunchedRuns"] == {"enabled": True}
     for part in (VALUES["dagsterWebserver"], VALUES["dagsterDaemon"], deployment):
@@ -143,27 +154,14 @@ def test_helms_code_location_is_the_projects_and_pods_are_as_the_compose_files_s
         assert mounts["home"] == IMAGE_ENV["LOOM_HOME"] and mounts["tmp"] == "/tmp"
 
 
-def test_helms_launcher_is_ours_and_takes_its_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_helms_launcher_is_dagsters_and_takes_its_settings() -> None:
     pytest.importorskip("dagster_k8s")  # In the image, and in no lock.
-    from dagster._core.launcher import WorkerStatus
     from dagster_k8s import K8sRunLauncher
 
-    from dagster_project.pod_launcher import PodLauncher
-
     launcher = VALUES["runLauncher"]["config"]["customRunLauncher"]
-    assert (launcher["module"], launcher["class"]) == (PodLauncher.__module__, PodLauncher.__name__)
-    checked = process_config(PodLauncher.config_type(), launcher["config"])
+    assert (launcher["module"], launcher["class"]) == ("dagster_k8s", K8sRunLauncher.__name__)
+    checked = process_config(K8sRunLauncher.config_type(), launcher["config"])
     assert checked.success, checked.errors
-    # A stage of a build has no pod: Dagster's own says that it is gone.
-    monkeypatch.setattr(
-        K8sRunLauncher,
-        "check_run_worker_health",
-        lambda *_: CheckRunHealthResult(WorkerStatus.UNKNOWN),
-    )
-    own = object.__new__(PodLauncher)
-    stage, run = (dg.DagsterRun("stage", tags=tags) for tags in ({MAX_RETRIES_TAG: "0"}, {}))
-    assert own.check_run_worker_health(stage).status == WorkerStatus.RUNNING
-    assert own.check_run_worker_health(run).status == WorkerStatus.UNKNOWN
 
 
 def test_the_review_app_of_the_manifests_is_that_of_the_compose_file() -> None:

@@ -11,7 +11,6 @@ from assets.common.failures import plain_errors
 from dagster_project.alerts import alert_of_failed_checks, alert_of_failed_runs
 from dagster_project.instance import open_instance
 from dagster_project.job_runs import run_job
-from dagster_project.run_tags import BUILD
 from methods.errors import UserError
 from resources.llm.model_calls import WaitingForBatch
 from resources.web.alerts import WEBHOOK
@@ -100,27 +99,7 @@ def test_a_failed_run_is_told_of_once(webhook: Webhook, instance: dg.DagsterInst
     assert len(webhook.received) == 1
 
 
-def test_a_stage_is_told_of_with_its_build(webhook: Webhook, instance: dg.DagsterInstance) -> None:
-    cursor = ticks(alert_of_failed_runs, instance, None)
-
-    @dg.op
-    def stage(context: dg.OpExecutionContext) -> None:
-        run_job(wrong, context.instance, tags={BUILD: context.run_id})
-        raise dg.Failure("The stage failed; see its run.", allow_retries=False)
-
-    @dg.job
-    def build() -> None:
-        stage()
-
-    run_job(build, instance)
-    ticks(alert_of_failed_runs, instance, cursor)
-    (told,) = webhook.received
-    assert told["text"].splitlines()[:2] == ["vlm-loom: build failed", f"ingest: {SENTENCE}"]
-
-
-@pytest.mark.parametrize(
-    ("job", "tags"), [(waiting, {}), (wrong, {WILL_RETRY_TAG: "true"}), (wrong, {BUILD: "another"})]
-)
+@pytest.mark.parametrize(("job", "tags"), [(waiting, {}), (wrong, {WILL_RETRY_TAG: "true"})])
 def test_what_goes_on_is_not_told_of(
     webhook: Webhook, instance: dg.DagsterInstance, job: dg.JobDefinition, tags: dict[str, str]
 ) -> None:

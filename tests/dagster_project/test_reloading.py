@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import httpx2
 import pytest
 
 from dagster_project import reloading
@@ -13,12 +12,6 @@ from dagster_project.reloading import files_state, reload_when_changed
 from resources.files.atomic import write_atomically
 from resources.files.home import REPO_ROOT
 from resources.settings.extras import folders
-
-LOADED = {"__typename": "WorkspaceLocationEntry", "locationOrLoadError": {"__typename": "Loaded"}}
-BROKEN = {
-    "__typename": "WorkspaceLocationEntry",
-    "locationOrLoadError": {"__typename": "PythonError", "message": "no such column\nin line 3\n"},
-}
 
 
 @pytest.fixture
@@ -38,36 +31,42 @@ def own_files(loom_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     return files
 
 
-class Webserver:
-    """Answers requests to load the code location again, and counts them."""
-
-    def __init__(self, *answers: dict | Exception):
-        self.answers = list(answers)
-        self.asked: list[str] = []
-        self.all_asked = threading.Event()
-
-    def post(self, url: str, *, json: dict, **_settings: object) -> httpx2.Response:
-        self.asked.append(f"{url} {json['variables']['location']}")
-        answer = self.answers.pop(0)
-        if not self.answers:
-            self.all_asked.set()
-        if isinstance(answer, Exception):
-            raise answer
-        body = {"data": {"reloadRepositoryLocation": answer}}
-        return httpx2.Response(200, json=body, request=httpx2.Request("POST", url))
+class Stopped(Exception):
+    """Ends the watch of a test."""
 
 
 @contextmanager
-def watching(webserver: Webserver, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(httpx2, "post", webserver.post)
+def watching(
+    monkeypatch: pytest.MonkeyPatch, problem: str | None = None
+) -> Iterator[list[str | None]]:
+    """The outcomes of loading the definitions again, while files are watched in the block."""
     monkeypatch.setattr(reloading, "INTERVAL", 0.01)
-    stop = threading.Event()
-    arguments = ("http://ui", files_state(), stop)
-    thread = threading.Thread(target=reload_when_changed, args=arguments)
+    loads: list[str | None] = []
+    looked, loaded, stop = threading.Event(), threading.Event(), threading.Event()
+
+    def state() -> reloading.State:
+        if stop.is_set():
+            raise Stopped
+        found = files_state()
+        looked.set()
+        return found
+
+    def reload() -> str | None:
+        loads.append(problem)
+        loaded.set()
+        return problem
+
+    def watch() -> None:
+        with pytest.raises(Stopped):
+            reload_when_changed(reload)
+
+    monkeypatch.setattr(reloading, "files_state", state)
+    thread = threading.Thread(target=watch)
     thread.start()
+    assert looked.wait(60)
     try:
-        yield
-        assert webserver.all_asked.wait(60)
+        yield loads
+        assert loaded.wait(60)
     finally:
         stop.set()
         thread.join()
@@ -90,34 +89,19 @@ def test_a_written_file_is_loaded_once(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    webserver = Webserver(LOADED)
-    with watching(webserver, monkeypatch):
+    with watching(monkeypatch) as loads:
         write_atomically(own_files[name], b"something of another size")
 
-    assert webserver.asked == ["http://ui/graphql vlm-loom"]
+    assert loads == [None]
     assert capsys.readouterr().out == f"Definitions are loaded again: {own_files[name]} changed.\n"
 
 
 def test_a_removed_file_is_a_change(
     own_files: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    webserver = Webserver(LOADED)
-    with watching(webserver, monkeypatch):
+    with watching(monkeypatch) as loads:
         own_files["prompt"].unlink()
-    assert len(webserver.asked) == 1
-
-
-def test_a_change_waits_for_a_webserver_that_does_not_answer_yet(
-    own_files: dict[str, Path],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    webserver = Webserver(httpx2.ConnectError("refused"), httpx2.ReadTimeout("busy"), LOADED)
-    with watching(webserver, monkeypatch):
-        write_atomically(own_files["settings"], b"{}")
-
-    assert len(webserver.asked) == 3
-    assert capsys.readouterr().out.count("\n") == 1
+    assert len(loads) == 1
 
 
 def test_definitions_that_do_not_load_are_named_and_not_tried_again_until_the_next_change(
@@ -125,11 +109,10 @@ def test_definitions_that_do_not_load_are_named_and_not_tried_again_until_the_ne
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    webserver = Webserver(BROKEN)
-    with watching(webserver, monkeypatch):
+    with watching(monkeypatch, "no such column\nin line 3\n") as loads:
         write_atomically(own_files["prompt"], b"")
 
-    assert len(webserver.asked) == 1
+    assert len(loads) == 1
     assert capsys.readouterr().out == (
         f"Definitions do not load, as the UI shows (no such column): {own_files['prompt']} changed.\n"
     )

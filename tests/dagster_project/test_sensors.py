@@ -448,7 +448,7 @@ def test_an_hour_with_every_sensor_and_schedule_starts_what_is_due_and_nothing_a
         for each in repository.sensor_defs
         if not isinstance(each, dg.AutomationConditionSensorDefinition)
     }
-    assert daemons.keys() > {"shards", "review_decisions", "dead_runs", "model_batches"}
+    assert daemons.keys() > {"shards", "review_decisions", "model_batches"}
     starts = datetime(2026, 11, 30, 2, tzinfo=UTC)
     began: Counter[str] = Counter()
     for minute in range(61):

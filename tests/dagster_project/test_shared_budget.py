@@ -8,7 +8,7 @@ from dagster._core.storage.tags import PARENT_RUN_ID_TAG, ROOT_RUN_ID_TAG
 from dagster._core.test_utils import create_run_for_test
 
 from dagster_project.resources import ancestors_of, default_budget, make_resources
-from dagster_project.run_tags import BUILD, CHAIN
+from dagster_project.run_tags import CHAIN
 from resources.llm.model_spec import RegistryError
 
 
@@ -56,13 +56,6 @@ def test_a_run_that_goes_on_after_a_batch_continues_what_its_chain_spent(instanc
 
     assert ancestors_of(instance, third) == ids(first, second)
     assert ancestors_of(instance, again(instance, third)) == ids(first, second, third)
-
-
-def test_a_stage_that_is_executed_again_belongs_to_its_build(instance):
-    build = run(instance)
-    stage = run(instance, **{BUILD: build.run_id})
-
-    assert ancestors_of(instance, again(instance, stage)) == ids(build, stage)
 
 
 def test_runs_that_are_gone_are_named_all_the_same(instance):

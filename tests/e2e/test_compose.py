@@ -15,10 +15,11 @@ import httpx2
 import psycopg
 import pytest
 
+from dagster_project.instance import POSTGRES
 from resources.files.home import REPO_ROOT
 from resources.web.alerts import WEBHOOK
 from resources.web.ports import HOST
-from tests.contracts.test_deploy import IMAGE_ENV, OURS
+from tests.contracts.test_deploy import DEPLOY, IMAGE_ENV, OURS
 from tests.doubles.serving import free_ports, serving
 from tests.e2e.running import ONE_OF_THE_WHOLE_RUNS
 from tests.resources.web.test_alerts import Webhook
@@ -43,7 +44,8 @@ class Installation:
     """The services as processes of this machine: containers' names and ports are those of loopback."""
 
     def __init__(self, stores: str, home: Path, more: dict[str, str]):
-        written = sorted({service["command"][-1] for service in OURS.values()} - {"daemon"})
+        written = [service["command"][-1] for service in OURS.values()]
+        written = sorted(port for port in written if port.isdigit())
         self._ports = dict(zip(written, free_ports(len(written)), strict=True))
         given = {
             name: re.sub(r"\$\{[^}]*\}", "", value)
@@ -54,7 +56,8 @@ class Installation:
             **{name: value for name, value in given.items() if value},
             "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
             "LOOM_STORES": stores,
-            "LOOM_CODE": self._here(given["LOOM_CODE"].replace("code:", f"{HOST}:")),
+            POSTGRES: f"postgresql+psycopg2{stores.removeprefix('postgresql')}"
+            "?options=-csearch_path%3Ddagster",
             "LOOM_MODELS": str(REPO_ROOT / "models.yaml"),
             "LOOM_HOME": str(home),
             "DAGSTER_HOME": IMAGE_ENV["DAGSTER_HOME"].replace(IMAGE_ENV["LOOM_HOME"], str(home)),
@@ -63,16 +66,21 @@ class Installation:
             **more,
         }
         self._home = home
+        workspace = self._here((DEPLOY / "workspace.yaml").read_text())
+        self._workspace = home.parent / "workspace.yaml"
+        self._workspace.write_text(workspace.replace("host: code", f"host: {HOST}"))
 
     def _here(self, text: str) -> str:
         """What is written, with the ports of this installation."""
         for written, port in self._ports.items():
             text = re.sub(rf"\b{written}\b", str(port), text)
-        return text
+        return text.replace("0.0.0.0", HOST)
 
     def begin(self, name: str) -> "subprocess.Popen[bytes]":
         """Start a service."""
         command = ["vlm-loom", *map(self._here, OURS[name]["command"])]
+        mounted = "/etc/loom/workspace.yaml"
+        command = [str(self._workspace) if word == mounted else word for word in command]
         with (self._home.parent / f"{name}.log").open("wb") as log:
             return subprocess.Popen(
                 command, env=self._environment, cwd="/", stdout=log, stderr=subprocess.STDOUT

@@ -29,6 +29,14 @@ mutation ($params: ExecutionParams!) {
   }
 }
 """
+EXECUTE_AGAIN = """
+mutation ($params: ReexecutionParams) {
+  launchRunReexecution(reexecutionParams: $params) {
+    ... on LaunchRunSuccess { run { runId } }
+    ... on PythonError { message }
+  }
+}
+"""
 RUNS = """
 query ($filter: RunsFilter!) {
   runsOrError(filter: $filter) {
@@ -102,6 +110,13 @@ class Ui:
         }
         params = {"selector": selector, "runConfigData": config or {}, "mode": "default"}
         return self.ask(LAUNCH_RUN, params=params)["launchRun"]
+
+    def executed_again(self, run_id: str) -> str:
+        """Execute a run again from its failure; the id of the new run."""
+        params = {"parentRunId": run_id, "strategy": "FROM_FAILURE"}
+        answer = self.ask(EXECUTE_AGAIN, params=params)["launchRunReexecution"]
+        assert "run" in answer, answer
+        return str(answer["run"]["runId"])
 
     def backfill(self, assets: Iterable[str], *shards: str) -> str:
         """Launch a backfill of the assets; its id."""

@@ -13,6 +13,7 @@ import resource
 import sys
 from collections import defaultdict
 from collections.abc import Generator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
@@ -20,7 +21,6 @@ from typing import Any
 
 import pytest
 
-from dagster_project.supervisor import descendants
 from tests.plugins.tiers import RECORD, ROOT
 
 REPORT = ROOT / ".timings" / "report.json"
@@ -31,6 +31,18 @@ WHOLE_RUN = 5_000
 TICKS = os.sysconf("SC_CLK_TCK")
 Seconds = tuple[float, float]
 """Wall and CPU time."""
+
+
+def descendants(process: int) -> set[int]:
+    """The living processes below a process."""
+    processes: set[int] = set()
+    # A process or a thread may end while it is looked at.
+    with suppress(OSError):
+        for task in Path(f"/proc/{process}/task").iterdir():
+            with suppress(OSError):
+                for child in map(int, (task / "children").read_text().split()):
+                    processes |= {child, *descendants(child)}
+    return processes
 
 
 def cpu_of_the_tree() -> float:

@@ -1,0 +1,130 @@
+"""The process of each run, and the answer to run monitoring whether this process still exists.
+
+Each run has a tag with its process. Dagster's run monitoring asks the run launcher every 30 seconds; a
+run whose process is gone ends as failed, and can be executed again. A command does the same before it
+begins (docs/decisions/0075).
+"""
+
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+
+from assets.common.dagster_internals import CheckRunHealthResult, WorkerStatus
+from assets.common.failures import unattended
+from dagster_project.run_tags import PROCESS
+from resources.warehouse.duckdb_file import left_open
+
+GONE = (
+    "The process of this run is gone (killed, out of memory, or the machine was restarted): execute "
+    "the run again."
+)
+_START_TICKS = 19
+"""Place of a process's start time among the fields after its name in /proc/<pid>/stat."""
+
+
+def own_process() -> str:
+    """This process: host, boot of the machine, namespace of process ids, process id, start time.
+
+    A process id alone names another process later, or in another container.
+    """
+    return " ".join([*_machine(), str(os.getpid()), _start_of(os.getpid())])
+
+
+def is_gone(process: str) -> bool:
+    """Whether a process, as `own_process` names it, has ended.
+
+    Returns False for a process of another host or container: it cannot be seen from here.
+    """
+    host, boot, namespace, pid, start = process.split()
+    own_host, *own = _machine()
+    return host == own_host and ([boot, namespace] != own or _start_of(int(pid)) != start)
+
+
+def _machine() -> list[str]:
+    boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    return [socket.gethostname(), boot, str(Path("/proc/self/ns/pid").stat().st_ino)]
+
+
+def _start_of(pid: int) -> str:
+    """When a process began, in clock ticks since the machine was booted; empty if there is none."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return ""
+    state, *fields = text.rpartition(")")[2].split()
+    return "" if state == "Z" else fields[_START_TICKS - 1]
+
+
+class RunLauncher(dg.DefaultRunLauncher):
+    """Dagster's default launcher, which also answers run monitoring."""
+
+    @property
+    def supports_check_run_worker_health(self) -> bool:
+        """Run monitoring asks this launcher."""
+        return True
+
+    def check_run_worker_health(self, run: dg.DagsterRun) -> CheckRunHealthResult:
+        """Whether the process of a run exists."""
+        if PROCESS in run.tags and is_gone(run.tags[PROCESS]):
+            return CheckRunHealthResult(WorkerStatus.FAILED, GONE)
+        return CheckRunHealthResult(WorkerStatus.RUNNING)
+
+
+def end_dead_runs(instance: dg.DagsterInstance) -> list[str]:
+    """End the runs whose process is gone, as run monitoring does while a daemon is up.
+
+    Returns:
+        "<job> <run id>" of each run that ended.
+    """
+    ended = []
+    for run in instance.get_runs(dg.RunsFilter(statuses=[dg.DagsterRunStatus.STARTED])):
+        if PROCESS in run.tags and is_gone(run.tags[PROCESS]):
+            # The process may have ended the run just before the process itself ended.
+            now = instance.get_run_by_id(run.run_id)
+            if now is not None and not now.is_finished:
+                instance.report_run_failed(now, GONE)
+                ended.append(f"{run.job_name} {run.run_id}")
+    return ended
+
+
+class _LaunchedRun(dg.Executor):
+    """Executes the steps of a launched run as `steps` does, in a process that executes nothing else."""
+
+    def __init__(self, steps: dg.Executor):
+        self._steps = steps
+
+    @property
+    def retries(self) -> Any:
+        return self._steps.retries
+
+    @property
+    def step_dependency_config(self) -> Any:
+        return self._steps.step_dependency_config
+
+    def execute(self, plan_context: Any, execution_plan: Any) -> Iterator[dg.DagsterEvent]:
+        plan_context.instance.add_run_tags(plan_context.run_id, {PROCESS: own_process()})
+        unattended.set()
+        try:
+            with left_open.of_run():
+                yield from self._steps.execute(plan_context, execution_plan)
+        finally:
+            unattended.clear()
+
+
+def _launched(init_context: dg.InitExecutorContext) -> dg.Executor:
+    make = dg.in_process_executor.executor_creation_fn
+    assert make is not None
+    return _LaunchedRun(make(init_context))
+
+
+executor = dg.ExecutorDefinition(
+    name=dg.in_process_executor.name,
+    config_schema=dg.in_process_executor.config_schema.as_field(),
+    executor_creation_fn=_launched,
+    description="Executes all steps in the process of the run, which the run names in a tag.",
+)
+"""Dagster's in-process executor; the run has its process as a tag."""

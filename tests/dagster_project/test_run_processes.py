@@ -1,0 +1,131 @@
+"""Runs whose process is gone end as failed; those of living processes are let be."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import dagster as dg
+import pytest
+from dagster import DagsterRunStatus
+from dagster._core.launcher import WorkerStatus
+
+from dagster_project.instance import open_instance
+from dagster_project.job_runs import run_job
+from dagster_project.run_processes import (
+    RunLauncher,
+    end_dead_runs,
+    executor,
+    is_gone,
+    own_process,
+)
+from dagster_project.run_tags import PROCESS
+from resources.files.home import REPO_ROOT
+
+
+@dg.asset
+def one() -> int:
+    return 1
+
+
+@dg.asset
+def killer() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+DEFINITIONS = dg.Definitions(
+    [one, killer],
+    jobs=[dg.define_asset_job("first", [one]), dg.define_asset_job("second", [killer])],
+    executor=executor,
+)
+
+
+def first_job() -> dg.JobDefinition:
+    return DEFINITIONS.resolve_job_def("first")
+
+
+def second_job() -> dg.JobDefinition:
+    return DEFINITIONS.resolve_job_def("second")
+
+
+@pytest.fixture
+def instance(loom_home: Path) -> Iterator[dg.DagsterInstance]:
+    with open_instance() as opened:
+        yield opened
+
+
+HOST, BOOT, NAMESPACE, PID, START = own_process().split()
+
+
+@pytest.mark.parametrize(
+    ("process", "gone"),
+    [
+        ((HOST, BOOT, NAMESPACE, PID, START), False),
+        # The process id was given to another process.
+        ((HOST, BOOT, NAMESPACE, PID, "1"), True),
+        # The machine was booted, or the container started again.
+        ((HOST, "another-boot", NAMESPACE, PID, START), True),
+        ((HOST, BOOT, "1", PID, START), True),
+        # Another machine or container: it cannot be seen from here.
+        (("elsewhere", BOOT, "1", "4194305", "1"), False),
+    ],
+)
+def test_a_process_is_gone_if_this_machine_has_no_process_of_its_number_and_start(
+    process: tuple[str, ...], gone: bool
+) -> None:
+    assert is_gone(" ".join(process)) == gone
+
+
+def test_a_process_that_has_ended_is_gone() -> None:
+    script = "from dagster_project.run_processes import own_process; print(own_process())"
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=REPO_ROOT, capture_output=True, text=True, check=True
+    )
+    assert is_gone(done.stdout.strip())
+
+
+@pytest.mark.parametrize(
+    "execute",
+    [
+        # In a terminal, and as the process of a launched run does it.
+        "run_job(second_job(), open_instance())",
+        "dg.execute_job(dg.reconstructable(second_job), open_instance())",
+    ],
+)
+def test_the_run_of_a_killed_process_ends_as_failed_with_the_reason(
+    instance: dg.DagsterInstance, execute: str
+) -> None:
+    script = f"from tests.dagster_project.test_run_processes import *\n{execute}"
+    killed = subprocess.run([sys.executable, "-c", script], cwd=REPO_ROOT, capture_output=True)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()
+    (run,) = instance.get_runs()
+    assert run.status == DagsterRunStatus.STARTED
+    # What run monitoring asks.
+    launcher = instance.run_launcher
+    assert isinstance(launcher, RunLauncher) and instance.run_monitoring_enabled
+    assert launcher.check_run_worker_health(run).status == WorkerStatus.FAILED
+
+    assert end_dead_runs(instance) == [f"second {run.run_id}"]
+
+    (failed,) = instance.all_logs(run.run_id, of_type=dg.DagsterEventType.RUN_FAILURE)
+    assert failed.dagster_event is not None
+    assert (failed.dagster_event.message or "").startswith("The process of this run is gone (")
+    assert end_dead_runs(instance) == []
+
+
+def test_a_run_at_work_and_one_without_a_process_are_let_be(instance: dg.DagsterInstance) -> None:
+    runs = [
+        instance.create_run_for_job(first_job(), status=DagsterRunStatus.STARTED, tags=tags)
+        for tags in ({PROCESS: own_process()}, {})
+    ]
+    assert end_dead_runs(instance) == []
+    healths = [instance.run_launcher.check_run_worker_health(run).status for run in runs]
+    assert healths == [WorkerStatus.RUNNING] * 2
+
+
+def test_a_run_has_its_process_as_a_tag(instance: dg.DagsterInstance) -> None:
+    done = run_job(first_job(), instance)
+    run = instance.get_run_by_id(done.run_id)
+    assert run is not None and run.tags[PROCESS] == own_process()

@@ -16,7 +16,6 @@ from assets.common.partitions import wit_shards
 from assets.common.table_rows import map_of
 from assets.common.tables import (
     FRESH_EVERY_WEEK,
-    OWNERS,
     may_pass,
     plain_errors,
     report,
@@ -71,7 +70,6 @@ warnings.filterwarnings("ignore", message="Function `observable_source_asset` is
 @dg.observable_source_asset(
     key=["ingest", "corpus_files"],
     group_name="ingest",
-    owners=[OWNERS["ingest"]],
     description="The files that say how shards become entries: corpus.yaml, categories.jsonl and lists "
     "of excluded images. A sensor reports a change of what ingestion reads of them.",
 )

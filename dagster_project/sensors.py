@@ -91,7 +91,7 @@ def shards(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReas
     # gone is kept: the file may be on its way back.
     context.update_cursor(json.dumps({**before, **observed, _FILES: files, _WRONG: wrong}))
     edited = files_before is None or Observed(*files_before).fingerprint != files.fingerprint
-    events = [
+    events: list[dg.AssetObservation | dg.AssetCheckEvaluation] = [
         *(observation(shard, observed[shard]) for shard in changed),
         *([observation_of_files(files)] if edited else []),
         *([] if wrong == wrong_before else [ingested_now(wrong)]),

@@ -25,6 +25,7 @@ _AS_THEY_ARE = frozenset(
     }
 )
 """Types of DuckDB that have a type in CSV or JSON. Dates, times, UUIDs and the others are texts."""
+_NESTED = frozenset({"list", "array", "struct", "map"})
 _QUOTED = frozenset(',"\r\n')
 
 
@@ -78,15 +79,15 @@ def _rows(result: "duckdb.DuckDBPyRelation") -> Iterator[tuple[Any, ...]]:
 
 def _plain(kind: "sqltypes.DuckDBPyType") -> str:
     """The type with VARCHAR instead of every part that has no type in CSV or JSON."""
+    # The types of DuckDB say that a child may be a number: that of an array's length.
+    children: list[tuple[str, Any]] = kind.children if kind.id in _NESTED else []
     if kind.id in ("list", "array"):
-        return f"{_plain(kind.children[0][1])}[]"
+        return f"{_plain(children[0][1])}[]"
     if kind.id == "struct":
-        fields = (
-            '"{}" {}'.format(name.replace('"', '""'), _plain(of)) for name, of in kind.children
-        )
+        fields = ('"{}" {}'.format(name.replace('"', '""'), _plain(of)) for name, of in children)
         return f"STRUCT({', '.join(fields)})"
     if kind.id == "map":
-        return f"MAP(VARCHAR, {_plain(kind.children[1][1])})"
+        return f"MAP(VARCHAR, {_plain(children[1][1])})"
     return str(kind) if kind.id in _AS_THEY_ARE else "VARCHAR"
 
 

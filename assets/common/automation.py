@@ -9,7 +9,7 @@ from typing import Any
 
 import dagster as dg
 
-from assets.common.dagster_internals import CachingStaleStatusResolver, StaleStatus
+from assets.common.dagster_internals import CachingStaleStatusResolver
 
 Condition = dg.AutomationCondition[Any]
 
@@ -37,7 +37,7 @@ class OutOfDate(dg.AutomationCondition[dg.AssetKey]):
         true = {
             partition
             for partition in context.candidate_subset.expensively_compute_asset_partitions()
-            if resolver.get_status(*partition) == StaleStatus.STALE
+            if resolver.get_status(*partition).value == "STALE"
         }
         return dg.AutomationResult(
             context, view.get_asset_subset_from_asset_partitions(context.key, true)

@@ -18,7 +18,6 @@ from assets.common.settings import AssetConfig
 from assets.common.table_rows import map_of
 from assets.common.tables import (
     FRESH_EVERY_WEEK,
-    OWNERS,
     report,
     rows_to_arrow,
     table_asset,
@@ -70,7 +69,6 @@ warnings.filterwarnings("ignore", message="Function `observable_source_asset` is
 @dg.observable_source_asset(
     key=["ingest", "corpus_files"],
     group_name="ingest",
-    owners=[OWNERS["ingest"]],
     description="The files that say how shards become entries: corpus.yaml, categories.jsonl and lists "
     "of excluded images. A sensor reports a change of what ingestion reads of them.",
 )

@@ -424,7 +424,9 @@ class ModelCalls:
             if kind == "text_only":
                 context.refused_images.add(request, detail)
             lost = Failure(key, kind, detail)
-            await self._writer.add(unanswered(lost, spec, sent))
+            # A refused key ends the stage, which says why: nothing more is sent while that is written.
+            if kind != "auth":
+                await self._writer.add(unanswered(lost, spec, sent))
             return lost
         raise AssertionError("retrying ends with an outcome or an error")
 

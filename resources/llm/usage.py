@@ -286,7 +286,7 @@ class ProgressReport:
         again = "".join(
             f", {n} {what}"
             for n, what in (
-                (usage.failed_attempts, "attempts failed"),
+                (usage.failed_attempts, f"attempt{'s' * (usage.failed_attempts != 1)} failed"),
                 (usage.timeouts, "timed out"),
                 (usage.sent_again, "sent again"),
                 (usage.without_schema, "without the schema, which the server refused"),

@@ -187,11 +187,15 @@ def test_no_charge_is_made_twice_but_where_the_provider_lost_what_it_had_made(da
     assert all_lost == pytest.approx(attempts * 0.069, abs=3 * (attempts * 0.069 * 0.931) ** 0.5)
 
 
-def test_the_ledger_has_exactly_what_was_answered_and_what_was_withheld(day: Day) -> None:
+def test_the_ledger_has_exactly_what_was_answered_and_what_was_withheld_or_rejected(
+    day: Day,
+) -> None:
     assert day.answers == {text: answer_to(text) for text in day.texts if lot(text) == ANSWERED}
     assert sorted(charge.key for charge in day.charges) == sorted(
-        day.outcomes[text].key for text in day.texts if lot(text) == FILTERED
+        day.outcomes[text].key for text in day.texts if lot(text) in (FILTERED, REJECTED)
     )
+    paid = {charge.key for charge in day.charges if charge.cost_usd}
+    assert paid == {day.outcomes[text].key for text in day.texts if lot(text) == FILTERED}
 
 
 def test_what_it_came_to_is_counted_once_a_request(day: Day) -> None:

@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 
 from resources.llm import circuit_breaker, run_context
+from resources.llm.ledger import Ledger
 from resources.llm.model_calls import AuthError
 from resources.llm.request import Completion, Failure
 from resources.llm.trial import FIRST_RESULTS, ModelGivenUp
 from resources.llm.usage import ProgressReport
 from tests.doubles.odd_api import Asked, answering, never
+from tests.resources.llm.entries import charges_of
 from tests.resources.llm.loopback import ask, gateway_of, questions
 
 
@@ -191,7 +193,10 @@ def test_timeouts_and_what_is_sent_again_are_counted(tmp_path: Path) -> None:
     assert all(isinstance(each, Completion) for each in outcomes)
     assert (usage.timeouts, usage.sent_again) == (1, 1)
     line = ProgressReport("s", 3, 3, usage, 1.0, None).line()
-    assert "0 failed, 1 timed out, 1 sent again, 1.0/s" in line and "last attempt" not in line
+    assert (
+        "0 failed, 1 attempt failed, 1 timed out, 1 sent again, 1.0/s" in line
+        and "last attempt" not in line
+    )
     assert usage.metadata()["attempts that timed out"] == 1
 
 
@@ -200,4 +205,16 @@ def test_a_line_says_why_the_latest_attempt_failed(tmp_path: Path) -> None:
     _, usage = gateway_of(tmp_path, {"it": entry}).ask("s", questions(1))
 
     line = ProgressReport("s", 0, 3, usage, 0.0, None).line()
-    assert "; the last attempt: Nothing listens at 127.0.0.1:1" in line
+    assert "1 attempt failed; the last attempt: Nothing listens at 127.0.0.1:1" in line
+
+
+def test_the_ledger_has_the_cause_of_what_a_server_did_not_answer(tmp_path: Path) -> None:
+    entry = {"base_url": "http://127.0.0.1:1/v1", "attempts": 2}
+    gateway = gateway_of(tmp_path, {"it": entry})
+    gateway.ask("s", questions(2))
+
+    kept = charges_of(Ledger(tmp_path / "ledger.sqlite"))
+    assert [(each.outcome, each.cost_usd, each.stage) for each in kept] == [
+        ("unreachable", 0.0, "s")
+    ] * 2
+    assert all(each.detail.startswith("Nothing listens at 127.0.0.1:1") for each in kept)

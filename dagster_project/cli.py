@@ -149,7 +149,7 @@ def ui(port: int) -> int:
 
 @vlm_loom.command(
     "exec",
-    example="vlm-loom exec dg launch --assets 'group:cluster'",
+    example="vlm-loom exec dagster run list --limit 5",
     workspace="optional",
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
 )

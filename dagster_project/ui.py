@@ -8,6 +8,7 @@ import fcntl
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import IO
 
 from assets.common.partitions import wit_shards
@@ -50,6 +51,8 @@ def execute(command: Sequence[str]) -> int:
     bring_home_up_to_date()
     with usable_home():
         _prepare_instance()
+    # The commands of this environment go first.
+    os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
     return become(command)
 
 

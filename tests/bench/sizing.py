@@ -26,6 +26,7 @@ from resources.images import fetcher, host_pace, host_queue
 from resources.images.host_pace import HostPace, Turn
 from resources.images.host_queue import HostQueues, Job
 from resources.llm import limits, sliding_minute
+from resources.llm.circuit_breaker import CircuitBreaker
 from resources.llm.limits import ModelLimits
 from resources.llm.sliding_minute import SlidingMinute
 from resources.web import host_pauses
@@ -100,14 +101,16 @@ def calls_under(provider: Provider, n: int, tokens: float, seconds: Sequence[flo
             SlidingMinute(provider.requests) if provider.requests else None,
             SlidingMinute(provider.tokens) if provider.tokens else None,
         )
+        breaker = CircuitBreaker("simulated")
         waiting = iter(seconds[:n])
 
         async def worker() -> None:
             for took in waiting:
-                async with model.attempt(round(tokens)) as reservation:
+                async with model.attempt(round(tokens), breaker) as reservation:
+                    sent_at = limits.time.monotonic()
                     await asyncio.sleep(took)
                     reservation.settle(round(tokens))
-                    model.answered()
+                    model.answered(sent_at)
 
         await asyncio.gather(*(worker() for _ in range(provider.in_flight)))
 

@@ -104,6 +104,8 @@ def build(
     shards = shards_of(corpus)
     require_corpus_of_home(corpus, warehouse, shards)
     observed = announce(instance, corpus, shards)
+    if left_out := corpus.left_out():
+        _print(left_out)
     read = warehouse.select("ingest.shards", "fingerprint")["fingerprint"].to_pylist()
     has_new_texts = bool({seen.fingerprint for seen in observed.values()} - {*read})
     if has_new_texts or not warehouse.count("cluster.embeddings"):

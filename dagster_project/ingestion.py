@@ -25,7 +25,8 @@ def shards_of(corpus: Corpus) -> list[str]:
     """The names of the corpus's shards. Raises UserError where it has none."""
     shards = corpus.shards()
     if not shards:
-        raise UserError(f"There are no shards (*.tsv, *.tsv.gz, *.parquet) in {corpus.path}.")
+        none = f"There are no shards (*.tsv, *.tsv.gz, *.parquet) in {corpus.path}."
+        raise UserError(" ".join(filter(None, [none, corpus.left_out()])))
     return shards
 
 

@@ -79,10 +79,12 @@ def shards(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReas
         names = corpus.shards()
         observed = observe(corpus, before, OBSERVE_SECONDS)
         files = observe_files(corpus, files_before)
-        read = _ingested_shards()
+        read, left_out = _ingested_shards(), corpus.left_out()
     except UserError as error:
         return dg.SkipReason(str(error))
-    wrong = wrong_before if read is None else other_than_ingested(names, observed, read)
+    wrong = wrong_before
+    if read is not None:
+        wrong = other_than_ingested(names, observed, read, left_out)
     known = set(context.instance.get_dynamic_partitions(str(wit_shards.name)))
     new = [shard for shard in names if shard not in known]
     reported = {shard: Observed(*seen).fingerprint for shard, seen in before.items()}

@@ -52,7 +52,10 @@ def observed_fingerprints(instance: dg.DagsterInstance, shards: Sequence[str]) -
 
 
 def other_than_ingested(
-    names: Sequence[str], seen: Mapping[str, Observed], read: Mapping[str, str]
+    names: Sequence[str],
+    seen: Mapping[str, Observed],
+    read: Mapping[str, str],
+    left_out: str | None,
 ) -> str | None:
     """What has changed or is gone since it was ingested, and what to do; None if nothing is.
 
@@ -60,6 +63,7 @@ def other_than_ingested(
         names: The shards of the corpus.
         seen: What was seen of those that are local files.
         read: The fingerprint of each shard that the tables have rows of.
+        left_out: The sentence about files that are not read as shards.
     """
     changed = [shard for shard in names if shard in read and shard in seen]
     changed = [shard for shard in changed if seen[shard].fingerprint != read[shard]]
@@ -76,6 +80,8 @@ def other_than_ingested(
             f"the corpus any more ({listed(gone)}), and their rows stay: put the file back, or remove "
             f"its rows with vlm-loom home remove-shard {gone[0]}."
         )
+    if left_out:
+        sentences.append(left_out)
     return " ".join(sentences) or None
 
 
@@ -92,7 +98,8 @@ def ingested(
     rows = warehouse.select("ingest.shards", "wit_shard", "fingerprint").to_pylist()
     read = {row["wit_shard"]: row["fingerprint"] for row in rows}
     try:
-        wrong = other_than_ingested(corpus.shards(), observe(corpus, {}, math.inf), read)
+        seen = observe(corpus, {}, math.inf)
+        wrong = other_than_ingested(corpus.shards(), seen, read, corpus.left_out())
     except UserError as error:
         wrong = str(error)
     return result(wrong, {"shards with rows": len(read)}, dg.AssetCheckSeverity.WARN)

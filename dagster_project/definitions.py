@@ -50,7 +50,7 @@ def build_defs(
     benchmarks: Benchmarks = BENCHMARKS,
     resource_overrides: Mapping[str, object] | None = None,
 ) -> dg.Definitions:
-    """The project's definitions for these benchmarks, and those of `assets/own`.
+    """The project's definitions for these benchmarks, and the assets and checks of `assets/own`.
 
     `resource_overrides` replace resources by name.
     """
@@ -72,11 +72,12 @@ def build_defs(
         lambda name: definitions.resolve_job_def(name),
         lambda: definitions.get_repository_def().asset_graph,
     )
-    project = dg.Definitions(
-        assets=[*assets, *ingest.OBSERVABLE],
+    definitions = dg.Definitions(
+        assets=[*assets, *ingest.OBSERVABLE, *dg.load_assets_from_package_module(own)],
         asset_checks=[
             *make_checks(specs),
             *(check for module in OF_EXTRAS for check in module.CHECKS),
+            *dg.load_asset_checks_from_package_module(own),
         ],
         jobs=all_jobs,
         schedules=SCHEDULES,
@@ -88,7 +89,6 @@ def build_defs(
         executor=marking_executor,
         loggers={"console": progress_logger},
     )
-    definitions = dg.Definitions.merge(project, dg.load_definitions_from_package_module(own))
     return definitions
 
 

@@ -50,7 +50,7 @@ def build_defs(
     benchmarks: Benchmarks = BENCHMARKS,
     resource_overrides: Mapping[str, object] | None = None,
 ) -> dg.Definitions:
-    """The project's definitions for these benchmarks, and those of `assets/own`.
+    """The project's definitions for these benchmarks, and the assets and checks of `assets/own`.
 
     `resource_overrides` replace resources by name.
     """
@@ -69,11 +69,12 @@ def build_defs(
         spec for asset in assets if isinstance(asset, dg.AssetsDefinition) for spec in asset.specs
     ]
     all_jobs = jobs.all_jobs()
-    project = dg.Definitions(
-        assets=[*assets, *ingest.OBSERVABLE],
+    return dg.Definitions(
+        assets=[*assets, *ingest.OBSERVABLE, *dg.load_assets_from_package_module(own)],
         asset_checks=[
             *make_checks(specs),
             *(check for module in OF_EXTRAS for check in module.CHECKS),
+            *dg.load_asset_checks_from_package_module(own),
         ],
         jobs=all_jobs,
         schedules=SCHEDULES,
@@ -85,7 +86,6 @@ def build_defs(
         executor=executor,
         loggers={"console": progress_logger},
     )
-    return dg.Definitions.merge(project, dg.load_definitions_from_package_module(own))
 
 
 def _without_decisions() -> Mapping[dg.AssetKey, Condition]:

@@ -9,16 +9,18 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+import dagster as dg
 import httpx2
 import pytest
 import yaml
 from playwright.sync_api import Page, expect
 
 from dagster_project.jobs import BUILT
+from dagster_project.progress import why_step_failed
 from dagster_project.resources import make_resources
 from resources.files.home import REPO_ROOT
 from resources.warehouse import column_descriptions
-from tests.e2e.running import ONE_OF_THE_WHOLE_RUNS, Run
+from tests.e2e.running import ONE_OF_THE_WHOLE_RUNS, Run, instance_of
 from tests.e2e.ui import PATIENCE, Ui, executed, finished, in_order, serving
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(1200), pytest.mark.slow]
@@ -180,14 +182,15 @@ def test_settings_saved_in_the_launchpad_hold_for_every_later_run(ui: Ui) -> Non
         ("settings", "", {"save_settings": {"config": {"cluster": {"clusters": {"tau": 7}}}}}),
     ],
 )
-def test_an_impossible_setting_is_refused_in_the_launchpad(
+def test_a_run_with_an_impossible_setting_says_so_at_its_first_step(
     ui: Ui, job: str, assets: str, config: dict
 ) -> None:
-    before = ui.runs()
-    answer = ui.launch(job, {"ops": config}, assets)
-    assert answer["__typename"] == "PythonError"
-    assert "cluster.clusters.tau is 7, but should be less than or equal to 1." in answer["message"]
-    assert ui.runs() == before, "no run is made"
+    run = ui.launch(job, {"ops": config}, assets)["run"]["runId"]
+    assert ui.ended(run) == "FAILURE"
+    with instance_of(ui.run.home) as instance:
+        (failed,) = instance.all_logs(run, of_type=dg.DagsterEventType.STEP_FAILURE)
+    said = why_step_failed(failed.get_dagster_event())
+    assert said == "cluster.clusters.tau is 7, but should be less than or equal to 1."
 
 
 @ONE_OF_THE_WHOLE_RUNS

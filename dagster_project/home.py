@@ -70,6 +70,11 @@ def _findings() -> Findings:
             f"The ledger is on {shown}, which checks it itself: pg_dump reads all of it, and a dump is "
             "put back by pg_restore."
         )
+    if not home.ledger_path().exists():
+        raise UserError(
+            f"There is no ledger at {home.ledger_path()}: one is made when models are first asked. If "
+            "you have one in another workspace, name that with --home or LOOM_HOME."
+        )
     require_unused(home.home())
     # First: SQLite forgets what the log has lost when it opens the file.
     if lost := sqlite_log_damage(home.ledger_path()):

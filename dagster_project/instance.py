@@ -90,8 +90,10 @@ def open_instance() -> dg.DagsterInstance:
     if is_shared():
         return dg.DagsterInstance.from_config(str(folder), IN_A_TERMINAL)
     with FileLock(folder / "opening.lock"):
+        if emptied := [path for path in DATABASES if _is_emptied(folder / path)]:
+            _put_aside(folder, "emptied", f"has an emptied database, {emptied[0]}")
         if any(_is_half_made(folder / path, tables) for path, tables in DATABASES.items()):
-            _put_aside(folder)
+            _put_aside(folder, "half-made", "was left half-made")
         if not all((folder / path).exists() for path in DATABASES):
             _make(folder)
         return dg.DagsterInstance.from_config(str(folder), IN_A_TERMINAL)
@@ -112,6 +114,11 @@ def instance_to_read() -> Iterator[dg.DagsterInstance]:
         (Path(folder) / SETTINGS.name).write_text(NO_TELEMETRY)
         with dg.DagsterInstance.from_config(folder) as instance:
             yield instance
+
+
+def _is_emptied(path: Path) -> bool:
+    """Whether a file of a database is there without a byte: SQLite writes at once what makes one."""
+    return path.exists() and not path.stat().st_size
 
 
 def _is_half_made(path: Path, tables: set[str]) -> bool:
@@ -135,16 +142,16 @@ def _is_half_made(path: Path, tables: set[str]) -> bool:
     return versions != (1,)
 
 
-def _put_aside(folder: Path) -> None:
-    """Move the databases of a half-made instance away: there may be runs in some of them."""
-    aside = folder / f"half-made-{datetime.now(UTC):%Y%m%d-%H%M%S-%f}"
+def _put_aside(folder: Path, state: str, what: str) -> None:
+    """Move the databases of an instance that is not whole away: there may be runs in some of them."""
+    aside = folder / f"{state}-{datetime.now(UTC):%Y%m%d-%H%M%S-%f}"
     aside.mkdir()
     for name in sorted({path.parts[0] for path in DATABASES}):
         if (folder / name).exists():
             (folder / name).rename(aside / name)
     print(
-        f"The Dagster instance {folder} was left half-made: it is made anew, what was there is in "
-        f"{aside}.",
+        f"The Dagster instance {folder} {what}: it is made anew, what was there is in {aside}. A "
+        "backup of the workspace has its history (vlm-loom home restore).",
         file=sys.stderr,
         flush=True,
     )

@@ -26,12 +26,19 @@ class TooDeep(ValueError):
         super().__init__(f"more than {MOST_DEPTH} lists and objects stand inside each other")
 
 
-def from_json(text: str | bytes, most: int | None = MOST_CHARACTERS) -> Any:
+class TwoValues(ValueError):
+    """An object gives one name to two values, of which a program reads one and drops the other."""
+
+
+def from_json(
+    text: str | bytes, most: int | None = MOST_CHARACTERS, *, unambiguous: bool = False
+) -> Any:
     """The value of a JSON text of at most `most` characters; None where something else limits them.
 
     NaN, infinities and whole numbers of more than 100 digits, which no table holds, are read as null:
     other programs write NaN for a number that is missing. Half a character (a lone surrogate) stays as
-    it is: see `storable`. Raises ValueError for what is no JSON, too long or too deep.
+    it is: see `storable`. Raises ValueError for what is no JSON, too long or too deep; where it has to
+    be `unambiguous`, TwoValues for an object that gives two values to one name.
     """
     if most is not None and len(text) > most:
         raise ValueError(f"it has more than {most:,} characters")
@@ -40,7 +47,7 @@ def from_json(text: str | bytes, most: int | None = MOST_CHARACTERS) -> Any:
     elif text.startswith("\ufeff"):
         raise ValueError("it begins with a byte order mark")
     try:
-        value = _STRICT.decode(text)
+        value = (_UNAMBIGUOUS if unambiguous else _STRICT).decode(text)
     except RecursionError:
         raise TooDeep from None
     _require_shallow(value, text)
@@ -122,17 +129,17 @@ def _without_contradiction(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for name, value in pairs:
         if values.setdefault(name, value) != value:
-            raise ValueError(f"two values have the name {name[:40]!r}")
+            raise TwoValues(f"two values have the name {name[:40]!r}")
     return values
 
 
-_STRICT, _LENIENT = (
+_STRICT, _UNAMBIGUOUS, _LENIENT = (
     json.JSONDecoder(
         parse_float=_fraction,
         parse_int=_whole,
         parse_constant=_no_number,
         strict=strict,
-        object_pairs_hook=None if strict else _without_contradiction,
+        object_pairs_hook=_without_contradiction if unambiguous else None,
     )
-    for strict in (True, False)
+    for strict, unambiguous in ((True, False), (True, True), (False, True))
 )

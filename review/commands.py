@@ -7,7 +7,7 @@ them.
 """
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -98,7 +98,8 @@ def review() -> None:
     "--trusted-proxy",
     multiple=True,
     envvar="LOOM_TRUSTED_PROXY",
-    help="An address or network that this header is believed from, such as 127.0.0.1; repeatable.",
+    help="An address or network that this header, X-Forwarded-For and X-Forwarded-Proto are believed "
+    "from, such as 127.0.0.1; repeatable.",
 )
 def serve(
     listen: str, port: int, sign_in_header: str | None, trusted_proxy: tuple[str, ...]
@@ -112,7 +113,7 @@ def serve(
     store, accounts = review_store(), _accounts()
     if not accounts.all():
         print("Nobody can sign in yet: run vlm-loom review account add NAME --role annotator")
-    _serve(store, accounts, port, believed, listen)
+    _serve(store, accounts, port, believed, listen, trusted_proxy)
 
 
 @review.command(example="vlm-loom review demo")
@@ -143,17 +144,18 @@ def _serve(
     port: int,
     proxy: "SignInHeader | None" = None,
     listen: str = HOST,
+    trusted: Sequence[str] = (),
 ) -> None:
     """Serve until Ctrl-C."""
     import uvicorn
 
     from resources.images.store import open_images
     from review.app import create_app
-    from review.server import OPTIONS
+    from review.server import behind
 
     print(f"Review on http://{listen}:{port} (Ctrl-C stops it)", flush=True)
     app = create_app(store, accounts, open_images(), proxy)
-    uvicorn.run(app, port=port, **{**OPTIONS, "host": listen})
+    uvicorn.run(app, port=port, **{**behind(trusted), "host": listen})
 
 
 # --- Accounts --------------------------------------------------------------------------------------

@@ -37,14 +37,13 @@ class SignInHeader:
 
 def sign_in_header(header: str | None, trusted: Sequence[str]) -> SignInHeader | None:
     """What `review serve` is told; None where nobody signs in by a proxy. Raises UserError."""
-    if header is None and not trusted:
-        return None
-    if header is None or not trusted:
+    if header is not None and not trusted:
         raise UserError(
             "Signing in by a proxy needs both --sign-in-header, such as X-Forwarded-Email, and "
             "--trusted-proxy, the address that the proxy connects from."
         )
     try:
-        return SignInHeader(header, tuple(ip_network(each) for each in trusted))
+        networks = tuple(ip_network(each) for each in trusted)
     except ValueError as error:
         raise UserError(f"--trusted-proxy is an address or a network: {error}.") from None
+    return None if header is None else SignInHeader(header, networks)

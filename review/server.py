@@ -5,6 +5,8 @@ sent in part only. Pages and their protection are in `review/app.py` and `review
 """
 
 import asyncio
+import os
+from collections.abc import Sequence
 from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -12,6 +14,8 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from resources.web.ports import HOST
 from review.proxy import PEER
 
+FORWARDED_ALLOW_IPS = "FORWARDED_ALLOW_IPS"
+"""The variable in which uvicorn is told whose headers it believes."""
 WHOLE_WITHIN = 30.0
 """Seconds within which a request must have arrived, with its body."""
 
@@ -64,5 +68,18 @@ OPTIONS: dict[str, Any] = {
     "http": PromptRequests,
     # Longer than proxies keep idle connections (60 s): none sends a request into one that closes.
     "timeout_keep_alive": 75,
+    # Anybody on this machine can send them.
+    "proxy_headers": False,
 }
 """What uvicorn is told beside the app and the port: it serves on loopback."""
+
+
+def behind(proxies: Sequence[str]) -> dict[str, Any]:
+    """The options of uvicorn behind proxies: their X-Forwarded-For and -Proto are believed.
+
+    Args:
+        proxies: Addresses and networks. Without any, those of FORWARDED_ALLOW_IPS.
+    """
+    if not proxies and FORWARDED_ALLOW_IPS not in os.environ:
+        return OPTIONS
+    return {**OPTIONS, "proxy_headers": True, "forwarded_allow_ips": list(proxies) or None}

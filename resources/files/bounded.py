@@ -86,15 +86,25 @@ def read_inside(folder: Path, path: Path, most: int) -> bytes:
         NotRead: It is missing, outside, no regular file or too large.
     """
     try:
-        place = path.resolve(strict=True)
-        if not place.is_relative_to(folder.resolve()):
-            raise NotRead("outside", f"the file is a link out of {folder}")
-        return read_file(place, most)
+        return read_file(inside(folder, path), most)
     except NotRead:
         raise
     except (OSError, RuntimeError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise NotRead("missing", str(reason)) from None
+
+
+def inside(folder: Path, path: Path) -> Path:
+    """Return where a file really stands, which is in `folder`.
+
+    Raises:
+        NotRead: It is a link out of the folder.
+        OSError: It is missing.
+    """
+    place = path.resolve(strict=True)
+    if not place.is_relative_to(folder.resolve()):
+        raise NotRead("outside", f"the file is a link out of {folder}")
+    return place
 
 
 def read(file: IO[bytes], most: int) -> bytes:

@@ -15,7 +15,7 @@ from methods.delimited import DelimitedError, Quoting, rows_of
 from methods.evaluation.cells import Row, text_of
 from methods.evaluation.published import PublishedError, Table
 from methods.evaluation.published_tables import json_records
-from methods.json_text import from_json, storable
+from methods.json_text import TwoValues, from_json, storable
 from methods.naming import listed
 from methods.spreadsheet_cells import unmarked_rows
 from resources.files.bounded import open_file, read
@@ -115,7 +115,7 @@ def _records(
 ) -> Iterator[tuple[str, Mapping[str, Any]]]:
     match ending:
         case ".xlsx":
-            return _of_table(next(rows for _, rows in _sheets(data)))
+            return _of_sheets(data)
         case ".tsv" | ".csv":
             return _of_table(_delimited(data, DELIMITERS[ending], quoting))
         case ".jsonl":
@@ -155,6 +155,19 @@ def _of_table(rows: Iterator[list[Any]]) -> Iterator[tuple[str, Mapping[str, Any
         if any(text_of(cell) for cell in row):
             cells = [*row, *[""] * (len(header) - len(row))]
             yield f"record {number}", dict(zip(header, cells, strict=False))
+
+
+def _of_sheets(data: IO[bytes]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The records of the first sheet. Raises PublishedError where another one has cells, too."""
+    sheets = _sheets(data)
+    _, rows = next(sheets)
+    yield from _of_table(rows)
+    for title, others in sheets:
+        if any(text_of(cell).strip() for row in others for cell in row):
+            raise PublishedError(
+                f"its sheet {ascii(title[:60])} has cells, too, and records are read from the first "
+                "sheet alone: leave one sheet"
+            )
 
 
 def _delimited(data: IO[bytes], delimiter: str, quoting: Quoting) -> Iterator[list[Any]]:
@@ -216,7 +229,9 @@ def _of_lines(data: IO[bytes]) -> Iterator[tuple[str, Mapping[str, Any]]]:
         text = line.decode("utf-8-sig" if number == 1 else "utf-8").strip()
         if text:
             try:
-                record = from_json(text)
+                record = from_json(text, unambiguous=True)
+            except TwoValues as error:
+                raise PublishedError(f"line {number}: in an object {error}: leave one") from None
             except ValueError:
                 raise PublishedError(f"line {number} is not valid JSON") from None
             yield _mapping(f"record {number}", record)

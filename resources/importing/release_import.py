@@ -6,7 +6,8 @@ What belongs here: whether a folder is what was written, and which rows it becom
 
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,8 @@ from methods.json_text import from_json
 from methods.release import RELEASE_NAME, RELEASE_TABLES, ReviewPolicy, held_out, id_of_release
 from methods.release_card import edition_of, row_of
 from resources.files.atomic import write_atomically
-from resources.files.bounded import file_hash, read_file, read_inside
+from resources.files.bounded import MOST_BYTES as MOST_FILE_BYTES
+from resources.files.bounded import file_hash, inside, read_inside
 from resources.images.store import ImageStore
 from resources.publishing.release_folder import TABLES, exported_files
 from resources.warehouse import Warehouse, Write, arrow_schema
@@ -64,15 +66,15 @@ def import_release(folder: Path, root: Path, warehouse: Warehouse, store: ImageS
                 "made again without it."
             ) from None
     names = [*tables["files"], TABLES]
-    _copy(folder, root / release_id, [*names, *images])
-    paths = {f"{release_id}/{name}" for name in names}
-    files = [file for file in exported_files(root / release_id) if file.path in paths]
-    writes.append(_write("exports", [{**where, **file._asdict()} for file in files], where))
-    in_force = {row["name"] for row in warehouse.read("release/current").to_pylist()}
-    if card["name"] not in in_force:
-        current = {"name": card["name"], **where}
-        writes.append(_write("current", [current], {"name": card["name"]}))
-    warehouse.replace_all(writes)
+    with _copied(folder, root / release_id, [*names, *images]) as target:
+        paths = {f"{release_id}/{name}" for name in names}
+        files = [file for file in exported_files(target) if file.path in paths]
+        writes.append(_write("exports", [{**where, **file._asdict()} for file in files], where))
+        in_force = {row["name"] for row in warehouse.read("release/current").to_pylist()}
+        if card["name"] not in in_force:
+            current = {"name": card["name"], **where}
+            writes.append(_write("current", [current], {"name": card["name"]}))
+        warehouse.replace_all(writes)
     return release_id
 
 
@@ -83,19 +85,32 @@ def _write(name: str, rows: list[dict[str, Any]], where: dict[str, str]) -> Writ
     return Write(table, pa.Table.from_pylist(rows, schema=arrow_schema(table)), where)
 
 
+@contextmanager
+def _copied(folder: Path, target: Path, names: Sequence[str]) -> Iterator[Path]:
+    """The copied folder; where the block fails, one that was not there before is removed."""
+    was_there = target.exists()
+    _copy(folder, target, names)
+    try:
+        yield target
+    except BaseException:
+        if not was_there:
+            shutil.rmtree(target)
+        raise
+
+
 def _copy(folder: Path, target: Path, names: Sequence[str]) -> None:
     """Copy the files, all or none; where `target` is there, those that it lacks or has otherwise."""
     if target.exists():
         for name in names:
-            if _sha256(target / name) != _sha256(folder / name):
-                write_atomically(target / name, (folder / name).read_bytes())
+            if _sha256(target, name) != _sha256(folder, name):
+                write_atomically(target / name, inside(folder, folder / name).read_bytes())
         return
     target.parent.mkdir(parents=True, exist_ok=True)
     draft = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
     try:
         (draft / "images").mkdir()
         for name in names:
-            shutil.copyfile(folder / name, draft / name)
+            shutil.copyfile(inside(folder, folder / name), draft / name)
         draft.chmod(0o755)
         draft.replace(target)
     except BaseException:
@@ -109,7 +124,7 @@ def _read(folder: Path) -> dict[str, Any]:
             f"{folder} is no release: give a folder under releases/ that has a card.json."
         )
     try:
-        tables: Any = from_json(read_file(folder / TABLES), most=None)
+        tables: Any = from_json(read_inside(folder, folder / TABLES, MOST_FILE_BYTES), most=None)
     except (OSError, ValueError):
         raise _changed(folder, TABLES) from None
     if not _has_form(tables):
@@ -153,31 +168,32 @@ def _require_unchanged(
     if card.get("release_id") != release_id or not RELEASE_NAME.fullmatch(card["name"]):
         raise _changed(folder, TABLES)
     for name, sha256 in files.items():
-        if _sha256(folder / name) != sha256:
+        if _sha256(folder, name) != sha256:
             raise _changed(folder, name)
     try:
-        unchanged = from_json(read_file(folder / "card.json")) == card
-    except ValueError:
+        written = read_inside(folder, folder / "card.json", MOST_FILE_BYTES)
+        unchanged = from_json(written) == card
+    except (OSError, ValueError):
         unchanged = False
     if not unchanged:
         raise _changed(folder, TABLES)
-    paths = {path.stem: path for path in sorted((folder / "images").glob("*"))}
+    names = {path.stem: f"images/{path.name}" for path in sorted((folder / "images").glob("*"))}
     for image_id in sorted(image_ids):
-        if image_id not in paths or _sha256(paths[image_id]) != image_id:
+        if image_id not in names or _sha256(folder, names[image_id]) != image_id:
             raise _changed(folder, f"images/{image_id}")
-    return [f"images/{paths[image_id].name}" for image_id in sorted(image_ids)]
+    return [names[image_id] for image_id in sorted(image_ids)]
 
 
-def _sha256(path: Path) -> str | None:
-    """The hash of a file, None where there is none."""
+def _sha256(folder: Path, name: str) -> str | None:
+    """The hash of a regular file that stands in the folder, None where there is none."""
     try:
-        return file_hash(path)
-    except OSError:
+        return file_hash(inside(folder, folder / name))
+    except (OSError, RuntimeError):
         return None
 
 
 def _changed(folder: Path, name: str) -> ReleaseFolderError:
     return ReleaseFolderError(
-        f"{folder} is not as it was written, as {name} is missing or was changed: import a copy of the "
-        "folder that nobody has changed."
+        f"{folder} is not as it was written, as {name} is missing, a link out of it or was changed: "
+        "import a copy of the folder that nobody has changed."
     )

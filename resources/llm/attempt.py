@@ -5,6 +5,7 @@ from how it ends. Retries are in `model_calls.py`.
 """
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from resources.images.store import ImageStore
@@ -19,6 +20,7 @@ from resources.llm.request import ChatRequest
 from resources.llm.request_body import ImagesRefused, encoded_body
 from resources.llm.run_context import RunContext
 from resources.llm.watchdog import waits_for
+from resources.migrations import StoreError
 
 if TYPE_CHECKING:
     from httpx2 import Response
@@ -32,6 +34,7 @@ async def attempt(
     spec: ModelSpec,
     context: RunContext,
     breaker: CircuitBreaker,
+    may_send: Callable[[], Awaitable[None]],
 ) -> Reply:
     """The reply to one attempt.
 
@@ -41,12 +44,14 @@ async def attempt(
         spec: The entry of its model.
         context: The run, with its images, budget and the limits of the model.
         breaker: The circuit breaker of the server, in this stage and for this kind of request.
+        may_send: Returns, last of all, once the reply can be kept; raises why it could not.
 
     Raises:
         BadResponse: The reply is no completion.
         BudgetReached: The budget does not allow the attempt.
         ProviderDown: The server is given up.
         ImagesRefused: The server refused images while this attempt waited; it is not sent.
+        StoreError: The reply could not be kept; it is not sent.
         Exception: What `exchange` and `make_body` raise.
     """
     from resources.llm.errors import ANY_TROUBLE, MAX_WAIT, may_have_cost
@@ -64,12 +69,13 @@ async def attempt(
         try:
             async with limits.attempt(tokens, breaker) as reservation:
                 # While this one waited for a place others may have cost more than they had reserved.
-                if estimate and not budget.still_holds():
+                if estimate and not await budget.still_holds():
                     reservation.settle(0)
                     continue
                 try:
+                    await may_send()
                     context.refused_images.check(request)
-                except ImagesRefused:
+                except (ImagesRefused, StoreError):
                     reservation.settle(0)
                     raise
                 # From here on the request may be billed, however it ends.

@@ -6,13 +6,15 @@ in `shared/accounts.py`.
 """
 
 import asyncio
+import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
 from methods.errors import UserError
 from resources.llm.shared.accounts import Account
+from resources.llm.waiting_line import WaitingLine
 from resources.llm.watchdog import waits_for
 
 ASK_AGAIN_SECONDS = 0.25
@@ -71,9 +73,11 @@ class Budget:
         self.limit_usd = limit_usd
         self._earlier, self._account = earlier_usd, account
         self._own = account.spent_before_usd if account else 0.0
-        self._granted = 0.0
+        self._granted = math.inf if account is None else 0.0
+        """What this run may spend by its account: at most what the account has of it."""
+        self._line, self._n_given_back = WaitingLine(), 0
         self._bills = defaultdict[str, _Bills](_Bills)
-        self._changed: asyncio.Event | None = None
+        self._waiting: list[asyncio.Future[None]] = []
 
     @property
     def spent_usd(self) -> float:
@@ -83,15 +87,19 @@ class Budget:
     async def reserve(self, model: str, estimate_usd: float) -> None:
         """Reserve what a call may cost, once it fits. Raises BudgetReached if it never will."""
         bills = self._bills[model]
-        while estimate_usd and not (self._may_go(bills) and self._holds(bills.rate * estimate_usd)):
-            others_at_work = self._account is not None and self._account.others_at_work()
+
+        def cost() -> float:
+            return bills.rate * estimate_usd
+
+        # While the account is asked another call may go: then this one may not any more.
+        while estimate_usd and not (
+            self._may_go(bills) and await self._holds(cost) and self._may_go(bills)
+        ):
+            others_at_work = self._account is not None and self._account.others_at_work
             if self._in_flight == 0 and not others_at_work:
-                raise BudgetReached(self._sentence(bills.rate * estimate_usd))
-            self._changed = self._changed or asyncio.Event()
+                raise BudgetReached(self._sentence(cost()))
             waits_for("the budget, until it is known what other calls cost")
-            with suppress(TimeoutError):
-                async with asyncio.timeout(ASK_AGAIN_SECONDS if others_at_work else None):
-                    await self._changed.wait()
+            await self._change(ASK_AGAIN_SECONDS if others_at_work else None)
         bills.estimated_usd += estimate_usd
         bills.in_flight += 1
 
@@ -110,16 +118,16 @@ class Budget:
         """A call of the model that was sent has failed, and nobody said what it cost."""
         self._bills[model].n_unbilled += 1
 
-    def still_holds(self) -> bool:
+    async def still_holds(self) -> bool:
         """Whether all that is spent and in flight fits into the limit.
 
         It did when each was reserved, and does no more once a call has cost more than that.
         """
-        return self._holds(0.0)
+        return await self._holds(lambda: 0.0)
 
-    def spend(self, usd: float) -> None:
+    async def spend(self, usd: float) -> None:
         """Spend `usd` at once, without waiting for others. Raises BudgetReached if they do not fit."""
-        if not self._holds(usd):
+        if not await self._holds(lambda: usd):
             raise BudgetReached(self._sentence(usd))
         self._own += usd
         self._give_back()
@@ -134,9 +142,9 @@ class Budget:
         try:
             self._give_back()
         finally:
-            if self._changed is not None:
-                self._changed.set()
-                self._changed = None
+            for waiting in self._waiting:
+                if not waiting.done():
+                    waiting.set_result(None)
 
     def finish(self, ancestors: Sequence[str]) -> None:
         """The work of these runs is done: whoever names them as ancestors has a budget of its own."""
@@ -167,30 +175,59 @@ class Budget:
         n_known = bills.n_billed + min(bills.n_unbilled, UNBILLED_AT_ONCE)
         return self.limit_usd is None or bills.in_flight <= n_known
 
-    def _holds(self, usd: float) -> bool:
-        """Whether `usd` fits beside what is spent and what is in flight."""
+    async def _holds(self, cost: Callable[[], float]) -> bool:
+        """Whether a cost fits beside what is spent and what is in flight.
+
+        The account is asked where that may help. What is needed may change meanwhile: then it is asked
+        again.
+        """
         if self.limit_usd is None:
             return True
-        needed = self._own + self._reserved + usd
-        if not self._is_granted(needed, self.limit_usd):
-            self._granted = self._ask_for(needed, self.limit_usd)
-        return self._is_granted(needed, self.limit_usd)
+        limit, refused = self.limit_usd, None
+        while not self._is_granted(needed := self._needed(cost), limit) and needed != refused:
+            refused = await self._ask_for(cost, limit)
+        return self._is_granted(needed, limit)
+
+    def _needed(self, cost: Callable[[], float]) -> float:
+        return self._own + self._reserved + cost()
 
     def _is_granted(self, needed: float, limit: float) -> bool:
         # What is in flight is granted beyond the limit, too, once it may cost more.
         return needed <= self._granted and needed + self._others_usd <= limit
 
-    def _ask_for(self, needed: float, limit: float) -> float:
-        """What this run may spend in all."""
-        if self._account is None:
-            return limit - self._earlier
-        return self._account.grant(self._own, self._reserved, needed, limit)
+    async def _ask_for(self, cost: Callable[[], float], limit: float) -> float | None:
+        """Ask the account for what is needed; returns that, or None if the reply is out of date."""
+        async with self._line.turn():
+            needed, account = self._needed(cost), self._account
+            if account is None or self._is_granted(needed, limit):
+                return needed
+            n_given_back = self._n_given_back
+            granted = await account.calls.call(
+                account.grant, self._own, self._reserved, needed, limit
+            )
+            if n_given_back != self._n_given_back:
+                return None
+            self._granted = granted
+            return needed
+
+    async def _change(self, seconds: float | None) -> None:
+        """Wait until a call is settled, or so many seconds."""
+        changed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append(changed)
+        try:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    await changed
+        finally:
+            self._waiting.remove(changed)
 
     def _give_back(self) -> None:
         """Between stages nothing is kept from the others of the account."""
-        if self._account is not None and self._in_flight == 0:
-            self._granted = self._own
-            self._account.settle(self._own)
+        account, spent = self._account, self._own
+        if account is not None and self._in_flight == 0:
+            self._granted = spent
+            self._n_given_back += 1
+            account.calls.later(lambda: account.settle(spent))
 
     def _sentence(self, usd: float) -> str:
         others = self._others_usd

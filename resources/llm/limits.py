@@ -10,7 +10,6 @@ import asyncio
 import math
 import random
 import time
-from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -18,6 +17,7 @@ from resources.llm.circuit_breaker import CircuitBreaker
 from resources.llm.concurrency import Concurrency
 from resources.llm.shared.shared_limits import Places
 from resources.llm.sliding_minute import Entry, SlidingMinute
+from resources.llm.waiting_line import WaitingLine
 from resources.llm.watchdog import waits_for
 
 BACKED_OFF_SECONDS = 1.0
@@ -61,9 +61,12 @@ class ModelLimits:
         self.in_flight = 0
         self.has_answered = False
         """Whether the server answered a request of this run, so that the key is one that it accepts."""
-        self._waiting: deque[asyncio.Future[int]] = deque()
         self._requests, self._tokens, self._places = requests, tokens, places
-        self._asking: tuple[asyncio.AbstractEventLoop, asyncio.TimerHandle] | None = None
+        self._line, self._n_entering = WaitingLine(), 0
+        self._may_be_marked = False
+        """Whether other processes may know that this one waits for a place."""
+        self._ask_at: float | None = None
+        """When this process looks for a place, as others wait for one or have all."""
         self._not_before = 0.0
         self._backed_off = -BACKED_OFF_SECONDS
 
@@ -105,11 +108,13 @@ class ModelLimits:
     def answered(self, sent_at: float) -> None:
         """The server answered an attempt that was sent at a time of the monotonic clock."""
         before = self.allowed
-        # Where fewer are in flight, the answers say nothing about how many the server can take.
-        if self.in_flight >= before:
+        # Where fewer are in flight, the answers say nothing about how many the server can take. Those
+        # that are about to follow others count, unless other processes have their places.
+        n_entering = self._n_entering if self._ask_at is None else 0
+        if self.in_flight + n_entering >= before:
             self._concurrency.answered(sent_at, time.monotonic())
         if self.allowed > before:
-            self._wake()
+            self._line.wake()
 
     def timed_out(self, sent_at: float) -> None:
         """An attempt that was sent then got no answer in time: halve the concurrency."""
@@ -130,92 +135,55 @@ class ModelLimits:
 
     async def _enter(self) -> int:
         """A place, once there is one."""
-        if not self._waiting and not self._others_wait():
-            place = self._take()
-            if place is not None:
-                return place
-        waiter: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        self._waiting.append(waiter)
+        self._n_entering += 1
         try:
-            waits_for("a place within the concurrency of its model")
-            self._wake()
-            return await waiter
-        except asyncio.CancelledError:
-            if waiter.done() and not waiter.cancelled():
-                self._leave(waiter.result())
-            else:
-                self._wake()
-            raise
+            async with self._line.turn():
+                while (place := await self._take()) is None:
+                    waits_for("a place within the concurrency of its model")
+                    now = time.monotonic()
+                    await self._line.sleep(None if self._ask_at is None else self._ask_at - now)
+                self.in_flight += 1
+                return place
         finally:
-            # A place that is given to a caller that is gone would never be left.
-            waiter.cancel()
+            self._n_entering -= 1
+            if not self._n_entering:
+                self._wait_no_more()
 
     def _pause(self) -> float:
         return self._not_before - time.monotonic()
 
     def _leave(self, place: int) -> None:
+        """Leave a place. Nobody waits for that: the answer that came goes on to the ledger."""
         self.in_flight -= 1
+        places = self._places
         try:
-            if self._places is not None:
-                self._places.leave(place)
+            if places is not None:
+                places.calls.later(lambda: places.leave(place))
         finally:
-            self._wake()
+            self._line.wake()
 
-    def _wake(self) -> None:
-        """Give places to those who wait; if other processes wait, too, chance decides who is first."""
-        try:
-            if self._next_waiter() and self._others_wait():
-                self._ask_later()
-            else:
-                self._give_places()
-        except Exception as error:
-            self._fail(error)
+    async def _take(self) -> int | None:
+        """A place, if there is one in this process and in all of them together.
 
-    def _fail(self, error: Exception) -> None:
-        """Raise an error where a place is waited for: who leaves one, and a timer, need none."""
-        while waiter := self._next_waiter():
-            waiter.set_exception(error)
-
-    def _give_places(self) -> None:
-        while (waiter := self._next_waiter()) and self.in_flight < self.allowed:
-            place = self._take()
-            if place is None:
-                self._ask_later()
-                return
-            waiter.set_result(place)
-        if self._places is not None and not self._waiting:
-            self._places.wait_no_more()
-
-    def _next_waiter(self) -> asyncio.Future[int] | None:
-        """The first of those who wait still."""
-        while self._waiting and self._waiting[0].done():
-            self._waiting.popleft()
-        return self._waiting[0] if self._waiting else None
-
-    def _take(self) -> int | None:
-        """A place, if there is one in this process and in all of them together."""
+        If other processes wait, too, chance decides who is first.
+        """
+        places = self._places
         if self.in_flight >= self.allowed:
+            self._ask_at = None
             return None
-        place = self._places.take() if self._places is not None else 0
+        if places is None:
+            return 0
+        is_due = self._ask_at is not None and time.monotonic() >= self._ask_at
+        was_marked, self._may_be_marked = self._may_be_marked, True
+        place = await places.calls.take(lambda: places.enter(is_due), places.give_back)
         if place is not None:
-            self.in_flight += 1
+            self._may_be_marked = was_marked
+        elif is_due or self._ask_at is None:
+            self._ask_at = time.monotonic() + random.uniform(*ASK_SECONDS)
         return place
 
-    def _others_wait(self) -> bool:
-        return self._places is not None and self._places.others_wait()
-
-    def _ask_later(self) -> None:
-        """Ask for places again in a moment, as nobody tells when another process leaves one."""
-        loop = asyncio.get_running_loop()
-        # A stage's event loop may have ended while it waited.
-        if self._places is None or (self._asking is not None and self._asking[0] is loop):
-            return
-        self._places.wait()
-        self._asking = loop, loop.call_later(random.uniform(*ASK_SECONDS), self._ask)
-
-    def _ask(self) -> None:
-        self._asking = None
-        try:
-            self._give_places()
-        except Exception as error:
-            self._fail(error)
+    def _wait_no_more(self) -> None:
+        self._ask_at = None
+        if self._places is not None and self._may_be_marked:
+            self._may_be_marked = False
+            self._places.calls.later(self._places.wait_no_more)

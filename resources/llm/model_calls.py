@@ -28,7 +28,6 @@ from resources.llm.ledger.writer import LedgerWriter
 from resources.llm.ledger_entries import Asked, entry_from_reply, failure_of, unreadable
 from resources.llm.masking import mask
 from resources.llm.model_spec import ModelSpec
-from resources.llm.off_loop import off_loop
 from resources.llm.reply import BadResponse, Reply
 from resources.llm.request import (
     LENGTH_KINDS,
@@ -42,6 +41,7 @@ from resources.llm.request_body import ImagesRefused, RequestTooLarge, unsendabl
 from resources.llm.request_keys import KeyedRequest, RequestKeys
 from resources.llm.request_locks import RequestLocks
 from resources.llm.run_context import RunContext
+from resources.llm.store_calls import StoreCalls
 from resources.llm.trial import (
     FIRST_RESULTS,
     HOPELESS,
@@ -54,6 +54,9 @@ from resources.llm.trial import (
 from resources.llm.usage import Usage
 
 R = TypeVar("R")
+
+LOOK_UPS_AT_ONCE = 8
+"""In a ledger on a server, each in a session of its own."""
 
 
 class AuthError(UserError):
@@ -102,6 +105,8 @@ class ModelCalls:
         self._keys = RequestKeys(context.registry, context.ledger, self.stage)
         self._locks = RequestLocks(context.ledger.path)
         self._stack.callback(self._locks.close)
+        self._look_ups = StoreCalls(context.ledger.may_wait, LOOK_UPS_AT_ONCE)
+        self._stack.callback(self._look_ups.close)
         self._writer = await self._stack.enter_async_context(LedgerWriter(context.ledger))
         self._clients = await self._stack.enter_async_context(Clients(context.launcher))
         self._batches = Batches(context.registry, context.ledger, self._clients, self._locks)
@@ -223,7 +228,7 @@ class ModelCalls:
             known = self._kept(key)
             return known, None if known else self._batches.state.item(key)
 
-        return await off_loop(self.context.ledger.may_wait, looked_up)
+        return await self._look_ups.call(looked_up)
 
     async def submit_batches(self, n_waiting: int) -> bool:
         """Submit the pending requests in batches, once nothing else can be done without them.
@@ -302,7 +307,9 @@ class ModelCalls:
             if key not in pending:
                 try:
                     estimate = highest_cost(request, spec, "batch")
-                    self.context.budget.spend(self.context.budget.highest(spec.name, estimate))
+                    await self.context.budget.spend(
+                        self.context.budget.highest(spec.name, estimate)
+                    )
                     pending[key] = asked
                 except BudgetReached as error:
                     # The requests that fit into the budget are submitted all the same.
@@ -358,7 +365,9 @@ class ModelCalls:
             self.usage.sent_again += attempts > 1
             fitting = context.refused_schemas.fitting(request)
             try:
-                reply = await attempt(client.chat, fitting, spec, context, breaker)
+                reply = await attempt(
+                    client.chat, fitting, spec, context, breaker, self._writer.usable
+                )
             except ANY_TROUBLE as error:
                 self.usage.timeouts += failure_kind(error) == "timeout"
                 self.usage.last_error = why(error, spec, attempts)
@@ -375,7 +384,6 @@ class ModelCalls:
 
         async def once() -> Outcome:
             async with self._unsaved_place(spec):
-                self._writer.require_usable()
                 reply = await answer()
                 seconds = round(time.monotonic() - started, 4)
                 return await keep(entry_from_reply(reply, spec, sent, seconds, attempts))

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from resources.llm.off_loop import off_loop
+from resources.llm.store_calls import StoreCalls
 from resources.llm.watchdog import waits_for
 from resources.stores.locks import open_locks
 
@@ -23,26 +23,21 @@ class RequestLocks:
 
     def __init__(self, ledger_path: Path):
         self._locks = open_locks(Path(f"{ledger_path}.flights"))
+        self._calls = StoreCalls(self._locks.may_wait)
 
     def close(self) -> None:
         """Release every lock."""
+        self._calls.close()
         self._locks.close()
 
     async def _take(self, offset: int) -> bool:
         """Take a lock; one that is got after the caller was cancelled is released."""
-        if not self._locks.may_wait:
-            return self._locks.take(offset)
-        taking = asyncio.get_running_loop().run_in_executor(None, self._locks.take, offset)
 
-        def give_back(taken: asyncio.Future[bool]) -> None:
-            if not taken.cancelled() and taken.exception() is None and taken.result():
+        def give_back(is_taken: bool) -> None:
+            if is_taken:
                 self._locks.release(offset)
 
-        try:
-            return await asyncio.shield(taking)
-        except asyncio.CancelledError:
-            taking.add_done_callback(give_back)
-            raise
+        return await self._calls.take(lambda: self._locks.take(offset), give_back)
 
     @asynccontextmanager
     async def hold(self, key: str) -> AsyncIterator[None]:
@@ -56,4 +51,4 @@ class RequestLocks:
         try:
             yield
         finally:
-            await off_loop(self._locks.may_wait, self._locks.release, offset)
+            self._calls.later(lambda: self._locks.release(offset))

@@ -4,16 +4,15 @@ What belongs here: the minute as one process sees it. What all processes take of
 `shared/shared_limits.py`.
 """
 
-import asyncio
-import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 
-from resources.llm.off_loop import off_loop
 from resources.llm.shared.shared_limits import MinuteLog, Turn
+from resources.llm.store_calls import StoreCalls
+from resources.llm.waiting_line import WaitingLine
 from resources.llm.watchdog import waits_for
 
 MINUTE = 60.0
@@ -42,15 +41,11 @@ class SlidingMinute:
     def __init__(self, limit: int, log: MinuteLog | None = None, window: float = WINDOW):
         self.limit, self.window = float(limit), window
         self._log = log
-        self._may_wait = log is not None and log.may_wait
-        # What was taken is read and changed by threads if a server is asked.
-        self._one_at_a_time = threading.Lock()
+        self._calls = StoreCalls(may_wait=False) if log is None else log.calls
         self._taken: deque[Entry] = deque()
         self._by_number: dict[int, Entry] = {}
         self._sum = 0.0
-        self._order: asyncio.Lock | None = None
-        self._released = asyncio.Event()
-        self._loop: asyncio.AbstractEventLoop | None = None
+        self._line = WaitingLine()
 
     async def take(self, units: float, pause: Callable[[], float] = lambda: 0.0) -> Entry:
         """Take `units`, once they fit and no `pause`, in seconds, is left.
@@ -58,38 +53,31 @@ class SlidingMinute:
         More units than the limit count as the whole limit.
         """
         units = min(units, self.limit)
-        async with self._in_order():
+        async with self._line.turn():
             while True:
                 wait = pause()
                 if wait <= 0:
-                    entry, wait = await off_loop(self._may_wait, self._try, units)
+                    entry, wait = await self._calls.call(self._try, units)
                     if entry is not None:
                         return entry
-                await self._sleep(wait)
+                waits_for("room within a limit per minute")
+                # Others may release units, too, and do not tell.
+                await self._line.sleep(min(wait, ASK_SECONDS) if self._log else wait)
 
     def correct(self, entry: Entry, units: float) -> None:
         """Make an entry count as `units`; in a thread if a server is told.
 
         A server that is away is not told: the entry counts as before until its minute is over.
         """
-        if not self._may_wait:
-            if self._correct(entry, units):
-                self._released.set()
-            return
 
-        def release(done: asyncio.Future[bool]) -> None:
-            if not done.cancelled() and done.exception() is None and done.result():
-                self._released.set()
+        def wake(is_released: bool) -> None:
+            if is_released:
+                self._line.wake()
 
-        loop = asyncio.get_running_loop()
-        loop.run_in_executor(None, self._correct, entry, units).add_done_callback(release)
+        self._calls.later(lambda: self._correct(entry, units), wake)
 
     def _correct(self, entry: Entry, units: float) -> bool:
         """Whether units were released."""
-        with self._one_at_a_time:
-            return self._corrected(entry, units)
-
-    def _corrected(self, entry: Entry, units: float) -> bool:
         if not self._taken or entry.at < self._taken[0].at or units == entry.units:
             return False
         more = units - entry.units
@@ -100,20 +88,8 @@ class SlidingMinute:
                 turn.write(entry.at, more, of=entry.number)
         return more < 0
 
-    async def _sleep(self, seconds: float) -> None:
-        """Sleep, until units are released at most: by this process, or perhaps by others."""
-        self._released.clear()
-        waits_for("room within a limit per minute")
-        with suppress(TimeoutError):
-            async with asyncio.timeout(min(seconds, ASK_SECONDS) if self._log else seconds):
-                await self._released.wait()
-
     def _try(self, units: float) -> tuple[Entry | None, float]:
         """An entry, or the seconds after which to try again."""
-        with self._one_at_a_time:
-            return self._tried(units)
-
-    def _tried(self, units: float) -> tuple[Entry | None, float]:
         if self._log is None:
             wait = self._seconds_until(units)
             return (self._add(Entry(time.monotonic(), units)), 0.0) if wait <= 0 else (None, wait)
@@ -143,14 +119,6 @@ class SlidingMinute:
         if entry.number:
             self._by_number[entry.number] = entry
         return entry
-
-    def _in_order(self) -> asyncio.Lock:
-        # This object outlives a stage, and each stage has an event loop of its own.
-        loop = asyncio.get_running_loop()
-        if self._order is None or self._loop is not loop:
-            self._order, self._loop = asyncio.Lock(), loop
-            self._released = asyncio.Event()
-        return self._order
 
     def _seconds_until(self, units: float) -> float:
         now = time.monotonic()

@@ -14,6 +14,7 @@ from psycopg.abc import Buffer
 from psycopg.adapt import Loader
 from psycopg.types.string import StrDumperUnknown, TextLoader
 from sqlalchemy import Connection, Engine, QueuePool, create_engine
+from sqlalchemy.exc import DataError
 
 from resources.migrations import StoreAway, StoreError
 from resources.stores import versions
@@ -167,7 +168,11 @@ class PostgresStore:
         """What became of a transaction if the connection broke during its commit."""
         with self.read() as connection:
             status = f"SELECT pg_xact_status('{transaction}'::xid8)"
-            return bool(connection.exec_driver_sql(status).scalar() == "committed")
+            try:
+                return bool(connection.exec_driver_sql(status).scalar() == "committed")
+            except DataError:
+                # A server that crashed does not know the number: it has kept nothing of it.
+                return False
 
     def _bring_up_to_date(self) -> None:
         newest = self.kind.newest_version()

@@ -13,7 +13,7 @@ import re
 import shutil
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from time import sleep
@@ -33,7 +33,7 @@ from resources.store_damage import (
     sqlite_damage,
     sqlite_log_damage,
 )
-from resources.stores.sqlite import copy_sqlite
+from resources.stores.sqlite import copy_sqlite, size_of
 from resources.stores.sqlite_errors import is_damaged
 from resources.stores_of_home import require_kept
 from resources.upkeep.cleaning import BESIDE, REMADE, require_unused
@@ -53,6 +53,8 @@ ORDER = (
 )
 """What refers to what comes after it; what is not named refers to nothing and comes last."""
 _SQLITE = b"SQLite format 3\x00"
+_INDEX_BYTES = 2**20
+"""Bytes that SQLite needs next to a file to read it, and more: the index of its log."""
 _MADE_IN = 20
 """Tenths of a second after which a database of Dagster that is empty is not about to be made."""
 _WAREHOUSE = Path(home.warehouse_path().name)
@@ -347,10 +349,35 @@ def _copy_sqlite(here: Path, there: Path) -> None:
     except sqlite3.DatabaseError as error:
         if is_damaged(error):
             raise DamagedFile(str(error)) from error
-        # SQLite wants to write beside a file in WAL mode; without a log the file is all there is.
-        if _can_change(here) or any(Path(f"{here}{end}").exists() for end in ("-wal", "-journal")):
+        # SQLite wants to write beside a file in WAL mode. Where it cannot, nobody has the file open.
+        if _can_change(here) and shutil.disk_usage(here.parent).free > _INDEX_BYTES:
             raise
-        shutil.copyfile(here, there)
+        if not _can_change(here) and (size_of(_log(here)) or Path(f"{here}-journal").exists()):
+            raise
+        _copy_unused_sqlite(here, there)
+
+
+def _copy_unused_sqlite(here: Path, there: Path) -> None:
+    """Copy a file that nobody has open, with its log; SQLite takes the log in at the copy."""
+    there.unlink(missing_ok=True)
+    before = _changed_at(here)
+    for path, copy in ((_log(here), _log(there)), (here, there)):
+        with suppress(FileNotFoundError):
+            shutil.copyfile(path, copy)
+    if _changed_at(here) != before:
+        raise OSError(f"{here} is being written")
+    with closing(sqlite3.connect(there)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+
+def _log(path: Path) -> Path:
+    return Path(f"{path}-wal")
+
+
+def _changed_at(path: Path) -> list[tuple[int, int]]:
+    """Times and sizes of a SQLite file and its log."""
+    stats = [each.stat() for each in (path, _log(path)) if each.exists()]
+    return [(stat.st_mtime_ns, stat.st_size) for stat in stats]
 
 
 def _require_whole(damage: str | None) -> None:

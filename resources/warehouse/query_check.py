@@ -31,6 +31,8 @@ SEALED = """
     SET lock_configuration = true;
 """
 """Settings of a connection that reaches no variables of Python and no files but those that are open."""
+SNAPSHOTS = "ducklake_snapshots"
+"""The function of a lake's states, which the tables in a file do not have."""
 TABLE_FUNCTIONS = frozenset(
     [
         "duckdb_columns",
@@ -41,7 +43,7 @@ TABLE_FUNCTIONS = frozenset(
         "duckdb_tables",
         "duckdb_types",
         "duckdb_views",
-        "ducklake_snapshots",
+        SNAPSHOTS,
         "generate_series",
         "json_each",
         "json_tree",
@@ -127,6 +129,11 @@ def _require_query(connection: "duckdb.DuckDBPyConnection", text: str) -> None:
         if "function_name" in node:
             name = str(node["function_name"]).lower()
             allowed = TABLE_FUNCTIONS if id(node) in table_functions else _functions()
+            if name == SNAPSHOTS and not _has_snapshots(connection):
+                raise QueryRefused(
+                    "The tables are in a file, which keeps no snapshots: ask a lake for them "
+                    "(LOOM_WAREHOUSE names one), and leave as_of out."
+                )
             if name not in allowed:
                 raise QueryRefused(
                     f"The function {name} is not available here: only DuckDB's own functions that "
@@ -137,6 +144,12 @@ def _require_query(connection: "duckdb.DuckDBPyConnection", text: str) -> None:
     asked = [node for node in nodes if _kind(node) == "BASE_TABLE"]
     if asked:
         _require_tables(connection, asked, _names_of_ctes(nodes))
+
+
+def _has_snapshots(connection: "duckdb.DuckDBPyConnection") -> bool:
+    """Whether the connection is one to a lake."""
+    query = "SELECT count(*) FROM duckdb_functions() WHERE function_name = $name"
+    return connection.execute(query, {"name": SNAPSHOTS}).fetchall() != [(0,)]
 
 
 def _require_tables(

@@ -144,7 +144,7 @@ def test_a_half_made_instance_of_an_earlier_version_is_put_aside_and_made_anew(
     (aside,) = made.glob("half-made-*")
     assert capfd.readouterr().err == (
         f"The Dagster instance {made} was left half-made: it is made anew, what was "
-        f"there is in {aside}.\n"
+        f"there is in {aside}. A backup of the workspace has its history (vlm-loom home restore).\n"
     )
     assert all((aside / each).exists() for each in DATABASES)
 
@@ -162,3 +162,21 @@ def test_a_whole_instance_is_opened_as_it_is(made: Path) -> None:
         instance.add_dynamic_partitions("wit_shard", ["one"])
     with open_instance() as instance:
         assert partitions(instance) == ["one"]
+
+
+@pytest.mark.parametrize("database", DATABASES)
+def test_an_instance_with_an_emptied_database_is_called_that(
+    database: Path, made: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (made / database).write_bytes(b"")
+
+    with open_instance() as instance:
+        assert partitions(instance) == []
+
+    (aside,) = made.glob("emptied-*")
+    said = capfd.readouterr().err
+    assert said.startswith(
+        f"The Dagster instance {made} has an emptied database, {database}: it is "
+    )
+    assert str(aside) in said and "half-made" not in said
+    assert not (aside / database).stat().st_size

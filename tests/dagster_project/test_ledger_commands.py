@@ -65,7 +65,8 @@ def test_where_there_is_no_ledger_one_sentence_says_so(path: Path, capsys) -> No
 
     assert loom(["home", "check-ledger"]) == 2
     assert capsys.readouterr().err == (
-        f"There is no ledger at {path} that can be read: set LOOM_HOME to your home.\n"
+        f"There is no ledger at {path}: one is made when models are first asked. If you have one in "
+        "another workspace, name that with --home or LOOM_HOME.\n"
     )
 
 

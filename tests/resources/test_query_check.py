@@ -152,3 +152,14 @@ def test_no_setting_and_no_address_of_the_connection_has_a_secret(
         assert PASSWORD not in str(connection.execute(f"FROM {place}").fetchall())
     for setting, value in (("lock_configuration", True), ("enable_external_access", False)):
         assert connection.execute(f"SELECT current_setting('{setting}')").fetchall() == [(value,)]
+
+
+def test_snapshots_of_a_file_are_refused_in_one_sentence(tmp_path: Path) -> None:
+    warehouse = Warehouse(tmp_path / "warehouse.duckdb")
+    warehouse.check()
+    with copied(warehouse.path) as connection:
+        for name in ("ducklake_snapshots", "Ducklake_Snapshots"):
+            with pytest.raises(
+                QueryRefused, match="in a file, which keeps no snapshots: ask a lake"
+            ):
+                require_query(connection, f"FROM {name}('warehouse')")

@@ -48,10 +48,12 @@ def make_site(home: Path, rules: str = "") -> Site:
 
 
 @contextmanager
-def serving(site: Site, proxy: SignInHeader | None = None) -> Iterator[Site]:
+def serving(
+    site: Site, proxy: SignInHeader | None = None, options: dict[str, Any] = OPTIONS
+) -> Iterator[Site]:
     """The site on a free port of loopback, in a thread."""
     app = create_app(site.store, site.accounts, site.images, proxy)
-    server = uvicorn.Server(uvicorn.Config(app, port=0, **OPTIONS))
+    server = uvicorn.Server(uvicorn.Config(app, port=0, **options))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     deadline = time.monotonic() + 20

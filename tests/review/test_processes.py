@@ -98,7 +98,9 @@ class Installation:
                         str(self.ports[number]),
                     ],
                     cwd=REPO_ROOT,
-                    env=environment(self.homes[number], LOOM_STORES=self.stores),
+                    env=environment(
+                        self.homes[number], LOOM_STORES=self.stores, LOOM_TRUSTED_PROXY=HOST
+                    ),
                     stdout=log,
                     stderr=subprocess.STDOUT,
                 )

@@ -7,7 +7,10 @@ import httpx2
 import pytest
 
 from methods.errors import UserError
+from resources.review.sign_in_limits import ATTEMPTS_PER_ADDRESS
 from review.proxy import SignInHeader, sign_in_header
+from review.server import FORWARDED_ALLOW_IPS, behind
+from tests.review.html import csrf_token_in
 from tests.review.pages import Site, make_site, serving
 
 HEADER = "X-Forwarded-Email"
@@ -72,9 +75,32 @@ def test_what_the_proxy_itself_was_given_is_not_believed_beside_it(trusted: Site
 
 
 @pytest.mark.parametrize(
-    ("header", "trusted"), [(HEADER, []), (None, ["127.0.0.1"]), (HEADER, ["localhost"])]
+    ("header", "trusted"), [(HEADER, []), (None, ["localhost"]), (HEADER, ["localhost"])]
 )
 def test_half_a_configuration_is_refused(header: str | None, trusted: list[str]) -> None:
     with pytest.raises(UserError, match="--trusted-proxy"):
         sign_in_header(header, trusted)
-    assert sign_in_header(None, []) is None
+    assert sign_in_header(None, []) is sign_in_header(None, ["127.0.0.1"]) is None
+
+
+@pytest.mark.parametrize(
+    ("proxies", "of_uvicorn", "blocked"),
+    [((), None, True), (["10.0.0.0/8"], None, True), (["127.0.0.1"], None, False)]
+    + [((), "127.0.0.1", False)],
+)
+def test_the_address_of_a_failed_sign_in_is_a_header_of_configured_proxies_alone(
+    proxies: list[str], of_uvicorn: str | None, blocked: bool, site: Site, monkeypatch
+) -> None:
+    monkeypatch.delenv(FORWARDED_ALLOW_IPS, raising=False)
+    if of_uvicorn:
+        monkeypatch.setenv(FORWARDED_ALLOW_IPS, of_uvicorn)
+    with (
+        serving(site, None, behind(proxies)) as served,
+        httpx2.Client(base_url=served.address) as client,
+    ):
+        token = csrf_token_in(client.get("/login").text)
+        for number in range(ATTEMPTS_PER_ADDRESS + 1):
+            given = {"name": f"n{number}", "password": "wrong", "csrf_token": token}
+            headers = {"X-Forwarded-For": f"10.0.0.{number}"}
+            answer = client.post("/login", data=given, headers=headers)
+    assert ("Too many failed sign-ins" in answer.text) is blocked

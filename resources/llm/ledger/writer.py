@@ -11,7 +11,13 @@ import sqlite3
 import threading
 import time
 
-from tenacity import retry, retry_if_exception, stop_after_delay, wait_exponential
+from tenacity import (
+    RetryCallState,
+    Retrying,
+    retry_if_exception,
+    stop_after_delay,
+    wait_exponential,
+)
 
 from resources.llm.ledger.calls import Call, Charge
 from resources.llm.ledger.ledger import Ledger
@@ -23,6 +29,8 @@ PATIENCE_SECONDS = 10.0
 """How long a database that is busy, or full for a moment, is tried again: answers wait for it."""
 SPACING_SECONDS = 0.01
 """Between the end of a commit and the next one."""
+LOOK_SECONDS = 0.05
+"""Seconds after which it is looked again whether a commit that failed has passed."""
 
 Entry = tuple[Call | Charge, asyncio.Future[None]]
 
@@ -40,14 +48,16 @@ def _may_pass(error: BaseException) -> bool:
 class LedgerWriter:
     """Commits calls in batches while its block is entered; `add` returns when its call is durable.
 
-    After a commit that failed for good `require_usable` raises what it raised: nothing more is to be
-    asked. Answers that are on their way are still taken, as they may be kept all the same.
+    After a commit that failed `usable` waits while it is tried again, and raises what it raised once it
+    failed for good: nothing more is to be asked. Answers that are on their way are still taken, as they
+    may be kept all the same.
     """
 
     def __init__(self, ledger: Ledger):
         self._ledger = ledger
         self._queue: queue.SimpleQueue[Entry | None] = queue.SimpleQueue()
         self._failed: Exception | None = None
+        self._is_trying_again = False
         self._thread = threading.Thread(target=self._run, name="ledger-writer", daemon=True)
 
     async def __aenter__(self) -> "LedgerWriter":
@@ -68,8 +78,11 @@ class LedgerWriter:
         # A caller that is cancelled must not take the paid-for answer with it.
         await asyncio.shield(durable)
 
-    def require_usable(self) -> None:
-        """Raise, before a request is sent, why its answer could not be kept."""
+    async def usable(self) -> None:
+        """Return once an answer could be kept, before its request is sent. Raises why it could not."""
+        while self._is_trying_again:
+            waits_for("the ledger, to commit answers that it could not yet write")
+            await asyncio.sleep(LOOK_SECONDS)
         if self._failed is not None:
             raise self._failed
         self._ledger.require_in_place()
@@ -99,18 +112,23 @@ class LedgerWriter:
                     f"The ledger {self._ledger.path} could not be written "
                     f"({type(failed).__name__}: {failed}): start again; what was committed is kept."
                 )
+            self._is_trying_again = False
             not_before = time.monotonic() + SPACING_SECONDS
             self._loop.call_soon_threadsafe(_tell, [durable for _, durable in entries], error)
         self._ledger.close()
 
-    @retry(
-        retry=retry_if_exception(_may_pass),
-        stop=stop_after_delay(PATIENCE_SECONDS),
-        wait=wait_exponential(multiplier=0.05, max=2.0),
-        reraise=True,
-    )
     def _commit(self, calls: list[Call | Charge]) -> None:
-        self._ledger.add(calls)
+        def note(_: RetryCallState) -> None:
+            self._is_trying_again = True
+
+        retrying = Retrying(
+            retry=retry_if_exception(_may_pass),
+            stop=stop_after_delay(PATIENCE_SECONDS),
+            wait=wait_exponential(multiplier=0.05, max=2.0),
+            before_sleep=note,
+            reraise=True,
+        )
+        retrying(self._ledger.add, calls)
 
 
 def _tell(waiting: list[asyncio.Future[None]], error: Exception | None) -> None:

@@ -14,6 +14,7 @@ from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, 
 
 from resources.llm.ledger import Ledger, now
 from resources.llm.shared.file import SPENDERS
+from resources.llm.store_calls import StoreCalls
 from resources.migrations import StoreError
 from resources.stores import Store
 from resources.stores.locks import Locks
@@ -43,6 +44,7 @@ class Account:
     A run shares the account of the runs that it retries or continues, its `ancestors`, finished or not.
     With `together` it otherwise shares the account of those runs that are at work while it begins and
     share theirs, too. A run whose process died has spent what the ledger says; the rest is free again.
+    An event loop calls it by its `calls`.
     """
 
     def __init__(
@@ -56,8 +58,11 @@ class Account:
         together: bool,
     ):
         self._store, self._locks, self._ledger = store, locks, ledger
+        self.calls = StoreCalls(locks.may_wait)
         self.others_usd = 0.0
         """What the others of the account have spent or may still spend, as of the last grant."""
+        self.others_at_work = False
+        """Whether another run may give back some of what was lacking, as of the last grant."""
         self._run, self._seq = run or uuid4().hex, 0
         with store.transaction() as connection:
             self._forget_old(connection)
@@ -80,15 +85,9 @@ class Account:
                 self.others_usd = self._granted_to_others(connection)
             rest = limit - self.others_usd - needed
             granted = needed + AHEAD * rest if rest >= 0 else spent + reserved
+            self.others_at_work = rest < 0 and self._others_may_spend(connection)
             self._set(connection, spent, granted)
         return granted
-
-    def others_at_work(self) -> bool:
-        """Whether another run of the account may give back some of what it was granted."""
-        with self._store.transaction() as connection:
-            self._settle_dead(connection)
-            others = self._is_others(), COLUMNS.granted_usd > COLUMNS.spent_usd
-            return connection.execute(select(COLUMNS.seq).where(*others)).first() is not None
 
     def settle(self, spent: float) -> None:
         """This run has spent `spent` and needs no more at the moment."""
@@ -102,6 +101,7 @@ class Account:
 
     def leave(self, spent: float) -> None:
         """This run's process asks no more."""
+        self.calls.close()
         with suppress(StoreError):  # Who finds it left without a word settles it.
             self.settle(spent)
         self._locks.release(_FIRST_OFFSET + self._seq)
@@ -154,6 +154,10 @@ class Account:
     def _granted_to_others(self, connection: Connection) -> float:
         granted = select(func.coalesce(func.sum(COLUMNS.granted_usd), 0.0))
         return float(connection.execute(granted.where(self._is_others())).scalar_one())
+
+    def _others_may_spend(self, connection: Connection) -> bool:
+        others = self._is_others(), COLUMNS.granted_usd > COLUMNS.spent_usd
+        return connection.execute(select(COLUMNS.seq).where(*others)).first() is not None
 
     def _set(self, connection: Connection, spent: float, granted: float) -> None:
         mine = update(SPENDERS).where(COLUMNS.seq == self._seq)

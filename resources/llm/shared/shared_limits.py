@@ -20,6 +20,7 @@ from resources.llm.ledger import Ledger
 from resources.llm.model_spec import ModelSpec
 from resources.llm.shared.accounts import Account
 from resources.llm.shared.file import LIMITS, TAKEN
+from resources.llm.store_calls import StoreCalls
 from resources.stores import Store, open_store
 from resources.stores.clock import server_seconds
 from resources.stores.locks import Locks, open_locks
@@ -33,16 +34,35 @@ _SPAN = 2 * _MOST_PLACES
 
 
 class Places:
-    """The places of the model `name`, which are numbered; this process has `n` at most."""
+    """The places of the model `name`, which are numbered; this process has `n` at most.
+
+    An event loop calls it by its `calls`.
+    """
 
     def __init__(self, locks: Locks, name: str, n: int):
         digest = hashlib.sha256(name.encode()).digest()
         self._first = _FIRST_OFFSET + int.from_bytes(digest[:5]) * _SPAN
-        self._locks = locks
+        self._locks, self.calls = locks, StoreCalls(locks.may_wait)
         # The place that was left last is the first to be tried: it is free unless another process was
         # quicker, while those at the other end may be held by others for long.
         self._left = list(range(min(n, _MOST_PLACES)))
         self._mark: int | None = None
+
+    def enter(self, is_due: bool) -> int | None:
+        """A place; else None, and other processes know that this one waits.
+
+        Args:
+            is_due: Whether to take a place also if another process waits for one.
+        """
+        place = self.take() if is_due or not self.others_wait() else None
+        if place is None:
+            self.wait()
+        return place
+
+    def give_back(self, place: int | None) -> None:
+        """Leave the place that was taken, if one was."""
+        if place is not None:
+            self.leave(place)
 
     def take(self) -> int | None:
         """A place; None if other processes have all that this one has not."""
@@ -120,8 +140,8 @@ class MinuteLog:
         self._store, self._minute, self._window = store, minute, window
         self._read = 0
         self._turns = 0
-        self.may_wait = not isinstance(store, SqliteStore)
-        """Whether a turn may take long, as it asks a server."""
+        self.calls = StoreCalls(not isinstance(store, SqliteStore))
+        """How an event loop takes a turn."""
 
     @contextmanager
     def turn(self, now: float) -> Iterator[Turn]:
@@ -149,18 +169,24 @@ class SharedLimits:
     def __init__(self, path: Path):
         self.path = path
         self._places: dict[str, Places] = {}
+        self._calls: list[StoreCalls] = []
 
     def places(self, spec: ModelSpec) -> Places | None:
         """The places of a model's requests in flight; None if its server is this process's own."""
         name = _name(spec)
         if name is not None and name not in self._places:
             self._places[name] = Places(self._locks, name, spec.concurrency)
+            self._calls.append(self._places[name].calls)
         return None if name is None else self._places[name]
 
     def minute(self, spec: ModelSpec, units: str, window: float) -> MinuteLog | None:
         """What was taken of a model's limit of `units`; None if its server is this process's own."""
         name = _name(spec)
-        return None if name is None else MinuteLog(self._store, f"{name} {units}", window)
+        if name is None:
+            return None
+        log = MinuteLog(self._store, f"{name} {units}", window)
+        self._calls.append(log.calls)
+        return log
 
     def account(
         self, ledger: Ledger, run: str, ancestors: Sequence[str], *, together: bool
@@ -170,6 +196,8 @@ class SharedLimits:
 
     def close(self) -> None:
         """Release what this process holds."""
+        for calls in self._calls:
+            calls.close()
         if "_locks" in vars(self):
             self._locks.close()
             del self._locks
@@ -177,6 +205,7 @@ class SharedLimits:
             self._store.close()
             del self._store
         self._places.clear()
+        self._calls.clear()
 
     @cached_property
     def _locks(self) -> Locks:

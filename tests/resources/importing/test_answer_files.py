@@ -235,3 +235,38 @@ def test_a_zip_of_something_else_is_one_sentence(tmp_path: Path) -> None:
 
 def test_a_file_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
     assert refused(tmp_path / "r.csv") == "it cannot be read (No such file or directory)."
+
+
+# --- Answers that would be dropped -----------------------------------------------------------------
+
+
+def test_a_second_sheet_with_cells_is_refused_and_an_empty_one_is_not(tmp_path: Path) -> None:
+    file = written(tmp_path, ".xlsx")
+    book = openpyxl.load_workbook(file)
+    second = book.create_sheet("model b")
+    book.save(file)
+    assert read_rows(file) == ROWS
+
+    second["A1"] = "index"
+    book.save(file)
+    assert refused(file).startswith("its sheet 'model b' has cells, too, and records are read from")
+
+
+@pytest.mark.parametrize(
+    ("ending", "text", "where"),
+    [
+        (".jsonl", '{"index": 7, "prediction": "A", "prediction": "B"}\n', "line 1: in"),
+        (".json", '[{"index": 7, "prediction": "A", "prediction": "B"}]', "in"),
+    ],
+)
+def test_an_object_with_two_values_of_one_name_is_refused(
+    ending: str, text: str, where: str, tmp_path: Path
+) -> None:
+    file = tmp_path / f"preds{ending}"
+    file.write_text(text)
+    assert refused(file).startswith(
+        f"{where} an object two values have the name 'prediction': leave"
+    )
+
+    file.write_text(text.replace('"A"', '"B"'))
+    assert read_rows(file) == [ROWS[0]], "which says the same twice"

@@ -13,7 +13,7 @@ from resources.images.store import ImageStore
 from resources.importing.release_import import ReleaseFolderError, import_release
 from resources.publishing.release_folder import write_release
 from resources.publishing.releases import rows_of_release
-from resources.warehouse import Warehouse
+from resources.warehouse import Warehouse, WarehouseError
 from tests.homes.kept import FIRST, INSTRUCTION, SECOND, unpack
 
 Rows = dict[str, list[dict]]
@@ -319,3 +319,40 @@ def test_a_folder_that_is_no_release_or_lacks_the_rows_says_what_to_do(
     (tmp_path / FIRST / "tables.json").unlink()
     with pytest.raises(ReleaseFolderError, match="is not as it was written, as tables.json"):
         empty.take(tmp_path / FIRST)
+
+
+@pytest.mark.parametrize("name", ["dialogues.json", "card.json", "tables.json", "image"])
+def test_a_file_that_is_a_link_out_of_the_folder_is_not_followed(
+    name: str, made_in: Path, empty: Empty, tmp_path: Path
+) -> None:
+    folder = tmp_path / FIRST
+    shutil.copytree(made_in / "releases" / FIRST, folder)
+    linked = min((folder / "images").iterdir()) if name == "image" else folder / name
+    linked.rename(tmp_path / "elsewhere")
+    linked.symlink_to(tmp_path / "elsewhere")
+
+    with pytest.raises(ReleaseFolderError, match="a link out of it"):
+        empty.take(folder)
+
+    assert empty.warehouse.count("release.releases") == 0
+    assert not (empty.home / "releases").exists()
+
+
+def test_an_import_that_the_tables_refuse_leaves_no_folder(
+    made_in: Path, empty: Empty, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_writes: object) -> None:
+        raise WarehouseError("These rows are not taken.")
+
+    monkeypatch.setattr(empty.warehouse, "replace_all", refuse)
+    with pytest.raises(WarehouseError, match="not taken"):
+        empty.take(made_in / "releases" / FIRST)
+    assert not list((empty.home / "releases").iterdir())
+
+    monkeypatch.undo()
+    empty.take(made_in / "releases" / FIRST)
+    before = everything(empty.home / "releases")
+    monkeypatch.setattr(empty.warehouse, "replace_all", refuse)
+    with pytest.raises(WarehouseError, match="not taken"):
+        empty.take(made_in / "releases" / FIRST)
+    assert everything(empty.home / "releases") == before, "what was there before stays"

@@ -240,13 +240,13 @@ def test_a_run_is_granted_what_it_needs_and_a_little_of_the_rest(shared):
 def test_what_a_killed_run_had_reserved_is_free_again(shared):
     killed, other = account(shared[0], "killed"), account(shared[1], "other")
     killed.grant(10, 0, 80, 100)
-    assert other.grant(0, 0, 30, 100) == 0 and other.others_at_work()
+    assert other.grant(0, 0, 30, 100) == 0 and other.others_at_work
 
     shared[0].close()  # Its locks are gone, as with its process.
 
     # The ledger knows of nothing that it paid, and it had said that it spent 10.
     assert other.grant(0, 0, 90, 100) == 90
-    assert not other.others_at_work()
+    assert not other.others_at_work
 
 
 def test_a_run_whose_process_is_started_again_goes_on_with_what_it_spent(shared):
@@ -258,9 +258,9 @@ def test_a_run_whose_process_is_started_again_goes_on_with_what_it_spent(shared)
     assert again.spent_before_usd == 10
     budget = Budget(100, 0.0, again)
     assert budget.spent_usd == 10
-    budget.spend(90)
+    asyncio.run(budget.spend(90))
     with pytest.raises(BudgetReached):
-        budget.spend(0.01)
+        asyncio.run(budget.spend(0.01))
 
 
 def test_a_call_waits_for_runs_that_may_leave_room_and_not_for_others(shared):

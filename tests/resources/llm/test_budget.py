@@ -96,7 +96,7 @@ def test_without_a_limit_nobody_waits_and_what_is_spent_is_counted():
         budget = known(None)
         assert all([await fits_at_once(budget, 1e9) for _ in range(3)])
         budget.settle("it", 1e9, 5.0)
-        budget.spend(1e12)
+        await budget.spend(1e12)
         return budget.spent_usd
 
     assert asyncio.run(run()) == 1e12 + 5
@@ -151,9 +151,9 @@ def test_money_is_spent_at_once_where_nobody_waits_for_the_answer():
     async def run() -> tuple[float, bool]:
         budget = known(10)
         await budget.reserve("it", 5)
-        budget.spend(3)
+        await budget.spend(3)
         with pytest.raises(BudgetReached, match=r"spent \$3\.0000 .* may cost \$2\.5000"):
-            budget.spend(2.5)
+            await budget.spend(2.5)
         # What did not fit was not spent: 5 under way and 3 leave 2.
         return budget.spent_usd, await fits_at_once(budget, 2)
 
@@ -205,7 +205,7 @@ def test_after_failures_a_bill_counts_for_all_that_is_in_flight():
         assert all([await fits_at_once(budget, 5) for _ in range(6)])
         budget.billed("it", 5, 15)
         budget.settle("it", 5, 15)
-        return [budget.still_holds(), await fits_at_once(budget, 5)]
+        return [await budget.still_holds(), await fits_at_once(budget, 5)]
 
     assert asyncio.run(run()) == [True, False]
 
@@ -215,17 +215,17 @@ def test_what_is_in_flight_counts_at_the_rate_that_was_billed_meanwhile():
         budget = known(100)
         # Ten at $5 are $50. One is billed $15: nine at three times $5 and 15 are 150.
         assert all([await fits_at_once(budget, 5) for _ in range(10)])
-        fitted = [budget.still_holds()]
+        fitted = [await budget.still_holds()]
         budget.billed("it", 5, 15)
         budget.settle("it", 5, 15)
-        fitted.append(budget.still_holds())
+        fitted.append(await budget.still_holds())
         # Those that have not been sent are taken back: five in flight, 15 + 75 = 90.
         for _ in range(4):
             budget.settle("it", 5, 0)
         # A further one is $15, and one that costs nothing fits whatever is in flight.
         return [
             *fitted,
-            budget.still_holds(),
+            await budget.still_holds(),
             await fits_at_once(budget, 5),
             await fits_at_once(budget, 0),
         ]

@@ -11,6 +11,7 @@ import os
 import random
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import textwrap
@@ -27,11 +28,13 @@ from methods.prompts.messages import Message
 from resources.files.home import REPO_ROOT
 from resources.images.store import ImageStore
 from resources.llm.gateway import Gateway
-from resources.llm.ledger import Call, Ledger
+from resources.llm.ledger import Call, Ledger, writer
 from resources.llm.registry import load_registry
 from resources.llm.request import ChatRequest
+from resources.migrations import StoreError
 from resources.offline.process import OfflineServer
 from tests.doubles.openai_api import Api, answer_to, serving, serving_loop
+from tests.resources.llm.loopback import questions
 
 N = 150
 CONCURRENCY = 4
@@ -323,3 +326,33 @@ def test_no_more_than_may_be_at_risk_is_ever_paid_for_and_not_yet_durable(
     )
 
     assert 4 < max(at_risk) <= AT_RISK * 4, "a slow disk slows nobody down at first"
+
+
+def test_after_the_first_answer_that_a_full_disk_cannot_take_nothing_more_is_sent(
+    tmp_path, monkeypatch
+):
+    refused = list[int]()
+    heard = list[str]()
+
+    class FullLedger(Ledger):
+        def add(self, calls: Iterable[Call]) -> None:
+            if len(self) >= 20:
+                refused.append(len(list(calls)))
+                error = sqlite3.OperationalError("database or disk is full")
+                error.sqlite_errorcode = sqlite3.SQLITE_FULL
+                raise StoreError("The disk is full.") from error
+            super().add(calls)
+
+    monkeypatch.setenv("PAID_KEY", "full")
+    monkeypatch.setattr(writer, "PATIENCE_SECONDS", 0.5)
+    models, ledger = tmp_path / "models.yaml", FullLedger(tmp_path / "ledger.sqlite")
+    with serving(Api((100, 150), lambda _key, text: heard.append(text))) as url:
+        models.write_text(MODELS.format(url=url, limit=8))
+        registry, images = load_registry(models), ImageStore(tmp_path / "images")
+        gateway = Gateway(registry, "paid", ledger, images, launcher=OfflineServer())
+        with pytest.raises(StoreError, match="The disk is full"):
+            gateway.ask("stage", questions(80))
+
+    assert len(refused) > 2, "the disk may have room again: it is tried again"
+    # What was in flight, and what came together with the first answer that was not taken.
+    assert len(heard) - len(ledger) <= 8 + refused[0] < 14

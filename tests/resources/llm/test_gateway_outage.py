@@ -19,10 +19,15 @@ from pathlib import Path
 import pytest
 
 from resources.files.home import REPO_ROOT
+from resources.images.store import ImageStore
+from resources.llm.gateway import Gateway
 from resources.llm.ledger import Ledger
+from resources.llm.registry import load_registry
+from resources.offline.process import OfflineServer
 from tests.doubles.openai_api import answer_to
 from tests.doubles.servers import PostgresServer, postgres_binaries, running_postgres
 from tests.doubles.serving import free_ports
+from tests.resources.llm.loopback import questions
 from tests.resources.llm.test_gateway_kill import AT_RISK, FORKER, Recorder, text_of, told
 
 pytestmark = pytest.mark.slow
@@ -87,6 +92,7 @@ def test_an_asker_outlives_a_disturbed_database_and_pays_twice_for_what_was_in_f
 ) -> None:
     n_moments = 10 if request.config.getoption("tier") == "nightly" else 3
     api = Recorder()
+    request.addfinalizer(api.stop)
     models = tmp_path / "models.yaml"
     models.write_text(MODELS.format(url=api.url, limit=CONCURRENCY))
     rng = random.Random(SEED)
@@ -121,4 +127,48 @@ def test_an_asker_outlives_a_disturbed_database_and_pays_twice_for_what_was_in_f
         assert len(outcomes) == N
         assert len(api.by(name)) <= N + AT_RISK * CONCURRENCY
     forker.communicate()
-    api.stop()
+
+
+WHOLE_SECONDS, PAUSE_SECONDS = 2.0, 5.0
+
+
+@pytest.mark.timeout(300)
+def test_a_database_that_stands_for_longer_than_the_timeout_costs_no_request(
+    server: PostgresServer,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
+) -> None:
+    n_moments = 10 if request.config.getoption("tier") == "nightly" else 3
+    rng = random.Random(SEED)
+    api = Recorder()
+    request.addfinalizer(api.stop)
+    models = tmp_path / "models.yaml"
+    timeouts = f"    timeouts: {{whole: {WHOLE_SECONDS}}}\n"
+    models.write_text(MODELS.format(url=api.url, limit=CONCURRENCY) + timeouts)
+    registry = load_registry(models)
+
+    def stand() -> None:
+        server.signal_all(signal.SIGSTOP)
+        time.sleep(PAUSE_SECONDS)
+        server.signal_all(signal.SIGCONT)
+
+    for number in range(n_moments):
+        folder, name = tmp_path / str(number), f"stands-{number}"
+        monkeypatch.setenv("PAID_KEY", name)
+        monkeypatch.setenv("LOOM_STORES", server.database())
+        ledger, images = Ledger(folder / "ledger.sqlite"), ImageStore(folder / "images")
+        gateway = Gateway(
+            registry, "paid", ledger, images, budget_usd=100.0, launcher=OfflineServer()
+        )
+        standing = threading.Thread(target=stand)
+        api.after(name, rng.randint(1, N - 1), rng.uniform(0, 0.01), standing.start)
+        began = time.monotonic()
+        _, usage = gateway.ask("stage", questions(N))
+        assert time.monotonic() - began > PAUSE_SECONDS
+        standing.join()
+        gateway.close()
+
+        assert (usage.calls, usage.timeouts, usage.sent_again) == (N, 0, 0)
+        assert not usage.failures
+        assert len(api.by(name)) == len(set(api.by(name))) == N

@@ -255,7 +255,7 @@ def test_an_answer_that_nobody_waits_for_and_that_cannot_be_kept_is_no_further_e
             adding.cancel()
             refused.set()
         with pytest.raises(StoreError, match="The disk is full"):
-            writer.require_usable()
+            await writer.usable()
 
     asyncio.run(ask())
     gc.collect()

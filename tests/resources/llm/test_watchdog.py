@@ -64,6 +64,8 @@ def test_an_event_loop_that_stands_in_a_call_is_named_by_that_call(lines: list[s
 class AwayLocks:
     """Locks whose database is away from some time on."""
 
+    may_wait = False
+
     def __init__(self) -> None:
         self.away = False
         self.held: set[int] = set()
@@ -137,7 +139,7 @@ def test_an_error_of_whatever_kind_while_writing_the_ledger_reaches_who_waits(
                     with pytest.raises(StoreError, match=r"could not be written \(Panic: index"):
                         await asyncio.wait_for(writer.add(call(number)), 5)
             with pytest.raises(StoreError, match="could not be written"):
-                writer.require_usable()
+                await writer.usable()
             await asyncio.wait_for(writer.add(call(2)), 5)
 
     asyncio.run(asyncio.wait_for(write(), 10))

@@ -126,6 +126,7 @@ def test_what_became_of_a_commit_whose_answer_was_lost_is_asked(address, admin, 
         with pytest.raises(StoreAway), store.transaction() as inside:
             inside.execute(insert)
     assert count(store, "renewals") == int(reached)
+    assert not store._was_committed("999999999"), "of a server that crashed and knows it no more"
 
 
 def test_locks_are_held_again_after_their_session_broke(address, admin, tmp_path) -> None:

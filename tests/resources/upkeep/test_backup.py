@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import signal
 import sqlite3
 import time
@@ -737,3 +738,30 @@ def test_a_link_in_a_backup_is_refused(home: Path, tmp_path: Path) -> None:
     file.symlink_to(tmp_path / "elsewhere")
     with pytest.raises(BackupError, match=r"review\.yaml is missing, a link or"):
         restore(tmp_path / "backup", tmp_path / "again")
+
+
+def test_a_home_whose_disk_is_full_is_backed_up_with_what_stands_in_its_logs(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(source: Path, target: Path) -> None:
+        """As SQLite says that it cannot make the index of a log next to the file."""
+        target.touch()
+        raise sqlite3.OperationalError("disk I/O error")
+
+    left_open = Ledger(home / "ledger.sqlite")
+    left_open.add([call(7)])
+    assert (home / "ledger.sqlite-wal").stat().st_size
+    wanted = content(home)
+    target = tmp_path / "backup"
+    monkeypatch.setattr(home_backup, "copy_sqlite", full)
+    with pytest.raises(BackupError, match="disk I/O error"):
+        back_up(home, target)
+
+    free = shutil.disk_usage(home)._replace(free=0)
+    monkeypatch.setattr(home_backup.shutil, "disk_usage", lambda _: free)
+    back_up(home, target)
+
+    assert content(home) == wanted, "nothing was written there"
+    assert not (target / "ledger.sqlite-wal").exists()
+    assert Ledger(target / "ledger.sqlite").find([call(7).key])
+    left_open.close()

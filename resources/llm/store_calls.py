@@ -1,0 +1,81 @@
+"""Calls of stores from an event loop, kept off the loop where they may wait for a server."""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import ParamSpec, TypeVar
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class StoreCalls:
+    """Calls of one store, one after the other in the order in which they were begun.
+
+    A file answers within microseconds, less than it takes to change the thread, so it is called
+    directly. A call that was begun is made, also if its caller is cancelled or its event loop ends. The
+    loop's own threads are left to others, such as look-ups of host names: all of them may stand while a
+    server stands.
+
+    Args:
+        may_wait: Whether a call may take long, as it asks a server.
+        threads: How many calls may be made at once; with more than 1 they are in no order.
+    """
+
+    def __init__(self, may_wait: bool, threads: int = 1):
+        self._threads = ThreadPoolExecutor(threads, "store-calls") if may_wait else None
+
+    async def call(
+        self,
+        function: Callable[P, T],
+        *arguments: P.args,
+        **named: P.kwargs,
+    ) -> T:
+        """Call a function; other tasks of the loop go on meanwhile."""
+        if self._threads is None:
+            return function(*arguments, **named)
+        return await asyncio.shield(self._begin(lambda: function(*arguments, **named)))
+
+    async def take(self, function: Callable[[], T], give_back: Callable[[T], object]) -> T:
+        """Call a function that takes something.
+
+        Args:
+            function: The function.
+            give_back: Is called with the result if the caller was cancelled meanwhile; with one thread.
+        """
+        if self._threads is None:
+            return function()
+        taken: list[T] = []
+        try:
+            await self.call(lambda: taken.append(function()))
+        except asyncio.CancelledError:
+            self.later(lambda: [give_back(result) for result in taken])
+            raise
+        return taken[0]
+
+    def later(
+        self, function: Callable[[], T], then: Callable[[T], object] = lambda result: None
+    ) -> None:
+        """Call a function for which nobody waits, within a running loop.
+
+        Args:
+            function: The function. Where a server is asked, its errors are left to the next call.
+            then: Is called in the loop with the result.
+        """
+        if self._threads is None:
+            then(function())
+            return
+
+        def tell(done: asyncio.Future[T]) -> None:
+            if not done.cancelled() and done.exception() is None:
+                then(done.result())
+
+        self._begin(function).add_done_callback(tell)
+
+    def close(self) -> None:
+        """Return once every call that was begun is made."""
+        if self._threads is not None:
+            self._threads.shutdown()
+
+    def _begin(self, function: Callable[[], T]) -> asyncio.Future[T]:
+        return asyncio.get_running_loop().run_in_executor(self._threads, function)

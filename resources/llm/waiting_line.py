@@ -1,0 +1,44 @@
+"""Tasks that wait for a limit: one at a time looks whether there is room, in their order."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+
+class WaitingLine:
+    """Lets one task at a time in, in order; that task may sleep until something changes.
+
+    It outlives a stage, and each stage has an event loop of its own.
+    """
+
+    def __init__(self) -> None:
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._order, self._changed = asyncio.Lock(), asyncio.Event()
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[None]:
+        """The caller's turn."""
+        loop = asyncio.get_running_loop()
+        if self._loop is not loop:
+            self._loop = loop
+            self._order, self._changed = asyncio.Lock(), asyncio.Event()
+        async with self._order:
+            self._changed.clear()
+            yield
+
+    async def sleep(self, seconds: float | None = None) -> None:
+        """Sleep within a turn until `wake` is called, but no longer than `seconds`.
+
+        Returns at once if it was called since the turn began or the last sleep ended.
+        """
+        if seconds is None:
+            await self._changed.wait()
+        else:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    await self._changed.wait()
+        self._changed.clear()
+
+    def wake(self) -> None:
+        """Something has changed: the task whose turn it is looks again."""
+        self._changed.set()

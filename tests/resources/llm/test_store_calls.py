@@ -1,0 +1,308 @@
+"""A store that waits for its server does not stop the event loop."""
+
+import asyncio
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from resources.llm import request_locks
+from resources.llm.budget import Budget, BudgetReached
+from resources.llm.circuit_breaker import CircuitBreaker
+from resources.llm.limits import ModelLimits
+from resources.llm.request_locks import RequestLocks
+from resources.llm.shared.accounts import Account
+from resources.llm.shared.shared_limits import Places
+from resources.llm.store_calls import StoreCalls
+
+
+class SlowLocks:
+    """Locks on a server that answers when it is told to."""
+
+    may_wait = True
+
+    def __init__(self) -> None:
+        self.answers = threading.Event()
+        self.answers.set()
+        self.held: set[int] = set()
+        self.n_taken = 0
+
+    def take(self, offset: int) -> bool:
+        assert self.answers.wait(10)
+        self.held.add(offset)
+        self.n_taken += 1
+        return True
+
+    def release(self, offset: int) -> None:
+        assert self.answers.wait(10)
+        self.held.discard(offset)
+
+    def held_by_others(self, offset: int, n_bytes: int = 1) -> bool:
+        assert self.answers.wait(10)
+        return False
+
+    def close(self) -> None:
+        self.held.clear()
+
+
+@pytest.fixture
+def slow() -> SlowLocks:
+    return SlowLocks()
+
+
+@pytest.fixture
+def locks(slow: SlowLocks, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> RequestLocks:
+    monkeypatch.setattr(request_locks, "open_locks", lambda path: slow)
+    return RequestLocks(tmp_path / "ledger.sqlite")
+
+
+async def a_while(n: int = 5) -> None:
+    for _ in range(n):
+        await asyncio.sleep(0.01)
+
+
+def test_a_file_is_called_directly_and_a_server_in_a_thread() -> None:
+    async def work() -> tuple[bool, bool]:
+        here = threading.get_ident()
+        of_file, of_server = StoreCalls(may_wait=False), StoreCalls(may_wait=True)
+        in_threads = [await calls.call(threading.get_ident) for calls in (of_file, of_server)]
+        of_server.close()
+        return in_threads[0] == here, in_threads[1] == here
+
+    assert asyncio.run(work()) == (True, False)
+
+
+def test_calls_that_were_begun_are_made_in_order_also_after_the_end_of_the_loop() -> None:
+    answers, made = threading.Event(), list[str]()
+    calls = StoreCalls(may_wait=True)
+
+    async def work() -> None:
+        calls.later(lambda: answers.wait(10))
+        cancelled = asyncio.create_task(calls.call(made.append, "cancelled before it began"))
+        await asyncio.sleep(0)
+        cancelled.cancel()
+        calls.later(lambda: made.append("nobody waited"))
+
+    asyncio.run(work())
+    assert not made
+    answers.set()
+    calls.close()
+    assert made == ["cancelled before it began", "nobody waited"]
+
+
+def test_host_names_are_looked_up_while_every_store_waits() -> None:
+    answers = threading.Event()
+
+    async def work() -> None:
+        all_stores = [StoreCalls(may_wait=True) for _ in range(40)]
+        for calls in all_stores:
+            calls.later(lambda: answers.wait(10))
+        loop = asyncio.get_running_loop()
+        await asyncio.wait_for(loop.getaddrinfo("localhost", 80, type=socket.SOCK_STREAM), 5)
+        answers.set()
+        for calls in all_stores:
+            calls.close()
+
+    asyncio.run(work())
+
+
+# Locks of requests
+
+
+def test_other_tasks_go_on_while_a_lock_waits_for_its_server(
+    locks: RequestLocks, slow: SlowLocks
+) -> None:
+    async def ask() -> set[int]:
+        async with locks.hold("a" * 64):
+            return set(slow.held)
+
+    async def work() -> set[int]:
+        slow.answers.clear()
+        asking = asyncio.create_task(ask())
+        await a_while()
+        assert not asking.done()
+        slow.answers.set()
+        return await asking
+
+    assert len(asyncio.run(work())) == 1
+    locks.close()
+    assert slow.held == set(), "released at the end of the block"
+
+
+def test_a_lock_that_comes_after_its_asker_was_cancelled_is_given_back(
+    locks: RequestLocks, slow: SlowLocks
+) -> None:
+    async def hold() -> None:
+        async with locks.hold("a" * 64):
+            raise AssertionError("nobody waits for it")
+
+    async def work() -> None:
+        slow.answers.clear()
+        holding = asyncio.create_task(hold())
+        await asyncio.sleep(0.01)
+        holding.cancel()
+        await asyncio.gather(holding, return_exceptions=True)
+        slow.answers.set()
+
+    asyncio.run(work())
+    locks._calls.close()
+    assert slow.n_taken == 1 and slow.held == set()
+
+
+# Places of a model
+
+
+def test_a_reply_that_came_does_not_wait_until_its_place_is_left(slow: SlowLocks) -> None:
+    limits = ModelLimits(1, places=Places(slow, "it", 1))
+
+    async def attempt() -> str:
+        async with limits.attempt(0, CircuitBreaker("it")):
+            slow.answers.clear()
+            return "a reply"
+
+    async def work() -> None:
+        assert await asyncio.wait_for(attempt(), 1) == "a reply"
+        assert limits.in_flight == 0 and slow.held, "left here, and not yet on the server"
+        second = asyncio.create_task(attempt())
+        await a_while()
+        assert not second.done()
+        slow.answers.set()
+        assert await asyncio.wait_for(second, 5) == "a reply"
+        slow.answers.set()
+
+    asyncio.run(work())
+    assert limits._places
+    limits._places.calls.close()
+    assert slow.held == set() and slow.n_taken == 2
+
+
+@pytest.mark.parametrize("n_cancelled", [1, 3])
+def test_a_place_that_comes_after_its_asker_was_cancelled_is_given_back(
+    slow: SlowLocks, n_cancelled: int
+) -> None:
+    places = Places(slow, "it", 2)
+    limits = ModelLimits(2, places=places)
+
+    async def attempt() -> str:
+        async with limits.attempt(0, CircuitBreaker("it")):
+            return "served"
+
+    async def work() -> None:
+        slow.answers.clear()
+        asking = [asyncio.create_task(attempt()) for _ in range(n_cancelled)]
+        await a_while()
+        for each in asking:
+            each.cancel()
+        await asyncio.gather(*asking, return_exceptions=True)
+        slow.answers.set()
+        both = asyncio.gather(attempt(), attempt())
+        assert await asyncio.wait_for(both, 5) == ["served", "served"]
+
+    asyncio.run(work())
+    places.calls.close()
+    assert limits.in_flight == 0 and slow.held == set() and sorted(places._left) == [0, 1]
+
+
+# The account of a budget
+
+
+class SlowAccount:
+    """An account of two runs whose server answers when it is told to; this run may spend `rest`."""
+
+    def __init__(self, rest: float) -> None:
+        self.calls, self.answers = StoreCalls(may_wait=True), threading.Event()
+        self.answers.set()
+        self.rest, self.granted = rest, 0.0
+        self.spent_before_usd, self.others_usd, self.others_at_work = 0.0, 0.0, False
+
+    def grant(self, spent: float, reserved: float, needed: float, limit: float) -> float:
+        assert self.answers.wait(10)
+        self.granted = needed if needed <= self.rest else spent + reserved
+        return self.granted
+
+    def settle(self, spent: float) -> None:
+        assert self.answers.wait(10)
+        self.granted = spent
+
+
+@pytest.fixture
+def account() -> Iterator[SlowAccount]:
+    made = SlowAccount(10.0)
+    yield made
+    made.answers.set()
+    made.calls.close()
+
+
+def budget_of(account: SlowAccount) -> Budget:
+    budget = Budget(10.0, 0.0, cast(Account, account))
+    for _ in range(30):
+        budget.billed("it", 1.0, 1.0)
+    return budget
+
+
+def test_calls_that_ask_a_slow_account_together_are_granted_no_more_than_there_is(
+    account: SlowAccount,
+) -> None:
+    budget = budget_of(account)
+
+    async def work() -> int:
+        account.answers.clear()
+        asking = [asyncio.create_task(budget.reserve("it", 4.0)) for _ in range(4)]
+        await a_while()
+        assert not any(each.done() for each in asking)
+        account.answers.set()
+        await a_while(20)
+        n_granted = sum(each.done() for each in asking)
+        assert account.granted >= budget._reserved
+        for _ in range(4):
+            budget.settle("it", 4.0, 1.0)
+            await a_while()
+        await asyncio.wait_for(asyncio.gather(*asking), 5)
+        return n_granted
+
+    assert asyncio.run(work()) == 2
+    assert budget.spent_usd == 4
+
+
+@pytest.mark.parametrize("cost", [0.0, 4.0, 8.0])
+def test_what_is_settled_while_an_account_is_asked_counts_in_its_reply(
+    account: SlowAccount, cost: float
+) -> None:
+    budget = budget_of(account)
+
+    async def work() -> bool:
+        await budget.reserve("it", 8.0)
+        account.answers.clear()
+        second = asyncio.create_task(budget.reserve("it", 4.0))
+        await a_while()
+        budget.settle("it", 8.0, cost)
+        account.answers.set()
+        try:
+            await asyncio.wait_for(second, 5)
+        except BudgetReached:
+            return False
+        assert account.granted >= budget._needed(lambda: 0.0)
+        return True
+
+    assert asyncio.run(work()) == (cost <= 6)
+
+
+def test_a_cancelled_asker_leaves_an_account_that_has_what_its_run_may_spend(
+    account: SlowAccount,
+) -> None:
+    budget = budget_of(account)
+
+    async def work() -> None:
+        account.answers.clear()
+        asking = asyncio.create_task(budget.reserve("it", 9.0))
+        await a_while()
+        asking.cancel()
+        await asyncio.gather(asking, return_exceptions=True)
+        account.answers.set()
+        await budget.reserve("it", 3.0)
+
+    asyncio.run(work())
+    assert account.granted >= budget._granted >= 3.0

@@ -178,10 +178,15 @@ def _require_askable(wanted: Wanted, items: Sequence[Item]) -> None:
 
 
 def _require_free(warehouse: Warehouse, name: str, edition: Edition) -> None:
-    """Raise ReleaseError if `name` is that of releases of something else."""
+    """Raise ReleaseError if `name` is that of releases of something else, or the id of a release."""
+    releases = warehouse.read("release/all").to_pylist()
+    if any(row["release_id"] == name for row in releases):
+        raise ReleaseError(
+            f"{name} is the id of a release and cannot name another one: give another name (--name)."
+        )
     others = [
         row
-        for row in warehouse.read("release/all").to_pylist()
+        for row in releases
         if row["name"] == name and edition_of(row).columns != edition.columns
     ]
     if name in NAMES or others:

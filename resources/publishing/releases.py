@@ -45,13 +45,15 @@ def cards_of(warehouse: Warehouse, release_ids: Sequence[str]) -> list[dict[str,
 def release_meant(warehouse: Warehouse, said: str) -> str:
     """The id of the release that is meant by an id, a name (its release in force), or how an id begins.
 
-    Raises ReleaseError where there is none, or several begin so.
+    An exact id comes first: no name of another release may stand for it. Raises ReleaseError where there is none, or several begin so.
     """
     cards = warehouse.read("release/all").to_pylist()
     known = [card["release_id"] for card in cards]
     current = {card["name"]: card["release_id"] for card in cards if card["in_force"]}
-    if said in known or said in current:
-        return current.get(said, said)
+    if said in known:
+        return said
+    if said in current:
+        return current[said]
     begun = [release_id for release_id in known if said and release_id.startswith(said)]
     if len(begun) > 1:
         raise ReleaseError(f"{said} is the beginning of several releases: {', '.join(begun)}.")

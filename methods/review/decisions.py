@@ -8,12 +8,12 @@ make them (`review/`).
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, NotRequired, TypedDict, get_args
 
-from methods.ids import content_id
+from methods.ids import canonical_json, content_id
 from methods.json_text import from_json
 from methods.prompts.messages import IMAGE_NAME
 from methods.review.faults import EditFault, Path
@@ -30,6 +30,11 @@ POLICY_PREFIX = "policy:"
 MOST_SECONDS = 31_536_000
 """A year: more than any decision takes, and few enough to be added up."""
 
+MOST_BYTES = 4_000_000
+"""Of what a person wrote in one decision, as JSON; a dialogue of 27 turns has about 100 kB."""
+
+_UNSEEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""Control characters but tabs and line ends, and those that change the direction of what follows."""
 _IMAGE_REFERENCE = re.compile(IMAGE_NAME, re.IGNORECASE)
 
 
@@ -128,6 +133,7 @@ def check_decision(record: Mapping[str, Any], item: QueueItem) -> Decision:
         )
     reason, note = _text(record, "reason"), _text(record, "note")
     edits: Any = record.get("edits")
+    check_texts(edits, reason, note, item["content"])
     if verdict == "reject":
         _check_reason(reason, note)
     if verdict == "edit":
@@ -149,6 +155,44 @@ def check_decision(record: Mapping[str, Any], item: QueueItem) -> Decision:
         seconds=_seconds(record.get("seconds")),
         decided_at=_time(record.get("decided_at")),
     )
+
+
+def check_texts(
+    edits: Any, reason: str | None, note: str | None, content: Mapping[str, Any]
+) -> None:
+    """Check the length and the characters of what a person wrote in a decision.
+
+    Args:
+        edits: The changed content as JSON, None for none.
+        reason: The reason of the decision.
+        note: The note of the decision.
+        content: What was decided on; characters that it has may stay.
+
+    Raises:
+        EditFault: A text of the edits has a control character that the content lacks.
+        ValueError: The texts are longer than MOST_BYTES, or the reason or note has such a character.
+    """
+    n_bytes = len(canonical_json([edits, reason, note]).encode())
+    if n_bytes > MOST_BYTES:
+        raise ValueError(
+            f"the texts of the decision have {n_bytes:,} bytes and may have {MOST_BYTES:,}: "
+            "shorten them."
+        )
+    before = {char for _, text in _texts_in(content, ()) for char in _UNSEEN.findall(text)}
+    for path, text in _texts_in(edits, ()):
+        if added := _unseen(text, before):
+            raise EditFault(
+                "{name} is an invisible control character: remove it.", path, name=added
+            )
+    for name, text in (("reason", reason), ("note", note)):
+        if text and (added := _unseen(text, before)):
+            raise ValueError(f"{name}: {added} is an invisible control character: remove it.")
+
+
+def _unseen(text: str, allowed: Collection[str]) -> str | None:
+    """The first character that acts without being seen, by its number; None without one."""
+    added = (char for char in _UNSEEN.findall(text) if char not in allowed)
+    return next((f"U+{ord(char):04X}" for char in added), None)
 
 
 def _reviewer(name: object) -> str:

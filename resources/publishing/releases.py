@@ -45,7 +45,8 @@ def cards_of(warehouse: Warehouse, release_ids: Sequence[str]) -> list[dict[str,
 def release_meant(warehouse: Warehouse, said: str) -> str:
     """The id of the release that is meant by an id, a name (its release in force), or how an id begins.
 
-    An exact id comes first: no name of another release may stand for it. Raises ReleaseError where there is none, or several begin so.
+    An exact id comes first: no name of another release may stand for it. Raises ReleaseError where
+    there is none, or several begin so.
     """
     cards = warehouse.read("release/all").to_pylist()
     known = [card["release_id"] for card in cards]

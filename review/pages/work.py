@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from methods.json_text import from_json
-from methods.review.decisions import StaleDecision, check_decision
+from methods.review.decisions import MOST_BYTES, StaleDecision, check_decision
 from methods.review.faults import EditFault
 from resources.review.accounts import Account
 from resources.review.clock import stored_time
@@ -21,9 +21,6 @@ from resources.review.store import ReviewStore
 from review.pages.frame import say
 from review.pages.queue import next_address
 from review.security import current_account, require
-
-MAX_BODY = 4_000_000
-"""The most bytes of a request; a dialogue of 27 turns has about 100 kB."""
 
 Json = dict[str, Any]
 
@@ -127,7 +124,7 @@ async def _body(request: Request) -> Json:
     received = bytearray()
     async for part in request.stream():
         received += part
-        if len(received) > MAX_BODY:
+        if len(received) > MOST_BYTES:
             raise HTTPException(413, "The request is too long.")
     try:
         body = from_json(bytes(received))

@@ -238,6 +238,13 @@ class TestCheckDecision:
                 "turns 1 answer: <ImageHere> stands for an image",
             ),
             (edit(), "nothing is changed"),
+            (
+                edit(turns=[TURN | {"answer": "\x1b[31mRed."}]),
+                "edits, turns 1 answer: U\\+001B is an invisible control character: remove it",
+            ),
+            (edit(turns=[TURN | {"answer": "a \u202e b"}]), "turns 1 answer: U\\+202E is"),
+            (record(note="a\0b"), "note: U\\+0000 is an invisible control character"),
+            (edit(turns=[TURN | {"answer": "x" * 4_000_000}]), "bytes and may have 4,000,000"),
         ],
     )
     def test_an_invalid_record_is_refused_with_one_sentence(self, wrong, says):
@@ -252,6 +259,13 @@ class TestCheckDecision:
         other = record(verdict="reject", reason="other", note="The page was vandalized.")
         assert check_decision(other, item()).note == "The page was vandalized."
         assert check_decision(record(verdict="skip"), item()).verdict == "skip"
+
+    def test_an_edit_keeps_control_characters_that_the_content_has(self):
+        content = {**DIALOGUE, "turns": [TURN | {"answer": "a \u202e b"}]}
+        changed = {**DIALOGUE, "turns": [TURN | {"answer": "a \u202e c"}]}
+        shown = item(content)
+        record_ = record(verdict="edit", edits=changed, content_hash=shown["content_hash"])
+        assert check_decision(record_, shown).edits == changed
 
     def test_a_record_about_another_content_is_stale(self):
         with pytest.raises(StaleDecision, match="export it again"):

@@ -9,7 +9,8 @@ def test_an_exact_id_is_that_release_whatever_other_releases_are_named(
     empty_warehouse: Warehouse,
 ) -> None:
     names = {"mmdu-1": "mmdu", "mmdu-1-2": "mmdu-1"}
-    cards = [{"release_id": release_id, "name": name} for release_id, name in names.items()]
+    same = {"kind": "benchmark", "origin": "built", "review_policy": "none"}
+    cards = [{**same, "release_id": release_id, "name": name} for release_id, name in names.items()]
     current = [{"name": name, "release_id": release_id} for release_id, name in names.items()]
     put(empty_warehouse, {"release.releases": cards, "release.current": current})
     meant = {said: release_meant(empty_warehouse, said) for said in ("mmdu", "mmdu-1", "mmdu-1-")}

@@ -11,15 +11,18 @@ import shlex
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, ValidationInfo
 
 from methods.errors import UserError
-from methods.ids import content_id
+from methods.ids import ID_LENGTH, canonical_json, content_id
 from methods.json_text import from_json
-from methods.review import KINDS, Decision, QueueItem, source_hash_of
+from methods.review import KINDS, Decision, QueueItem, by_item, source_hash_of
+from methods.review.decisions import MOST_SECONDS, check_texts, moment
+from methods.review.process import review_state
 from methods.review.ratings import effort_rows
 from methods.spreadsheet_cells import marked_rows, unmarked_rows
 from methods.validation import first_fault
@@ -28,6 +31,7 @@ from resources.review.accounts import ROLES, Accounts
 from resources.review.credentials import folded_name
 from resources.review.gold import NewGold, gold_id_of
 from resources.review.loading import Ended
+from resources.review.revocations import MAX_REASON
 from resources.review.store import ReviewStore
 from review.item_texts import item_texts
 
@@ -38,25 +42,34 @@ class DumpError(UserError):
     """A file cannot be read back; the message says why in one sentence."""
 
 
+def _plausible(time: str, info: ValidationInfo) -> str:
+    """The time, which the context `now` must allow."""
+    moment(time, info.context["now"])
+    return time
+
+
+_Time = Annotated[str, AfterValidator(_plausible)]
+
+
 class _Decision(BaseModel):
     """A decision as it is stored, and its end, if it was taken back. `edits` is JSON."""
 
     model_config = ConfigDict(extra="forbid")
     event_id: int
     item_id: str = Field(min_length=1)
-    content_hash: str = Field(min_length=1)
+    content_hash: str = Field(pattern=rf"^[0-9a-f]{{{ID_LENGTH}}}$")
     round: int = Field(ge=1, le=2)
     reviewer: str = Field(min_length=1)
     verdict: Literal["accept", "edit", "reject", "skip"]
     edits: str | None
     reason: str | None
     note: str | None
-    seconds: float | None = Field(ge=0)
-    decided_at: str = Field(min_length=1)
+    seconds: float | None = Field(ge=0, le=MOST_SECONDS, allow_inf_nan=False)
+    decided_at: _Time
     source_hash: str | None
     ended_by: str | None
-    ended_for: str | None
-    ended_at: str | None
+    ended_for: str | None = Field(max_length=MAX_REASON)
+    ended_at: _Time | None
 
 
 class _Comment(BaseModel):
@@ -68,7 +81,7 @@ class _Comment(BaseModel):
     author: str = Field(min_length=1)
     addressee: str | None
     text: str = Field(min_length=1, max_length=4000)
-    written_at: str = Field(min_length=1)
+    written_at: _Time
 
 
 class _Expected(BaseModel):
@@ -87,7 +100,7 @@ class _Gold(BaseModel):
     of_item: str = Field(min_length=1)
     expected: str
     made_by: str = Field(min_length=1)
-    made_at: str = Field(min_length=1)
+    made_at: _Time
 
 
 COLUMNS: dict[str, tuple[str, ...]] = {
@@ -265,11 +278,13 @@ def load(path: Path, store: ReviewStore, accounts: Accounts) -> Loaded:
     items are there. Of the others all are stored, or none. Raises DumpError, with the table and the row
     at fault.
     """
+    now = store.time()
     contents: dict[str, dict[str, Any]] = {}
-    ended, commented = store.revocations(), {_said(vars(each)) for each in store.comments()}
+    commented = {_said(vars(each)) for each in store.comments()}
+    stored = {each.source_hash: each for each in store.decisions(revoked=True)}
     names = _Names(accounts)
-    decided = _rows(path, "decisions", _Decision)
-    gold = _gold(path, store, names)
+    decided = _rows(path, "decisions", _Decision, now)
+    gold = _gold(path, store, names, now)
     copies = {new.item["item_id"]: new.item for new in gold}
     known = {
         item_id: copies.get(item_id) or store.item(item_id)
@@ -277,55 +292,96 @@ def load(path: Path, store: ReviewStore, accounts: Accounts) -> Loaded:
     }
     # Files of earlier versions have no gold items, and their ids tell.
     golden = {gold_id_of(item) for item in known.values() if item is not None}
-    golden |= {row.item_id for row in _rows(path, "gold", _Gold)}
+    golden |= {row.item_id for row in _rows(path, "gold", _Gold, now)}
     without_item = of_other_gold = 0
     read: list[tuple[Decision, Ended | None]] = []
+    new: list[Decision] = []
     for number, row in enumerate(decided, start=1):
-        item = known[row.item_id]
+        place, item = f"{path}, decisions, row {number}", known[row.item_id]
         if item is None:
             of_other_gold += row.item_id in golden
             without_item += row.item_id not in golden
             continue
-        decision = _decision(f"{path}, decisions, row {number}", row, item, contents)
-        event_id = store.event_of(decision)
-        # Names are asked for what is new alone: a person may have been given another one since.
-        if event_id is None:
-            role = "annotator" if row.round == 1 else "expert"
-            decision = replace(decision, reviewer=names.known(row.reviewer, role))
+        decision = _decision(place, row, item, contents, now)
         end = None
-        if row.ended_at is not None and event_id not in ended:
-            role = "annotator" if row.ended_by == row.reviewer else "admin"
-            end = names.known(row.ended_by, role), row.ended_for, row.ended_at
+        # Names are asked for what is new alone: a person may have been given another one since.
+        if store.event_of(decision) is None:
+            role = ROLES[0] if row.round == 1 else "expert"
+            decision = replace(decision, reviewer=names.known(row.reviewer, role))
+            if row.ended_at is not None:
+                role = ROLES[0] if row.ended_by == row.reviewer else "admin"
+                end = names.known(row.ended_by, role), row.ended_for, row.ended_at
+            source = decision.source_hash or source_hash_of(decision)
+            same = stored.setdefault(source, decision)
+            if _outcome(same) != _outcome(decision):
+                raise DumpError(f"{place}: source_hash is that of another decision: correct it.")
+            if same is decision and end is None:
+                new.append(decision)
         read.append((decision, end))
     written = [
         {**row.model_dump(), "author": names.known(row.author)}
         | {"addressee": names.known(row.addressee) if row.addressee else None}
         if _said(row.model_dump()) not in commented
         else row.model_dump()
-        for row in _rows(path, "comments", _Comment)
+        for row in _rows(path, "comments", _Comment, now)
     ]
     names.require_all(path)
+    _require_others_in_round_2(path, store, new, known)
     return Loaded(*store.load(read, written, gold), without_item, of_other_gold)
 
 
+def _outcome(decision: Decision) -> str:
+    """What a decision says on which content, without who made it and when."""
+    on = [decision.item_id, decision.content_hash, decision.round]
+    return canonical_json([*on, decision.verdict, decision.edits])
+
+
+def _require_others_in_round_2(
+    path: Path,
+    store: ReviewStore,
+    new: list[Decision],
+    known: dict[str, QueueItem | None],
+) -> None:
+    """Raise DumpError if somebody would have decided both rounds of an item."""
+    rules, before = store.rules(), by_item(store.decisions({each.item_id for each in new}))
+    for item_id, added in by_item(new).items():
+        item = known[item_id]
+        if item is None:
+            continue
+        state = review_state(item, [*before[item_id], *added], rules.of(item["kind"]))
+        first, second = (
+            {each.reviewer for each in state.counted if each.round == round} for round in (1, 2)
+        )
+        if both := sorted(first & second & {each.reviewer for each in added}):
+            raise DumpError(
+                f"{path}: {both[0]} would have decided item {item_id} in both rounds, and somebody "
+                "else must decide round 2: take that decision out of the file."
+            )
+
+
 class _Names:
-    """The names in a file as the accounts spell them, and those without an account."""
+    """The names in a file as the accounts spell them, those without an account, and the accounts
+    without the role."""
 
     def __init__(self, accounts: Accounts):
         self._accounts = accounts
         self._missing: dict[str, tuple[str, str]] = {}
+        self._lower: dict[str, tuple[str, str]] = {}
 
     def known(self, said: str, role: str = ROLES[0]) -> str:
         """The name of the account, or `said` where there is none; `role` is what the person did."""
         account = self._accounts.get(said)
         if account is not None:
+            if not account.may(role):
+                before = self._lower.get(account.name, (account.role, role))[1]
+                self._lower[account.name] = account.role, max(before, role, key=ROLES.index)
             return account.name
         name, before = self._missing.get(folded_name(said), (said, role))
         self._missing[folded_name(said)] = name, max(before, role, key=ROLES.index)
         return said
 
     def require_all(self, path: Path) -> None:
-        """Raise DumpError, with all names at once, where some have no account."""
+        """Raise DumpError, with all names at once, where some have no account or too low a role."""
         if self._missing:
             people = ", ".join(repr(name) for name, _ in self._missing.values())
             adding = " && ".join(
@@ -336,12 +392,24 @@ class _Names:
                 f"{path}: There is no account {people}, and decisions and comments need one: run "
                 f"{adding} and load the file again."
             )
+        if self._lower:
+            people = ", ".join(
+                f"{name!r} is {role} here and did what only {needed} may do"
+                for name, (role, needed) in self._lower.items()
+            )
+            changing = " && ".join(
+                f"vlm-loom review account role {shlex.quote(name)} {needed}"
+                for name, (_, needed) in self._lower.items()
+            )
+            raise DumpError(
+                f"{path}: {people}. If the file is right, run {changing} and load the file again."
+            )
 
 
-def _gold(path: Path, store: ReviewStore, names: _Names) -> list[NewGold]:
+def _gold(path: Path, store: ReviewStore, names: _Names, now: datetime) -> list[NewGold]:
     """The gold items of the file that this store lacks, of items that it has with the same content."""
     new = []
-    for number, row in enumerate(_rows(path, "gold", _Gold), start=1):
+    for number, row in enumerate(_rows(path, "gold", _Gold, now), start=1):
         item = store.item(row.of_item)
         if store.item(row.item_id) is not None or item is None or gold_id_of(item) != row.item_id:
             continue
@@ -367,7 +435,7 @@ def _said(comment: Row) -> tuple[str, str, str]:
     return comment["item_id"], comment["text"], comment["written_at"]
 
 
-def _rows(path: Path, table: str, model: type[BaseModel]) -> list[Any]:
+def _rows(path: Path, table: str, model: type[BaseModel], now: datetime) -> list[Any]:
     """The rows of a table of the file. Raises DumpError."""
     try:
         with open_file(path) as file, zipfile.ZipFile(file) as archive:
@@ -387,10 +455,12 @@ def _rows(path: Path, table: str, model: type[BaseModel]) -> list[Any]:
     read = []
     for number, row in enumerate(rows, start=1):
         try:
-            read.append(model.model_validate(row))
+            read.append(model.model_validate(row, context={"now": now}))
         except ValidationError as error:
             where, fault = first_fault(error, model)
-            raise DumpError(f"{path}, {table}, row {number}: {where}: {fault}.") from None
+            raise DumpError(
+                f"{path}, {table}, row {number}: {where}: {fault.rstrip('.')}."
+            ) from None
     return read
 
 
@@ -399,6 +469,7 @@ def _decision(
     row: _Decision,
     item: QueueItem,
     contents: dict[str, dict[str, Any]],
+    now: datetime,
 ) -> Decision:
     """The decision of a row, whose edits are such a content as the item has. Raises DumpError."""
     kind, edits = KINDS[item["kind"]], None
@@ -407,10 +478,14 @@ def _decision(
             raise ValueError("edits are given with the verdict edit, and with no other")
         if (row.ended_at is None) != (row.ended_by is None):
             raise ValueError("ended_at and ended_by belong together")
+        if row.ended_at is not None and moment(row.ended_at, now) < moment(row.decided_at, now):
+            raise ValueError("ended_at is before decided_at")
         if row.verdict == "reject" and row.reason is None:
             raise ValueError("reject needs a reason")
-        if row.edits is not None:
-            edits = from_json(row.edits)
+        edits = None if row.edits is None else from_json(row.edits)
+        on = contents.get(row.content_hash, item["content"])
+        check_texts(edits, row.reason, row.note, on)
+        if edits is not None:
             contents.setdefault(item["content_hash"], item["content"])
             if row.content_hash in contents:
                 kind.check(edits, contents[row.content_hash])

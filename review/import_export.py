@@ -23,6 +23,7 @@ from methods.review import (
     check_decision,
     source_hash_of,
 )
+from methods.review.decisions import moment
 from methods.review.process import ReviewState, review_state
 from resources.review.store import ReviewStore
 from review.item_texts import item_texts, with_changed_texts
@@ -108,7 +109,7 @@ def _import_records(
     round: int,
 ) -> ImportResult:
     decided, rules = by_item(store.decisions()), store.rules()
-    now = datetime.now(UTC).isoformat(timespec="seconds")
+    now = datetime.now(UTC)
     valid: list[tuple[int, str, Decision]] = []
     problems: list[tuple[int, str]] = []
     left_open = known = 0
@@ -183,15 +184,16 @@ def _check_record(values: dict[str, Any], item: QueueItem, round: int) -> None:
 
 
 def _decision(
-    values: dict[str, Any], item: QueueItem, reviewer: str, round: int, now: str
+    values: dict[str, Any], item: QueueItem, reviewer: str, round: int, now: datetime
 ) -> Decision:
     stated = values | {"reviewer": reviewer, "round": round}
-    stated["decided_at"] = values.get("decided_at") or now
+    stated["decided_at"] = values.get("decided_at") or now.isoformat(timespec="seconds")
     if "changes" in values and values.get("content_hash") == item["content_hash"]:
         stated["edits"] = _edits(values["changes"], item)
         if values.get("verdict") == "edit" and stated["edits"] is None:
             raise ValueError("the verdict is edit and no text was changed: it would be accept.")
     decision = check_decision(stated, item)
+    moment(decision.decided_at, now)
     # The source hash leaves out the time of the import, so that a second import adds nothing.
     return replace(
         decision,

@@ -10,7 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, NotRequired, TypedDict, get_args
 
 from methods.ids import canonical_json, content_id
@@ -33,6 +33,12 @@ MOST_SECONDS = 31_536_000
 MOST_BYTES = 4_000_000
 """Of what a person wrote in one decision, as JSON; a dialogue of 27 turns has about 100 kB."""
 
+EARLIEST = datetime(2020, 1, 1, tzinfo=UTC)
+"""No decision is older: a clock that says so is wrong."""
+AHEAD = timedelta(days=1)
+"""How far the clock of another machine may be ahead."""
+
+_TIME = re.compile(r"[0-9][0-9TWZ:.,+ -]{7,40}")
 _UNSEEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """Control characters but tabs and line ends, and those that change the direction of what follows."""
 _IMAGE_REFERENCE = re.compile(IMAGE_NAME, re.IGNORECASE)
@@ -193,6 +199,23 @@ def _unseen(text: str, allowed: Collection[str]) -> str | None:
     """The first character that acts without being seen, by its number; None without one."""
     added = (char for char in _UNSEEN.findall(text) if char not in allowed)
     return next((f"U+{ord(char):04X}" for char in added), None)
+
+
+def moment(time: str, now: datetime) -> datetime:
+    """The moment of a time in ISO 8601, which is in UTC where it has no offset.
+
+    Raises ValueError for another text, and for a time before EARLIEST or more than AHEAD after `now`.
+    """
+    try:
+        parsed = datetime.fromisoformat(time) if _TIME.fullmatch(time) else None
+    except ValueError:
+        parsed = None
+    if parsed is None:
+        raise ValueError(f"{time[:80]!r} is not a time in ISO 8601.")
+    at = parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
+    if not EARLIEST <= at <= now + AHEAD:
+        raise ValueError(f"{time} is before {EARLIEST.year} or in the future.")
+    return at
 
 
 def _reviewer(name: object) -> str:

@@ -23,7 +23,6 @@ ON CONFLICT (source_hash) DO NOTHING RETURNING event_id
 """,
     "event_id",
 )
-_KNOWN = text("SELECT event_id FROM events WHERE source_hash = :source_hash")
 _SAME = text("""
 SELECT event_id FROM events
 WHERE
@@ -44,11 +43,6 @@ _OF_ITEMS = {
 def append(connection: Connection, decision: Decision) -> int | None:
     """Append a decision; returns its event id, None when its source hash is stored already."""
     return connection.execute(_APPEND, _values(decision)).scalar()
-
-
-def known(connection: Connection, decision: Decision) -> int | None:
-    """The event id of a decision that is stored already, None for a new one."""
-    return connection.execute(_KNOWN, {"source_hash": source_of(decision)}).scalar()
 
 
 def same(connection: Connection, decision: Decision) -> int | None:

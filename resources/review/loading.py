@@ -17,7 +17,7 @@ Ended = tuple[str, str | None, str]
 """Who ended a decision, the reason if there is one, and when."""
 _REVOKE = text("""
 INSERT INTO revocations (event_id, person, reason, revoked_at)
-VALUES (:event_id, :person, :reason, :revoked_at) ON CONFLICT DO NOTHING
+VALUES (:event_id, :person, :reason, :revoked_at)
 """)
 _COMMENT = text("""
 INSERT INTO comments (item_id, author, addressee, text, written_at)
@@ -45,16 +45,15 @@ def load(
     for new in golden:
         gold.insert(connection, new)
     for decision, ended in decided:
-        event_id, added = events.same(connection, decision), False
-        if event_id is None:
+        event_id = None
+        if events.same(connection, decision) is None:
             event_id = events.append(connection, decision)
-            added = event_id is not None
-        if event_id is None:
-            event_id = events.known(connection, decision)
-        if ended is not None:
+        added = event_id is not None
+        # A decision that is there already is left as it is, and does not end.
+        if added and ended is not None:
             person, reason, revoked_at = ended
             end = {"person": person, "reason": reason, "revoked_at": revoked_at}
-            added |= bool(connection.execute(_REVOKE, end | {"event_id": event_id}).rowcount)
+            connection.execute(_REVOKE, end | {"event_id": event_id})
         if added:
             changed.add(decision.item_id)
         n_decisions += added

@@ -252,9 +252,25 @@ def test_no_cell_of_a_spreadsheet_is_a_formula(worked: ReviewStore) -> None:
         ("decisions", {"round": 3}, "decisions, row 1: round: "),
         ("decisions", {"edits": None}, "edits are given with the verdict edit"),
         ("decisions", {"edits": '{"rewrite": 5}'}, "row 1: edits: give the whole content"),
-        ("decisions", {"content_hash": "old", "edits": '{"a": 5}'}, "keys of another kind"),
+        ("decisions", {"content_hash": "0" * 20, "edits": '{"a": 5}'}, "keys of another kind"),
         ("decisions", {"ended_by": None}, "belong together"),
         ("decisions", {"more": 1}, "decisions, row 1: more: "),
+        ("decisions", {"content_hash": "zzz"}, "decisions, row 1: content_hash: "),
+        ("decisions", {"seconds": "nan"}, "decisions, row 1: seconds: "),
+        ("decisions", {"seconds": 1e308}, "decisions, row 1: seconds: "),
+        ("decisions", {"decided_at": "yesterday"}, "'yesterday' is not a time in ISO 8601"),
+        ("decisions", {"decided_at": "2999-01-01"}, "is before 2020 or in the future"),
+        ("decisions", {"decided_at": "1970-01-01"}, "is before 2020 or in the future"),
+        ("decisions", {"ended_at": "2026-01-01"}, "row 1: ended_at is before decided_at"),
+        (
+            "decisions",
+            {"ended_by": "bob"},
+            "'bob' is annotator here and did what only admin may do",
+        ),
+        ("decisions", {"round": 2}, "review account role ann expert and load the file again"),
+        ("decisions", {"note": "\x1b[31m"}, "U+001B is an invisible control character"),
+        ("decisions", {"note": "x" * 4_000_000}, "bytes and may have 4,000,000"),
+        ("comments", {"written_at": "soon"}, "'soon' is not a time in ISO 8601"),
         ("comments", {"text": ""}, "comments, row 1: text: "),
         ("comments", {"addressee": "mallory"}, "There is no account 'mallory'"),
     ],
@@ -267,7 +283,8 @@ def test_what_does_not_fit_is_said_and_nothing_is_stored(
         name: [{column: row[column] for column in COLUMNS[name]} for row in rows]
         for name, rows in tables(worked).items()
     }
-    made["decisions"][0] |= {"ended_at": "2026-01-01", "ended_by": "ada"}
+    ended_at = made["decisions"][0]["decided_at"]
+    made["decisions"][0] |= {"ended_at": ended_at, "ended_by": "ada"}
     made[table][0] |= change
     file = tmp_path / "review.zip"
     with zipfile.ZipFile(file, "w") as archive:
@@ -279,6 +296,57 @@ def test_what_does_not_fit_is_said_and_nothing_is_stored(
 
     assert fault in str(caught.value)
     assert (store.decisions(revoked=True), store.comments()) == ([], [])
+
+
+def written(path: Path, decisions: list[dict[str, Any]]) -> Path:
+    """A file with these decisions."""
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("decisions.jsonl", "\n".join(map(json.dumps, decisions)))
+        archive.writestr("comments.jsonl", "")
+    return path
+
+
+def decisions_of(store: ReviewStore, item_id: str) -> list[dict[str, Any]]:
+    return [
+        {name: row[name] for name in COLUMNS["decisions"]}
+        for row in tables(store)["decisions"]
+        if row["item_id"] == item_id
+    ]
+
+
+def test_nobody_decides_both_rounds_of_an_item(worked: ReviewStore, tmp_path: Path) -> None:
+    (first,) = [row for row in decisions_of(worked, "item-2") if row["verdict"] == "accept"]
+    again = {**first, "round": 2, "source_hash": "0" * 20}
+    store, accounts = home(tmp_path / "other")
+    accounts.set_role("bob", "expert")
+    with pytest.raises(DumpError, match="bob would have decided item item-2 in both rounds"):
+        load(written(tmp_path / "both.zip", [first, again]), store, accounts)
+    assert load(written(tmp_path / "first.zip", [first]), store, accounts).decisions == 1
+    with pytest.raises(DumpError, match="somebody else must decide round 2"):
+        load(written(tmp_path / "second.zip", [again]), store, accounts)
+    by_eve = written(tmp_path / "eve.zip", [{**again, "reviewer": "eve"}])
+    assert load(by_eve, store, accounts).decisions == 1
+    assert status(store, "item-2") == "approved"
+
+
+def test_a_decision_that_is_here_does_not_end_by_a_file(
+    worked: ReviewStore, tmp_path: Path
+) -> None:
+    (skip, first) = decisions_of(worked, "item-2")
+    end = {"ended_by": "ada", "ended_for": "x", "ended_at": first["decided_at"]}
+    file = written(tmp_path / "ended.zip", [skip, {**first, **end}])
+    before = status(worked, "item-2")
+    assert load(file, worked, Accounts(worked.path)) == (0, 0, 2, 0, 0)
+    assert status(worked, "item-2") == before
+
+
+def test_a_new_decision_with_the_source_hash_of_another_one_is_refused(
+    worked: ReviewStore, tmp_path: Path
+) -> None:
+    (_, first), (other,) = (decisions_of(worked, f"item-{n}") for n in (2, 1))
+    claimed = {**first, "round": 2, "reviewer": "eve", "source_hash": other["source_hash"]}
+    with pytest.raises(DumpError, match="row 1: source_hash is that of another decision"):
+        load(written(tmp_path / "claimed.zip", [claimed]), worked, Accounts(worked.path))
 
 
 @pytest.mark.parametrize("data", [b"", b"PK", b"nothing", None])

@@ -100,11 +100,10 @@ def summary(card: Card) -> str:
         if card.get("origin", "built") == "built"
         else "imported from published files"
     )
-    edition = " ".join(edition_in_words(card).split())
     return (
-        f"A {kind} ({edition}) of {card['n_items']} items with {card['n_turns']} turns "
-        f"about {card['n_images']} pictures, {made} by vlm-loom. A release is frozen: its id is a hash "
-        "of its items, pictures, reviewers and review policy."
+        f"A {kind} ({code(edition_in_words(card))}) of {card['n_items']} items with "
+        f"{card['n_turns']} turns about {card['n_images']} pictures, {made} by vlm-loom. "
+        "A release is frozen: its id is a hash of its items, pictures, reviewers and review policy."
     )
 
 

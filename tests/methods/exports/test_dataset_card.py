@@ -1,0 +1,17 @@
+"""The page of a dataset, whose texts are partly from outside."""
+
+from methods.exports.dataset_card import summary
+
+
+def test_split_and_language_are_shown_as_they_are_and_act_as_nothing() -> None:
+    card = {
+        **{"benchmark": "mmbench", "kind": "benchmark", "origin": "imported", "settings": "{}"},
+        **{"n_items": 1, "n_turns": 1, "n_images": 0},
+        "split": "<script>alert(1)</script>",
+        "language": "[x](javascript:alert(1))\n`<img src=http://a/x>",
+    }
+    said = summary(card)
+    outside, _, inside = said.partition("`")
+    inside, _, after = inside.partition("`")
+    assert "<script>" in inside and "<img" in inside and "\n" not in inside
+    assert not set("<[`") & set(outside + after)

@@ -44,7 +44,7 @@ class DumpError(UserError):
 
 def _plausible(time: str, info: ValidationInfo) -> str:
     """The time, which the context `now` must allow."""
-    moment(time, info.context["now"])
+    moment(time, (info.context or {})["now"])
     return time
 
 

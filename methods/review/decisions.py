@@ -190,8 +190,8 @@ def check_texts(
             raise EditFault(
                 "{name} is an invisible control character: remove it.", path, name=added
             )
-    for name, text in (("reason", reason), ("note", note)):
-        if text and (added := _unseen(text, before)):
+    for name, written in (("reason", reason), ("note", note)):
+        if written and (added := _unseen(written, before)):
             raise ValueError(f"{name}: {added} is an invisible control character: remove it.")
 
 

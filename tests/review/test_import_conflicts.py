@@ -41,6 +41,14 @@ class TestTwoSources:
         ]
         assert folder.export(2)[0]["content"]["turns"][0]["answer"] == "A lighthouse."
 
+    @pytest.mark.parametrize("time", ["2999-01-01", "1970-01-01T00:00:00Z"])
+    def test_a_decision_of_no_plausible_time_is_at_fault(self, folder, time):
+        result = folder.back([folder.export(1)[0] | {"verdict": "accept", "decided_at": time}])
+        assert (result.added, result.problems) == (
+            0,
+            [f"line 1: {time} is before 2020 or in the future."],
+        )
+
     def test_what_was_decided_in_the_app_already_is_known(self, folder, store):
         line = folder.export(1)[0]
         app = Decision(

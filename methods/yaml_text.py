@@ -1,25 +1,84 @@
-"""YAML that a person or another program wrote."""
+"""YAML that a person or another program wrote, read within bounds."""
 
 from typing import Any
 
 import yaml
 
+MOST_CHARACTERS = 5_000_000
+"""Characters of a text."""
+MOST_REPEATED = 100_000
+"""Values that the aliases of a text repeat: ten lines can repeat 10^10 of them."""
 
-class TooDeep(yaml.YAMLError):
-    """Values stand inside each other more often than the parser can follow."""
+
+class RefusedYaml(yaml.YAMLError):
+    """The text is beyond the bounds or ambiguous; the message is a clause that says where."""
 
 
-def from_yaml(text: str, loader: type[yaml.SafeLoader] = yaml.SafeLoader) -> Any:
-    """The value of a YAML text.
+class _BoundedLoader(yaml.SafeLoader):
+    """Plain values, keys that are unique, and aliases that repeat a bounded number of values."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self._sizes: dict[int, int] = {}
+        """The number of values in each finished node, by the node's id."""
+        self._repeated = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        is_alias = self.check_event(yaml.AliasEvent)
+        node = super().compose_node(parent, index)
+        if is_alias:
+            self._count_repeated(node)
+        elif isinstance(node, yaml.MappingNode):
+            _require_unique_keys(node)
+            pairs = [part for pair in node.value for part in pair]
+            self._sizes[id(node)] = 1 + sum(self._sizes[id(part)] for part in pairs)
+        elif isinstance(node, yaml.SequenceNode):
+            self._sizes[id(node)] = 1 + sum(self._sizes[id(part)] for part in node.value)
+        else:
+            self._sizes[id(node)] = 1
+        return node
+
+    def _count_repeated(self, node: yaml.Node | None) -> None:
+        # A node that is not finished contains the alias.
+        size = self._sizes.get(id(node))
+        if size is None:
+            raise RefusedYaml("an alias (*name) refers to a value that contains it")
+        self._repeated += size
+        if self._repeated > MOST_REPEATED:
+            raise RefusedYaml(
+                f"its aliases (*name) repeat more than {MOST_REPEATED:,} values: write fewer aliases"
+            )
+
+
+def _require_unique_keys(node: yaml.MappingNode) -> None:
+    lines: dict[tuple[str, str], int] = {}
+    for key, _ in node.value:
+        if not isinstance(key, yaml.ScalarNode):
+            continue
+        line = key.start_mark.line + 1
+        if (first := lines.get((key.tag, key.value))) is not None:
+            raise RefusedYaml(
+                f"the key {key.value[:80]} is there twice, in line {first} and in line {line}: keep one"
+            )
+        lines[key.tag, key.value] = line
+
+
+def from_yaml(text: str) -> Any:
+    """The value of a YAML text: plain values only.
 
     Args:
         text: The text of one document.
-        loader: The loader, which makes plain values only.
 
     Raises:
-        yaml.YAMLError: It is no YAML, or too deep.
+        yaml.YAMLError: The text is not YAML, has a key twice, or is too long, too deep or repeats too
+            much by aliases.
     """
+    if len(text) > MOST_CHARACTERS:
+        raise RefusedYaml(f"it has more than {MOST_CHARACTERS:,} characters")
     try:
-        return yaml.load(text, loader)
+        return yaml.load(text, _BoundedLoader)
     except RecursionError:
-        raise TooDeep("lists or keys stand inside each other too often") from None
+        raise RefusedYaml("lists or keys stand inside each other too often") from None
+    except ValueError as error:
+        # Of a date that does not exist, or a number of thousands of digits.
+        raise RefusedYaml(f"a value cannot be read: {error}") from None

@@ -18,6 +18,8 @@ from resources.llm.server_address import OPENAI, ServerAddress, read_address
 
 LONGEST_COMPLETION = 4096
 """Tokens of the longest answer to a request that sets no limit of its own."""
+MOST = 1_000_000_000
+"""Of tokens, requests a minute and bytes, where no smaller number is the limit."""
 _NO_ROUTE = (
     *("accept", "accept-language", "content-type", "user-agent"),
     *("http-referer", "referer", "x-title", "x-openrouter-title"),
@@ -64,15 +66,15 @@ class Price(_Section):
 class ImageTokens(_Section):
     """Tokens that a provider counts for an image, and for each of its tiles of 512 pixels a side."""
 
-    base: int = Field(85, ge=0)
-    tile: int = Field(170, ge=0)
+    base: int = Field(85, ge=0, le=MOST)
+    tile: int = Field(170, ge=0, le=MOST)
 
 
 class TokenLimit(_Section):
     """How an answer's length is limited: the field's name, and the tokens instead of the stage's."""
 
     name: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
-    tokens: int | None = Field(None, ge=1)
+    tokens: int | None = Field(None, ge=1, le=MOST)
 
 
 class Timeouts(_Section):
@@ -121,28 +123,28 @@ class ModelSpec(_Section):
     token_limit: TokenLimit = TokenLimit.model_validate({})
     temperature: Annotated[float, Field(ge=0, allow_inf_nan=False)] | Literal["none"] | None = None
     top_p: float | None = Field(None, gt=0, le=1)
-    seed: int | None = None
+    seed: int | None = Field(None, ge=-(2**63), lt=2**63)
     stop: str | list[str] | None = None
     reasoning: Literal["none", "minimal", "low", "medium", "high", "xhigh"] | None = None
     extra_body: dict[str, Any] = {}
-    context_tokens: int | None = Field(None, ge=1)
-    max_images: int = Field(50, ge=0)
+    context_tokens: int | None = Field(None, ge=1, le=MOST)
+    max_images: int = Field(50, ge=0, le=10_000)
     many_images: Literal["fail", "grid", "sample"] = "fail"
-    max_side: int = Field(1024, ge=64)
+    max_side: int = Field(1024, ge=64, le=100_000)
     detail: Literal["auto", "low", "high"] = "auto"
     image_tokens: ImageTokens | None = None
     structured_output: bool | None = None
     mode: Literal["live", "batch"] = "live"
     price: Price = Price()
-    concurrency: int = Field(16, ge=1)
-    requests_per_minute: int | None = Field(None, ge=1)
-    tokens_per_minute: int | None = Field(None, ge=1)
+    concurrency: int = Field(16, ge=1, le=10_000)
+    requests_per_minute: int | None = Field(None, ge=1, le=MOST)
+    tokens_per_minute: int | None = Field(None, ge=1, le=MOST)
     timeouts: Timeouts = Timeouts.model_validate({})
-    attempts: int = Field(6, ge=1)
+    attempts: int = Field(6, ge=1, le=1_000)
     retry_wait: RetryWait = RetryWait.model_validate({})
     give_up_seconds: float = Field(300.0, gt=0, allow_inf_nan=False)
-    max_request_bytes: int = Field(100_000_000, ge=1)
-    max_reply_bytes: int = Field(16_000_000, ge=1)
+    max_request_bytes: int = Field(100_000_000, ge=1, le=MOST)
+    max_reply_bytes: int = Field(16_000_000, ge=1, le=MOST)
 
     @model_validator(mode="after")
     def _offline_server_takes_no_batches(self) -> "ModelSpec":

@@ -5,6 +5,7 @@ from typing import Any
 
 import yaml
 
+from methods.yaml_text import from_yaml
 from resources.llm.model_spec import RegistryError
 
 
@@ -41,7 +42,7 @@ def with_model(text: str, name: str, entry: dict[str, Any] | None, profile: str 
         RegistryError: The file has a form that this cannot extend, such as an `evaluate` that is an
             alias of another one.
     """
-    old = yaml.safe_load(text)
+    old = from_yaml(text)
     expected = dict(old)
     if entry is not None:
         expected["models"] = {**old["models"], name: entry}
@@ -62,7 +63,7 @@ def with_model(text: str, name: str, entry: dict[str, Any] | None, profile: str 
         extended = text
         for place, addition in sorted(additions, reverse=True):
             extended = extended[:place] + addition + extended[place:]
-        right = yaml.safe_load(extended) == expected
+        right = from_yaml(extended) == expected
     except (LookupError, yaml.YAMLError):
         right = False
     if not right:

@@ -5,9 +5,7 @@ What belongs here: reading and checking the file. The meaning of the rules is in
 """
 
 import json
-from collections.abc import Hashable
 from pathlib import Path
-from typing import Any
 
 import yaml
 from pydantic import ValidationError
@@ -27,31 +25,12 @@ class RulesError(UserError):
     """review.yaml cannot be used; the message says why."""
 
 
-class _Loader(yaml.SafeLoader):
-    """YAML in which a key that is there twice is a fault: the first would be lost without a word."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
-        lines: dict[str, int] = {}
-        for key, _ in node.value:
-            if not isinstance(key, yaml.ScalarNode):
-                continue
-            line = key.start_mark.line + 1
-            if (first := lines.get(key.value)) is not None:
-                raise RulesError(
-                    f"the key {key.value} is there twice, in line {first} and in line {line}: keep one"
-                )
-            lines[key.value] = line
-        return super().construct_mapping(node, deep)
-
-
 def read_rules(path: Path) -> RuleBook:
     """The rules in `path`, or the default ones if there is no such file. Raises RulesError."""
     if not path.exists():
         return RuleBook()
     try:
-        book = from_yaml(read_file(path).decode(), _Loader)
-    except RulesError as error:
-        raise RulesError(f"{path}: {error}.") from None
+        book = from_yaml(read_file(path).decode())
     except yaml.MarkedYAMLError as error:
         line = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
         raise RulesError(f"{path}{line} is not YAML: {error.problem}.") from None

@@ -50,7 +50,7 @@ HANDLED_IN_CODE = {
     "resources.llm.request_body.ImagesRefused": "becomes a Failure",
     "resources.files.bounded.NotRead": "becomes a rejection, or an error that names the file",
     "resources.upkeep.backup.DamagedFile": "becomes a BackupError",
-    "methods.yaml_text.TooDeep": "is a YAMLError, which names the file where it is caught",
+    "methods.yaml_text.RefusedYaml": "is a YAMLError, which names the file where it is caught",
     "resources.llm.request_body.RequestTooLarge": "becomes a Failure",
     "resources.llm.model_calls.BatchPending": "the gateway submits a batch",
     "resources.offline.chat_request.ApiError": "becomes an HTTP answer of the offline server",

@@ -3,7 +3,7 @@
 import pytest
 import yaml
 
-from methods.yaml_text import from_yaml
+from methods.yaml_text import MOST_CHARACTERS, from_yaml
 
 
 @pytest.mark.parametrize("text", ["a: " + "[" * 20_000, "a: " + "{b: " * 20_000, "- " * 20_000])
@@ -15,3 +15,49 @@ def test_what_is_too_deep_is_no_yaml(text: str) -> None:
 def test_tags_of_python_make_nothing() -> None:
     with pytest.raises(yaml.YAMLError):
         from_yaml("a: !!python/object/apply:os.getcwd []")
+
+
+def bomb(levels: int, width: int = 10) -> str:
+    """Each level repeats the one before `width` times."""
+    lines = [f"a0: &a0 [{'x, ' * width}]"]
+    lines += [f"a{n}: &a{n} [{f'*a{n - 1}, ' * width}]" for n in range(1, levels)]
+    return "\n".join(lines)
+
+
+def test_aliases_repeat_a_bounded_number_of_values() -> None:
+    assert len(from_yaml(bomb(3))["a2"]) == 10
+    with pytest.raises(yaml.YAMLError, match="repeat more than 100,000 values"):
+        from_yaml(bomb(10))
+
+
+def test_merged_mappings_count_as_repeated() -> None:
+    fields = ", ".join(f"k{n}: 1" for n in range(1_000))
+    with pytest.raises(yaml.YAMLError, match="repeat more than"):
+        from_yaml(f"a: &a {{{fields}}}\nb: {{<<: [{'*a, ' * 100}]}}")
+
+
+@pytest.mark.parametrize("text", ["a: &a [*a]", "a: &a {b: [*a]}"])
+def test_a_value_that_contains_itself_is_refused(text: str) -> None:
+    with pytest.raises(yaml.YAMLError, match="contains it"):
+        from_yaml(text)
+
+
+@pytest.mark.parametrize("text", ["a: 1\nb: 2\na: 3", "x: {a: 1,\n b: 2,\n a: 1}"])
+def test_a_key_that_is_there_twice_is_refused(text: str) -> None:
+    with pytest.raises(yaml.YAMLError, match="key a is there twice, in line 1 and in line 3"):
+        from_yaml(text)
+
+
+def test_a_key_beside_a_merged_one_is_not_twice() -> None:
+    assert from_yaml("a: &a {x: 1}\nb: {<<: *a, x: 2}\n1: 1\n'1': 2")["b"] == {"x": 2}
+
+
+@pytest.mark.parametrize("text", ["a: 2024-13-45", f"a: {'1' * 5_000}"])
+def test_a_value_that_python_cannot_hold_is_no_yaml(text: str) -> None:
+    with pytest.raises(yaml.YAMLError, match="cannot be read"):
+        from_yaml(text)
+
+
+def test_what_is_too_long_is_not_parsed() -> None:
+    with pytest.raises(yaml.YAMLError, match="characters"):
+        from_yaml("#" * (MOST_CHARACTERS + 1))

@@ -21,16 +21,16 @@ def records_of(tasks: Iterable[Mapping[str, Any]]) -> Iterator[Record]:
     A task that was not exported for review gives a record at fault.
     """
     for task in tasks:
-        annotations = task["annotations"]
+        annotations = task.get("annotations")
         if not isinstance(annotations, list):
             yield Record(
-                f"task {task['id']}", fault="annotations is not a list: export it as 'JSON'."
+                f"task {task.get('id')}", fault="annotations is not a list: export it as 'JSON'."
             )
             continue
         annotations = [each for each in annotations if isinstance(each, dict)]
         done = [annotation for annotation in annotations if not annotation.get("was_cancelled")]
         for annotation in done or annotations:
-            place = f"task {task['id']}, annotation {annotation['id']}"
+            place = f"task {task.get('id')}, annotation {annotation.get('id')}"
             try:
                 yield Record(place, _values(task["data"], annotation))
             except (KeyError, TypeError, AttributeError, IndexError):

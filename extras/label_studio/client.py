@@ -4,6 +4,7 @@ What belongs here: requests, and one sentence for each way they fail. Projects a
 never changed or deleted, so that no annotation is lost.
 """
 
+import asyncio
 from collections.abc import Generator, Iterator, Sequence
 from typing import Any
 
@@ -11,10 +12,15 @@ import httpx2
 
 from methods.errors import UserError
 from methods.json_text import from_json
+from methods.web_address import secrets_cut, without_secrets
 from resources.files.bounded import limit_body
 
 TIMEOUT = 120.0
 """Seconds: the server stores imported pictures in its database before it answers."""
+WHOLE_SECONDS = 300.0
+"""Of a request with its answer: a server that sends a byte now and then passes every other limit."""
+MOST_PAGES = 5_000
+"""Of one list."""
 PAGE, BATCH = 20, 10
 """Tasks a request: each may carry some 2 MB of pictures."""
 MOST_BYTES = 200_000_000
@@ -28,7 +34,7 @@ class LabelStudioError(UserError):
 
 
 class LabelStudio:
-    """The API of the server at `url` with a user's token; a context manager.
+    """The API of the server at `url` with a user's token.
 
     The token is a personal access token or, where the server still accepts them, a legacy one. Every
     method raises LabelStudioError.
@@ -36,34 +42,22 @@ class LabelStudio:
 
     def __init__(self, url: str, token: str) -> None:
         self._url = url
-        try:
-            self._http = httpx2.Client(
-                base_url=url,
-                auth=_Auth(url, token),
-                timeout=TIMEOUT,
-                event_hooks={"response": [_limit_answer]},
-            )
-        except (httpx2.InvalidURL, ValueError) as error:
-            raise LabelStudioError(f"{url!r} is not the address of a server: {error}.") from None
-
-    def __enter__(self) -> "LabelStudio":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._http.close()
+        self._shown = shown_address(url)
+        self._auth = _Auth(url, token, self._shown)
 
     def project(self, name: str) -> int | None:
         """The id of the first project whose description is `name`."""
         for page in self._pages("/api/projects", "results", {"ordering": "id", "page_size": "100"}):
             for project in page:
-                if project["description"] == name:
+                if project.get("description") == name:
                     return int(project["id"])
         return None
 
     def new_project(self, name: str, title: str, config: str) -> int:
         """Add a project whose description is `name`; returns its id."""
         body = {"title": title[:TITLE_LENGTH], "description": name, "label_config": config}
-        return int(self._ask("POST", "/api/projects", json=body)["id"])
+        path = "/api/projects"
+        return int(self._with_id(path, self._ask("POST", path, json=body))["id"])
 
     def add_tasks(self, project: int, tasks: Sequence[dict[str, Any]]) -> None:
         """Add tasks to a project in batches; an interrupted call leaves the batches added so far."""
@@ -86,38 +80,89 @@ class LabelStudio:
     def _pages(
         self, path: str, key: str, parameters: dict[str, str]
     ) -> Iterator[list[dict[str, Any]]]:
-        size, number = int(parameters["page_size"]), 1
-        while True:
-            page = self._ask("GET", path, params=parameters | {"page": str(number)})[key]
+        size = int(parameters["page_size"])
+        seen: set[int] = set()
+        for number in range(1, MOST_PAGES + 1):
+            answer = self._ask("GET", path, params=parameters | {"page": str(number)})
+            page = answer.get(key) if isinstance(answer, dict) else None
+            if not isinstance(page, list):
+                raise self._unexpected(path, f"a list {key!r}")
+            ids = {self._with_id(path, each)["id"] for each in page}
+            if ids and ids <= seen:
+                raise LabelStudioError(
+                    f"{self._shown} answered {path} with the same page again: is it a Label Studio "
+                    "server?"
+                )
             yield page
             if len(page) < size:
                 return
-            number += 1
+            seen |= ids
+        raise LabelStudioError(
+            f"{self._shown} has more than {MOST_PAGES:,} pages of {path}: is it a Label Studio server?"
+        )
+
+    def _with_id(self, path: str, entry: Any) -> dict[str, Any]:
+        if not isinstance(entry, dict) or type(entry.get("id")) is not int or entry["id"] < 1:
+            raise self._unexpected(path, "a positive whole number 'id'")
+        return entry
+
+    def _unexpected(self, path: str, missing: str) -> LabelStudioError:
+        return LabelStudioError(
+            f"{self._shown} answered {path} without {missing}: is it a Label Studio server?"
+        )
 
     def _ask(self, method: str, path: str, **what: Any) -> Any:
         try:
-            response = self._http.request(method, path.lstrip("/"), **what)
+            response = asyncio.run(self._response(method, path.lstrip("/"), what))
+        except TimeoutError:
+            raise LabelStudioError(
+                f"{self._shown} did not complete its answer to {path} within {WHOLE_SECONDS:g} "
+                "seconds: run it again when the server answers faster."
+            ) from None
         except httpx2.HTTPError as error:
-            raise LabelStudioError(f"{self._url} cannot be reached: {error}.") from None
+            raise LabelStudioError(
+                f"{self._shown} cannot be reached: {secrets_cut(str(error))}."
+            ) from None
+        except (httpx2.InvalidURL, ValueError) as error:
+            raise LabelStudioError(
+                f"{self._shown!r} is not the address of a server: {secrets_cut(str(error))}."
+            ) from None
         if path.endswith("/tasks") and response.status_code == httpx2.codes.NOT_FOUND:
             return {"tasks": []}  # a page after the last one
         if response.status_code == httpx2.codes.UNAUTHORIZED:
             raise LabelStudioError(
-                f"{self._url} refuses the token: make a new one in its settings."
+                f"{self._shown} refuses the token: make a new one in its settings."
             )
         if not response.is_success:
             raise LabelStudioError(
-                f"{self._url} answered {path} with {response.status_code}: {_reason(response)}."
+                f"{self._shown} answered {path} with {response.status_code}: {_reason(response)}."
             )
         try:
             return from_json(response.content)
         except ValueError:
             raise LabelStudioError(
-                f"{self._url} is not a Label Studio server: its answer is not JSON."
+                f"{self._shown} is not a Label Studio server: its answer is not JSON."
             ) from None
 
+    async def _response(self, method: str, path: str, what: dict[str, Any]) -> httpx2.Response:
+        async with (
+            asyncio.timeout(WHOLE_SECONDS),
+            httpx2.AsyncClient(
+                base_url=self._url,
+                auth=self._auth,
+                timeout=TIMEOUT,
+                event_hooks={"response": [_limit_answer]},
+            ) as http,
+        ):
+            return await http.request(method, path, **what)
 
-def _limit_answer(response: httpx2.Response) -> None:
+
+def shown_address(url: str) -> str:
+    """The address of a server without the secrets in it, as messages show it."""
+    return without_secrets(url) if "//" in url else url.rpartition("@")[2]
+
+
+async def _limit_answer(response: httpx2.Response) -> None:
     too_large = LabelStudioError(
         f"{response.url.host} gave an answer of over {MOST_BYTES:,} bytes: is it a Label Studio server?"
     )
@@ -129,7 +174,8 @@ class _Auth(httpx2.Auth):
 
     requires_response_body = True
 
-    def __init__(self, url: str, token: str) -> None:
+    def __init__(self, url: str, token: str, shown: str) -> None:
+        self._shown = shown
         self._refresh = f"{url.rstrip('/')}/api/token/refresh/"
         self._token = token
         self._header = None if token.count(".") == 2 else f"Token {token}"
@@ -146,9 +192,20 @@ class _Auth(httpx2.Auth):
                 return
         changed = yield httpx2.Request("POST", self._refresh, json={"refresh": self._token})
         if changed.is_success:
-            self._header = f"Bearer {from_json(changed.content)['access']}"
+            self._header = f"Bearer {self._access_token(changed.content)}"
             request.headers["Authorization"] = self._header
         yield request
+
+    def _access_token(self, content: bytes) -> str:
+        try:
+            token = from_json(content)["access"]
+        except (ValueError, LookupError, TypeError):
+            token = None
+        if not isinstance(token, str) or not (token.isascii() and token.isprintable()):
+            raise LabelStudioError(
+                f"{self._shown} exchanged the token for none: is it a Label Studio server?"
+            )
+        return token
 
 
 def _reason(response: httpx2.Response) -> str:

@@ -5,6 +5,8 @@ an argument: other users of the machine can see arguments, and shells store them
 """
 
 import os
+from collections.abc import Mapping
+from typing import Any
 
 import click
 
@@ -46,22 +48,19 @@ def push(url: str, kind: str, round_: int, reviewer: str) -> None:
     from review.import_export import items_to_export
 
     reviewer = known_reviewer(reviewer)
-    with LabelStudio(url, _token(url)) as server:
-        open_items = items_to_export(_items_of(kind), review_store(), round_, reviewer)
-        name = project_name(kind, round_, reviewer)
-        project = server.project(name)
-        present: set[tuple[str, str]] = set()
-        if project is None:
-            title = f"{kind.replace('_', ' ')}, round {round_}: {reviewer}"
-            project = server.new_project(name, title, labelling_config(kind))
-        else:
-            data = [task["data"] for task in server.tasks(project)]
-            present = {(item.get("item_id"), item.get("content_hash")) for item in data}
-        images = open_images()
-        new = [
-            item for item in open_items if (item["item_id"], item["content_hash"]) not in present
-        ]
-        server.add_tasks(project, [task_of(item, round_, images) for item in new])
+    server = LabelStudio(url, _token(url))
+    open_items = items_to_export(_items_of(kind), review_store(), round_, reviewer)
+    name = project_name(kind, round_, reviewer)
+    project = server.project(name)
+    present: set[tuple[str, str]] = set()
+    if project is None:
+        title = f"{kind.replace('_', ' ')}, round {round_}: {reviewer}"
+        project = server.new_project(name, title, labelling_config(kind))
+    else:
+        present = {_key(task.get("data")) for task in server.tasks(project)}
+    images = open_images()
+    new = [item for item in open_items if _key(item) not in present]
+    server.add_tasks(project, [task_of(item, round_, images) for item in new])
     print(
         f"{len(new)} tasks added to project {project}, {len(open_items) - len(new)} were there already"
     )
@@ -75,20 +74,18 @@ def push(url: str, kind: str, round_: int, reviewer: str) -> None:
 def pull(url: str, kind: str, round_: int, reviewer: str) -> int:
     """Store the decisions that were made there."""
     from extras.label_studio.annotations import records_of
-    from extras.label_studio.client import LabelStudio, LabelStudioError
+    from extras.label_studio.client import LabelStudio, LabelStudioError, shown_address
     from review.import_export import import_records
 
     reviewer = known_reviewer(reviewer)
-    with LabelStudio(url, _token(url)) as server:
-        project = server.project(project_name(kind, round_, reviewer))
-        if project is None:
-            raise LabelStudioError(
-                f"{url} has no project of this kind, round and reviewer: push it first."
-            )
-        records = records_of(server.tasks(project))
-        return report_import(
-            import_records(_items_of(kind), review_store(), records, reviewer, round_)
+    server = LabelStudio(url, _token(url))
+    project = server.project(project_name(kind, round_, reviewer))
+    if project is None:
+        raise LabelStudioError(
+            f"{shown_address(url)} has no project of this kind, round and reviewer: push it first."
         )
+    records = records_of(server.tasks(project))
+    return report_import(import_records(_items_of(kind), review_store(), records, reviewer, round_))
 
 
 def project_name(kind: str, round_: int, reviewer: str) -> str:
@@ -96,10 +93,22 @@ def project_name(kind: str, round_: int, reviewer: str) -> str:
     return f"vlm-loom: {kind}, round {round_}, by {reviewer}"
 
 
+def _key(item: Any) -> tuple[str, str]:
+    """The item and its content that a task is about; others wrote the task."""
+    data = item if isinstance(item, Mapping) else {}
+    return str(data.get("item_id")), str(data.get("content_hash"))
+
+
 def _token(url: str) -> str:
+    from extras.label_studio.client import shown_address
+
     token = os.environ.get(TOKEN)
     if not token:
-        raise UserError(f"{TOKEN} is not set: set it to your access token of {url}.")
+        raise UserError(f"{TOKEN} is not set: set it to your access token of {shown_address(url)}.")
+    if not (token.isascii() and token.isprintable()) or token != token.strip():
+        raise UserError(
+            f"{TOKEN} has characters that no token has, a line break perhaps: set it again."
+        )
     return token
 
 

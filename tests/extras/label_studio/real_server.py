@@ -59,12 +59,12 @@ class Team:
         return loom(["review", "label-studio", way, *where, "--reviewer", reviewer])
 
     def project(self, kind, reviewer, round=1):
-        with LabelStudio(self.server.url, self.server.token) as client:
-            return client.project(commands.project_name(kind, round, reviewer))
+        client = LabelStudio(self.server.url, self.server.token)
+        return client.project(commands.project_name(kind, round, reviewer))
 
     def tasks(self, *whose):
-        with LabelStudio(self.server.url, self.server.token) as client:
-            return list(client.tasks(self.project(*whose)))
+        client = LabelStudio(self.server.url, self.server.token)
+        return list(client.tasks(self.project(*whose)))
 
     def annotate(self, task, filled, skipped=False):
         """Submit the form of a task, or skip it; returns the annotation's id."""
@@ -212,14 +212,10 @@ def test_what_the_server_exports_as_a_file_is_read_as_well(team, tmp_path):
 
 def test_a_personal_access_token_does_and_a_wrong_one_is_said_to(team):
     token = team.api.post("/api/token/").json()["token"]
-    with LabelStudio(team.server.url, token) as client:
-        assert client.project("nobody's") is None
+    assert LabelStudio(team.server.url, token).project("nobody's") is None
     for wrong in ("f" * 40, token[:-3] + "abc"):
-        with (
-            pytest.raises(LabelStudioError, match="refuses the token"),
-            LabelStudio(team.server.url, wrong) as client,
-        ):
-            client.project("nobody's")
+        with pytest.raises(LabelStudioError, match="refuses the token"):
+            LabelStudio(team.server.url, wrong).project("nobody's")
 
 
 def choose(page, value):

@@ -1,5 +1,7 @@
 """A Label Studio server: how it is asked, and the commands `push` and `pull`."""
 
+import asyncio
+
 import httpx2
 import pytest
 
@@ -25,10 +27,17 @@ class Studio:
 
     def __init__(self, monkeypatch):
         self.asked, self.answers, self.expired = [], {}, 0
-        make = httpx2.Client
+        self.pages = []
+        self._make, self._monkeypatch = httpx2.AsyncClient, monkeypatch
+        self.install()
+
+    def install(self):
+        """Let clients made from now on ask `answer`."""
         transport = httpx2.MockTransport(self.answer)
-        monkeypatch.setattr(
-            client.httpx2, "Client", lambda **options: make(transport=transport, **options)
+        self._monkeypatch.setattr(
+            client.httpx2,
+            "AsyncClient",
+            lambda **options: self._make(transport=transport, **options),
         )
 
     def answer(self, request):
@@ -39,6 +48,9 @@ class Studio:
         if self.expired:
             self.expired -= 1
             return httpx2.Response(401)
+        if path == "/api/tasks" and self.pages:
+            ids = self.pages[int(request.url.params["page"]) - 1]
+            return httpx2.Response(200, json={"tasks": [{"id": each} for each in ids]})
         answer = self.answers.get((request.method, path), {"results": [], "tasks": []})
         return answer if isinstance(answer, httpx2.Response) else httpx2.Response(200, json=answer)
 
@@ -50,16 +62,15 @@ def studio(monkeypatch):
 
 class TestServer:
     def test_a_legacy_token_is_sent_itself(self, studio):
-        with LabelStudio(URL, TOKEN) as server:
-            assert server.project("x") is None
+        assert LabelStudio(URL, TOKEN).project("x") is None
 
         assert studio.asked == [("GET", "/api/projects", f"Token {TOKEN}")]
 
     def test_an_access_token_is_changed_and_changed_again_when_it_runs_out(self, studio):
-        with LabelStudio(URL, ACCESS) as server:
-            server.project("x")
-            studio.expired = 1
-            server.project("x")
+        server = LabelStudio(URL, ACCESS)
+        server.project("x")
+        studio.expired = 1
+        server.project("x")
 
         refresh = ("POST", "/api/token/refresh/", None)
         projects = [("GET", "/api/projects", f"Bearer access-{number}") for number in (1, 1, 4)]
@@ -78,25 +89,61 @@ class TestServer:
     def test_a_refusal_is_one_sentence(self, studio, answer, words):
         studio.answers["GET", "/api/projects"] = answer
 
-        with LabelStudio(URL, TOKEN) as server, pytest.raises(LabelStudioError, match=words):
-            server.project("x")
+        with pytest.raises(LabelStudioError, match=words):
+            LabelStudio(URL, TOKEN).project("x")
+
+    @pytest.mark.parametrize(
+        "answer",
+        [{}, [], {"results": {}}, {"results": ["x"]}, {"results": [{"id": "../../users"}]}],
+    )
+    def test_an_answer_of_another_form_is_one_sentence(self, studio, answer):
+        studio.answers["GET", "/api/projects"] = answer
+        studio.answers["POST", "/api/projects"] = answer
+
+        for asks in (lambda it: it.project("x"), lambda it: it.new_project("x", "x", "")):
+            with pytest.raises(LabelStudioError, match="/api/projects without"):
+                asks(LabelStudio(URL, TOKEN))
+
+    def test_a_token_that_is_exchanged_for_none_is_one_sentence(self, studio):
+        studio.answer = lambda request: httpx2.Response(200, json={"access": "\n"})
+        studio.install()
+
+        with pytest.raises(LabelStudioError, match="exchanged the token for none"):
+            LabelStudio(URL, ACCESS).project("x")
 
     def test_a_server_that_is_not_there(self):
-        with (
-            LabelStudio("http://127.0.0.1:9", TOKEN) as server,
-            pytest.raises(LabelStudioError, match="cannot be reached"),
-        ):
-            server.project("x")
+        with pytest.raises(LabelStudioError, match="cannot be reached") as raised:
+            LabelStudio("http://u:LSPASS@127.0.0.1:9", TOKEN).project("x")
+        assert "LSPASS" not in str(raised.value)
+
+    def test_an_answer_that_takes_too_long_is_given_up(self, studio, monkeypatch):
+        async def slow(request):
+            await asyncio.sleep(5)
+
+        studio.answer = slow
+        studio.install()
+        monkeypatch.setattr(client, "WHOLE_SECONDS", 0.05)
+
+        with pytest.raises(LabelStudioError, match=r"did not complete its answer .* 0.05 seconds"):
+            LabelStudio(URL, TOKEN).project("x")
 
     def test_all_pages_are_read(self, studio):
-        page = [{"id": number} for number in range(client.PAGE)]
-        studio.answers["GET", "/api/tasks"] = {"tasks": page}
-        with LabelStudio(URL, TOKEN) as server:
-            tasks = server.tasks(1)
-            read = [next(tasks) for _ in range(client.PAGE + 1)]
-            studio.answers["GET", "/api/tasks"] = httpx2.Response(404)
+        studio.pages = [range(1, client.PAGE + 1), range(client.PAGE + 1, client.PAGE + 4)]
 
-            assert len([*read, *tasks]) == 2 * client.PAGE
+        assert len([*LabelStudio(URL, TOKEN).tasks(1)]) == client.PAGE + 3
+
+    def test_a_page_that_comes_again_ends_the_list(self, studio):
+        studio.pages = [range(1, client.PAGE + 1)] * 2
+
+        with pytest.raises(LabelStudioError, match="the same page again"):
+            list(LabelStudio(URL, TOKEN).tasks(1))
+
+    def test_pages_without_end_are_given_up(self, studio, monkeypatch):
+        monkeypatch.setattr(client, "MOST_PAGES", 3)
+        studio.pages = [range(n, n + client.PAGE) for n in range(1, 1_000, client.PAGE)]
+
+        with pytest.raises(LabelStudioError, match="more than 3 pages"):
+            list(LabelStudio(URL, TOKEN).tasks(1))
 
 
 class TestCommands:

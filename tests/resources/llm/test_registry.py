@@ -263,11 +263,6 @@ def test_a_step_has_the_writers_model_unless_the_profile_gives_it_its_own(load):
             f"provider: offline, max_images: {10**400}",
             "models.stand-in.max_images",
         ),
-        (
-            "provider: offline",
-            "provider: offline, mode: live, mode: live",
-            "key mode is there twice",
-        ),
         ("provider: offline", "provider: offline, mode: batch", "models.stand-in"),
         ("provider: offline", "provider: offline, detail: medium", "models.stand-in.detail"),
         (

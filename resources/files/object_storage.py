@@ -5,6 +5,7 @@ copy: whoever finds none fetches it. Without `LOOM_FILES` all of it is in the ho
 """
 
 import hashlib
+import io
 import json
 import os
 import re
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING
 from methods.errors import UserError
 from methods.json_text import from_json
 from resources.files.atomic import write_atomically
+from resources.files.bounded import MOST_BYTES, oversized
 
 if TYPE_CHECKING:
     from obstore.store import ObjectStore
@@ -28,6 +30,8 @@ _BUCKET = re.compile(r"[A-Za-z0-9._-]+")
 ENDPOINT = "AWS_ENDPOINT_URL"
 AT_ONCE = 16
 """Requests of one folder that are under way together."""
+NO_BUCKET = "NoSuchBucket"
+"""The code of S3 for it; its status is 404, as for an object that does not exist."""
 LISTING = ".files.json"
 """The object that lists a folder's files with their SHA-256: it is written after them."""
 
@@ -49,15 +53,37 @@ class SharedFiles:
     def _store(self) -> "ObjectStore":
         return _opened(self.address, os.getpid())
 
-    def get(self, key: str) -> bytes | None:
-        """The bytes of an object; None where there is none. Raises SharedFilesError."""
+    def get(self, key: str, most: int = MOST_BYTES) -> bytes | None:
+        """The bytes of an object.
+
+        Args:
+            key: Its key.
+            most: Bytes that it may have. A larger one is not read.
+
+        Returns:
+            Its bytes; None if there is no such object.
+
+        Raises:
+            SharedFilesError: It is too large, or the bucket cannot be used.
+        """
         import obstore
 
         with self._explained(key):
             try:
-                return bytes(obstore.get(self._store, key).bytes())
-            except FileNotFoundError:
+                found = obstore.get(self._store, key)
+            except FileNotFoundError as error:
+                if NO_BUCKET in str(error):
+                    raise
                 return None
+            # A length beyond all memory would end the process before a byte is read.
+            if found.meta["size"] > most:
+                raise oversized(found.meta["size"], most)
+            data = io.BytesIO()
+            for part in found.stream():
+                data.write(part)
+                if data.tell() > most:
+                    raise oversized(data.tell(), most)
+            return data.getvalue()
 
     def put(self, key: str, data: bytes | Path) -> None:
         """Store bytes, or a file's, which are durable on return. Raises SharedFilesError."""
@@ -146,6 +172,12 @@ class SharedFiles:
         try:
             yield
         except (BaseError, OSError) as error:
+            if NO_BUCKET in str(error):
+                bucket = self.address.removeprefix(SCHEME).partition("/")[0]
+                raise SharedFilesError(
+                    f"There is no bucket '{bucket}' for {self.address}: create it, or correct "
+                    f"{VARIABLE}."
+                ) from error
             reason = str(error).partition("\n")[0][:200]
             raise SharedFilesError(
                 f"{self.address}/{key} cannot be used ({reason}): check {VARIABLE}, the AWS_* "

@@ -22,7 +22,7 @@ from typing import Generic, NamedTuple, TypeVar
 from PIL import Image
 
 from methods.errors import UserError
-from methods.ingest.image_check import EXTENSION_OF, read_header
+from methods.ingest.image_check import EXTENSION_OF, MAX_BYTES, read_header
 from methods.ingest.picture import draw_grid, size_as_shown, upright_rgb, upright_transpose
 from resources.files.atomic import write_atomically
 from resources.files.home import images_path
@@ -30,6 +30,8 @@ from resources.files.object_storage import SharedFiles, shared_files
 
 SHARED = "images"
 """The folder of the bucket that has them."""
+MOST_SHARED = 4 * MAX_BYTES
+"""Bytes of an image in the bucket: one that is made of others may be larger than a fetched one."""
 REMEMBERED = 50_000
 """States, each of some 300 bytes."""
 
@@ -181,7 +183,7 @@ class ImageStore:
             return None
         for extension in EXTENSION_OF.values():
             relative = f"{image_id[:2]}/{image_id}.{extension}"
-            data = self._shared.get(f"{SHARED}/{relative}")
+            data = self._shared.get(f"{SHARED}/{relative}", MOST_SHARED)
             if data is not None and hashlib.sha256(data).hexdigest() == image_id:
                 write_atomically(self.root / relative, data)
                 return self.root / relative

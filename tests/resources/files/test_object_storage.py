@@ -2,7 +2,9 @@
 
 import io
 import json
+import threading
 from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -85,10 +87,37 @@ def test_a_bucket_that_is_not_there_is_said_in_a_sentence(
 ) -> None:
     for name, value in s3.environment.items():
         monkeypatch.setenv(name, value)
-    with pytest.raises(
-        SharedFilesError, match=r"s3://nowhere/images/a cannot be used .*LOOM_FILES"
-    ):
-        SharedFiles("s3://nowhere").put("images/a", b"")
+    nowhere = SharedFiles("s3://nowhere/a")
+    for use in (lambda: nowhere.put("b", b""), lambda: nowhere.get("b"), lambda: nowhere.keys("b")):
+        with pytest.raises(
+            SharedFilesError, match="There is no bucket 'nowhere' for s3://nowhere/a"
+        ):
+            use()
+
+
+@pytest.mark.parametrize("length", [2_000_000, 10**13])
+def test_an_object_that_is_too_large_is_not_read(
+    length: int, s3: S3Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Endless(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Length", str(length))
+            self.send_header("Last-Modified", "Mon, 01 Jan 2024 00:00:00 GMT")
+            self.end_headers()
+            self.wfile.write(b"x")
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Endless) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        for name, value in s3.environment.items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{server.server_port}")
+        with pytest.raises(SharedFilesError, match=f"at least {length} bytes"):
+            SharedFiles(f"s3://large-{length}").get("a", most=1_000_000)
+        server.shutdown()
 
 
 def test_a_server_that_does_not_answer_is_said_without_the_key(

@@ -113,6 +113,8 @@ def build_job(resolve_job: ResolveJob, asset_graph: Callable[[], AssetGraph]) ->
             # The first build will need the model, which takes seconds to load.
             embedder.load_ahead()
         observed = announce(context.instance, corpus, shards)
+        if left_out := corpus.left_out():
+            context.log.warning(left_out)
         read = warehouse.select("ingest.shards", "fingerprint")["fingerprint"].to_pylist()
         if {seen.fingerprint for seen in observed.values()} - {*read}:
             # And one that has new texts.
@@ -199,7 +201,8 @@ def shards_of(corpus: Corpus) -> list[str]:
     """The names of the corpus's shards. Raises UserError where it has none."""
     shards = corpus.shards()
     if not shards:
-        raise UserError(f"There are no shards (*.tsv, *.tsv.gz, *.parquet) in {corpus.path}.")
+        none = f"There are no shards (*.tsv, *.tsv.gz, *.parquet) in {corpus.path}."
+        raise UserError(" ".join(filter(None, [none, corpus.left_out()])))
     return shards
 
 

@@ -59,6 +59,8 @@ def run_ingest(named: Sequence[str]) -> int:
         with open_instance() as instance:
             end_dead_runs(instance)
             announce(instance, corpus, shards)
+            if left_out := corpus.left_out():
+                print(left_out, file=sys.stderr)
             job = build_defs().resolve_job_def("ingest")
             failed = ingest_each(job, instance, shards, lambda line: print(line, flush=True))
     if failed:

@@ -13,9 +13,10 @@ import re
 from functools import cached_property
 from pathlib import Path
 
+from methods.errors import printable
 from methods.ingest.image_filters import parse_exclusions
 from methods.json_text import from_json, is_unicode
-from methods.naming import nearest
+from methods.naming import listed, nearest
 from methods.web_address import without_secrets
 from resources.corpus.settings import CorpusError, CorpusSettings, load_settings
 from resources.corpus.shard import FileShard, Shard
@@ -80,6 +81,18 @@ class Corpus:
             )
         return shards[name]
 
+    def left_out(self) -> str | None:
+        """The sentence about files that are named like shards and are not read; None if all are."""
+        reasons = {
+            repr(path.relative_to(self.path).as_posix()): reason
+            for path in self._candidates()
+            if (reason := _why_left_out(path))
+        }
+        if not reasons:
+            return None
+        named = listed([f"{name} {reason}" for name, reason in reasons.items()])
+        return f"Files in {self.path} that are not read as shards: {named}."
+
     def changing(self) -> list[str]:
         """Names of the shards whose content may change elsewhere: all that are not local files."""
         return [
@@ -143,15 +156,24 @@ class Corpus:
         return shards
 
     def _files(self) -> list[str]:
+        return [str(path) for path in self._candidates() if _why_left_out(path) is None]
+
+    def _candidates(self) -> list[Path]:
+        """Everything that is named like a shard."""
         return [
-            str(path)
+            path
             for folder in (self.path, self.path / "shards")
             for path in sorted(folder.glob("*"))
-            if path.is_file() and not path.name.startswith(".") and _suffix(path.name)
+            if not path.name.startswith(".") and _suffix(path.name)
         ]
 
     @staticmethod
     def _add(shards: dict[str, Shard], shard: Shard) -> None:
+        if not _is_plain(shard.name):
+            raise CorpusError(
+                f"The name of the shard {shard.name!r} in corpus.yaml has control characters: give it "
+                "another name."
+            )
         if shard.name in shards:
             raise CorpusError(
                 f"{shards[shard.name].address} and {shard.address} are both shard "
@@ -168,6 +190,21 @@ def _readable(address: str) -> str:
             f"https address that ends in {', '.join(KINDS)}, or an hf address that ends in .parquet."
         )
     return address
+
+
+def _why_left_out(path: Path) -> str | None:
+    if not _is_plain(path.name):
+        return "has control characters in its name"
+    if path.is_file():
+        return None
+    if path.is_dir():
+        return "is a folder"
+    return "is a pipe or a device" if path.exists() else "is a link that leads nowhere"
+
+
+def _is_plain(name: str) -> bool:
+    """Whether a name can be shown as it is on one line."""
+    return printable(name) == name and len(name.splitlines()) == 1 and "\t" not in name
 
 
 def _suffix(file_name: str) -> str:

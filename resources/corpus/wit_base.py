@@ -5,7 +5,7 @@ that reading the one does not load the other.
 """
 
 import glob
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,8 @@ from resources.corpus.staging import Staged, StagedWriter
 FEW_RECORDS, FEWEST_BYTES = 1_000_000, 50
 """Records that any file may have, and bytes that each one of a larger file takes at least: pages' texts
 and addresses, packed. A file of kilobytes may state millions of equal records."""
+LONGEST_REASON = 300
+"""Characters of an error of others: some contain the whole schema of a file."""
 RECORDS_AT_ONCE = 100
 """A row group may have more, and then as many images would be in memory."""
 
@@ -69,15 +71,26 @@ class WitBaseShard(FileShard):
     def _on_hub(self) -> bool:
         return self.address.startswith("hf://")
 
-    def _require_few_records(self) -> None:
-        """Raise CorpusError where a file has more records than its bytes can hold in earnest."""
+    def _require_form(self, columns: Sequence[str]) -> None:
+        """Raise CorpusError for a local file without the columns, or with more records than fit."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
+        if self._on_hub:
+            return
         try:
-            n_records = 0 if self._on_hub else pq.read_metadata(self.path).num_rows
+            metadata = pq.read_metadata(self.path)
+            missing = [
+                name for name in columns if name not in metadata.schema.to_arrow_schema().names
+            ]
         except (OSError, pa.ArrowException):
             return  # Whoever reads it says so.
+        if missing:
+            raise CorpusError(
+                f"Shard {self.name!r} cannot be read as wit_base's Parquet: {self.path} has no column "
+                f"{missing[0]!r}. Replace it with a file of wit_base."
+            )
+        n_records = metadata.num_rows
         if n_records > FEW_RECORDS and n_records * FEWEST_BYTES > self.path.stat().st_size:
             raise CorpusError(
                 f"Shard {self.name!r} is not read: {self.path} says that it has {n_records:,} records, "
@@ -87,7 +100,9 @@ class WitBaseShard(FileShard):
     def _records(self, *columns: str) -> Iterator[dict[str, Any]]:
         import datasets
 
-        self._require_few_records()
+        self._require_form(columns)
+        # It logs each error that it raises, with the whole schema of the file.
+        datasets.logging.set_verbosity(datasets.logging.CRITICAL)
         # What stands for a file in `datasets` is a pattern.
         location = self.address if self._on_hub else glob.escape(str(self.path))
         try:
@@ -105,6 +120,7 @@ class WitBaseShard(FileShard):
                 if self._on_hub
                 else f"replace {self.path} with an intact copy"
             )
+            reason = " ".join(str(error).split())[:LONGEST_REASON]
             raise CorpusError(
-                f"Shard {self.name!r} cannot be read as wit_base's Parquet ({error}): {remedy}."
+                f"Shard {self.name!r} cannot be read as wit_base's Parquet ({reason}): {remedy}."
             ) from error

@@ -2,6 +2,7 @@
 
 import gzip
 import hashlib
+import os
 from pathlib import Path
 
 import pyarrow as pa
@@ -67,6 +68,37 @@ def test_shards_are_found_in_both_places_and_sorted(corpus):
         TsvShard,
         WitBaseShard,
     ]
+
+
+def test_files_that_are_named_like_shards_and_are_none_are_said(corpus, folder):
+    (folder / "endless.tsv").symlink_to("/dev/zero")
+    (folder / "gone.tsv").symlink_to(folder / "nowhere")
+    os.mkfifo(folder / "shards" / "pipe.tsv")
+    (folder / "red\x1b[31m\nSTAGE ok.tsv").write_bytes(shard_text(1))
+
+    assert corpus.shards() == ["a", "b", "train-0 of 1"]
+    said = corpus.left_out()
+    for part in (
+        f"Files in {folder} that are not read",
+        "'endless.tsv' is a pipe or a device",
+        "'folder.tsv' is a folder",
+        "'gone.tsv' is a link that leads nowhere",
+        "'shards/pipe.tsv' is a pipe",
+        r"'red\x1b[31m\nSTAGE ok.tsv' has control characters in its name",
+    ):
+        assert part in said
+
+
+def test_a_folder_of_shards_alone_has_nothing_to_say(corpus, folder):
+    (folder / "folder.tsv").rmdir()
+    (folder / "می\u200cخواهم.tsv").write_bytes(shard_text(1))
+    assert corpus.left_out() is None and len(corpus.shards()) == 4
+
+
+def test_a_name_in_the_settings_that_cannot_be_shown_is_refused(folder):
+    written = 'wikipedia: {contact: a@b.org, shards: {"x\\e[31m": {pages: [Owl]}}}'
+    with pytest.raises(CorpusError, match=r"'x\\x1b\[31m' in corpus.yaml has control characters"):
+        configured(folder, written).shards()
 
 
 @pytest.mark.parametrize(("name", "n_rows"), [("a", 3), ("b", 2)])

@@ -289,8 +289,17 @@ def test_a_damaged_file_is_refused_and_says_what_to_do(shard, tmp_path, cut):
 
 def test_parquet_of_another_form_is_refused(tmp_path):
     pq.write_table(pa.table({"image_url": ["https://example.org/a.png"]}), tmp_path / "a.parquet")
-    with pytest.raises(CorpusError, match="'a' cannot be read as wit_base's Parquet"):
+    with pytest.raises(CorpusError, match="'a' cannot be read as wit_base's Parquet: .* no column"):
         shard_at(tmp_path / "a.parquet").stage(tmp_path)
+
+
+def test_a_reason_of_thousands_of_lines_is_one_sentence(tmp_path, monkeypatch, capfd):
+    pq.write_table(pa.table({f"c{n}": [1] for n in range(1_000)}), tmp_path / "a.parquet")
+    monkeypatch.setattr(WitBaseShard, "_require_form", lambda *_: None)
+    with pytest.raises(CorpusError) as raised:
+        shard_at(tmp_path / "a.parquet").stage(tmp_path)
+    assert len(str(raised.value)) < 1_000 and "\n" not in str(raised.value)
+    assert capfd.readouterr().err == ""
 
 
 def test_a_file_with_more_records_than_its_bytes_can_hold_is_refused(tmp_path, monkeypatch):

@@ -32,6 +32,7 @@ HANDLED_IN_CODE = {
     "methods.evaluation.rehearsal.RehearsalError": "becomes a PublishedFileError",
     "methods.ingest.image_check.ImageRejected": "becomes a row of ingest.rejected",
     "methods.ingest.wit.RowError": "becomes a row of ingest.rejected",
+    "methods.json_text.TwoValues": "becomes an error that names the file and line",
     "methods.json_text.TooDeep": "a ValueError, as whatever is no JSON",
     "methods.mmiu.converting.NoQuestion": "becomes a row of choice.failed",
     "methods.mmiu.metadata.MetadataFault": "becomes a MetadataFileError",

@@ -1,5 +1,6 @@
 """A provider that bills more than was estimated: a budget is passed by one call at most."""
 
+import asyncio
 import json
 from pathlib import Path
 from threading import Barrier
@@ -13,7 +14,8 @@ from tests.doubles.odd_api import Asked, answering
 from tests.resources.llm.entries import charges_of
 from tests.resources.llm.loopback import ask, gateway_of
 
-# A dollar a token: 11 bytes asked, 8 for the message and 31 answered are $50 at most.
+# A dollar a token: 11 bytes asked, 8 for the message and 31 answered are $50 at most. Ten questions are
+# of that length; an eleventh is one byte longer.
 MOST = 50
 PRICE = {"prompt": 1_000_000, "completion": 1_000_000}
 
@@ -81,9 +83,30 @@ def test_one_model_that_bills_more_does_not_make_another_one_dearer() -> None:
 
 def test_calls_that_cost_what_was_estimated_use_the_budget_to_the_full(tmp_path: Path) -> None:
     with answering(bills(MOST)) as api, pytest.raises(BudgetReached):
-        ask(priced(tmp_path, api.url, 9 * MOST, 4), 12, max_tokens=31)
+        ask(priced(tmp_path, api.url, 9 * MOST, 4), 10, max_tokens=31)
 
     assert spent(tmp_path) == 9 * MOST
+
+
+def test_a_stage_that_the_budget_ends_begins_no_smaller_call_that_would_be_cancelled() -> None:
+    async def stage() -> list[object]:
+        budget = Budget(450.0)
+        await budget.reserve("it", 400.0)
+        larger, smaller = (asyncio.ensure_future(budget.reserve("it", usd)) for usd in (51.0, 50.0))
+        await asyncio.sleep(0)
+        budget.billed("it", 400.0, 400.0)
+        budget.settle("it", 400.0, 400.0)
+        return await asyncio.gather(larger, smaller, return_exceptions=True)
+
+    assert [type(ended) for ended in asyncio.run(stage())] == [BudgetReached, BudgetReached]
+
+
+def test_the_next_stage_spends_what_is_left() -> None:
+    budget = Budget(50.0)
+    with pytest.raises(BudgetReached):
+        asyncio.run(budget.reserve("it", 51.0))
+
+    asyncio.run(budget.reserve("it", 50.0))
 
 
 def test_errors_are_not_billed_so_that_no_bill_is_waited_for(tmp_path: Path) -> None:

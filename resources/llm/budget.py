@@ -78,9 +78,6 @@ class Budget:
         self._line, self._n_given_back = WaitingLine(), 0
         self._bills = defaultdict[str, _Bills](_Bills)
         self._waiting: list[asyncio.Future[None]] = []
-        self._reached_in: asyncio.AbstractEventLoop | None = None
-        """The event loop of the stage that the limit has ended: no more of its calls begin, which would
-        be cancelled when they are paid for."""
 
     @property
     def spent_usd(self) -> float:
@@ -89,7 +86,7 @@ class Budget:
 
     async def reserve(self, model: str, estimate_usd: float) -> None:
         """Reserve what a call may cost, once it fits. Raises BudgetReached if it never will."""
-        bills, loop = self._bills[model], asyncio.get_running_loop()
+        bills = self._bills[model]
 
         def cost() -> float:
             return bills.rate * estimate_usd
@@ -100,12 +97,9 @@ class Budget:
         ):
             others_at_work = self._account is not None and self._account.others_at_work
             if self._in_flight == 0 and not others_at_work:
-                self._reached_in = loop
                 raise BudgetReached(self._sentence(cost()))
             waits_for("the budget, until it is known what other calls cost")
             await self._change(ASK_AGAIN_SECONDS if others_at_work else None)
-        if estimate_usd and self._reached_in is loop:
-            raise BudgetReached(self._sentence(cost()))
         bills.estimated_usd += estimate_usd
         bills.in_flight += 1
 

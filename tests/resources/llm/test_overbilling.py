@@ -1,6 +1,5 @@
 """A provider that bills more than was estimated: a budget is passed by one call at most."""
 
-import asyncio
 import json
 from pathlib import Path
 from threading import Barrier
@@ -86,27 +85,6 @@ def test_calls_that_cost_what_was_estimated_use_the_budget_to_the_full(tmp_path:
         ask(priced(tmp_path, api.url, 9 * MOST, 4), 10, max_tokens=31)
 
     assert spent(tmp_path) == 9 * MOST
-
-
-def test_a_stage_that_the_budget_ends_begins_no_smaller_call_that_would_be_cancelled() -> None:
-    async def stage() -> list[object]:
-        budget = Budget(450.0)
-        await budget.reserve("it", 400.0)
-        larger, smaller = (asyncio.ensure_future(budget.reserve("it", usd)) for usd in (51.0, 50.0))
-        await asyncio.sleep(0)
-        budget.billed("it", 400.0, 400.0)
-        budget.settle("it", 400.0, 400.0)
-        return await asyncio.gather(larger, smaller, return_exceptions=True)
-
-    assert [type(ended) for ended in asyncio.run(stage())] == [BudgetReached, BudgetReached]
-
-
-def test_the_next_stage_spends_what_is_left() -> None:
-    budget = Budget(50.0)
-    with pytest.raises(BudgetReached):
-        asyncio.run(budget.reserve("it", 51.0))
-
-    asyncio.run(budget.reserve("it", 50.0))
 
 
 def test_errors_are_not_billed_so_that_no_bill_is_waited_for(tmp_path: Path) -> None:

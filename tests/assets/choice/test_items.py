@@ -118,11 +118,11 @@ def test_written_again_nothing_is_asked_and_nothing_changes(world: World, writte
     assert world.proxy.requests == []
     # More of them are asked for beside those that there are, which stay as they were placed.
     more = world.run(
-        ANY_ASSETS, {"choice__items": {"config": {"n_items": N_ITEMS + 2}}}, assets=ITEMS
+        ANY_ASSETS, {"choice__items": {"config": {"n_items": N_ITEMS + 3}}}, assets=ITEMS
     )
-    assert more.success and len(world.proxy.requests) == 2
+    assert more.success and len(world.proxy.requests) == 3
     now = {row["item_id"]: row for row in items_of(world)}
-    assert len(now) == N_ITEMS + 2
+    assert len(now) == N_ITEMS + 3
     assert [now[row["item_id"]] for row in written.items] == written.items
 
 

@@ -69,7 +69,7 @@ def only_build(wait: bool) -> Iterator[None]:
         UserError: Another terminal builds this workspace, and `wait` is false.
     """
     lock = FileLock(prepare_dagster_home() / "build.lock")
-    at_work = f"Another demo or build is at work on {home()}: "
+    at_work = f"Another build is at work on {home()}: "
     try:
         lock.acquire(blocking=False)
     except Timeout:

@@ -61,23 +61,23 @@ def vlm_loom() -> None:
 
 @vlm_loom.command(
     params=[CORPUS, PROFILE],
-    example="vlm-loom demo --corpus wit --profile openai",
+    example="vlm-loom build --corpus wit --profile openai",
     workspace="optional",
 )
 @click.option("--all", "everything", is_flag=True, help="Run also what is up to date.")
-def demo(everything: bool) -> int:
+def build(everything: bool) -> int:
     """Everything: build the corpus into releases, evaluate the profile's models, show leaderboards.
 
     Shards are ingested, and of what follows all that is out of date is run."""
-    from resources.embedding.process import text_embedder
+    return _main_job(everything)
 
-    embedder = text_embedder()
-    if not _warehouse().is_there():
-        # It loads for as long as it takes to import the rest and to ingest.
-        embedder.load_ahead()
-    from dagster_project.demo import demo
 
-    return demo(embedder, everything)
+@vlm_loom.command(example="vlm-loom demo", workspace="optional")
+def demo() -> int:
+    """A build of the sample corpus with offline models, whatever the environment says."""
+    for variable in ("LOOM_CORPUS", "LOOM_PROFILE"):
+        os.environ.pop(variable, None)
+    return _main_job(everything=False)
 
 
 @vlm_loom.command(
@@ -95,7 +95,7 @@ def demo(everything: bool) -> int:
 )
 @click.argument("job", type=Choice(JOBS))
 def run_one(job: str, shards: tuple[str, ...]) -> int:
-    """Run one job on the home: a stage, build, or checks.
+    """Run one job on the home with all of its assets: a stage, build, or checks.
 
     The job ingest ingests every shard of the corpus, or those of --partition; build does so first."""
     from dagster_project.run import run_alone, run_build, run_ingest
@@ -122,7 +122,7 @@ def run_one(job: str, shards: tuple[str, ...]) -> int:
     workspace="optional",
 )
 def dry_run() -> int:
-    """What demo would ask of models and what that would cost; nothing is asked."""
+    """What build would ask of models and what that would cost; nothing is asked."""
     from dagster_project.dry_run import dry_run
 
     return dry_run()
@@ -453,6 +453,18 @@ def clean_home(everything: bool) -> None:
     from dagster_project.home import clean_home
 
     print(clean_home(everything))
+
+
+def _main_job(everything: bool) -> int:
+    from resources.embedding.process import text_embedder
+
+    embedder = text_embedder()
+    if not _warehouse().is_there():
+        # It loads for as long as it takes to import the rest and to ingest.
+        embedder.load_ahead()
+    from dagster_project.main_job import run_main_job
+
+    return run_main_job(embedder, everything)
 
 
 def _warehouse() -> "Warehouse":

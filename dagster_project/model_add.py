@@ -166,7 +166,7 @@ def _into_profile(
 
 
 def _say_evaluated(profile: str) -> None:
-    print(f"The profile {profile} evaluates it: vlm-loom demo --profile {profile}")
+    print(f"The profile {profile} evaluates it: vlm-loom build --profile {profile}")
 
 
 def _fails(findings: list[Finding], what: str) -> bool:

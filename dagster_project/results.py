@@ -1,7 +1,7 @@
 """What evaluation came to: leaderboards, what is missing and why, where the reports are; scores as
 files.
 
-What belongs here: printing it, and having it written. `vlm-loom demo` and `vlm-loom run evaluate` end
+What belongs here: printing it, and having it written. `vlm-loom build` and `vlm-loom run evaluate` end
 with it.
 """
 

@@ -1,6 +1,6 @@
 """One of the project's jobs in this process, as the Launchpad's button runs it, also that of an action.
 
-The command with everything is `demo.py`.
+The command with everything is `main_job.py`.
 """
 
 import sys

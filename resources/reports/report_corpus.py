@@ -24,7 +24,7 @@ NO_CORPUS = "This home has no corpus: "
 IMPORTED = NO_CORPUS + "its {n} imported."
 NOTHING = (
     NO_CORPUS
-    + """nothing was ingested yet. <code>vlm-loom demo --corpus FOLDER</code> makes
+    + """nothing was ingested yet. <code>vlm-loom build --corpus FOLDER</code> makes
 releases of WIT shards."""
 )
 MAP = """Each dot is an entry, a page with one of its pictures: near ones are alike in categories and

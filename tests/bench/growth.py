@@ -85,7 +85,7 @@ def _measured(folder: Path, corpus: str, n_models: int) -> Mapping[str, Row]:
     with (
         log.open("w") as file,
         subprocess.Popen(
-            [sys.executable, "-m", CLI, "demo"],
+            [sys.executable, "-m", CLI, "build"],
             cwd=REPO_ROOT,
             env=environment(home, **settings),
             stdout=file,

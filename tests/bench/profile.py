@@ -95,7 +95,7 @@ def _run(folder: Path) -> tuple[float, dict[str, float]]:
     command = [
         *("py-spy", "record", "--nonblocking", "--rate", str(RATE), "--format", "raw"),
         *("--output", str(folder / "samples.txt"), "--threads", "--"),
-        *(sys.executable, "-m", CLI, "demo"),
+        *(sys.executable, "-m", CLI, "build"),
     ]
     used: dict[int, tuple[str, float]] = {}
     began = time.monotonic()

@@ -139,7 +139,7 @@ def test_a_second_demo_is_refused_and_a_second_build_waits(
             begun.set()
 
     with only_build(wait=False):
-        refused = pytest.raises(UserError, match=f"Another demo or build is at work on {loom_home}")
+        refused = pytest.raises(UserError, match=f"Another build is at work on {loom_home}")
         with refused, only_build(wait=False):
             pass
         waiting = threading.Thread(target=wait_for_it)
@@ -148,7 +148,7 @@ def test_a_second_demo_is_refused_and_a_second_build_waits(
     waiting.join(30)
     assert begun.is_set()
     assert capsys.readouterr().out == (
-        f"Another demo or build is at work on {loom_home}: this one begins when it has ended.\n"
+        f"Another build is at work on {loom_home}: this one begins when it has ended.\n"
     )
 
 

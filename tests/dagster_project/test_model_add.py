@@ -86,7 +86,7 @@ def test_a_profile_evaluates_it_only_if_asked_to(models: Path, capsys: Any) -> N
 
     assert "{judge: mine, evaluate: [mine, vl]}  # one model\n" in models.read_text()
     assert link.is_symlink()
-    assert "vlm-loom demo --profile p" in capsys.readouterr().out
+    assert "vlm-loom build --profile p" in capsys.readouterr().out
 
 
 def test_a_model_that_takes_no_images_is_written_and_evaluated_by_no_profile(

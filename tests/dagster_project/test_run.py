@@ -1,14 +1,15 @@
 """A job from a terminal: it runs as the UI runs it, or a sentence says why not."""
 
+import os
 from pathlib import Path
 
 import dagster as dg
 import pytest
 
-from dagster_project import demo
+from dagster_project import main_job
 from dagster_project.build import BuildResult
 from dagster_project.check_results import result
-from dagster_project.cli import JOBS
+from dagster_project.cli import JOBS, main
 from dagster_project.ingestion import chosen_shards, require_corpus_of_home
 from dagster_project.job_runs import run_job
 from dagster_project.jobs import DESCRIPTIONS
@@ -16,6 +17,7 @@ from dagster_project.progress import MADE, progress_logger
 from dagster_project.resources import SAMPLE_CORPUS
 from methods.errors import UserError
 from resources.corpus.corpus import Corpus
+from resources.embedding.process import EmbedderProcess
 from resources.warehouse import Warehouse
 from tests.assets.filled import put
 from tests.e2e.running import command
@@ -152,9 +154,35 @@ def test_the_main_job_goes_on_after_a_check_that_fails_and_after_steps_that_made
         whole = definitions.resolve_job_def("build")
         return BuildResult(run_job(whole, instance), "A shard is lost.", ingested=True)
 
-    monkeypatch.setattr(demo, "build", build)
-    ended = demo._run(definitions, instance, None, everything=True)
+    monkeypatch.setattr(main_job, "build", build)
+    ended = main_job._run(definitions, instance, None, everything=True)
     assert (ended.failed, ended.lost_shards, ended.made_all) == (None, "A shard is lost.", False)
     assert ended.checks == {"build": ["numbers few"], "ledger": ["numbers few"]}
     # What was not made is said when all is done, from what the steps wrote down.
     assert "The disk is full." not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("command", "built"),
+    [
+        (["build", "--profile", "openai"], ("/its/shards", "openai", False)),
+        (["build", "--all"], ("/its/shards", "local", True)),
+        (["demo"], (None, None, False)),
+    ],
+)
+def test_a_demo_is_a_build_of_the_sample_with_offline_models_whatever_the_environment_says(
+    loom_home: Path, monkeypatch: pytest.MonkeyPatch, command: list[str], built: object
+) -> None:
+    began: list[object] = []
+
+    def run_main_job(_embedder: object, everything: bool) -> int:
+        began.append((os.environ.get("LOOM_CORPUS"), os.environ.get("LOOM_PROFILE"), everything))
+        return 0
+
+    monkeypatch.setenv("LOOM_CORPUS", "/its/shards")
+    monkeypatch.setenv("LOOM_PROFILE", "local")
+    monkeypatch.setattr(main_job, "run_main_job", run_main_job)
+    monkeypatch.setattr(EmbedderProcess, "load_ahead", lambda _embedder: None)
+
+    assert main(command) == 0
+    assert began == [built]

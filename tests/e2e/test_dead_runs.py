@@ -47,7 +47,7 @@ def test_a_killed_demo_and_a_killed_build_end_as_failed_and_the_build_is_execute
     # Both are first starts on a new home.
     home = tmp_path / "home"
     with (
-        started("demo", home, tmp_path / "demo.log") as demo,
+        started("build", home, tmp_path / "demo.log") as demo,
         serving(home, tmp_path / "ui.log") as ui,
     ):
         demo.wait_for(lambda: ui.runs(pipelineName="build", statuses=["STARTED"]))

@@ -58,7 +58,7 @@ def test_models_are_evaluated(tmp_path: Path, without_build: dict[str, str]) -> 
 def test_a_build_says_in_one_sentence_what_to_install(
     tmp_path: Path, without_build: dict[str, str]
 ) -> None:
-    done = command(tmp_path / "home", "demo", **without_build)
+    done = command(tmp_path / "home", "build", **without_build)
 
     assert done.returncode != 0
     said = done.stdout + done.stderr

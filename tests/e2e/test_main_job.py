@@ -48,7 +48,7 @@ def jobs_of_the_newest_build(run: Run) -> list[str]:
 def test_another_first_start_at_the_same_time_is_refused_in_one_sentence(main_job: Run) -> None:
     assert re.fullmatch(
         f"2: Workspace: {main_job.home}\n"
-        f"Another demo or build is at work on {main_job.home}: wait until it has ended.\n",
+        f"Another build is at work on {main_job.home}: wait until it has ended.\n",
         (main_job.home.parent / "refused.txt").read_text(),
     )
 
@@ -362,7 +362,7 @@ def test_a_second_run_calls_no_model_and_changes_no_id(copied: Run) -> None:
         UNION ALL SELECT entry_id FROM ingest.entries ORDER BY ALL
     """
     before, calls = rows(copied, ids), len(copied.ledger)
-    again = command(copied.home, "demo", "--all")
+    again = command(copied.home, "build", "--all")
     assert again.returncode == 0, again.stdout[-2000:]
     assert rows(copied, ids) == before
     assert len(copied.ledger) == calls
@@ -395,7 +395,7 @@ def test_what_is_out_of_date_is_run_and_gives_what_a_run_of_everything_gives(
 ) -> None:
     with_a_changed_row(copied, tmp_path / "corpus")
     corpus = ("--corpus", str(tmp_path / "corpus"))
-    changed = command(copied.home, "demo", *corpus)
+    changed = command(copied.home, "build", *corpus)
     assert changed.returncode == 0, changed.stdout[-2000:]
     assert (
         "stage dialogue\n" in changed.stdout
@@ -407,12 +407,12 @@ def test_what_is_out_of_date_is_run_and_gives_what_a_run_of_everything_gives(
         assert re.search(rf"{kept} .* unchanged$", changed.stdout, re.MULTILINE)
     of_outdated, calls = content(copied), len(copied.ledger)
 
-    everything = command(copied.home, "demo", "--all", *corpus)
+    everything = command(copied.home, "build", "--all", *corpus)
     assert everything.returncode == 0 and "up to date" not in everything.stdout
     assert content(copied) == of_outdated
     assert len(copied.ledger) == calls
 
-    unchanged = command(copied.home, "demo", *corpus)
+    unchanged = command(copied.home, "build", *corpus)
     assert unchanged.returncode == 0, unchanged.stdout[-2000:]
     stages = ("cluster", "dialogue", "rewrite", "choice", "quality", "evaluate", "ledger")
     for stage in stages:
@@ -515,6 +515,6 @@ def test_a_wrong_setting_is_one_sentence(
 ) -> None:
     monkeypatch.setenv(setting, value)
     monkeypatch.setenv("DAGSTER_HOME", "set by the command")
-    assert loom(["demo"]) == 2
+    assert loom(["build"]) == 2
     said = capsys.readouterr().err
     assert sentence in said and said.count("\n") == 1

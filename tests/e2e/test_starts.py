@@ -1,4 +1,4 @@
-"""Starts of `vlm-loom ui` and `vlm-loom demo`: new homes, side by side, after a kill, taken ports."""
+"""Starts of `vlm-loom ui` and `vlm-loom build`: new homes, side by side, after a kill, taken ports."""
 
 import os
 import signal
@@ -124,7 +124,7 @@ def test_of_two_first_starts_one_works_and_the_next_start_ends_what_was_killed(
 
 def killed_demo(home: Path, log: Path) -> set[str]:
     """The runs that a demo leaves that is killed in the middle of a stage."""
-    with started("demo", home, log) as demo:
+    with started("build", home, log) as demo:
         demo.wait_for(lambda: "ingest/wit_rows" in demo.printed)
         os.kill(demo.process.pid, signal.SIGKILL)
         demo.process.wait()

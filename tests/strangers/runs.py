@@ -42,7 +42,7 @@ MOST_TRIES = 4
 _FAILED = re.compile(r"^\[.*?\] (FAILED .*)$", re.MULTILINE)
 _NOT_MADE = re.compile(r"^(evaluate\.[a-z_]+ failed: .*)$", re.MULTILINE)
 _CHECK_FAILED = re.compile(r"^\[.*?\] (CHECK FAILED .*)$", re.MULTILINE)
-_SHOWING = {"ui", "calls", "review", "sql", "demo"}
+_SHOWING = {"ui", "calls", "review", "sql", "build", "demo"}
 """Commands that show something, and the main job: no advice to follow."""
 _COMMAND = re.compile(rf"{NAME} ([^`'()\n]+)")
 _WORD = re.compile(r"\"[^\"]*\"|[^\s\"]+")
@@ -165,7 +165,7 @@ def _until_done(
         log = home / f"output-{n_try}.txt"
         with log.open("w") as output:
             code = subprocess.run(
-                [sys.executable, "-m", CLI, "demo"],
+                [sys.executable, "-m", CLI, "build"],
                 cwd=REPO_ROOT,
                 env=environment(home, **settings),
                 stdout=output,

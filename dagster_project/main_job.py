@@ -31,11 +31,11 @@ from resources.files import home
 from resources.stores_of_home import bring_home_up_to_date, usable_home
 
 UNFINISHED = ["demo"]
-"""What stands for earlier demos that did not finish: the next one goes on with what is left of their
-budget, and one that follows a finished demo has a budget of its own."""
+"""What stands for earlier main jobs that did not finish: the next one goes on with what is left of
+their budget, and one that follows a finished one has a budget of its own. The text is stored."""
 
 
-def demo(embedder: Embedder, everything: bool = False) -> int:
+def run_main_job(embedder: Embedder, everything: bool = False) -> int:
     """Run the main job: what is out of date after ingestion, or `everything`.
 
     `embedder` may be loading already.
@@ -48,7 +48,7 @@ def demo(embedder: Embedder, everything: bool = False) -> int:
     with ExitStack() as stack:
         with usable_home():
             stack.enter_context(only_build(wait=False))
-            gateway = make_gateway(f"demo-{uuid4().hex[:8]}", ancestors=UNFINISHED)
+            gateway = make_gateway(f"build-{uuid4().hex[:8]}", ancestors=UNFINISHED)
         stack.callback(gateway.close)
         corpus_folder().shards()
         image_fetcher()

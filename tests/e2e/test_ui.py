@@ -190,7 +190,7 @@ def test_a_run_with_an_impossible_setting_says_so_at_its_first_step(
     with instance_of(ui.run.home) as instance:
         (failed,) = instance.all_logs(run, of_type=dg.DagsterEventType.STEP_FAILURE)
     said = why_step_failed(failed.get_dagster_event())
-    assert said == "cluster.clusters.tau is 7, but should be less than or equal to 1."
+    assert said == "cluster.clusters.tau is 7.0, but should be less than or equal to 1."
 
 
 @ONE_OF_THE_WHOLE_RUNS

@@ -6,7 +6,9 @@ import re
 import subprocess
 import sys
 import tomllib
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
 import pytest
@@ -293,6 +295,22 @@ def test_a_file_in_the_folder_of_own_assets_is_enough_for_an_asset_downstream(
     graph = definitions.resolve_asset_graph()
     entries = dg.AssetKey(["ingest", "entries"])
     assert graph.get(dg.AssetKey("long_captions")).parent_keys == {entries}
+
+
+def test_a_module_beside_them_changes_resources_and_adds_a_calendar(loom_home: Path) -> None:
+    guide = (REPO_ROOT / "docs" / "guides" / "beside-others.md").read_text()
+    (code,) = re.findall(r"^```python\n(# loom_here\.py\n.*?)^```", guide, re.MULTILINE | re.DOTALL)
+    module: dict[str, Any] = {}
+    exec(code, module)
+    definitions = module["defs"]
+    with dg.instance_for_test() as instance:
+        instance.add_dynamic_partitions("wit_shard", ["sample-a", "sample-b"])
+        tick = dg.build_schedule_context(instance, datetime(2026, 12, 1, 3, tzinfo=UTC))
+        (schedule,) = (each for each in definitions.schedules if each.name == "first_of_month")
+        requests = schedule.evaluate_tick(tick).run_requests
+    assert [request.partition_key for request in requests] == ["sample-a", "sample-b"]
+    assert definitions.resources["llm"].budget_usd == 50
+    assert definitions.resolve_job_def("ingest")
 
 
 def test_dg_finds_the_definitions_and_scaffolds_into_the_folder_of_own_assets() -> None:

@@ -307,7 +307,7 @@ def test_a_module_beside_them_changes_resources_and_adds_a_calendar(loom_home: P
         instance.add_dynamic_partitions("wit_shard", ["sample-a", "sample-b"])
         tick = dg.build_schedule_context(instance, datetime(2026, 12, 1, 3, tzinfo=UTC))
         (schedule,) = (each for each in definitions.schedules if each.name == "first_of_month")
-        requests = schedule.evaluate_tick(tick).run_requests
+        requests = schedule(tick)
     assert [request.partition_key for request in requests] == ["sample-a", "sample-b"]
     assert definitions.resources["llm"].budget_usd == 50
     assert definitions.resolve_job_def("ingest")

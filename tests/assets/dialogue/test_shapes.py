@@ -131,8 +131,10 @@ def test_dialogues_are_stacked_and_every_turn_is_still_somewhere(world: World) -
         ({"per_image": -1}, "dialogue.questions"),
     ],
 )
-def test_a_wrong_number_is_refused_when_the_run_is_launched(
+def test_a_wrong_number_ends_the_run_before_anything_is_asked(
     world: World, setting: dict, says: str
 ) -> None:
-    with pytest.raises(Exception, match=re.escape(says)):
-        world.generate({"dialogue__questions": {"config": setting}})
+    world.forget_calls()
+    run = world.generate({"dialogue__questions": {"config": setting}})
+    assert says in sentence(run)
+    assert world.proxy.requests == []

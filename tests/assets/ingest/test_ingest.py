@@ -9,6 +9,9 @@ from PIL import Image
 
 from assets.ingest.images import LOST
 from assets.ingest.wit_rows import REJECTED
+from dagster_project.ingestion import shards_of
+from dagster_project.resources import corpus_folder
+from methods.errors import UserError
 from methods.ingest.image_check import MAX_BYTES
 from methods.ingest.wit import COLUMNS
 from tests.assets.conftest import MakeWorld
@@ -226,15 +229,13 @@ def test_a_bad_shard_does_not_stop_the_others_of_one_run(world: World, corpus: C
 
 
 @pytest.mark.parametrize("exists", [True, False], ids=["no shards", "no folder"])
-def test_a_folder_without_shards_fails_the_build_with_one_clear_sentence(
-    make_world: MakeWorld, tmp_path: Path, exists: bool
-) -> None:
+def test_a_folder_without_shards_is_one_clear_sentence(tmp_path: Path, exists: bool) -> None:
     folder = tmp_path / "empty"
     if exists:
         folder.mkdir()
-    run = make_world(tmp_path, Corpus(folder)).run("build")
-    assert not run.success
-    assert sentence(run) == (
+    with pytest.raises(UserError) as refused:
+        shards_of(corpus_folder(str(folder)))
+    assert str(refused.value) == (
         f"There are no shards (*.tsv, *.tsv.gz, *.parquet) in {folder}."
         if exists
         else f"There is no folder {folder}: make it and put WIT shards (.tsv or .tsv.gz) there, "

@@ -29,13 +29,12 @@ OWNERS = {
     "psycopg": (
         "resources/stores/",
         "resources/warehouse/lake_connection.py",  # locks of writers, beside the catalogue
-        "dagster_project/shared_marks.py",  # marks of runs, beside Dagster's own storage
+        "dagster_project/instance.py",  # the lock of who makes the schema of Dagster's storage
     ),
     "sqlalchemy": (
         *STORES,
         "resources/images/index.py",
-        "dagster_project/storage.py",  # Dagster's own storage, and the next
-        "dagster_project/shared_storage.py",
+        "dagster_project/instance.py",  # the address of Dagster's own storage
     ),
     "duckdb": (
         BACKUP,

@@ -36,7 +36,8 @@ server.
 
 - Outcome: `answered`, or the reason of the failure.
 - Row in the ledger: the table that holds the reply, and its outcome there. `calls` is kept and used
-  again; `charges` was paid for, and is asked again. None: nothing is known to have been paid.
+  again; `charges` brought no answer, and is asked again; its cost is what the reply says, or zero.
+  None: nothing was sent.
 - Asked again: in the same run, as the error may pass, and in the next run.
 """
 

@@ -37,7 +37,7 @@ server.
 - Outcome: `answered`, or the reason of the failure.
 - Row in the ledger: the table that holds the reply, and its outcome there. `calls` is kept and used
   again; `charges` brought no answer, and is asked again; its cost is what the reply says, or zero.
-  None: nothing was sent.
+  None: it was not sent, or it stopped the run.
 - Asked again: in the same run, as the error may pass, and in the next run.
 """
 

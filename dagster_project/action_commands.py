@@ -4,7 +4,6 @@ from typing import Any
 
 import click
 from pydantic.fields import FieldInfo
-from pydantic_core import PydanticUndefined
 
 from dagster_project.action import Action, choices, shown
 from resources.command_line import NOT_DONE, Choice, HomeCommand
@@ -54,7 +53,7 @@ def _parameter(name: str, field: FieldInfo) -> click.Parameter:
     """The parameter of a field: an argument if it is required, else an option."""
     how = shown(field)
     flag = f"--{how.option or name.replace('_', '-')}"
-    default = None if field.default is PydanticUndefined else field.default
+    default = None if field.is_required() else field.default
     if field.annotation is bool:
         return click.Option([flag, name], is_flag=True, help=field.description)
     kind: click.ParamType = click.STRING

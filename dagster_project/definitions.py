@@ -23,7 +23,7 @@ from assets import (
 )
 from assets.common.automation import WHEN_READY, Condition
 from assets.common.settings import SECTIONS
-from assets.review.approved import WHEN_QUEUED, ReviewSettings
+from assets.review.approved import ReviewSettings
 from dagster_project import jobs
 from dagster_project.alerts import ALERTS
 from dagster_project.checks import make_checks
@@ -97,7 +97,7 @@ def _without_decisions() -> Mapping[dg.AssetKey, Condition]:
         return {}
     if ReviewSettings.model_validate(policy).require != "none":
         return {}
-    return {review.approved.key: WHEN_QUEUED, release.releases.key: WHEN_READY}
+    return {review.approved.key: WHEN_READY, release.releases.key: WHEN_READY}
 
 
 defs = build_defs()

@@ -13,7 +13,6 @@ from methods.benchmarks import Benchmarks
 from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.items import Item
 from methods.naming import nearest
-from methods.release import RELEASE_TABLES
 from methods.release_items import items_of_release
 from resources.publishing.releases import rows_of_release
 from resources.warehouse import Warehouse
@@ -30,10 +29,6 @@ _ORDERS = {
     "references": "item_id, turn, kind",
     "images": "item_id, position",
 }
-
-
-OF_ITEMS = ("release.releases", *(f"release.{table}" for table in RELEASE_TABLES))
-"""What items are made of."""
 
 
 class Released(NamedTuple):
@@ -103,18 +98,11 @@ def releases_named(
 
 
 def items_of(warehouse: Warehouse, release_id: str) -> list[Item]:
-    """The release's items in order. Those of a small one are read once, and kept."""
-
-    def read() -> list[Item]:
-        with warehouse.kept_open():
-            language = language_of(warehouse, release_id)
-            rows = rows_of_release(warehouse, release_id)
-        return items_of_release(rows, language)
-
-    def are_few(items: list[Item]) -> bool:
-        return len(items) <= ITEMS_AT_ONCE
-
-    return [*warehouse.recording.while_unchanged(OF_ITEMS, release_id, read, are_few)]
+    """The release's items in order."""
+    with warehouse.kept_open():
+        language = language_of(warehouse, release_id)
+        rows = rows_of_release(warehouse, release_id)
+    return items_of_release(rows, language)
 
 
 def language_of(warehouse: Warehouse, release_id: str) -> str | None:

@@ -9,4 +9,4 @@ from assets.review.queue import queue, queue_row, queued
 
 ASSETS: list[dg.AssetsDefinition | dg.AssetSpec] = [queue, decisions, approved, agreement, effort]
 
-__all__ = ["ASSETS", "approved", "queue", "queue_row", "queued"]
+__all__ = ["ASSETS", "approved", "decisions", "queue", "queue_row", "queued"]

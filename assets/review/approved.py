@@ -4,13 +4,14 @@ What belongs here: the two tables. What decisions mean for an item is `methods/r
 outside Dagster, in `review/`.
 """
 
+import warnings
 from collections import Counter
 from typing import Literal
 
 import dagster as dg
 from pydantic import Field
 
-from assets.common.automation import SHARDS, when_changed
+from assets.common.automation import DECISIONS, when_changed
 from assets.common.settings import AssetConfig
 from assets.common.tables import report, rows_to_arrow, table_asset, table_spec
 from assets.review.queue import queue, queued
@@ -37,19 +38,29 @@ class ReviewSettings(AssetConfig):
     )
 
 
-decisions = table_spec(
-    "review.decisions",
-    kinds={"sqlite"},
-    deps=[queue],
-    description="Decisions of people, made outside Dagster in the review store. A sensor reports them "
-    "when no item needs a decision any more. The table has the decisions that `review/approved` last "
-    "read.",
-)
+warnings.filterwarnings("ignore", message="Function `multi_observable_source_asset` is currently")
 
-WHEN_DECIDED = when_changed(dg.AssetSelection.assets(decisions.key))
+
+@dg.multi_observable_source_asset(
+    name="review__decisions",
+    specs=[
+        table_spec(
+            "review.decisions",
+            kinds={"sqlite"},
+            deps=[queue],
+            description="Decisions of people, made outside Dagster in the review store. A build "
+            "observes them, and a sensor does when no item needs a decision any more. The table has "
+            "the decisions that `review/approved` last read.",
+        )
+    ],
+)
+def decisions(review_store: dg.ResourceParam[ReviewStore]) -> dg.ObserveResult:
+    """The hash of what people have decided now."""
+    return dg.ObserveResult(data_version=dg.DataVersion(review_store.decided()))
+
+
+WHEN_DECIDED = when_changed(DECISIONS)
 """Wait for new decisions, not for new items, which nobody has reviewed yet."""
-WHEN_QUEUED = when_changed(not_awaited=SHARDS | dg.AssetSelection.assets(decisions.key))
-"""Where no item needs a decision: follow new items, too."""
 
 
 @table_asset(

@@ -78,10 +78,10 @@ def job_of(action: type[Action]) -> dg.JobDefinition:
     return job
 
 
-def _table_now(asset: str, warehouse: Warehouse) -> dg.AssetObservation:
-    """An asset that Dagster does not run, as its table is now: assets downstream become stale."""
+def _table_now(asset: str, warehouse: Warehouse) -> dg.AssetMaterialization:
+    """An asset as its table is now, so that what follows sees whether it has changed."""
     table = asset.replace("/", ".")
-    return dg.AssetObservation(
+    return dg.AssetMaterialization(
         asset.split("/"),
         metadata={ROW_COUNT: warehouse.count(table)},
         tags={DATA_VERSION_TAG: content_id(warehouse.fingerprint(table))},

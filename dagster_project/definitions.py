@@ -70,7 +70,12 @@ def build_defs(
     ]
     all_jobs = jobs.all_jobs()
     return dg.Definitions(
-        assets=[*assets, *ingest.OBSERVABLE, *dg.load_assets_from_package_module(own)],
+        assets=[
+            *assets,
+            *ingest.OBSERVABLE,
+            *review.OBSERVABLE,
+            *dg.load_assets_from_package_module(own),
+        ],
         asset_checks=[
             *make_checks(specs),
             *(check for module in OF_EXTRAS for check in module.CHECKS),

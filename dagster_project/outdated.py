@@ -19,6 +19,7 @@ from assets.common.dagster_internals import (
     CachingStaleStatusResolver,
     LoadingContext,
 )
+from assets.common.partitions import wit_shards
 from assets.common.tables import ROW_COUNT
 from assets.review import decisions, queue
 from dagster_project.progress import is_wrong
@@ -64,7 +65,7 @@ def outdated(
     of_stages = dg.AssetSelection.groups(*stages)
     keys = of_stages.resolve(graph)
     stale = CachingStaleStatusResolver(instance, graph, _Loading(instance))
-    shards = _ManyShards(instance, graph)
+    shards = ManyShards(instance, graph)
     failed = _failed(instance, graph, keys)
     with warehouse.kept_open():
         lost = "evaluate" in stages and warehouse.count("evaluate.not_made") > 0
@@ -157,7 +158,7 @@ def _items_in_store() -> Counter[str]:
     return found
 
 
-class _ManyShards:
+class ManyShards:
     """Whether shards have changed in a corpus of so many that Dagster does not compare them.
 
     From `MANY_PARTITIONS` on it does not say whether a partition has another data version.
@@ -165,26 +166,27 @@ class _ManyShards:
 
     def __init__(self, instance: dg.DagsterInstance, graph: AssetGraph):
         self._instance, self._graph = instance, graph
+        n_shards = len(instance.get_dynamic_partitions(str(wit_shards.name)))
+        self._are_many = n_shards >= MANY_PARTITIONS
         self._has_changed = cache(self._has_changed_since)
 
     def have_changed(self, key: dg.AssetKey) -> bool:
-        """Whether a shard of an asset that `key` is made of has another data version than then."""
-        event = self._instance.get_latest_materialization_event(key)
-        last = event.asset_materialization if event else None
+        """Whether a shard of an asset that `key` depends on has another data version than then."""
+        if not self._are_many:
+            return False
+        latest = self._instance.get_latest_materialization_event(key)
+        last = latest.asset_materialization if latest else None
         tags: Mapping[str, str] = (last.tags if last else None) or {}
+        parents = filter(self._is_partitioned, self._graph.get(key).parent_keys)
+        events = {parent: tags.get(INPUT_EVENT_TAG + parent.to_user_string()) for parent in parents}
         return any(
-            pointer.isdecimal() and self._has_changed(parent, int(pointer))
-            for parent in self._graph.get(key).parent_keys
-            if self._has_many(parent)
-            and (pointer := tags.get(INPUT_EVENT_TAG + parent.to_user_string(), ""))
+            event.isdecimal() and self._has_changed(parent, int(event))
+            for parent, event in events.items()
+            if event
         )
 
-    def _has_many(self, key: dg.AssetKey) -> bool:
-        definition = self._graph.get(key).partitions_def
-        if definition is None:
-            return False
-        n_partitions = definition.get_num_partitions(dynamic_partitions_store=self._instance)
-        return n_partitions >= MANY_PARTITIONS
+    def _is_partitioned(self, key: dg.AssetKey) -> bool:
+        return self._graph.get(key).is_partitioned
 
     def _has_changed_since(self, key: dg.AssetKey, storage_id: int) -> bool:
         """Whether a partition has another data version than up to an event."""

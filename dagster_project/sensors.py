@@ -16,7 +16,7 @@ from assets.common.partitions import wit_shards
 from assets.common.settings import used
 from assets.review.approved import ReviewSettings
 from assets.review.queue import KINDS_MADE
-from dagster_project.decisions import observation_of_decisions
+from dagster_project.decisions import forget_materializations, observation_of_decisions
 from dagster_project.jobs import ASK_MODELS
 from dagster_project.resources import corpus_folder
 from dagster_project.run_tags import CHAIN, PARTITION, WAITED
@@ -153,6 +153,7 @@ def review_decisions(context: dg.SensorEvaluationContext) -> dg.SensorResult | d
     state = content_id(*(kind.fingerprint for kind in complete))
     if context.cursor == state:
         return dg.SkipReason("No item awaits people, and nothing was decided since.")
+    forget_materializations(context.instance)
     n_items = sum(kind.n_items for kind in complete)
     n_decisions = sum(kind.n_decisions for kind in complete)
     return dg.SensorResult(

@@ -12,7 +12,8 @@ from assets.common.automation import WHEN_READY
 from assets.common.previews import picture
 from assets.common.settings import AssetConfig
 from assets.common.tables import report, rows_to_arrow, table_asset
-from assets.review.approved import approved, decisions
+from assets.review.approved import approved
+from assets.review.decisions import decisions
 from methods.review.agreement import people_rows
 from methods.review.ratings import ratings_of
 from resources.reports.agreement_plot import agreement_png

@@ -4,7 +4,6 @@ What belongs here: the two tables. What decisions mean for an item is `methods/r
 outside Dagster, in `review/`.
 """
 
-import warnings
 from collections import Counter
 from typing import Literal
 
@@ -13,7 +12,8 @@ from pydantic import Field
 
 from assets.common.automation import DECISIONS, when_changed
 from assets.common.settings import AssetConfig
-from assets.common.tables import report, rows_to_arrow, table_asset, table_spec
+from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.review.decisions import decisions
 from assets.review.queue import queue, queued
 from methods.ids import canonical_json, content_id
 from methods.review import POLICY_PREFIX, Decision, Policy, by_item, resolve
@@ -36,27 +36,6 @@ class ReviewSettings(AssetConfig):
     sample_share: float = Field(
         0.1, ge=0, le=1, description="The share of items that `sample` takes."
     )
-
-
-warnings.filterwarnings("ignore", message="Function `multi_observable_source_asset` is currently")
-
-
-@dg.multi_observable_source_asset(
-    name="review__decisions",
-    specs=[
-        table_spec(
-            "review.decisions",
-            kinds={"sqlite"},
-            deps=[queue],
-            description="Decisions of people, made outside Dagster in the review store. A build "
-            "observes them, and a sensor does when no item needs a decision any more. The table has "
-            "the decisions that `review/approved` last read.",
-        )
-    ],
-)
-def decisions(review_store: dg.ResourceParam[ReviewStore]) -> dg.ObserveResult:
-    """The hash of what people have decided now."""
-    return dg.ObserveResult(data_version=dg.DataVersion(review_store.decided()))
 
 
 WHEN_DECIDED = when_changed(DECISIONS)

@@ -8,7 +8,8 @@ import dagster as dg
 from assets.common.automation import WHEN_READY
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.review.agreement import NO_DECISIONS
-from assets.review.approved import approved, decisions
+from assets.review.approved import approved
+from assets.review.decisions import decisions
 from methods.review.overview import Forecast
 from methods.review.ratings import effort_rows
 from resources.review.store import ReviewStore

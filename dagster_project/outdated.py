@@ -16,6 +16,7 @@ from assets.common.dagster_internals import (
     DATA_VERSION_TAG,
     INPUT_EVENT_TAG,
     MANY_PARTITIONS,
+    AssetRecord,
     CachingStaleStatusResolver,
     LoadingContext,
 )
@@ -64,7 +65,15 @@ def outdated(
     """
     of_stages = dg.AssetSelection.groups(*stages)
     keys = of_stages.resolve(graph)
-    stale = CachingStaleStatusResolver(instance, graph, _Loading(instance))
+    loading = _Loading(instance)
+    # The resolver finds the records of all assets in `loading`: one query instead of one an asset.
+    records = filter(None, AssetRecord.blocking_get_many(loading, graph.get_all_asset_keys()))
+    last = {
+        record.asset_entry.asset_key: event.asset_materialization
+        for record in records
+        if (event := record.asset_entry.last_materialization)
+    }
+    stale = CachingStaleStatusResolver(instance, graph, loading)
     shards = ManyShards(instance, graph)
     failed = _failed(instance, graph, keys)
     with warehouse.kept_open():
@@ -75,8 +84,10 @@ def outdated(
             if key in failed
             or (lost and key.path[0] == "evaluate")
             or stale.get_status(key).value != "FRESH"
-            or _has_changed(instance, graph, warehouse, key)
-            or shards.have_changed(key)
+            or _has_changed(
+                warehouse, graph.get(key).metadata.get("dagster/table_name"), last.get(key)
+            )
+            or shards.have_changed(key, last.get(key))
         }
         roots |= {key for key in keys if _lacks_items(warehouse, key)}
     if not roots:
@@ -107,14 +118,12 @@ def _has_passed(instance: dg.DagsterInstance, check: dg.AssetCheckKey) -> bool:
 
 
 def _has_changed(
-    instance: dg.DagsterInstance, graph: AssetGraph, warehouse: Warehouse, key: dg.AssetKey
+    warehouse: Warehouse, table: str | None, last: dg.AssetMaterialization | None
 ) -> bool:
-    """Whether an asset lacks something that its latest materialization has, or that it lost."""
-    event = instance.get_latest_materialization_event(key)
-    if event is None or event.asset_materialization is None:
+    """Whether a table lacks something that its latest materialization has, or that it lost."""
+    if last is None:
         return True
-    metadata = {name: each.value for name, each in event.asset_materialization.metadata.items()}
-    table = graph.get(key).metadata.get("dagster/table_name")
+    metadata = {name: each.value for name, each in last.metadata.items()}
     return (
         # What was not answered is asked again.
         bool(metadata.get("failed calls"))
@@ -170,12 +179,15 @@ class ManyShards:
         self._are_many = n_shards >= MANY_PARTITIONS
         self._has_changed = cache(self._has_changed_since)
 
-    def have_changed(self, key: dg.AssetKey) -> bool:
-        """Whether a shard of an asset that `key` depends on has another data version than then."""
+    def have_changed(self, key: dg.AssetKey, last: dg.AssetMaterialization | None) -> bool:
+        """Whether a shard has another data version than when an asset that depends on it was run.
+
+        Args:
+            key: The asset.
+            last: Its latest materialization.
+        """
         if not self._are_many:
             return False
-        latest = self._instance.get_latest_materialization_event(key)
-        last = latest.asset_materialization if latest else None
         tags: Mapping[str, str] = (last.tags if last else None) or {}
         parents = filter(self._is_partitioned, self._graph.get(key).parent_keys)
         events = {parent: tags.get(INPUT_EVENT_TAG + parent.to_user_string()) for parent in parents}

@@ -22,6 +22,9 @@ from dagster._core.loader import LoadingContext as LoadingContext
 from dagster._core.remote_origin import RegisteredCodeLocationOrigin as RegisteredCodeLocationOrigin
 from dagster._core.remote_origin import RemoteRepositoryOrigin as RemoteRepositoryOrigin
 
+# Many assets' latest events in one query: waits for a method of DagsterInstance.
+from dagster._core.storage.event_log.base import AssetRecord as AssetRecord
+
 MANY_PARTITIONS = _MANY_PARTITIONS
 """Of an asset that is made of so many partitions of another, Dagster does not say that it is stale."""
 CODE_VERSION_TAG = "dagster/code_version"

@@ -176,7 +176,6 @@ def test_the_ledger_is_shown_again_once_it_has_more_calls(names: Outdated, copie
 @pytest.mark.parametrize(
     ("command_line", "stage", "assets"),
     [
-        (["release", "pin", "mmiu"], "evaluate", {"evaluate/answers", "evaluate/reports"}),
         (["release", "pin", "mmiu"], "cluster", {"cluster/sides", "cluster/image_sets"}),
         (
             ["model", "ask-anew", "--stage", "evaluate/judgments"],

@@ -5,7 +5,7 @@ hashes of rows. The other reasons to run an asset are outside of Dagster's graph
 """
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
 from functools import cache
 from typing import Any
@@ -38,6 +38,8 @@ FILES = {
     "release.exports": releases_path,
 }
 """Tables that name files by their path, and the folder that it begins in."""
+EVENTS_AT_ONCE = 1_000
+"""Events that are read at once; Dagster gives at most 10,000."""
 
 
 AssetGraph = Any
@@ -202,7 +204,14 @@ class ManyShards:
 
     def _has_changed_since(self, key: dg.AssetKey, storage_id: int) -> bool:
         """Whether a partition has another data version than up to an event."""
-        now = self._versions(dg.AssetRecordsFilter(key, after_storage_id=storage_id))
+        now: dict[str, str] = {}
+        since = dg.AssetRecordsFilter(key, after_storage_id=storage_id)
+        cursor, has_more = None, True
+        while has_more:
+            page = self._instance.fetch_materializations(since, EVENTS_AT_ONCE, cursor)
+            # The newest event of a partition comes first.
+            now = {**_versions(page.records), **now}
+            cursor, has_more = page.cursor, page.has_more
         return any(
             version != self._version_before(key, partition, storage_id)
             for partition, version in now.items()
@@ -212,16 +221,17 @@ class ManyShards:
         before = dg.AssetRecordsFilter(
             key, asset_partitions=[partition], before_storage_id=storage_id + 1
         )
-        return self._versions(before, limit=1).get(partition)
+        return _versions(self._instance.fetch_materializations(before, 1).records).get(partition)
 
-    def _versions(self, records: dg.AssetRecordsFilter, limit: int = 1_000_000) -> dict[str, str]:
-        """The latest data version of each partition in these records, which come newest first."""
-        found: dict[str, str] = {}
-        for record in self._instance.fetch_materializations(records, limit=limit).records:
-            event = record.asset_materialization
-            if event and event.partition and event.tags:
-                found.setdefault(event.partition, event.tags[DATA_VERSION_TAG])
-        return found
+
+def _versions(records: Sequence[dg.EventLogRecord]) -> dict[str, str]:
+    """The data version of each partition in events, which come newest first."""
+    found: dict[str, str] = {}
+    for record in records:
+        event = record.asset_materialization
+        if event and event.partition and event.tags:
+            found.setdefault(event.partition, event.tags[DATA_VERSION_TAG])
+    return found
 
 
 class _Loading(LoadingContext):

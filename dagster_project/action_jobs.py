@@ -9,13 +9,33 @@ from assets.common.dagster_internals import CODE_VERSION_TAG, DATA_VERSION_TAG
 from assets.common.failures import plain_errors
 from assets.common.partitions import wit_shards
 from assets.common.tables import ROW_COUNT
-from assets.common.unchanged import OF_ITS_RUN
 from dagster_project.action import Action
 from dagster_project.actions import ACTIONS
 from dagster_project.progress import progress_logger
 from dagster_project.release_actions import RELEASES
 from methods.ids import content_id
 from resources.warehouse import Warehouse
+
+BEFORE_RELEASES = ("cluster.sides", "rewrite.candidates")
+"""Tables of assets that read which releases are in force. They are upstream of `release/releases`, so
+they cannot depend on it."""
+MADE_OF_SHARDS = (
+    *("cluster.duplicates", "cluster.embeddings", "cluster.sides", "cluster.image_sets"),
+    *("dialogue.instructions", "rewrite.candidates", "choice.mmiu_items", "quality.checks"),
+    *("release.releases", "evaluate.reports"),
+)
+"""Tables of the assets that depend on shards: for Dagster a shard that is gone is no change."""
+OF_ITS_RUN = frozenset(
+    {
+        "calls",
+        "cache hits",
+        "prompt tokens",
+        "completion tokens",
+        "cost (USD)",
+        "cost of the run so far (USD)",
+    }
+)
+"""Metadata that is of the run that made an asset, and not of its rows."""
 
 
 def job_of(action: type[Action]) -> dg.JobDefinition:
@@ -39,11 +59,13 @@ def job_of(action: type[Action]) -> dg.JobDefinition:
                 context.log_event(_releases_now(context.instance, given["warehouse"], result.text))
             elif result.changed:
                 context.log_event(_table_now(result.changed, given["warehouse"]))
+            outdated = [*result.outdated, *(BEFORE_RELEASES if result.changed == RELEASES else ())]
             if result.removed_shard:
                 context.instance.delete_dynamic_partition(
                     str(wit_shards.name), result.removed_shard
                 )
-            for table in result.outdated:
+                outdated += MADE_OF_SHARDS
+            for table in outdated:
                 if event := _to_be_made_again(context.instance, table, result.text):
                     context.log_event(event)
         context.add_output_metadata({"result": result.text, **result.metadata})

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import dagster as dg
 from filelock import FileLock, Timeout
 
+from dagster_project.decisions import observe_decisions
 from dagster_project.ingestion import (
     announce,
     failed_shards,
@@ -22,7 +23,7 @@ from dagster_project.ingestion import (
 from dagster_project.instance import prepare_dagster_home
 from dagster_project.job_runs import run_job
 from dagster_project.jobs import BUILT
-from dagster_project.outdated import outdated, run_tags
+from dagster_project.outdated import outdated
 from dagster_project.progress import console_of
 from dagster_project.resources import corpus_folder
 from dagster_project.run_processes import end_dead_runs
@@ -117,6 +118,7 @@ def build(
     if len(failed) == len(shards):
         return BuildResult(None, lost, ingested=False)
     _wait_for_builds(instance)
+    observe_decisions(instance)
     return BuildResult(run_of(definitions, instance, "build", everything), lost, ingested=True)
 
 
@@ -141,11 +143,11 @@ def run_of(
     graph = definitions.get_repository_def().asset_graph
     found = outdated(instance, graph, warehouse_of_home(), *stages)
     for stage in stages:
-        if all(key.path[0] != stage for key in found.run):
+        if all(key.path[0] != stage for key in found):
             print(f"stage {stage} is up to date", flush=True)
-    if not found.run:
+    if not found:
         return None
-    return run_job(job, instance, assets=found.run, tags=run_tags(found), console=console)
+    return run_job(job, instance, assets=found, console=console)
 
 
 def _print(line: str) -> None:

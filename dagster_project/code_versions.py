@@ -109,8 +109,8 @@ def _named_in(module: ModuleType, stage: str) -> Iterator[list[str]]:
     of_stage = {
         helper for helper in used - own if helper and helper.__name__.startswith(f"assets.{stage}.")
     }
-    yield from chain.from_iterable(map(_selections_in, (module, *of_stage)))
-    for name in chain.from_iterable(map(_paths_in, (module, *of_stage))):
+    yield from chain.from_iterable(map(selections_in, (module, *of_stage)))
+    for name in chain.from_iterable(map(paths_in, (module, *of_stage))):
         folder, _, task = name.rpartition("/")
         if sql_files(name):
             yield [name, " ".join(COMMENT.sub("", sql_text(name)).split())]
@@ -119,13 +119,13 @@ def _named_in(module: ModuleType, stage: str) -> Iterator[list[str]]:
 
 
 @cache
-def _paths_in(module: ModuleType) -> list[str]:
+def paths_in(module: ModuleType) -> list[str]:
     """The texts in the module's code that have the form of such a name."""
     return PATH.findall(inspect.getsource(module))
 
 
 @cache
-def _selections_in(module: ModuleType) -> list[list[str]]:
+def selections_in(module: ModuleType) -> list[list[str]]:
     """What calls of `Warehouse.select` in the module's code name: tables, columns, filters, orders."""
     source = inspect.getsource(module)
     if ".select(" not in source:

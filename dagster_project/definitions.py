@@ -23,7 +23,7 @@ from assets import (
 )
 from assets.common.automation import WHEN_READY, Condition
 from assets.common.settings import SECTIONS
-from assets.review.approved import WHEN_QUEUED, ReviewSettings
+from assets.review.approved import ReviewSettings
 from dagster_project import jobs
 from dagster_project.alerts import ALERTS
 from dagster_project.checks import make_checks
@@ -70,7 +70,12 @@ def build_defs(
     ]
     all_jobs = jobs.all_jobs()
     return dg.Definitions(
-        assets=[*assets, *ingest.OBSERVABLE, *dg.load_assets_from_package_module(own)],
+        assets=[
+            *assets,
+            *ingest.OBSERVABLE,
+            *review.OBSERVABLE,
+            *dg.load_assets_from_package_module(own),
+        ],
         asset_checks=[
             *make_checks(specs),
             *(check for module in OF_EXTRAS for check in module.CHECKS),
@@ -97,7 +102,7 @@ def _without_decisions() -> Mapping[dg.AssetKey, Condition]:
         return {}
     if ReviewSettings.model_validate(policy).require != "none":
         return {}
-    return {review.approved.key: WHEN_QUEUED, release.releases.key: WHEN_READY}
+    return {review.approved.key: WHEN_READY, release.releases.key: WHEN_READY}
 
 
 defs = build_defs()

@@ -10,6 +10,7 @@ from typing import Any
 import dagster as dg
 from dagster import AssetSelection
 
+from assets.common.automation import DECISIONS
 from assets.ingest import corpus_files
 from dagster_project.action_jobs import ACTION_JOBS
 from dagster_project.run_tags import BUILD
@@ -29,11 +30,20 @@ DESCRIPTIONS = {
     "ledger": "What model calls cost, as the ledger has it now.",
 }
 """The stages, each a group of assets and a job of the same name."""
+
+
+def _assets_of(*stages: str) -> AssetSelection:
+    """The assets of stages, and the decisions of people, which a run of `review` observes after it has
+    queued what people decide on."""
+    selection = AssetSelection.groups(*stages)
+    return selection | DECISIONS if "review" in stages else selection
+
+
 STAGES = {
     stage: dg.define_asset_job(
         stage,
         # Files of the whole corpus are not looked at in the run of each shard.
-        AssetSelection.groups(stage)
+        _assets_of(stage)
         - AssetSelection.assets(corpus_files.key)
         - AssetSelection.checks(INGESTED),
         description=description,
@@ -59,7 +69,7 @@ BUILT = (
 """The stages of the job `build`, in order."""
 BUILD_JOB = dg.define_asset_job(
     "build",
-    AssetSelection.groups(*BUILT),
+    _assets_of(*BUILT),
     tags={BUILD: "yes"},
     description="From the entries of all ingested shards to frozen releases, and what that cost. "
     "Materialize the assets of the group ingest before, for the shards of the corpus.",

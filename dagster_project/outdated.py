@@ -1,22 +1,28 @@
-"""What is out of date in a home: the assets that `vlm-loom demo` runs again, and no others.
+"""The assets of a workspace that are out of date, which `vlm-loom build` runs.
 
-What belongs here: why an asset is run again. Whether its code, settings, prompts, models or data have
-changed is for Dagster's data versions (`code_versions.py`); the other reasons are outside of its graph.
+Dagster says which assets are missing or stale: code versions are `code_versions.py`, data versions are
+hashes of rows. The other reasons to run an asset are outside of Dagster's graph.
 """
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
-from typing import Any, NamedTuple
+from functools import cache
+from typing import Any
 
 import dagster as dg
 
 from assets.common.dagster_internals import (
+    DATA_VERSION_TAG,
+    INPUT_EVENT_TAG,
+    MANY_PARTITIONS,
+    AssetRecord,
     CachingStaleStatusResolver,
     LoadingContext,
 )
+from assets.common.partitions import wit_shards
 from assets.common.tables import ROW_COUNT
-from assets.common.unchanged import MAY_BE_KEPT, has_decisions_since, reads_the_same
+from assets.review import decisions, queue
 from dagster_project.progress import is_wrong
 from resources.files.home import home, ledger_path, releases_path, review_path
 from resources.llm.ledger import Ledger
@@ -25,8 +31,6 @@ from resources.stores.address import is_there
 from resources.warehouse import Warehouse
 from review.commands import QUEUES
 
-OUTSIDE = frozenset({"ledger", "corpus"})
-"""Resources that have other rows at another time, of which an asset's own fingerprints do not tell."""
 FILES = {
     "cluster.pictures": home,
     "evaluate.reports": home,
@@ -34,76 +38,64 @@ FILES = {
     "release.exports": releases_path,
 }
 """Tables that name files by their path, and the folder that it begins in."""
+EVENTS_AT_ONCE = 1_000
+"""Events that are read at once; Dagster gives at most 10,000."""
 
 
 AssetGraph = Any
 """The asset graph of the definitions (`Definitions.get_repository_def().asset_graph`)."""
 
 
-class Outdated(NamedTuple):
-    """Assets to be run, and those of them that are kept if what they read is unchanged."""
-
-    run: list[dg.AssetKey]
-    may_be_kept: list[dg.AssetKey]
-
-
 def outdated(
     instance: dg.DagsterInstance, graph: AssetGraph, warehouse: Warehouse, *stages: str
-) -> Outdated:
-    """Assets of stages that are out of date, with all of these stages that is made of them.
+) -> list[dg.AssetKey]:
+    """Assets of stages that are out of date, with all assets of these stages downstream of them.
 
-    An asset is out of date if it is stale or was never made, has another number of rows than it
-    recorded, would read other rows than it read, lost calls, was not made of every release, failed a
-    check, or its files are gone. One that reads the review store is run where people decided
-    since, and what is made of it follows if its rows change.
+    An asset is out of date if Dagster does not call it fresh, if a check failed or was not evaluated
+    in its last run, if its last run had failed calls or did not make every release, if its table has
+    another number of rows than its last run recorded, or if its files are gone.
 
-    Where rows may be the only reason, the asset may be kept as it is: whether the rows that it reads
-    have changed is known when it is its turn. This holds for what is made of changed rows, and for
-    assets of later stages.
+    Args:
+        instance: Where runs are recorded.
+        graph: The project's assets.
+        warehouse: The tables.
+        *stages: Names of stages.
+
+    Returns:
+        The keys, in order, to be run as one run. It observes the decisions of people again where it
+        queues what they decide on.
     """
-    group = dg.AssetSelection.groups(*stages)
-    keys = group.resolve(graph)
-    stale = CachingStaleStatusResolver(instance, graph, _Loading(instance))
-    not_made = "evaluate" in stages and warehouse.count("evaluate.not_made") > 0
-    failed = _failed(instance, graph, keys)
-    anew = {
-        key
-        for key in keys
-        if (not_made and key.path[0] == "evaluate")
-        or key in failed
-        or stale.get_status(key).value == "MISSING"
-        or any(cause.category.value != "DATA" for cause in stale.get_stale_causes(key))
-        or _has_changed(instance, graph, warehouse, key)
+    of_stages = dg.AssetSelection.groups(*stages)
+    keys = of_stages.resolve(graph)
+    loading = _Loading(instance)
+    # The resolver finds the records of all assets in `loading`: one query instead of one an asset.
+    records = filter(None, AssetRecord.blocking_get_many(loading, graph.get_all_asset_keys()))
+    last = {
+        record.asset_entry.asset_key: event.asset_materialization
+        for record in records
+        if (event := record.asset_entry.last_materialization)
     }
+    stale = CachingStaleStatusResolver(instance, graph, loading)
+    shards = ManyShards(instance, graph)
+    failed = _failed(instance, graph, keys)
     with warehouse.kept_open():
-        rows = {
+        lost = "evaluate" in stages and warehouse.count("evaluate.not_made") > 0
+        roots = {
             key
-            for key in keys - anew
-            if stale.get_status(key).value != "FRESH"
-            or not _reads_the_same(instance, warehouse, key)
+            for key in keys
+            if key in failed
+            or (lost and key.path[0] == "evaluate")
+            or stale.get_status(key).value != "FRESH"
+            or _has_changed(
+                warehouse, graph.get(key).metadata.get("dagster/table_name"), last.get(key)
+            )
+            or shards.have_changed(key, last.get(key))
         }
-
-    def with_what_follows(
-        roots: Collection[dg.AssetKey], of: dg.AssetSelection
-    ) -> set[dg.AssetKey]:
-        """The roots, and all of a selection that is made of them."""
-        if not roots:
-            return set()
-        return {*(dg.AssetSelection.assets(*roots).downstream() & of).resolve(graph)}
-
-    must = _reviewed_since(instance, graph, warehouse, keys)
-    for stage in stages:
-        of_stage = {key for key in anew if key.path[0] == stage}
-        must |= with_what_follows(of_stage, dg.AssetSelection.groups(stage))
-    found = must | with_what_follows(must | rows, group)
-    return Outdated(
-        sorted(found), sorted(key for key in found - must if not _reads_outside(graph, key))
-    )
-
-
-def run_tags(found: Outdated) -> dict[str, str]:
-    """Tags of a run of assets that are out of date: which of them may be kept."""
-    return {MAY_BE_KEPT: " ".join(".".join(key.path) for key in found.may_be_kept)}
+        roots |= {key for key in keys if _lacks_items(warehouse, key)}
+    if not roots:
+        return []
+    found = (dg.AssetSelection.assets(*roots).downstream() & of_stages).resolve(graph)
+    return sorted(found | ({decisions.key} if queue.key in found else set()))
 
 
 def _failed(
@@ -128,14 +120,12 @@ def _has_passed(instance: dg.DagsterInstance, check: dg.AssetCheckKey) -> bool:
 
 
 def _has_changed(
-    instance: dg.DagsterInstance, graph: AssetGraph, warehouse: Warehouse, key: dg.AssetKey
+    warehouse: Warehouse, table: str | None, last: dg.AssetMaterialization | None
 ) -> bool:
-    """Whether an asset lacks something that its latest materialization has, or that it lost."""
-    event = instance.get_latest_materialization_event(key)
-    if event is None or event.asset_materialization is None:
+    """Whether a table lacks something that its latest materialization has, or that it lost."""
+    if last is None:
         return True
-    metadata = {name: each.value for name, each in event.asset_materialization.metadata.items()}
-    table = graph.get(key).metadata.get("dagster/table_name")
+    metadata = {name: each.value for name, each in last.metadata.items()}
     return (
         # What was not answered is asked again.
         bool(metadata.get("failed calls"))
@@ -143,16 +133,6 @@ def _has_changed(
         or (table in FILES and not _has_files(warehouse, table))
         or (table == "ledger.calls" and _n_calls() != metadata.get(ROW_COUNT))
     )
-
-
-def _reads_the_same(instance: dg.DagsterInstance, warehouse: Warehouse, key: dg.AssetKey) -> bool:
-    """Whether an asset, if it was made once, would find in the warehouse what it found then.
-
-    Whether a shard is read again is for the build.
-    """
-    event = instance.get_latest_materialization_event(key)
-    last = event.asset_materialization if event else None
-    return last is None or last.partition is not None or reads_the_same(last, warehouse)
 
 
 def _has_files(warehouse: Warehouse, table: str) -> bool:
@@ -169,44 +149,89 @@ def _n_calls() -> int:
         return len(ledger)
 
 
-def _reads_outside(graph: AssetGraph, key: dg.AssetKey) -> bool:
-    """Whether an asset reads what people and other runs write beside the warehouse."""
-    return bool(OUTSIDE & graph.get(key).assets_def.required_resource_keys)
+def _lacks_items(warehouse: Warehouse, key: dg.AssetKey) -> bool:
+    """Whether an asset is a queue, and the review store has fewer items of a kind than its table."""
+    table = ".".join(key.path)
+    if table not in ("review.queue", *QUEUES):
+        return False
+    queued = Counter(warehouse.select(table, "kind")["kind"].to_pylist())
+    stored = _items_in_store()
+    return any(stored[kind] < n for kind, n in queued.items())
 
 
-def _reviewed_since(
-    instance: dg.DagsterInstance,
-    graph: AssetGraph,
-    warehouse: Warehouse,
-    keys: Collection[dg.AssetKey],
-) -> set[dg.AssetKey]:
-    """Assets that read the review store, and since which people decided there; or which put more into
-    the queue than the store has."""
-    made = {
-        key: event.asset_materialization
-        for key in keys
-        if "review_store" in graph.get(key).assets_def.required_resource_keys
-        and (event := instance.get_latest_materialization_event(key))
-        and event.asset_materialization
-    }
-    if not made or not is_there(review_path()):
-        return {*made}
-    with closing(ReviewStore(review_path())) as store:
-        decided, in_store = store.decided(), Counter[str]()
-        for progress in store.progress():
-            in_store[progress.kind] += progress.n
+def _items_in_store() -> Counter[str]:
+    """How many items of each kind the review store has."""
+    found = Counter[str]()
+    if is_there(review_path()):
+        with closing(ReviewStore(review_path())) as store:
+            for progress in store.progress():
+                found[progress.kind] += progress.n
+    return found
 
-    def lacks(table: str) -> bool:
-        queued = Counter(warehouse.select(table, "kind")["kind"].to_pylist())
-        return any(in_store[kind] < n for kind, n in queued.items())
 
-    tables = {key: ".".join(key.path) for key in made}
-    return {
-        key
-        for key, last in made.items()
-        if has_decisions_since(last, decided)
-        or (tables[key] in ("review.queue", *QUEUES) and lacks(tables[key]))
-    }
+class ManyShards:
+    """Whether shards have changed in a corpus of so many that Dagster does not compare them.
+
+    From `MANY_PARTITIONS` on it does not say whether a partition has another data version.
+    """
+
+    def __init__(self, instance: dg.DagsterInstance, graph: AssetGraph):
+        self._instance, self._graph = instance, graph
+        n_shards = len(instance.get_dynamic_partitions(str(wit_shards.name)))
+        self._are_many = n_shards >= MANY_PARTITIONS
+        self._has_changed = cache(self._has_changed_since)
+
+    def have_changed(self, key: dg.AssetKey, last: dg.AssetMaterialization | None) -> bool:
+        """Whether a shard has another data version than when an asset that depends on it was run.
+
+        Args:
+            key: The asset.
+            last: Its latest materialization.
+        """
+        if not self._are_many:
+            return False
+        tags: Mapping[str, str] = (last.tags if last else None) or {}
+        parents = filter(self._is_partitioned, self._graph.get(key).parent_keys)
+        events = {parent: tags.get(INPUT_EVENT_TAG + parent.to_user_string()) for parent in parents}
+        return any(
+            event.isdecimal() and self._has_changed(parent, int(event))
+            for parent, event in events.items()
+            if event
+        )
+
+    def _is_partitioned(self, key: dg.AssetKey) -> bool:
+        return self._graph.get(key).is_partitioned
+
+    def _has_changed_since(self, key: dg.AssetKey, storage_id: int) -> bool:
+        """Whether a partition has another data version than up to an event."""
+        now: dict[str, str] = {}
+        since = dg.AssetRecordsFilter(key, after_storage_id=storage_id)
+        cursor, has_more = None, True
+        while has_more:
+            page = self._instance.fetch_materializations(since, EVENTS_AT_ONCE, cursor)
+            # The newest event of a partition comes first.
+            now = {**_versions(page.records), **now}
+            cursor, has_more = page.cursor, page.has_more
+        return any(
+            version != self._version_before(key, partition, storage_id)
+            for partition, version in now.items()
+        )
+
+    def _version_before(self, key: dg.AssetKey, partition: str, storage_id: int) -> str | None:
+        before = dg.AssetRecordsFilter(
+            key, asset_partitions=[partition], before_storage_id=storage_id + 1
+        )
+        return _versions(self._instance.fetch_materializations(before, 1).records).get(partition)
+
+
+def _versions(records: Sequence[dg.EventLogRecord]) -> dict[str, str]:
+    """The data version of each partition in events, which come newest first."""
+    found: dict[str, str] = {}
+    for record in records:
+        event = record.asset_materialization
+        if event and event.partition and event.tags:
+            found.setdefault(event.partition, event.tags[DATA_VERSION_TAG])
+    return found
 
 
 class _Loading(LoadingContext):

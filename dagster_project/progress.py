@@ -14,7 +14,6 @@ from typing import Any
 import dagster as dg
 
 from assets.common.isolation import LOST
-from assets.common.unchanged import UNCHANGED_SINCE
 from resources.files.system_errors import exhausted_in
 
 MADE = "made"
@@ -119,8 +118,6 @@ class ProgressHandler(logging.Handler):
         metadata = {name: entry.value for name, entry in materialization.metadata.items()}
         shown = [f"{metadata.get('dagster/row_count', 0)} rows"]
         shown += [f"{metadata[name]} {name}" for name in _SHOWN if metadata.get(name)]
-        if UNCHANGED_SINCE in metadata:
-            shown.append("unchanged")
         if LOST in metadata:
             # Its rows may be those of an earlier run, or none.
             return f"FAILED {asset}: not all of it was made; it has {shown[0]}"

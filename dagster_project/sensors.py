@@ -11,14 +11,12 @@ from typing import Any
 
 import dagster as dg
 
-from assets.common.dagster_internals import (
-    DATA_VERSION_TAG,
-    IMPLICIT_ASSET_JOB_NAME,
-)
+from assets.common.dagster_internals import IMPLICIT_ASSET_JOB_NAME
 from assets.common.partitions import wit_shards
 from assets.common.settings import used
 from assets.review.approved import ReviewSettings
 from assets.review.queue import KINDS_MADE
+from dagster_project.decisions import forget_materializations, observation_of_decisions
 from dagster_project.jobs import ASK_MODELS
 from dagster_project.resources import corpus_folder
 from dagster_project.run_tags import CHAIN, PARTITION, WAITED
@@ -138,7 +136,7 @@ def review_decisions(context: dg.SensorEvaluationContext) -> dg.SensorResult | d
     try:
         require = used(context.instance, "review.approved", ReviewSettings).require
         with closing(ReviewStore(review_path())) as store:
-            kinds = store.completion()
+            kinds, observed = store.completion(), observation_of_decisions(store)
     except UserError as error:
         return dg.SkipReason(str(error))
     released = [kind for kind in kinds if kind.kind in KINDS_MADE]
@@ -155,17 +153,12 @@ def review_decisions(context: dg.SensorEvaluationContext) -> dg.SensorResult | d
     state = content_id(*(kind.fingerprint for kind in complete))
     if context.cursor == state:
         return dg.SkipReason("No item awaits people, and nothing was decided since.")
+    forget_materializations(context.instance)
     n_items = sum(kind.n_items for kind in complete)
     n_decisions = sum(kind.n_decisions for kind in complete)
     return dg.SensorResult(
         skip_reason=dg.SkipReason(f"Reported {n_decisions} decisions on {n_items} items."),
-        asset_events=[
-            dg.AssetMaterialization(
-                asset_key=["review", "decisions"],
-                metadata={"items": n_items, "decisions": n_decisions},
-                tags={DATA_VERSION_TAG: state},
-            )
-        ],
+        asset_events=[observed],
         cursor=state,
     )
 

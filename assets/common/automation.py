@@ -105,9 +105,10 @@ WHEN_SHARD_READY = when_changed(not_awaited=OBSERVED)
 that are elsewhere nobody reports a change."""
 
 SHARDS = dg.AssetSelection.groups("ingest")
-WHEN_READY = when_changed(not_awaited=SHARDS)
+DECISIONS = dg.AssetSelection.assets(["review", "decisions"])
+WHEN_READY = when_changed(not_awaited=SHARDS | DECISIONS)
 """Follow the dependencies as soon as one has changed and none is blocked; work with the shards that are
-there while others were not ingested yet."""
+there while others were not ingested yet, and without decisions where nobody has made any."""
 BY_PEOPLE = dg.AssetSelection.assets(["review", "approved"], ["evaluate", "human_scores"])
-WHEN_EVALUATED = when_changed(not_awaited=SHARDS | BY_PEOPLE)
+WHEN_EVALUATED = when_changed(not_awaited=SHARDS | DECISIONS | BY_PEOPLE)
 """The same for what also follows decisions and scores of people, which a home may never have."""

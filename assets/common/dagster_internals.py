@@ -7,6 +7,9 @@ have no public names.
 
 # Which assets are stale, as the UI shows it: waits for a method of DagsterInstance.
 from dagster._core.definitions.data_version import (
+    SKIP_PARTITION_DATA_VERSION_DEPENDENCY_THRESHOLD as _MANY_PARTITIONS,
+)
+from dagster._core.definitions.data_version import (
     CachingStaleStatusResolver as CachingStaleStatusResolver,
 )
 
@@ -19,7 +22,14 @@ from dagster._core.loader import LoadingContext as LoadingContext
 from dagster._core.remote_origin import RegisteredCodeLocationOrigin as RegisteredCodeLocationOrigin
 from dagster._core.remote_origin import RemoteRepositoryOrigin as RemoteRepositoryOrigin
 
+# Many assets' latest events in one query: waits for a method of DagsterInstance.
+from dagster._core.storage.event_log.base import AssetRecord as AssetRecord
+
+MANY_PARTITIONS = _MANY_PARTITIONS
+"""Of an asset that is made of so many partitions of another, Dagster does not say that it is stale."""
 CODE_VERSION_TAG = "dagster/code_version"
 DATA_VERSION_TAG = "dagster/data_version"
+INPUT_EVENT_TAG = "dagster/input_event_pointer/"
+"""Before the key of a dependency: its latest event when an asset was made."""
 IMPLICIT_ASSET_JOB_NAME = "__ASSET_JOB"
 """The job of runs of assets that were selected by hand."""

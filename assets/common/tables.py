@@ -21,7 +21,6 @@ from assets.common.isolation import LOST, NOT_MADE, STAGES, Isolation
 from assets.common.pools import pools_of, slots
 from assets.common.previews import PREVIEW_ROWS, preview
 from assets.common.settings import check_run, choose, last_reported, use_settings
-from assets.common.unchanged import made_or_kept
 from resources.images.store import ImageStore
 from resources.settings.extras import tables_before
 from resources.warehouse import Warehouse, arrow_schema, column_descriptions, declared_columns
@@ -189,18 +188,15 @@ def _step(
                 given["config"], shown = chosen.settings, chosen.metadata()
 
             def make() -> dg.MaterializeResult:
-                if table.partition(".")[0] in STAGES:
-                    return _isolated(table, warehouse, retries_left(context), make_all)
-                return make_all()
-
-            def make_all() -> dg.MaterializeResult:
                 return function(*context_if_asked, **given)
 
-            if context.has_partition_key or context.has_partition_key_range:
+            if table.partition(".")[0] in STAGES:
+                result = _isolated(table, warehouse, retries_left(context), make)
+            else:
                 result = make()
+            if context.has_partition_key or context.has_partition_key_range:
                 rows = {"wit_shard": list(context.partition_keys)}
             else:
-                result = made_or_kept(context, [table, *side_tables], given, make)
                 rows = {}
                 shown |= _counted(result, warehouse.count(table))
             if context.has_partition_key_range:

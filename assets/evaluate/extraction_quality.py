@@ -19,7 +19,7 @@ from assets.evaluate.observed import slices_of
 from assets.evaluate.read_answers import NO_CHOICES, answered_choices, readings_on
 from assets.evaluate.released import Released
 from assets.evaluate.second_readings import second_readings
-from assets.review import approved
+from assets.review import decisions
 from methods.benchmarks import Benchmarks
 from methods.choice.extraction_quality import reading_findings
 from methods.evaluation.judging import RULE
@@ -52,8 +52,7 @@ class ExtractionQualitySettings(AssetConfig):
         "difference": "score of the reader less that of `other`, on the units that both have",
     },
     kinds={"scipy"},
-    # `review/approved` is materialized after decisions of people.
-    deps=[observations, second_readings, extraction_queue, approved],
+    deps=[observations, second_readings, extraction_queue, decisions],
     automation_condition=WHEN_EVALUATED,
 )
 def extraction_quality(

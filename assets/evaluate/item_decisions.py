@@ -15,7 +15,7 @@ from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.item_queue import flagged_in_queue, flags_in_force, item_queue
 from assets.evaluate.released import items_of
 from assets.release.published import write_imported
-from assets.review import approved
+from assets.review import approved, decisions
 from methods.ids import canonical_json
 from methods.release_card import edition_of
 from methods.review import by_item
@@ -29,8 +29,7 @@ Row = dict[str, Any]
 
 @table_asset(
     "evaluate.item_decisions",
-    # `review/approved` is materialized after decisions of people.
-    deps=[item_queue, approved],
+    deps=[item_queue, approved, decisions],
     automation_condition=WHEN_EVALUATED,
 )
 def item_decisions(

@@ -12,7 +12,7 @@ from assets.common.settings import AssetConfig
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.judgments import judgments
 from assets.evaluate.score_queue import score_queue, scores_by_people
-from assets.review import approved
+from assets.review import decisions
 from methods.review.agreement import JudgeScore, judge_rows
 from resources.reports.agreement_plot import agreement_png
 from resources.review.store import ReviewStore
@@ -30,8 +30,7 @@ class JudgeAgreementSettings(AssetConfig):
 @table_asset(
     "evaluate.judge_agreement",
     kinds={"scipy"},
-    # `review/approved` is materialized after decisions of people.
-    deps=[score_queue, judgments, approved],
+    deps=[score_queue, judgments, decisions],
     automation_condition=WHEN_EVALUATED,
 )
 def judge_agreement(

@@ -18,7 +18,7 @@ from assets.evaluate.human_scores import human_scores, imported_scores
 from assets.evaluate.observations import observations
 from assets.evaluate.observed import ScoringSettings, Slice, answer_lengths, slices
 from assets.evaluate.score_queue import score_queue, scores_by_people
-from assets.review import approved
+from assets.review import decisions
 from methods.agreement.measures import SCORES_OF_PAIR, TEN_POINTS
 from methods.benchmarks import Benchmarks
 from methods.evaluation.contestants import is_model
@@ -92,8 +92,7 @@ class JudgeQualitySettings(ScoringSettings):
         "variance_share_replicate": "what is noise",
     },
     kinds={"scipy"},
-    # `review/approved` is materialized after decisions of people.
-    deps=[observations, score_queue, approved, human_scores],
+    deps=[observations, score_queue, decisions, human_scores],
     automation_condition=WHEN_EVALUATED,
 )
 def judge_quality(

@@ -17,7 +17,7 @@ from pydantic import Field
 
 from assets.common.isolation import Isolation
 from assets.common.settings import AssetConfig
-from assets.evaluate.released import OF_ITEMS, items_in_batches
+from assets.evaluate.released import items_in_batches
 from methods.batched import batched
 from methods.benchmarks import Benchmarks
 from methods.evaluation.benchmark import Benchmark
@@ -42,9 +42,7 @@ if TYPE_CHECKING:
 Panel = Literal["mean", "median"]
 
 ROWS_AT_ONCE = 20_000
-"""Observations that are read at once, and kept for the steps that follow."""
-OBSERVED = ("evaluate.observations", "evaluate.answers", "evaluate.judgments")
-"""What slices are made of, beside items."""
+"""Observations that are read at once."""
 
 
 class ScoringSettings(AssetConfig):
@@ -126,17 +124,6 @@ def answer_lengths(warehouse: Warehouse, release_id: str) -> dict[AnswerKey, int
 
 
 def _slices(warehouse: Warehouse, benchmark: Benchmark, release_id: str) -> list[Slice]:
-    def read() -> list[Slice]:
-        return _read(warehouse, benchmark, release_id)
-
-    def are_few(slices: list[Slice]) -> bool:
-        return sum(len(of) for slice_ in slices for of in slice_.observed.values()) <= ROWS_AT_ONCE
-
-    kept = warehouse.recording.while_unchanged((*OBSERVED, *OF_ITEMS), release_id, read, are_few)
-    return [replace(slice_, benchmark=benchmark) for slice_ in kept]
-
-
-def _read(warehouse: Warehouse, benchmark: Benchmark, release_id: str) -> list[Slice]:
     by_judge: dict[tuple[str, str], Slice] = {}
     with warehouse.kept_open():
         items = _Items(warehouse, release_id)

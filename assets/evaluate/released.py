@@ -5,6 +5,7 @@ What belongs here: reads of release tables that several assets of the stage shar
 
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import dagster as dg
 
@@ -13,7 +14,6 @@ from methods.benchmarks import Benchmarks
 from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.items import Item
 from methods.naming import nearest
-from methods.release import RELEASE_TABLES
 from methods.release_items import items_of_release
 from resources.publishing.releases import rows_of_release
 from resources.warehouse import Warehouse
@@ -22,7 +22,9 @@ Row = dict[str, Any]
 
 
 ITEMS_AT_ONCE = 1_000
-"""Items that are read at once."""
+"""Items that are read at once, and that are kept."""
+_KEPT: WeakKeyDictionary[Warehouse, dict[str, list[Item]]] = WeakKeyDictionary()
+"""Items of releases, as long as a run has its warehouse."""
 _ORDERS = {
     "items": "ordinal",
     "turns": "item_id, turn",
@@ -30,10 +32,6 @@ _ORDERS = {
     "references": "item_id, turn, kind",
     "images": "item_id, position",
 }
-
-
-OF_ITEMS = ("release.releases", *(f"release.{table}" for table in RELEASE_TABLES))
-"""What items are made of."""
 
 
 class Released(NamedTuple):
@@ -103,18 +101,17 @@ def releases_named(
 
 
 def items_of(warehouse: Warehouse, release_id: str) -> list[Item]:
-    """The release's items in order. Those of a small one are read once, and kept."""
-
-    def read() -> list[Item]:
-        with warehouse.kept_open():
-            language = language_of(warehouse, release_id)
-            rows = rows_of_release(warehouse, release_id)
-        return items_of_release(rows, language)
-
-    def are_few(items: list[Item]) -> bool:
-        return len(items) <= ITEMS_AT_ONCE
-
-    return [*warehouse.recording.while_unchanged(OF_ITEMS, release_id, read, are_few)]
+    """The release's items in order. A release is frozen: a small one is read once in a run."""
+    kept = _KEPT.setdefault(warehouse, {})
+    if release_id in kept:
+        return [*kept[release_id]]
+    with warehouse.kept_open():
+        language = language_of(warehouse, release_id)
+        rows = rows_of_release(warehouse, release_id)
+    items = items_of_release(rows, language)
+    if 0 < len(items) <= ITEMS_AT_ONCE:
+        kept[release_id] = items
+    return [*items]
 
 
 def language_of(warehouse: Warehouse, release_id: str) -> str | None:

@@ -27,6 +27,7 @@ from assets.evaluate.provenance import provenance
 from assets.evaluate.report_data import board_data, report_data
 from assets.evaluate.smallest_subsets import smallest_subsets
 from assets.evaluate.wording_effects import wording_effects
+from assets.ingest import pages
 from methods.benchmarks import Benchmarks
 from resources.files.home import relative_to_home, reports_path
 from resources.images.store import ImageStore
@@ -56,6 +57,7 @@ INDEX, STATE = "index.html", "index.json"
         wording_effects,
         judge_quality,
         judge_probes,
+        pages,
     ],
     automation_condition=WHEN_READY,
 )
@@ -93,8 +95,7 @@ def reports(
     table = rows_to_arrow("evaluate.reports", rows)
     warehouse.replace("evaluate.reports", table)
     # When the corpus or the costs are others, `ledger.costs` writes its page, and no report.
-    with warehouse.recording.paused():
-        corpus = write_corpus(warehouse, image_store)
+    corpus = write_corpus(warehouse, image_store)
     links = {
         "index": relative_to_home(write_index(lines)),
         "corpus": relative_to_home(corpus),

@@ -6,17 +6,32 @@ on the corpus, which shows it, too, is written anew (`assets/evaluate/corpus_pag
 
 import dagster as dg
 
-from assets.common.automation import WHEN_READY
+from assets.cluster import sides
+from assets.cluster.cohesion import cohesion
+from assets.cluster.map import entry_map
+from assets.cluster.pictures import pictures
+from assets.common.automation import when_changed
 from assets.common.tables import report, table_asset
 from assets.evaluate.corpus_page import write_corpus
 from assets.ledger.calls import calls, table_preview
+from assets.release import releases
+from assets.review.agreement import agreement
+from assets.review.effort import effort
 from resources.files.home import relative_to_home
 from resources.images.store import ImageStore
 from resources.warehouse import Warehouse
 from resources.web.addresses import address
 
+CALLS = dg.AssetSelection.assets(calls.key)
+SHOWN = (cohesion, entry_map, pictures, sides, releases, agreement, effort)
+"""The assets that the page on the corpus shows, or that are downstream of what it shows."""
 
-@table_asset("ledger.costs", deps=[calls], automation_condition=WHEN_READY)
+
+@table_asset(
+    "ledger.costs",
+    deps=[calls, *SHOWN],
+    automation_condition=when_changed(CALLS, not_awaited=dg.AssetSelection.all() - CALLS),
+)
 def costs(
     warehouse: dg.ResourceParam[Warehouse], image_store: dg.ResourceParam[ImageStore]
 ) -> dg.MaterializeResult:

@@ -1,12 +1,13 @@
 """Review: the queue, what people decided, what is thereby approved, how far people agree."""
 
-import dagster as dg
-
 from assets.review.agreement import agreement
-from assets.review.approved import approved, decisions
+from assets.review.approved import approved
+from assets.review.decisions import decisions
 from assets.review.effort import effort
 from assets.review.queue import queue, queue_row, queued
 
-ASSETS: list[dg.AssetsDefinition | dg.AssetSpec] = [queue, decisions, approved, agreement, effort]
+ASSETS = [queue, approved, agreement, effort]
+OBSERVABLE = [decisions]
+"""What is observed and never run."""
 
-__all__ = ["ASSETS", "approved", "queue", "queue_row", "queued"]
+__all__ = ["ASSETS", "OBSERVABLE", "approved", "decisions", "queue", "queue_row", "queued"]

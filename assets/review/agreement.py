@@ -13,6 +13,7 @@ from assets.common.previews import picture
 from assets.common.settings import AssetConfig
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.review.approved import approved
+from assets.review.decisions import decisions
 from methods.review.agreement import people_rows
 from methods.review.ratings import ratings_of
 from resources.reports.agreement_plot import agreement_png
@@ -35,7 +36,7 @@ class AgreementSettings(AssetConfig):
 @table_asset(
     "review.agreement",
     kinds={"scipy"},
-    deps=[approved],
+    deps=[approved, decisions],
     automation_condition=WHEN_READY,
 )
 def agreement(

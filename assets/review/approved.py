@@ -10,9 +10,10 @@ from typing import Literal
 import dagster as dg
 from pydantic import Field
 
-from assets.common.automation import SHARDS, when_changed
+from assets.common.automation import DECISIONS, when_changed
 from assets.common.settings import AssetConfig
-from assets.common.tables import report, rows_to_arrow, table_asset, table_spec
+from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.review.decisions import decisions
 from assets.review.queue import queue, queued
 from methods.ids import canonical_json, content_id
 from methods.review import POLICY_PREFIX, Decision, Policy, by_item, resolve
@@ -37,19 +38,8 @@ class ReviewSettings(AssetConfig):
     )
 
 
-decisions = table_spec(
-    "review.decisions",
-    kinds={"sqlite"},
-    deps=[queue],
-    description="Decisions of people, made outside Dagster in the review store. A sensor reports them "
-    "when no item needs a decision any more. The table has the decisions that `review/approved` last "
-    "read.",
-)
-
-WHEN_DECIDED = when_changed(dg.AssetSelection.assets(decisions.key))
+WHEN_DECIDED = when_changed(DECISIONS)
 """Wait for new decisions, not for new items, which nobody has reviewed yet."""
-WHEN_QUEUED = when_changed(not_awaited=SHARDS | dg.AssetSelection.assets(decisions.key))
-"""Where no item needs a decision: follow new items, too."""
 
 
 @table_asset(

@@ -9,6 +9,7 @@ from assets.common.automation import WHEN_READY
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.review.agreement import NO_DECISIONS
 from assets.review.approved import approved
+from assets.review.decisions import decisions
 from methods.review.overview import Forecast
 from methods.review.ratings import effort_rows
 from resources.review.store import ReviewStore
@@ -16,7 +17,7 @@ from resources.warehouse import Warehouse
 from resources.web.ports import review_page
 
 
-@table_asset("review.effort", deps=[approved], automation_condition=WHEN_READY)
+@table_asset("review.effort", deps=[approved, decisions], automation_condition=WHEN_READY)
 def effort(
     warehouse: dg.ResourceParam[Warehouse], review_store: dg.ResourceParam[ReviewStore]
 ) -> dg.MaterializeResult:

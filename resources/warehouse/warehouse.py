@@ -1,7 +1,6 @@
 """The tables of one database: queries of them, and replacements of their rows.
 
-A step that reads by a `Warehouse` can be told what it has read (`recorded_reads.py`). Connections and
-transactions are those of the `Database`: a file, unless `Lake` (`lake.py`) gives another one.
+Connections and transactions are those of the `Database`: a file, or a lake (`lake.py`).
 """
 
 import logging
@@ -11,6 +10,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from methods.ids import content_id
 from resources.warehouse.database import Database
 from resources.warehouse.declarations import (
     Columns,
@@ -20,14 +20,12 @@ from resources.warehouse.declarations import (
     sql_text,
 )
 from resources.warehouse.file_database import FileDatabase
-from resources.warehouse.recorded_reads import FIGURES, Reads, Recording, fingerprint
 from resources.warehouse.versions import require_kept
 from resources.warehouse.writes import Partition, Write, condition
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_PARAMETER = re.compile(r"\$([a-z_]+)")
 _TERM = re.compile(r"(\w+)( DESC)?(?=, |$)")
 PORTION_SETTINGS = "SET memory_limit = '300MB'; SET threads = 1"
 """For reading a portion after the other: without a bound the whole file comes to be in memory."""
@@ -51,7 +49,6 @@ class Warehouse:
     ):
         self.path = Path(path)
         self.database = database or FileDatabase(self.path, log)
-        self.recording = Recording(self.sql)
 
     def is_there(self) -> bool:
         """Whether the tables were created."""
@@ -73,18 +70,12 @@ class Warehouse:
         """Keep one connection for all that this thread reads in the block."""
         return self.database.kept_open()
 
-    def recorded(self) -> AbstractContextManager[Reads]:
-        """Record what is read and written in the block, whichever thread does it."""
-        return self.recording.recorded()
-
     def read(self, name: str, params: Mapping[str, object] | None = None) -> "pa.Table":
         """Result of the query in `sql/<name>.sql`, with its named `$parameters` bound."""
-        self.recording.read(name, params)
         return self.sql(sql_text(name), params)
 
     def read_portion(self, name: str, params: Mapping[str, object]) -> "pa.Table":
         """As `read`, of a portion of tables of any size: what was read of the file is not kept."""
-        self.recording.read(name, params)
         with self.database.connection(own_instance=True) as connection:
             connection.execute(PORTION_SETTINGS)
             return connection.sql(sql_text(name), params=dict(params)).to_arrow_table()
@@ -98,10 +89,6 @@ class Warehouse:
         file takes longer than reading few rows: what belongs together is read at once.
         """
         rows = {}
-        for name in names:
-            of = query.format(name)
-            named = set(_PARAMETER.findall(sql_text(of)))
-            self.recording.read(of, {key: params[key] for key in params if key in named})
         with self.database.connection() as connection, self.database.at_one_moment(connection):
             for name in names:
                 (statement,) = connection.extract_statements(sql_text(query.format(name)))
@@ -120,7 +107,6 @@ class Warehouse:
     def export(self, name: str, params: Mapping[str, object], path: Path) -> Path:
         """Write the result of `sql/<name>.sql` to a Parquet file, whatever its size."""
         query = sql_text(name).rstrip().removesuffix(";")
-        self.recording.read(name, params)
         with self.database.connection() as connection:
             # Not by the query's relation: with parameters that one holds its result in memory.
             connection.execute(
@@ -156,23 +142,24 @@ class Warehouse:
         what = ", ".join(f'"{name}"' for name in columns) or "*"
         by = ", ".join(name if name == "ALL" else f'"{name}"{how}' for name, how in terms)
         then = f"ORDER BY {by}" if by else ""
-        self.recording.read(table, equal)
         return self._select(f"DISTINCT {what}" if distinct else what, table, equal, then)
 
     def count(self, table: str, partition: Partition | None = None) -> int:
         """Number of rows in a table or view that `sql/` declares, or of those of `partition` alone."""
-        self.recording.read(table, partition)
         ((n_rows,),) = self._select("count(*)", table, partition).to_pydict().values()
         return int(n_rows)
 
     def first_rows(self, table: str, partition: Partition, n_rows: int) -> "pa.Table":
         """Some rows of the partition of a table."""
-        self.recording.read(table, partition)
         return self._select("*", table, partition, f"LIMIT {n_rows}")
 
     def fingerprint(self, table: str, partition: Partition | None = None) -> str:
-        """A hash of the rows of a table or view, in any order, or of those of `partition` alone."""
-        return fingerprint(self._select(FIGURES, table, partition))
+        """A hash of the rows of a table or view, in any order, or of those of `partition` alone.
+
+        The hashes are summed: an exclusive or would cancel equal rows.
+        """
+        figures = self._select("count(*) AS n, sum(hash(r)) AS sum", table, partition)
+        return content_id(*(str(column[0]) for column in figures.to_pydict().values()))
 
     def _select(
         self,
@@ -198,8 +185,6 @@ class Warehouse:
 
     def replace_all(self, writes: Sequence[Write]) -> None:
         """Several replacements as one transaction: all are seen, or none. Raises WarehouseError."""
-        for write in writes:
-            self.recording.wrote(write.table)
         self.database.replace_all(writes)
 
     def snapshots_of_releases(self) -> dict[str, int]:

@@ -6,7 +6,9 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections import defaultdict
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +17,11 @@ import pytest
 
 from assets.common.partitions import wit_shards
 from assets.common.settings import SECTIONS
-from assets.common.tables import SIDE_TABLES
+from assets.common.tables import SIDE_TABLES, SOURCES
+from dagster_project.code_versions import paths_in, selections_in
 from dagster_project.definitions import build_defs, defs
 from resources.files.home import REPO_ROOT
-from resources.warehouse import Warehouse, declared_columns
+from resources.warehouse import Warehouse, declared_columns, sql_files, sql_text
 
 ORDER = (
     *("ingest", "cluster", "dialogue", "rewrite", "choice", "quality", "review", "release"),
@@ -337,3 +340,36 @@ def test_a_resource_can_be_swapped() -> None:
     other = Warehouse("/elsewhere.duckdb")
     swapped = build_defs(resource_overrides={"warehouse": other})
     assert swapped.resources["warehouse"] is other
+
+
+def test_an_asset_reads_only_what_itself_or_an_asset_upstream_writes() -> None:
+    """Else Dagster would call it fresh after a change of what it reads."""
+    graph = defs.resolve_asset_graph()
+    upstream: dict[dg.AssetKey, set[dg.AssetKey]] = {}
+    writers = defaultdict(set)
+    for key in graph.toposorted_asset_keys:
+        node = graph.get(key)
+        upstream[key] = {key}.union(*(upstream[parent] for parent in node.parent_keys))
+        for table in (".".join(key.path), *node.metadata.get(SIDE_TABLES, [])):
+            writers[table].add(key)
+    undeclared = {
+        (key.to_user_string(), table)
+        for key in graph.materializable_asset_keys
+        for table in tables_read(".".join(key.path))
+        if not writers[table] & upstream[key]
+    }
+    assert {(key, table.partition(".")[0]) for key, table in undeclared} == {
+        ("ledger/calls", "ledger"),  # a view of its own table
+        # Commands that change releases mark these: `BEFORE_RELEASES`.
+        ("cluster/sides", "release"),
+        ("rewrite/candidates", "release"),
+    }, undeclared
+
+
+def tables_read(table: str) -> set[str]:
+    """The tables in the queries that an asset's module names, and in its selections."""
+    module = SOURCES[table].module
+    assert module
+    queries = [sql_text(name) for name in paths_in(module) if sql_files(name)]
+    text = " ".join([*queries, *chain.from_iterable(selections_in(module))])
+    return {*re.findall(r"\b[a-z_]+\.[a-z_]+\b", text)} & declared_columns().keys()

@@ -319,9 +319,9 @@ def reviewers(instance: dg.DagsterInstance) -> Daemon:
 
 
 def reported(data: SensorExecutionData) -> list[tuple[int, int]]:
-    """(items, decisions) of each materialization that the tick reports."""
+    """(items, decisions) of each observation that the tick reports."""
     assert {event.asset_key for event in data.asset_events} <= {DECISIONS}
-    assert all(isinstance(event, dg.AssetMaterialization) for event in data.asset_events)
+    assert all(isinstance(event, dg.AssetObservation) for event in data.asset_events)
     return [
         (event.metadata["items"].value, event.metadata["decisions"].value)
         for event in data.asset_events
@@ -357,9 +357,9 @@ def test_decisions_are_reported_when_nothing_awaits_people_and_not_before(
     done = reviewers.tick()
     assert reported(done) == [(3, 6)]
     assert done.skip_message == "Reported 6 decisions on 3 items."
-    event = reviewers.instance.get_latest_materialization_event(DECISIONS)
-    assert event and event.asset_materialization
-    assert event.asset_materialization.tags[DATA_VERSION_TAG] == version(done)
+    (record,) = reviewers.instance.fetch_observations(DECISIONS, limit=2).records
+    assert record.asset_observation
+    assert record.asset_observation.tags[DATA_VERSION_TAG] == version(done)
     again = reviewers.tick()
     assert reported(again) == []
     assert again.skip_message == "No item awaits people, and nothing was decided since."
@@ -410,7 +410,7 @@ def test_scores_and_letters_do_not_hold_the_decisions_up_and_are_reported_when_t
     queue(one, score)
     accept(one, 1, 2)
     without = reviewers.tick()
-    assert reported(without) == [(1, 2)]
+    assert reported(without) == [(2, 2)]
 
     accept(score, 1)
     assert reported(reviewers.tick()) == [], "the score awaits an expert"

@@ -53,7 +53,7 @@ class Automation:
     def decided(self, state: str) -> None:
         """As the sensor reports that people are done."""
         self.instance.report_runless_asset_event(
-            dg.AssetMaterialization(DECISIONS, tags={DATA_VERSION_TAG: state})
+            dg.AssetObservation(DECISIONS, tags={DATA_VERSION_TAG: state})
         )
 
 

@@ -1,6 +1,5 @@
 """What a demo runs again in a home that was built before: each reason, and nothing without one."""
 
-import os
 from collections.abc import Callable, Iterator
 from contextlib import closing
 
@@ -11,12 +10,13 @@ from dagster._core.definitions.asset_checks.asset_check_evaluation import (
     AssetCheckEvaluationPlanned,
 )
 
+from dagster_project.decisions import observe_decisions
 from dagster_project.definitions import build_defs
 from dagster_project.instance import open_instance
 from dagster_project.outdated import outdated
 from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse
-from tests.e2e.running import Run
+from tests.e2e.running import Run, command
 from tests.resources.review.review_queue import verdict
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(1200)]
@@ -42,7 +42,7 @@ def names(copied: Run, instance: dg.DagsterInstance) -> Outdated:
     def of_stage(stage: str) -> list[str]:
         graph = build_defs().get_repository_def().asset_graph
         found = outdated(instance, graph, Warehouse(copied.warehouse.path), stage)
-        return [key.to_user_string() for key in found.run]
+        return [key.to_user_string() for key in found]
 
     return of_stage
 
@@ -65,32 +65,10 @@ def test_rows_that_are_gone_are_made_again_with_what_is_made_of_them(
     assert not names("cluster")
 
 
-def test_a_cell_that_somebody_edited_runs_what_reads_it(names: Outdated, copied: Run) -> None:
-    with duckdb.connect(copied.home / "warehouse.duckdb") as connection:
-        connection.execute(
-            "UPDATE release.turns SET question = question || '?' "
-            "WHERE starts_with(release_id, 'mmiu-')"
-        )
-    assert "evaluate/answers" in names("evaluate")
-    assert not names("dialogue")
-
-
-def test_of_what_follows_changed_rows_assets_may_be_kept_but_not_of_what_follows_a_setting(
-    instance: dg.DagsterInstance, copied: Run
-) -> None:
-    graph = build_defs().get_repository_def().asset_graph
-    answers, scores = dg.AssetKey(["evaluate", "answers"]), dg.AssetKey(["evaluate", "scores"])
-    read_by_people = dg.AssetKey(["evaluate", "judge_quality"])
+def test_a_cell_that_somebody_edited_is_no_reason(names: Outdated, copied: Run) -> None:
     with duckdb.connect(copied.home / "warehouse.duckdb") as connection:
         connection.execute("UPDATE evaluate.judgments SET explanation = 'another'")
-    found = outdated(instance, graph, Warehouse(copied.warehouse.path), "evaluate")
-    assert answers not in found.run
-    assert scores in found.run and scores in found.may_be_kept
-    assert read_by_people in found.may_be_kept, "whether people decided since is asked in its turn"
-    (copied.home / "settings.yaml").write_text("evaluate: {answers: {seed: 5}}\n")
-    graph = build_defs().get_repository_def().asset_graph
-    found = outdated(instance, graph, Warehouse(copied.warehouse.path), "evaluate")
-    assert {answers, scores} <= {*found.run} and not {answers, scores} & {*found.may_be_kept}
+    assert not names("evaluate")
 
 
 @pytest.mark.parametrize(
@@ -116,18 +94,19 @@ def test_a_setting_runs_what_it_is_of_and_what_follows(names: Outdated, copied: 
     assert "cluster/embeddings" not in found
 
 
-def test_what_people_decide_is_read_again_and_what_follows_only_if_it_changes(
-    names: Outdated, copied: Run
+def test_what_people_decide_runs_what_reads_it_and_what_follows(
+    names: Outdated, copied: Run, instance: dg.DagsterInstance
 ) -> None:
-    os.utime(copied.home / "review.sqlite")
-    assert not names("review")
     with closing(ReviewStore(copied.home / "review.sqlite")) as store:
         lock = store.lock_item("Ada", "annotator")
         assert lock is not None
+        observe_decisions(instance)
         assert not names("review"), "nobody has decided"
         store.decide(lock.token, verdict(lock, "Ada"))
-    assert "review/approved" in names("review")
-    assert not names("release")
+    observe_decisions(instance)
+    assert names("review") == ["review/agreement", "review/approved", "review/effort"]
+    assert {"evaluate/item_decisions", "evaluate/judge_quality"} <= {*names("evaluate")}
+    assert not names("release"), "what is approved may be the same"
 
 
 def test_a_queue_that_is_gone_from_the_review_store_is_put_there_again(
@@ -135,7 +114,7 @@ def test_a_queue_that_is_gone_from_the_review_store_is_put_there_again(
 ) -> None:
     for path in copied.home.glob("review.sqlite*"):
         path.unlink()
-    assert "review/queue" in names("review")
+    assert {"review/queue", "review/decisions"} <= {*names("review")}, "what it queues is observed"
     with closing(ReviewStore(copied.home / "review.sqlite")):
         assert "review/queue" in names("review"), "it is empty"
 
@@ -192,3 +171,22 @@ def test_the_ledger_is_shown_again_once_it_has_more_calls(names: Outdated, copie
     call = next(iter(copied.ledger))
     copied.ledger.add([call._replace(key=f"{call.key[:-1]}x")])
     assert "ledger/calls" in names("ledger")
+
+
+@pytest.mark.parametrize(
+    ("command_line", "stage", "assets"),
+    [
+        (["release", "pin", "mmiu"], "cluster", {"cluster/sides", "cluster/image_sets"}),
+        (
+            ["model", "ask-anew", "--stage", "evaluate/judgments"],
+            "evaluate",
+            {"evaluate/judgments"},
+        ),
+    ],
+)
+def test_what_a_command_changes_runs_what_reads_it(
+    names: Outdated, copied: Run, command_line: list[str], stage: str, assets: set[str]
+) -> None:
+    assert not names(stage)
+    assert command(copied.home, *command_line).returncode == 0
+    assert assets <= {*names(stage)}

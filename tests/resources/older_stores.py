@@ -15,7 +15,7 @@ from sqlalchemy import DDL, INTEGER, VARCHAR, CheckConstraint, Column, MetaData,
 
 from resources.migrations import BASELINE
 from resources.stores import StoreKind
-from resources.warehouse import declarations, recorded_reads, staging, versions
+from resources.warehouse import declarations, staging, versions
 from tests.resources.store_files import Rows
 
 NOTES = """
@@ -84,7 +84,7 @@ def small_sql(folder: Path) -> Iterator[None]:
 
 def forget_sql() -> None:
     """Have `sql/` read again."""
-    for module in (declarations, versions, staging, recorded_reads):
+    for module in (declarations, versions, staging):
         for each in vars(module).values():
             if hasattr(each, "cache_clear"):
                 each.cache_clear()

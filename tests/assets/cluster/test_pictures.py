@@ -146,7 +146,7 @@ def test_the_map_has_clustered_entries_first_and_no_more_than_it_may(warehouse: 
 
 def test_an_empty_clustering_has_a_page_that_says_so(warehouse: Warehouse, loom_home: Path) -> None:
     told = make(pictures, warehouse)
-    assert set(told) == {"dagster/row_count", "preview", "page", "tables read"}
+    assert set(told) == {"dagster/row_count", "preview", "page"}
     assert told["page"] == "/loom/reports/cluster/pictures.html"
     page = loom_home / "reports" / "cluster" / "pictures.html"
     assert "Nothing is on the map yet" in page.read_text()

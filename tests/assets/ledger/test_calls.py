@@ -284,9 +284,7 @@ def test_the_ui_shows_what_was_spent_and_where(mirror: Mirror) -> None:
     run = mirror.run()
 
     shown = metadata(run, "ledger/calls")
-    assert {
-        name: shown[name] for name in shown.keys() - {"preview", "most expensive", "tables read"}
-    } == {
+    assert {name: shown[name] for name in shown.keys() - {"preview", "most expensive"}} == {
         "dagster/row_count": 8,
         "answered": 5,
         "lost": 3,

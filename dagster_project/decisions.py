@@ -1,0 +1,41 @@
+"""Observations of the review store, in the terms of Dagster.
+
+`review/decisions` has what people decided as its data version, so assets that read the review store are
+stale after a decision.
+"""
+
+from contextlib import closing
+
+import dagster as dg
+
+from assets.common.dagster_internals import DATA_VERSION_TAG
+from assets.review import decisions
+from resources.files.home import review_path
+from resources.review.store import ReviewStore
+
+
+def observation_of_decisions(store: ReviewStore) -> dg.AssetObservation:
+    """The event that people have decided what the store has now."""
+    kinds = store.completion()
+    return dg.AssetObservation(
+        decisions.key,
+        metadata={
+            "items": sum(kind.n_items for kind in kinds),
+            "decisions": sum(kind.n_decisions for kind in kinds),
+        },
+        tags={DATA_VERSION_TAG: store.decided()},
+    )
+
+
+def forget_materializations(instance: dg.DagsterInstance) -> None:
+    """Wipe the events of `review/decisions` if version 0.2 reported materializations of it: a run would
+    take the data version of the latest materialization, and not that of an observation."""
+    if instance.get_latest_materialization_event(decisions.key):
+        instance.wipe_assets([decisions.key])
+
+
+def observe_decisions(instance: dg.DagsterInstance) -> None:
+    """Tell Dagster what people have decided. A missing review store is created: nobody decided."""
+    forget_materializations(instance)
+    with closing(ReviewStore(review_path())) as store:
+        instance.report_runless_asset_event(observation_of_decisions(store))

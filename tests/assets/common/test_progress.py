@@ -237,6 +237,7 @@ def test_a_stage_without_news_is_reported_less_and_less_often(clock):
 
     stage.waits(1800)
     n_silent = len(stage.moments)
+    stage.usage.failed_attempts += 1
     stage.usage.timeouts += 1
     stage.waits(5)
 

@@ -23,7 +23,8 @@ SHOW_PROGRESS: Mapping[str, Any] = {"loggers": {"console": {}}}
 """Run config that prints with this logger instead of Dagster's own."""
 
 WITHOUT_FAILURES: Mapping[str, Any] = {"loggers": {"console": {"config": {"say_failures": False}}}}
-"""The same for who says himself why a step failed."""
+"""The same for an action, which says itself why it failed: progress is on stderr, as stdout has the
+result."""
 
 TOLD_AT_THE_END: Mapping[str, Any] = {"loggers": {"console": {"config": {"says_made": False}}}}
 """The same for who says when all is done what steps of evaluation could not make (`results.py`): of
@@ -47,6 +48,7 @@ class ProgressHandler(logging.Handler):
     def __init__(self, say_failures: bool, says_made: bool = True) -> None:
         super().__init__()
         self._say_failures, self._says_made = say_failures, says_made
+        self._print = _print if say_failures else _print_on_stderr
         self._printed: set[tuple[object, str]] = set()
         self._reasons: set[str] = set()
         self._stages: set[str] = set()
@@ -59,7 +61,7 @@ class ProgressHandler(logging.Handler):
         if line or (event is not None and event.event_type in _STEP_ENDS):
             self._expect(None)
         if line:
-            _print(line)
+            self._print(line)
         if event is not None and event.event_type == dg.DagsterEventType.STEP_START:
             step = str(event.step_key).replace("__", "/")
             if event.job_name == "build":
@@ -71,7 +73,7 @@ class ProgressHandler(logging.Handler):
         stage, separator, _ = step
         if separator and stage not in self._stages:
             self._stages.add(stage)
-            _print(f"  … stage {stage}")
+            self._print(f"  … stage {stage}")
 
     def _expect(self, step: str | None) -> None:
         """Name `step` in a while unless something else is printed; None: nothing is to be named."""
@@ -80,7 +82,7 @@ class ProgressHandler(logging.Handler):
             self._quiet.join()
             self._quiet = None
         if step is not None:
-            self._quiet = threading.Timer(QUIET_SECONDS, _print, [f"  … {step} is under way"])
+            self._quiet = threading.Timer(QUIET_SECONDS, self._print, [f"  … {step} is under way"])
             self._quiet.daemon = True
             self._quiet.start()
 
@@ -156,6 +158,10 @@ def say_not_taken(n_results: int) -> None:
 
 def _print(line: str) -> None:
     print(f"[{time.monotonic() - _STARTED:6.1f} s] {line}", file=sys.stdout, flush=True)
+
+
+def _print_on_stderr(line: str) -> None:
+    print(f"[{time.monotonic() - _STARTED:6.1f} s] {line}", file=sys.stderr, flush=True)
 
 
 def is_wrong(check: dg.AssetCheckEvaluation) -> bool:

@@ -1,5 +1,6 @@
 """What a run prints in a terminal: a step that says nothing for a while is named."""
 
+import logging
 import re
 import time
 from collections.abc import Mapping, Sequence
@@ -60,6 +61,13 @@ def test_a_step_that_says_nothing_is_named_while_it_works(monkeypatch, capsys, t
     assert run(embeddings)
     lines = printed(capsys)
     assert lines == ["… cluster/embeddings is under way", "cluster/embeddings               0 rows"]
+
+
+def test_the_progress_of_an_action_is_beside_its_result(capsys):
+    handler = progress.ProgressHandler(say_failures=False)
+    handler.emit(logging.makeLogRecord({"msg": "half of it", "levelno": logging.INFO}))
+    out, err = capsys.readouterr()
+    assert out == "" and err.endswith("… half of it\n")
 
 
 def test_a_step_that_speaks_or_ends_soon_is_not_named(capsys):

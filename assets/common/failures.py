@@ -12,8 +12,8 @@ from resources.settings.packages import package_missing
 
 WAITS = "waits for batches"
 """Metadata of the failure by which a step stops to wait."""
-RETRY_POLICY = dg.RetryPolicy(max_retries=2, delay=60, backoff=dg.Backoff.LINEAR)
-"""Of every asset: after a passing failure a step runs again after one minute, then after two."""
+MAX_RETRIES, RETRY_SECONDS = 2, 60
+"""After a passing failure a step runs again after one minute, then after two."""
 unattended = threading.Event()
 """Set in a process that executes a launched run. Only there steps are retried: a command in a terminal
 shows the sentence at once."""
@@ -43,23 +43,26 @@ def plain_errors() -> Iterator[None]:
 
 
 @contextmanager
-def retried_if_passing() -> Iterator[None]:
-    """Make the retry policy retry passing failures only, and none where somebody waits for the result.
+def retried_if_passing(context: dg.AssetExecutionContext) -> Iterator[None]:
+    """Have Dagster run a step again after a passing failure, unless somebody waits for the result.
 
-    Dagster's policy retries every exception, except a `dg.Failure` that forbids it.
+    An asset has no retry policy: Dagster applies it to interrupts, too, so that a step would run again
+    after Ctrl-C or Terminate (docs/decisions/0078).
+
+    Args:
+        context: The step's context.
 
     Raises:
-        dg.Failure: What the block raised; in an unattended run also for an error in the code.
+        dg.RetryRequested: The failure is a passing one, and retries are left.
+        dg.Failure: Another failure of the block.
     """
     try:
         yield
     except dg.Failure as failure:
-        failure.allow_retries = failure.allow_retries and unattended.is_set()
-        raise
-    except Exception as error:
-        if not unattended.is_set():
+        if not (failure.allow_retries and retries_left(context)):
             raise
-        raise dg.Failure(f"{type(error).__name__}: {error}", allow_retries=False) from error
+        seconds = RETRY_SECONDS * (context.op_execution_context.retry_number + 1)
+        raise dg.RetryRequested(MAX_RETRIES, seconds) from failure
 
 
 def may_pass(error: Exception) -> bool:
@@ -72,4 +75,4 @@ def may_pass(error: Exception) -> bool:
 def retries_left(context: dg.AssetExecutionContext) -> bool:
     """Whether Dagster runs the step again after a passing failure."""
     attempts = context.op_execution_context.retry_number
-    return unattended.is_set() and attempts < RETRY_POLICY.max_retries
+    return unattended.is_set() and attempts < MAX_RETRIES

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Protocol
 import dagster as dg
 import pyarrow as pa
 
-from assets.common.failures import RETRY_POLICY, plain_errors, retried_if_passing, retries_left
+from assets.common.failures import plain_errors, retried_if_passing, retries_left
 from assets.common.isolation import LOST, NOT_MADE, STAGES, Isolation
 from assets.common.pools import pools_of, slots
 from assets.common.previews import PREVIEW_ROWS, preview
@@ -160,7 +160,6 @@ def table_asset(
             # In a run of several stages, a step of the earliest stage is next.
             op_tags={"dagster/priority": str(-list(OWNERS).index(table.partition(".")[0]))},
             pool=pools[0] if pools else None,
-            retry_policy=RETRY_POLICY,
         )(_step(table, side_tables, function, pools[1:]))
 
     return decorate
@@ -178,7 +177,7 @@ def _step(
     def step(*context_if_asked: Any, **given: Any) -> dg.MaterializeResult:
         context = dg.AssetExecutionContext.get()
         warehouse: Warehouse = given["warehouse"]
-        with retried_if_passing(), plain_errors(), slots(context, more_pools):
+        with retried_if_passing(context), plain_errors(), slots(context, more_pools):
             shown: dict[str, Any] = {}
             check_run(context.run.run_config)
             if "config" in given:

@@ -8,8 +8,8 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from assets.common import tables
-from assets.common.failures import RETRY_POLICY, unattended
+from assets.common import failures
+from assets.common.failures import MAX_RETRIES, unattended
 from assets.common.losses import worth_a_retry
 from assets.common.tables import SOURCES, table_asset
 from methods.errors import UserError
@@ -24,7 +24,7 @@ DOWN = "The server is down: run this again later."
 @pytest.fixture
 def launched(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The process of a launched run, which does not wait."""
-    monkeypatch.setattr(tables, "RETRY_POLICY", dg.RetryPolicy(RETRY_POLICY.max_retries, delay=0))
+    monkeypatch.setattr(failures, "RETRY_SECONDS", 0)
     unattended.set()
     yield
     unattended.clear()
@@ -33,7 +33,7 @@ def launched(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def made(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    raised: Callable[[], Exception],
+    raised: Callable[[], BaseException],
     times: int,
     table: str = "ledger.costs",
 ) -> tuple[dg.ExecuteInProcessResult, int]:
@@ -76,7 +76,7 @@ def test_retries_are_bounded_and_the_last_failure_says_its_sentence(
 ) -> None:
     result, n_begun = made(tmp_path, monkeypatch, passing, times=99)
     assert not result.success
-    assert n_begun == RETRY_POLICY.max_retries + 1
+    assert n_begun == MAX_RETRIES + 1
     (failure,) = [event for event in result.all_events if event.is_step_failure]
     assert failure.step_failure_data.user_failure_data.description == DOWN
 
@@ -100,6 +100,16 @@ def test_what_stays_wrong_is_not_tried_again(
     assert n_begun == 1
 
 
+@pytest.mark.usefixtures("launched")
+def test_a_step_that_is_interrupted_ends_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C, SIGTERM and Terminate in the UI."""
+    result, n_begun = made(tmp_path, monkeypatch, KeyboardInterrupt, times=99)
+    assert not result.success
+    assert n_begun == 1
+
+
 def test_who_looks_on_sees_the_sentence_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -117,7 +127,7 @@ def test_a_step_that_fails_by_itself_is_tried_again_before_it_is_lost(
     assert result.success and n_begun == 2
     assert warehouse.count("evaluate.not_made") == 0
     result, n_begun = made(tmp_path, monkeypatch, passing, 99, "evaluate.provenance")
-    assert result.success and n_begun == RETRY_POLICY.max_retries + 1
+    assert result.success and n_begun == MAX_RETRIES + 1
     assert warehouse.count("evaluate.not_made") == 1
 
 

@@ -6,7 +6,7 @@ import click
 from pydantic.fields import FieldInfo
 
 from dagster_project.action import Action, choices, shown
-from resources.command_line import NOT_DONE, Choice, HomeCommand
+from resources.command_line import CORPUS, NOT_DONE, Choice, HomeCommand
 
 
 def command_of(action: type[Action]) -> click.Command:
@@ -29,7 +29,10 @@ def command_of(action: type[Action]) -> click.Command:
     return HomeCommand(
         action.COMMAND.split()[1],
         callback=perform,
-        params=[_parameter(name, field) for name, field in action.model_fields.items()],
+        params=[
+            *(_parameter(name, field) for name, field in action.model_fields.items()),
+            *([CORPUS] if "corpus" in action.uses() else []),
+        ],
         help=action.help(),
         example=f"vlm-loom {action.EXAMPLE}",
         workspace="optional" if action.MAKES_WORKSPACE else "required",

@@ -11,6 +11,7 @@ from uuid import uuid4
 
 import dagster as dg
 
+from assets.common.settings import SECTIONS
 from dagster_project.build import build, only_build, run_of
 from dagster_project.definitions import build_defs
 from dagster_project.instance import open_instance
@@ -28,6 +29,7 @@ from dagster_project.results import show_reports, show_results
 from dagster_project.run_processes import end_dead_runs
 from resources.embedding.embedder import Embedder
 from resources.files import home
+from resources.settings.asset_settings import read_sections
 from resources.stores_of_home import bring_home_up_to_date, usable_home
 
 UNFINISHED = ["demo"]
@@ -47,6 +49,7 @@ def run_main_job(embedder: Embedder, everything: bool = False) -> int:
     bring_home_up_to_date()
     with ExitStack() as stack:
         with usable_home():
+            read_sections(SECTIONS)
             stack.enter_context(only_build(wait=False))
             gateway = make_gateway(f"build-{uuid4().hex[:8]}", ancestors=UNFINISHED)
         stack.callback(gateway.close)

@@ -5,6 +5,7 @@ Modules that take seconds to load are imported when an action is performed.
 
 from collections.abc import Callable
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from pydantic import Field
@@ -117,11 +118,15 @@ class RemoveShard(Action):
 
     def perform(self, warehouse: "Warehouse", corpus: "Corpus") -> ActionResult:
         from assets.ingest.removal import remove_shard
+        from dagster_project.ingestion import require_corpus_of_home
+        from dagster_project.resources import SAMPLE_CORPUS
 
+        require_corpus_of_home(corpus, warehouse, corpus.shards())
         n_entries = remove_shard(warehouse, corpus, self.shard)
+        of_corpus = "" if corpus.path == SAMPLE_CORPUS else f" --corpus {quote(str(corpus.path))}"
         return ActionResult(
-            f"The rows of the shard {self.shard} are removed, {n_entries} entries among them. Run the "
-            "job build next (vlm-loom run build): what follows is made without them.",
+            f"The rows of the shard {self.shard} are removed, {n_entries} entries among them. Run "
+            f"vlm-loom build{of_corpus} next, or the job build: what follows is made without them.",
             {"entries": n_entries},
             removed_shard=self.shard,
         )

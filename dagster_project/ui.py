@@ -6,6 +6,7 @@
 
 import fcntl
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -57,12 +58,17 @@ def execute(command: Sequence[str]) -> int:
 
 
 def become(command: Sequence[str]) -> int:
-    """Replace this process by a command. Raises UserError where there is no such command."""
+    """Replace this process by a command. Raises UserError where it cannot be run."""
     sys.stdout.flush()
+    # A shell script ignores SIGINT for what it starts by "&", and Dagster handles SIGTERM as SIGINT.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
         os.execvp(command[0], list(command))
     except FileNotFoundError:
         raise UserError(f"There is no command {command[0]}: check its name.") from None
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else error
+        raise UserError(f"{command[0]!r} cannot be run ({why}): check its name.") from None
 
 
 def _hold_ui(address: str) -> IO[str]:

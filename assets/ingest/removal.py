@@ -26,7 +26,8 @@ def remove_shard(warehouse: Warehouse, corpus: Corpus, shard: str) -> int:
     if shard in corpus.shards():
         raise UserError(
             f"The corpus {corpus.path} still has the shard {shard}, and the next build would ingest it "
-            "again: take its file out of the folder, or its entry out of corpus.yaml, first."
+            "again: take its file out of the folder, or its entry out of corpus.yaml, first; or name "
+            "another corpus by --corpus (LOOM_CORPUS)."
         )
     n_entries = warehouse.count("ingest.entries", {"wit_shard": shard})
     warehouse.replace_all(

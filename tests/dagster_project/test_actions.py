@@ -55,7 +55,8 @@ def test_command_and_job_take_the_same(action: type[Action]) -> None:
     (op,) = job.graph.node_defs
     assert isinstance(op, dg.OpDefinition)
     fields = op.config_field.config_type.fields
-    assert set(fields) == taken == {*action.model_fields}
+    # The corpus is an option of the command, and a resource of the job.
+    assert set(fields) == taken - {"corpus"} == {*action.model_fields}
     assert (op.name, job.name) == (action.op(), action.job())
     # What the command requires, the job requires, and they say the same of it.
     assert {each.name for each in command.params if each.required} == {
@@ -196,7 +197,7 @@ def test_a_shard_that_is_gone_is_removed_on_request_and_one_that_is_there_is_not
 ) -> None:
     (tmp_path / "corpus").mkdir()
     (tmp_path / "corpus" / "here.tsv").touch()
-    monkeypatch.setenv("LOOM_CORPUS", str(tmp_path / "corpus"))
+    monkeypatch.setenv("LOOM_CORPUS", "")
     loom_home.mkdir()
     rows = [
         {"wit_shard": shard, "address": shard, "fingerprint": "1", "n_rows": 0, "reasons": []}
@@ -205,11 +206,14 @@ def test_a_shard_that_is_gone_is_removed_on_request_and_one_that_is_there_is_not
     warehouse_of_home().replace("ingest.shards", rows_to_arrow("ingest.shards", rows))
     with open_instance() as instance:
         instance.add_dynamic_partitions("wit_shard", ["here", "gone"])
-        assert loom(["home", "remove-shard", "here"]) == 2
+        assert loom(["home", "remove-shard", "gone"]) == 2
+        assert "are of another corpus (gone, here) than the sample" in capsys.readouterr().err
+        assert loom(["home", "remove-shard", "here", "--corpus", f"{tmp_path}/corpus"]) == 2
         assert "still has the shard here" in capsys.readouterr().err
         assert loom(["home", "remove-shard", "gon"]) == 2
         assert "the nearest is gone" in capsys.readouterr().err
         assert loom(["home", "remove-shard", "gone"]) == 0
+        assert f"vlm-loom build --corpus {tmp_path}/corpus next" in capsys.readouterr().out
         assert list(instance.get_dynamic_partitions("wit_shard")) == ["here"]
     left = warehouse_of_home().select("ingest.shards", "wit_shard")["wit_shard"]
     assert left.to_pylist() == ["here"]

@@ -1,8 +1,13 @@
 """Commands that become a command of Dagster on the workspace."""
 
+import subprocess
+import sys
 from pathlib import Path
 
-from tests.e2e.running import command
+import pytest
+
+from resources.files.home import REPO_ROOT
+from tests.e2e.running import CLI, command, environment
 
 
 def test_exec_runs_a_command_of_dagster_on_the_workspace(tmp_path: Path) -> None:
@@ -17,7 +22,27 @@ def test_exec_hands_options_and_the_exit_code_on(tmp_path: Path) -> None:
     assert done.returncode == 7
 
 
-def test_a_command_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
-    done = command(tmp_path / "home", "exec", "nonsense")
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("nonsense", "There is no command nonsense: check its name."),
+        ("/etc/passwd", "'/etc/passwd' cannot be run (Permission denied): check its name."),
+        ("", "'' cannot be run ("),
+    ],
+)
+def test_a_command_that_cannot_be_run_is_a_sentence(tmp_path: Path, name: str, said: str) -> None:
+    done = command(tmp_path / "home", "exec", name)
     assert done.returncode == 2
-    assert "There is no command nonsense: check its name." in done.stderr
+    assert said in done.stderr
+
+
+def test_a_command_that_a_script_starts_in_the_background_can_be_stopped(tmp_path: Path) -> None:
+    asks = "import signal; print(signal.getsignal(signal.SIGINT))"
+    done = subprocess.run(
+        ["sh", "-c", '"$@" & wait', "sh", sys.executable, "-m", CLI, "exec", "python", "-c", asks],
+        env=environment(tmp_path / "home"),
+        cwd=REPO_ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert "default_int_handler" in done.stdout, done.stderr

@@ -119,11 +119,12 @@ def test_a_release_is_imported_into_a_new_home(
     monkeypatch.setenv("LOOM_HOME", str(tmp_path / "new"))
 
     assert loom(["release", "import", str(release)]) == 0
-    assert capsys.readouterr().out.endswith(
-        " release/releases                 1 rows\n"
+    out, err = capsys.readouterr()
+    assert out == (
         f"Release {card['release_id']} is imported and in force: {card['n_items']} items, "
         f"{card['n_turns']} turns, {card['n_images']} images.\n"
     )
+    assert " release/releases                 1 rows\n" in err
     assert Warehouse(tmp_path / "new" / "warehouse.duckdb").count("release.releases") == 1
 
     assert loom(["release", "import", str(tmp_path)]) == 2

@@ -11,7 +11,7 @@ from assets.common.partitions import wit_shards
 from assets.common.tables import ROW_COUNT
 from dagster_project.action import Action
 from dagster_project.actions import ACTIONS
-from dagster_project.progress import progress_logger
+from dagster_project.progress import TO_BE_MADE_AGAIN, progress_logger
 from dagster_project.release_actions import RELEASES
 from methods.ids import content_id
 from resources.warehouse import Warehouse
@@ -102,7 +102,7 @@ def _to_be_made_again(
     return dg.AssetMaterialization(
         key,
         metadata={**kept, "warning": why},
-        tags={**(last.tags or {}), CODE_VERSION_TAG: "to be made again"},
+        tags={**(last.tags or {}), CODE_VERSION_TAG: TO_BE_MADE_AGAIN},
     )
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import dagster as dg
 
+from assets.common.dagster_internals import CODE_VERSION_TAG
 from assets.common.isolation import LOST
 from resources.files.system_errors import exhausted_in
 
@@ -29,6 +30,9 @@ result."""
 TOLD_AT_THE_END: Mapping[str, Any] = {"loggers": {"console": {"config": {"says_made": False}}}}
 """The same for who says when all is done what steps of evaluation could not make (`results.py`): of
 each a line has the name, and no reasons."""
+
+TO_BE_MADE_AGAIN = "to be made again"
+"""The code version by which an action marks an asset that the next build is to make."""
 
 QUIET_SECONDS = 3.0
 """A step that has printed nothing for so long is named, so that it is seen that it is at work."""
@@ -117,6 +121,8 @@ class ProgressHandler(logging.Handler):
         if (event.job_name, asset) in self._printed:
             return None
         self._printed.add((event.job_name, asset))
+        if (materialization.tags or {}).get(CODE_VERSION_TAG) == TO_BE_MADE_AGAIN:
+            return f"{asset:<32} {TO_BE_MADE_AGAIN}"
         metadata = {name: entry.value for name, entry in materialization.metadata.items()}
         shown = [f"{metadata.get('dagster/row_count', 0)} rows"]
         shown += [f"{metadata[name]} {name}" for name in _SHOWN if metadata.get(name)]

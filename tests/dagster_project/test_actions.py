@@ -1,5 +1,6 @@
 """Each action is a subcommand, a job and an op, and a wrong name is said before a run begins."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -171,7 +172,9 @@ def test_every_command_that_reads_a_csv_has_the_option_for_its_quotes(
     assert isinstance(option.type, click.Choice) and option.type.choices == QUOTINGS
 
 
-def test_what_is_asked_anew_is_unsynced_until_it_is_made_again(loom_home: Path) -> None:
+def test_what_is_asked_anew_is_unsynced_until_it_is_made_again(
+    loom_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     loom_home.mkdir()
     Ledger(ledger_path()).add([call(1)._replace(stage="dialogue.answers")])
     definitions = build_defs()
@@ -190,6 +193,8 @@ def test_what_is_asked_anew_is_unsynced_until_it_is_made_again(loom_home: Path) 
         assert state(instance) == ("", "1")
         assert loom(["model", "ask-anew", "--stage", "dialogue/answers"]) == 0
         assert state(instance) == ("CODE", "1"), "its rows are as they were"
+    progress = capsys.readouterr().err
+    assert re.search(r"dialogue/answers +to be made again\n", progress), progress
 
 
 def test_a_shard_that_is_gone_is_removed_on_request_and_one_that_is_there_is_not(

@@ -332,7 +332,7 @@ def import_(file: Path, reviewer: str, round_: int, form: str, quoting: Quoting)
     from review.jsonl import read_jsonl
     from review.spreadsheet import read_csv
 
-    reviewer = known_reviewer(reviewer)
+    reviewer = known_reviewer(reviewer, round_)
     own: dict[str, Callable[[Path], Iterator[Record]]] = {
         "jsonl": read_jsonl,
         "csv": partial(read_csv, quoting=quoting),
@@ -425,9 +425,13 @@ def review_store() -> "ReviewStore":
     return ReviewStore(review_path())
 
 
-def known_reviewer(name: str) -> str:
-    """The name of an account, as it is spelled there. Raises AccountError without an account."""
-    return _accounts().known(name)
+def known_reviewer(name: str, round_: int) -> str:
+    """The name of an account that may decide in a round, as it is spelled there.
+
+    Raises:
+        AccountError: There is none, or it has not the role for that round.
+    """
+    return _accounts().known(name, "expert" if round_ == 2 else "annotator")
 
 
 def _accounts() -> "Accounts":

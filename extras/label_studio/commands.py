@@ -47,7 +47,7 @@ def push(url: str, kind: str, round_: int, reviewer: str) -> None:
     from resources.images.store import open_images
     from review.import_export import items_to_export
 
-    reviewer = known_reviewer(reviewer)
+    reviewer = known_reviewer(reviewer, round_)
     server = LabelStudio(url, _token(url))
     open_items = items_to_export(_items_of(kind), review_store(), round_, reviewer)
     name = project_name(kind, round_, reviewer)
@@ -77,7 +77,7 @@ def pull(url: str, kind: str, round_: int, reviewer: str) -> int:
     from extras.label_studio.client import LabelStudio, LabelStudioError, shown_address
     from review.import_export import import_records
 
-    reviewer = known_reviewer(reviewer)
+    reviewer = known_reviewer(reviewer, round_)
     server = LabelStudio(url, _token(url))
     project = server.project(project_name(kind, round_, reviewer))
     if project is None:

@@ -180,13 +180,23 @@ class Accounts:
         with self._store.read() as connection:
             return [_account(row) for row in connection.execute(_ALL)]
 
-    def known(self, name: str) -> str:
-        """The name of the account, as it is spelled there. Raises AccountError without an account."""
+    def known(self, name: str, role: str = ROLES[0]) -> str:
+        """Return the name of an account with the rights of a role, as it is spelled there.
+
+        Raises:
+            AccountError: There is no such account, or it has not these rights.
+        """
         account = self.get(name)
         if account is None:
             raise AccountError(
                 f"There is no account {name!r}, and decisions need one: add it with vlm-loom review "
                 f"account add {shlex.quote(name)} --role annotator, or --role expert for round 2."
+            )
+        if not account.may(role):
+            raise AccountError(
+                f"The account {account.name!r} has the role {account.role}, and this needs {role}: "
+                "name another account, or change its role with vlm-loom review account role "
+                f"{shlex.quote(account.name)} {role}."
             )
         return account.name
 

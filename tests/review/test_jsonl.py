@@ -211,6 +211,8 @@ class TestCommandLine:
         assert capsys.readouterr().out.startswith("2 decisions added, 0 known already")
         stored = ReviewStore(tmp_path / "review.sqlite").decisions()
         assert {decision.reviewer for decision in stored} == {"ann"}
+        assert loom([*back[:-1], "2"]) == 2
+        assert "has the role annotator, and this needs expert" in capsys.readouterr().err
         out.write_text("not json\n")
         assert loom(back) == 1
         assert capsys.readouterr().err.startswith("line 1: not JSON")

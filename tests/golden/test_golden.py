@@ -14,6 +14,8 @@ TEST = "def test_it(golden):\n    golden('it.txt', 'one\\nthree\\n')\n"
 def known(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A golden file that says something else."""
     monkeypatch.setattr(golden, "FILES", pytester.path)
+    # It opens a server in this process, for the workers of a run that has some.
+    monkeypatch.setenv("PYTEST_ADDOPTS", "-p no:rerunfailures")
     path = pytester.path / "it.txt"
     path.write_text("one\ntwo\n")
     pytester.makeconftest('pytest_plugins = ["tests.plugins.golden"]')

@@ -15,6 +15,7 @@ from dagster_project.sql_output import FORMATS
 from methods.errors import UserError, printable
 from resources.files import home
 from resources.notebook import copied
+from resources.warehouse.database import interrupts_raised
 from resources.warehouse.lake_connection import explained, lake_address
 from resources.warehouse.query_check import TABLES, queries
 from resources.warehouse.versions import later_version
@@ -131,7 +132,8 @@ def _said_if_wrong() -> Iterator[list[str]]:
     import duckdb
 
     try:
-        yield []
+        with interrupts_raised():
+            yield []
     except duckdb.Error as error:
         address = lake_address()
         print(explained(address, error) if address else error, file=sys.stderr)

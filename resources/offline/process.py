@@ -132,7 +132,7 @@ class OfflineServer:
         ready, _, _ = select.select([stdout], [], [], max(0.0, deadline - time.monotonic()))
         line = stdout.readline().strip() if ready else ""
         if not line.startswith(_LINE):
-            raise self._failure("did not say where it listens")
+            raise self._failure("did not print its address")
         return line.removeprefix(_LINE)
 
     def _wait_for_health(self, deadline: float) -> None:
@@ -148,11 +148,14 @@ class OfflineServer:
         raise self._failure("did not become healthy")
 
     def _failure(self, what: str) -> OfflineServerError:
-        """Return a one-sentence error that quotes the end of the server's stderr."""
+        """Return an error that quotes the end of the server's stderr and says what to do."""
         tail = ""
         if self._stderr is not None:
             self._stderr.seek(0)
             text = self._stderr.read().decode("utf-8", "replace")
             tail = " ".join(text.split())[-_TAIL:]
         detail = f"its stderr ends: {tail}" if tail else "its stderr is empty"
-        return OfflineServerError(f"The offline model server {what}; {detail}")
+        return OfflineServerError(
+            f"The offline model server {what} within {self._start_seconds:.0f} s; {detail}. On a busy "
+            "machine, run again when other work has ended."
+        )

@@ -27,6 +27,22 @@ EARLIER_VERSION = (
 _NO_MEMORY = re.compile(r"/[\d.]+ \w+ used\)")
 
 
+@contextmanager
+def interrupts_raised() -> Iterator[None]:
+    """Raise the interrupt that ended a query in the block.
+
+    Where a handler of SIGINT raises during a query, DuckDB raises RuntimeError, with what the handler
+    raised as its cause. A step that fails with a RuntimeError does not end its run.
+    """
+    try:
+        yield
+    except RuntimeError as error:
+        interrupt = error.__cause__
+        if interrupt is None or isinstance(interrupt, Exception):
+            raise
+        raise interrupt from None
+
+
 class Database(ABC):
     """Connections to one database; safe among any number of threads and processes."""
 
@@ -99,7 +115,7 @@ class Database(ABC):
         if (kept := getattr(self._kept, "connection", None)) is not None:
             yield kept
             return
-        with self.opened(own_instance, rows_at_once) as connection:
+        with interrupts_raised(), self.opened(own_instance, rows_at_once) as connection:
             # Once a process: no other version of the code writes the tables while this one runs.
             if not self._ready:
                 with self._upgrade_errors():

@@ -65,8 +65,8 @@ def advice(reason: str, path: Path) -> str:
             "another folder."
         )
     return (
-        f"cannot be opened ({reason}): keep the file; put that right, or restore a backup (vlm-loom "
-        "home restore)."
+        f"cannot be opened ({reason}): keep the file, it is not known to be damaged. End what else "
+        "uses it, and run again."
     )
 
 

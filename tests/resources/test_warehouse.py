@@ -641,6 +641,22 @@ def test_after_a_failed_query_another_process_can_open_the_file_at_once(warehous
     assert opened_by_another_process(warehouse.path)
 
 
+def test_an_interrupt_amid_a_query_is_raised_as_itself(warehouse):
+    # DuckDB raises RuntimeError, which a step would fail with and its run would go on.
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGUSR1, interrupt)
+    timer = threading.Timer(0.5, os.kill, [os.getpid(), signal.SIGUSR1])
+    timer.start()
+    try:
+        with left_open.of_run(), pytest.raises(KeyboardInterrupt):
+            warehouse.sql("SELECT count(*) FROM range(100000000000) AS t(n) WHERE hash(n) = 1")
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+        timer.join()
+
+
 @pytest.mark.of_file
 def test_a_file_that_cannot_take_the_schema_is_one_clear_error_and_is_let_go(missing):
     missing.path.parent.mkdir(parents=True)

@@ -219,7 +219,7 @@ def test_latency_lets_calls_overlap_and_start_and_stop_are_idempotent() -> None:
 
 def test_failure_to_start_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process.sys, "executable", "/bin/false")
-    with pytest.raises(OfflineServerError, match="did not say where it listens") as caught:
+    with pytest.raises(OfflineServerError, match="did not print its address within") as caught:
         OfflineServer().start()
     assert "\n" not in str(caught.value)
 

@@ -173,7 +173,7 @@ def _source_of(function: Callable[..., Any]) -> dg.CodeReferencesMetadataValue:
 
     `dg.with_source_code_references` gives the same, but reads every source file when definitions load.
     """
-    code = function.__code__
+    code = inspect.unwrap(function).__code__
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", dg.BetaWarning)
         place = dg.LocalFileCodeReference(

@@ -56,11 +56,12 @@ test: check ## All checks, the fast tests and the main job (about 5 minutes on 2
 test-all: check ## All checks and all tests but the exhaustive ones, as CI runs them (about 30 minutes)
 	@$(PYTEST) --tier=all --reruns 1 -r aR $(ARGS)
 
-test-nightly: check ## Every case of each law, and the tests on Label Studio, MediaWiki and llama.cpp (hours)
+test-nightly: check ## Every case of each law, and the tests on Label Studio, MediaWiki, llama.cpp and the newest Dagster (hours)
 	@$(PYTEST) --tier=nightly $(ARGS)
 	@$(BIN)/python -m tests.extras.label_studio
 	@$(BIN)/python -m tests.mediawiki
 	@$(BIN)/python -m tests.real
+	@$(BIN)/python -m tests.newest_dagster
 
 strangers: $(VENV)/.developer ## The main job on real corpora and odd models that it was not made for (ONLY="sky flags"; about 15 minutes)
 	@$(BIN)/python -m tests.strangers $(ONLY)

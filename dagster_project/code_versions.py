@@ -1,11 +1,11 @@
 """Code versions of assets: a change of what an asset is made by marks it as stale in the UI.
 
-What belongs here: what a code version is a hash of: the asset's own version, its columns, its settings
-in `settings.yaml`, the prompts and SQL files that its module names and the rows that it selects, and
-the models and benchmarks that its rows are made by. A refactoring changes none of these.
+A code version is a hash of the version that the asset's decorator declares, of its columns, of its
+settings in `settings.yaml`, of the prompts and SQL files that its module names, and of the models and
+benchmarks that its rows are made by. Python code counts by the declared version only: a refactoring
+changes nothing.
 """
 
-import ast
 import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -101,7 +101,7 @@ def code_version(spec: dg.AssetSpec, benchmarks: Benchmarks = BENCHMARKS) -> str
 
 def _named_in(module: ModuleType, stage: str) -> Iterator[list[str]]:
     """Names and versions of the prompts and SQL files whose names are texts in the module's code, or in
-    that of a module of its stage whose functions it uses; and what these select from tables."""
+    that of a module of its stage whose functions it uses."""
     own = {source.module for source in SOURCES.values()}
     used = {
         inspect.getmodule(value) for value in vars(module).values() if inspect.isfunction(value)
@@ -109,7 +109,6 @@ def _named_in(module: ModuleType, stage: str) -> Iterator[list[str]]:
     of_stage = {
         helper for helper in used - own if helper and helper.__name__.startswith(f"assets.{stage}.")
     }
-    yield from chain.from_iterable(map(selections_in, (module, *of_stage)))
     for name in chain.from_iterable(map(paths_in, (module, *of_stage))):
         folder, _, task = name.rpartition("/")
         if sql_files(name):
@@ -122,34 +121,6 @@ def _named_in(module: ModuleType, stage: str) -> Iterator[list[str]]:
 def paths_in(module: ModuleType) -> list[str]:
     """The texts in the module's code that have the form of such a name."""
     return PATH.findall(inspect.getsource(module))
-
-
-@cache
-def selections_in(module: ModuleType) -> list[list[str]]:
-    """What calls of `Warehouse.select` in the module's code name: tables, columns, filters, orders."""
-    source = inspect.getsource(module)
-    if ".select(" not in source:
-        return []
-    calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
-    return [["select", *_said_in(call)] for call in calls if _selects(call.func)]
-
-
-def _selects(function: ast.expr) -> bool:
-    """Whether a call is one of `warehouse.select`, be the warehouse a variable or an attribute."""
-    if not isinstance(function, ast.Attribute) or function.attr != "select":
-        return False
-    of = function.value
-    name = of.id if isinstance(of, ast.Name) else of.attr if isinstance(of, ast.Attribute) else ""
-    return name.endswith("warehouse")
-
-
-def _said_in(call: ast.Call) -> Iterator[str]:
-    """The constants in a call, and the names that it gives values by."""
-    for node in chain.from_iterable(map(ast.walk, [*call.args, *call.keywords])):
-        if isinstance(node, ast.Constant):
-            yield str(node.value)
-        elif isinstance(node, ast.keyword):
-            yield str(node.arg)
 
 
 def _judged(benchmarks: Benchmarks) -> list[str]:

@@ -13,7 +13,8 @@ from subprocess import Popen
 from typing import Any
 
 import dagster as dg
-from dagster._cli import dev
+
+from assets.common.dagster_internals import module_of_dagster_dev
 
 _LIBC = ctypes.CDLL(None)
 _SET_PARENT_DEATH_SIGNAL = 1
@@ -24,6 +25,7 @@ def main() -> int:
     """Run `dagster dev` until it is stopped; 1 if one of its services ended with an error."""
     warnings.filterwarnings("ignore", category=dg.SupersessionWarning)
     services: list[Popen[bytes]] = []
+    dev: Any = module_of_dagster_dev()
     start = dev.open_ipc_subprocess
 
     def start_ours(parts: Sequence[str], **options: Any) -> Any:

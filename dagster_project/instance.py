@@ -49,7 +49,7 @@ _MAKING = 0x6C6F6F6D64
 NO_TELEMETRY = "telemetry: {enabled: false}\n"
 NOT_CAPTURED = b"""
 compute_logs:
-  module: dagster._core.storage.noop_compute_log_manager
+  module: dagster.core.storage.noop_compute_log_manager
   class: NoOpComputeLogManager
 """
 

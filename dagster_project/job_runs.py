@@ -4,6 +4,7 @@
 process, and the handlers of signals as they were before.
 """
 
+import json
 import os
 import signal
 import sys
@@ -14,10 +15,6 @@ from typing import Any
 
 import dagster as dg
 
-from assets.common.dagster_internals import (
-    RegisteredCodeLocationOrigin,
-    RemoteRepositoryOrigin,
-)
 from dagster_project.progress import SHOW_PROGRESS, cause
 from dagster_project.run_processes import own_process
 from dagster_project.run_tags import LOCATION, MAX_RETRIES, PROCESS
@@ -26,12 +23,6 @@ from resources.warehouse.duckdb_file import left_open
 AGAIN_SECONDS = 0.05
 """After which an interrupt that was dropped is sent again: what dropped it has come to its end."""
 INTERRUPTED = "Interrupted: what was made until then is kept, and the same command goes on from it."
-REPOSITORY = RemoteRepositoryOrigin(RegisteredCodeLocationOrigin(LOCATION), "__repository__")
-"""The project's definitions as the UI names them: `__repository__@vlm-loom`.
-
-The location is given by its name only, by which Dagster finds it. What else the origin of a run of the
-UI has is the socket of the UI's code server, another one after each start.
-"""
 
 
 def run_job(
@@ -137,14 +128,40 @@ def _in_location(instance: dg.DagsterInstance) -> Iterator[None]:
     create = instance.create_run_for_job
 
     def create_in_location(job_def: dg.JobDefinition, **given: Any) -> dg.DagsterRun:
-        origin = REPOSITORY.get_job_origin(job_def.name)
-        return create(job_def=job_def, remote_job_origin=origin, **given)
+        return create(job_def=job_def, remote_job_origin=origin_of(job_def.name), **given)
 
     instance.create_run_for_job = create_in_location  # type: ignore[method-assign,assignment]
     try:
         yield
     finally:
         instance.create_run_for_job = create  # type: ignore[method-assign]
+
+
+def origin_of(job: str) -> Any:
+    """Where the UI finds a job: in the project's definitions, `__repository__@vlm-loom`.
+
+    Written in the form in which Dagster stores the origins of runs, because their classes are not
+    public. The code location is given by its name only, by which Dagster finds it; a run of the UI has
+    the socket of the UI's code server there, another one after each start.
+
+    Args:
+        job: Name of the job.
+
+    Returns:
+        The origin, a value of Dagster's.
+    """
+    location = {"__class__": "RegisteredRepositoryLocationOrigin", "location_name": LOCATION}
+    definitions = {
+        "__class__": "ExternalRepositoryOrigin",
+        "repository_location_origin": location,
+        "repository_name": "__repository__",
+    }
+    origin = {
+        "__class__": "ExternalPipelineOrigin",
+        "external_repository_origin": definitions,
+        "pipeline_name": job,
+    }
+    return dg.deserialize_value(json.dumps(origin))
 
 
 @contextmanager

@@ -16,7 +16,6 @@ from assets.common.dagster_internals import (
     DATA_VERSION_TAG,
     INPUT_EVENT_TAG,
     MANY_PARTITIONS,
-    AssetRecord,
     CachingStaleStatusResolver,
     LoadingContext,
 )
@@ -67,15 +66,14 @@ def outdated(
     """
     of_stages = dg.AssetSelection.groups(*stages)
     keys = of_stages.resolve(graph)
-    loading = _Loading(instance)
-    # The resolver finds the records of all assets in `loading`: one query instead of one an asset.
-    records = filter(None, AssetRecord.blocking_get_many(loading, graph.get_all_asset_keys()))
     last = {
         record.asset_entry.asset_key: event.asset_materialization
-        for record in records
+        for record in instance.get_asset_records([*keys])
         if (event := record.asset_entry.last_materialization)
     }
-    stale = CachingStaleStatusResolver(instance, graph, loading)
+    stale = CachingStaleStatusResolver(instance, graph, _Loading(instance))
+    # One query instead of one an asset.
+    stale.instance_queryer.prefetch_asset_records(graph.get_all_asset_keys())
     shards = ManyShards(instance, graph)
     failed = _failed(instance, graph, keys)
     with warehouse.kept_open():

@@ -1,54 +1,66 @@
-"""`python -m tests.newest_dagster`: which names that the project uses the newest Dagster does not have.
+"""`python -m tests.newest_dagster`: tests of the definitions with the newest Dagster that is allowed.
 
-The project's version is pinned; this says what would break before it is raised.
+`pyproject.toml` allows a range of versions, and the lock has one of them. The newest one is installed
+into an environment of its own, which has all other packages of this environment.
 """
 
-import ast
+import os
 import subprocess
 import sys
+import sysconfig
 import tempfile
-from collections.abc import Iterable
+import tomllib
 from pathlib import Path
+
+from packaging.requirements import Requirement
 
 from resources.files.home import REPO_ROOT
 
-FOLDERS = ("assets", "dagster_project", "extras")
-TRY = """
-import dagster, sys
-for line in sys.stdin:
-    try:
-        exec(line)
-    except ImportError as error:
-        print(line.strip(), "-", error)
-"""
+TESTS = ("tests/contracts", "tests/assets/common", "tests/dagster_project")
+OF_THE_LOCK = "tests/contracts/test_dependencies.py"
 
 
-def imports() -> set[str]:
-    """An import of each name of Dagster that the project imports, or reads as `dg.name`."""
-    found = set()
-    for path in [path for folder in FOLDERS for path in (REPO_ROOT / folder).rglob("*.py")]:
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.ImportFrom) and f"{node.module}.".startswith("dagster."):
-                found |= {f"from {node.module} import {each.name}" for each in node.names}
-            elif isinstance(node, ast.Attribute) and ast.unparse(node.value) == "dg":
-                found.add(f"from dagster import {node.attr}")
-    return found
+def requirements() -> list[str]:
+    """The packages of Dagster that the project depends on, with the versions that it allows."""
+    project = tomllib.loads((REPO_ROOT / "pyproject.toml").read_text())["project"]
+    return [
+        line for line in project["dependencies"] if Requirement(line).name.startswith("dagster")
+    ]
 
 
-def lacking(python: Path, lines: Iterable[str]) -> str:
-    """Those of these imports that fail with a Python, each with its error, one a line."""
-    run = [str(python), "-c", TRY]
-    text = "\n".join(sorted(lines))
-    return subprocess.run(run, input=text, stdout=subprocess.PIPE, text=True, check=True).stdout
+def environment(folder: Path) -> Path:
+    """An environment with the newest versions of these packages; returns its Python."""
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
+    python = folder / "bin" / "python"
+    scheme = {"base": str(folder), "platbase": str(folder)}
+    here = Path(sysconfig.get_path("purelib", vars=scheme))
+    # The environment's own packages come first.
+    others = [path for path in sys.path if Path(path).name == "site-packages"]
+    (here / "others.pth").write_text("\n".join([str(REPO_ROOT), *others]))
+    pip = [
+        str(python),
+        "-m",
+        "pip",
+        "install",
+        "--upgrade",
+        "--quiet",
+        "--disable-pip-version-check",
+    ]
+    subprocess.run([*pip, *requirements()], check=True)
+    return python
+
+
+def main() -> int:
+    """Run the tests; their exit code."""
+    with tempfile.TemporaryDirectory() as folder:
+        python = environment(Path(folder))
+        subprocess.run([python, "-m", "dagster", "--version"], check=True)
+        tests = [*TESTS, "--deselect", OF_THE_LOCK, *sys.argv[1:]]
+        of_folder = {**os.environ, "PATH": f"{folder}/bin{os.pathsep}{os.environ['PATH']}"}
+        return subprocess.run(
+            [python, "-m", "pytest", "--quiet", *tests], cwd=REPO_ROOT, env=of_folder
+        ).returncode
 
 
 if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as folder:
-        python = Path(folder, "bin", "python")
-        subprocess.run([sys.executable, "-m", "venv", folder], check=True)
-        pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-        subprocess.run([*pip, "dagster"], check=True)
-        lacks = lacking(python, imports())
-        version = subprocess.check_output([str(python), "-m", "dagster", "--version"], text=True)
-    print(f"{version.strip()} lacks:\n{lacks}" if lacks else f"{version.strip()} lacks nothing.")
-    sys.exit(bool(lacks))
+    sys.exit(main())

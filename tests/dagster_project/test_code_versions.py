@@ -380,27 +380,6 @@ def test_a_refactoring_is_no_other_version(
     assert source(module=plain) == source(module=renamed) != source(module=other)
 
 
-def test_what_is_selected_counts_and_not_how_the_call_is_written(
-    source: Callable[..., str | None], module: Callable[[str], ModuleType]
-) -> None:
-    def of(call: str) -> str | None:
-        return source(module=module(f"def rows(warehouse, release):\n    return {call}\n"))
-
-    plain = of('warehouse.select("evaluate.ranks", "model", order="model", release_id=release)')
-    assert plain == of(
-        'list(\n  warehouse.select(\n    "evaluate.ranks", *("model",), order="model",'
-        " release_id=str(release)\n  )\n )"
-    )
-    others = {
-        of('warehouse.select("evaluate.ranks", "rank", order="model", release_id=release)'),
-        of('warehouse.select("evaluate.ranks", "model", order="model DESC", release_id=release)'),
-        of('warehouse.select("evaluate.ranks", "model", order="model", model=release)'),
-        of('warehouse.select("evaluate.scores", "model", order="model", release_id=release)'),
-        of('warehouse.other("evaluate.ranks", "model", order="model", release_id=release)'),
-    }
-    assert len(others) == 5 and plain not in others
-
-
 def test_columns_are_part_of_the_version(monkeypatch: pytest.MonkeyPatch) -> None:
     before = versions()
     declared = code_versions.declared_columns()

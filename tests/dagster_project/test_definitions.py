@@ -2,13 +2,13 @@
 
 import graphlib
 import importlib
+import inspect
 import re
 import subprocess
 import sys
 import tomllib
 from collections import defaultdict
 from datetime import UTC, datetime
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ import pytest
 from assets.common.partitions import wit_shards
 from assets.common.settings import SECTIONS
 from assets.common.tables import SIDE_TABLES, SOURCES
-from dagster_project.code_versions import paths_in, selections_in
+from dagster_project.code_versions import paths_in
 from dagster_project.definitions import build_defs, defs
 from resources.files.home import REPO_ROOT
 from resources.warehouse import Warehouse, declared_columns, sql_files, sql_text
@@ -62,6 +62,15 @@ def test_an_asset_stands_in_the_file_of_its_table() -> None:
             stage, name = asset.key.path
             module = asset.op.compute_fn.decorated_fn.__module__
             assert re.fullmatch(rf"assets\.{stage}\.{name}|extras\.\w+\.assets\.{name}", module)
+
+
+def test_the_ui_links_an_asset_to_its_source(specs: list[dg.AssetSpec]) -> None:
+    made = [spec for spec in specs if ".".join(spec.key.path) in SOURCES]
+    for spec in made:
+        (place,) = spec.metadata["dagster/code_references"].value.code_references
+        lines = Path(place.file_path).read_text().splitlines()
+        assert lines[place.line_number - 1].startswith("@"), spec.key
+        assert Path(place.file_path).stem == spec.key.path[-1]
 
 
 def test_stages_jobs_schemas_and_folders_are_called_alike() -> None:
@@ -371,5 +380,6 @@ def tables_read(table: str) -> set[str]:
     module = SOURCES[table].module
     assert module
     queries = [sql_text(name) for name in paths_in(module) if sql_files(name)]
-    text = " ".join([*queries, *chain.from_iterable(selections_in(module))])
+    selections = re.findall(r"\.select\(\s*\"([\w.]+)\"", inspect.getsource(module))
+    text = " ".join([*queries, *selections])
     return {*re.findall(r"\b[a-z_]+\.[a-z_]+\b", text)} & declared_columns().keys()

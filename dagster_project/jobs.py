@@ -1,7 +1,7 @@
 """Jobs: one for each stage, and `build` for all of them from clusters to a release.
 
 Ingestion is partitioned by shard and no other stage is, so it is a job of its own: a backfill of its
-partitions comes before `build` (docs/decisions/0075). Actions on releases, results and models are
+partitions comes before `build` (docs/decisions/0020). Actions on releases, results and models are
 `actions.py`.
 """
 

@@ -2,7 +2,7 @@
 
 Each run has a tag with its process. Dagster's run monitoring asks the run launcher every 30 seconds; a
 run whose process is gone ends as failed, and can be executed again. A command does the same before it
-begins (docs/decisions/0075).
+begins (docs/decisions/0020).
 """
 
 import os

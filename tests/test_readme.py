@@ -97,6 +97,28 @@ def test_the_index_of_the_guides_has_each_of_them() -> None:
     assert linked == {page.name for page in folder.glob("*.md")} - {"README.md"}
 
 
+def test_each_decision_has_a_number_and_the_index_has_every_number() -> None:
+    folder = REPO_ROOT / "docs" / "decisions"
+    index = (folder / "README.md").read_text()
+    pages = {page.name: int(page.name[:4]) for page in folder.glob("0*.md")}
+    gone = [int(number) for number in re.findall(r"^\| (\d+) \|", index, re.MULTILINE)]
+    assert set(re.findall(r"\[\d+ [^]]+\]\(([^)]+)\)", index)) == set(pages)
+    assert sorted([*pages.values(), *gone]) == list(range(1, max(pages.values()) + 1))
+
+
+def test_the_examples_of_contributing_are_lines_of_their_files() -> None:
+    page = (REPO_ROOT / "CONTRIBUTING.md").read_text()
+    blocks = re.findall(r"```\w+\n *(?:#|--) (\S+)\n(.*?)```", page, re.DOTALL)
+    assert len(blocks) > 8, "they are found"
+    other = [
+        f"{path}: {line.strip()}"
+        for path, code in blocks
+        for line in code.strip().splitlines()
+        if line.strip() not in {"...", *map(str.strip, (REPO_ROOT / path).read_text().splitlines())}
+    ]
+    assert other == []
+
+
 def test_what_the_numbers_were_checked_with_is_there() -> None:
     page = (REPO_ROOT / "docs" / "guides" / "how-numbers-were-checked.md").read_text()
     tests = re.findall(r"`(tests/\S+\.py)::(\w+)`", page)

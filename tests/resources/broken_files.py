@@ -73,7 +73,10 @@ ROWS = [
     Case("A line of fifteen columns", of_line(line().rsplit(b"\t", 2)[0] + b"\n")),
     Case("A tab in a text without quotes", of_line(line(page_title="Owl\tstone"))),
     Case("An empty line", of_line(b"\n")),
-    Case("A byte that is not valid UTF-8", of_line(line(page_title="Cafe").replace(b"Cafe", b"Caf\xe9"))),
+    Case(
+        "A byte that is not valid UTF-8",
+        of_line(line(page_title="Cafe").replace(b"Cafe", b"Caf\xe9")),
+    ),
     Case("A width of `12px`", of_line(line(original_width="12px"))),
     Case("A height of ten digits", of_line(line(original_height="1000000000"))),
     Case("A boolean of `yes`", of_line(line(is_main_image="yes"))),
@@ -85,7 +88,10 @@ ROWS = [
     ),
     Case("An unclosed double quote", of_line(line(section_title='"Owls'))),
     Case("A quote inside a text", of_line(line(section_title='A 5" owl'))),
-    Case("A quote inside quotes that is not doubled", of_line(line(section_title='"Owls" and kites"'))),
+    Case(
+        "A quote inside quotes that is not doubled",
+        of_line(line(section_title='"Owls" and kites"')),
+    ),
     Case("Spaces and null bytes around a title", of_line(line(page_title="\0 Owl\u00a0"))),
     Case("A line of more than 1,000,000 bytes", of_line(line(section_title="x" * MAX_LINE_BYTES))),
     Case("A line break inside quotes", of_line(line(section_title='"Owls\nat night"'))),
@@ -185,7 +191,9 @@ SHARDS = [
     Case(
         "A Parquet file of another dataset", of_files({"owls.parquet": parquet([{"text": "Owl"}])})
     ),
-    Case("Two files with the same shard name", of_files({"owls.tsv": SHARD, "owls.tsv.gz": PACKED})),
+    Case(
+        "Two files with the same shard name", of_files({"owls.tsv": SHARD, "owls.tsv.gz": PACKED})
+    ),
     Case("A shard that the folder does not have", of_files({"kites.tsv": SHARD})),
     Case("A corpus folder that does not exist", no_folder),
 ]

@@ -130,7 +130,10 @@ MD5 = hashlib.md5(PICTURE).hexdigest()
 BYTES = [
     Case("No file of that name in the folder", of_bytes(None)),
     Case("A named pipe in the folder", of_place(os.mkfifo)),
-    Case("A symbolic link to a file outside the folder", of_place(lambda path: path.symlink_to("../elsewhere.png"))),
+    Case(
+        "A symbolic link to a file outside the folder",
+        of_place(lambda path: path.symlink_to("../elsewhere.png")),
+    ),
     Case(
         "A file name that several image URLs of the corpus share",
         of_bytes(PICTURE, shared_names=("broken.png",)),
@@ -149,13 +152,19 @@ BYTES = [
     Case("One pixel, below `min_side`", of_bytes(pattern(1, 1))),
     Case("An image below a `min_side` of 100", of_bytes(pattern(128, 96), min_side=100)),
     Case("Fully transparent, below `min_visible`", of_bytes(CLEAR)),
-    Case("A single colour, below `min_contrast`", of_bytes(saved(Image.new("RGB", (96, 96), "brown")))),
+    Case(
+        "A single colour, below `min_contrast`",
+        of_bytes(saved(Image.new("RGB", (96, 96), "brown"))),
+    ),
     Case("Very faint, below `min_contrast`", of_bytes(PALE)),
     Case("A dot on black, below `min_entropy`", of_bytes(saved(DOT))),
     Case("A smooth gradient, below `min_blur`", of_bytes(saved(Image.linear_gradient("L")))),
     Case("A checkerboard, below a `min_entropy` of 2", of_bytes(CHECKS, min_entropy=2)),
     Case("A dark image, below `min_brightness`", of_bytes(pattern(step=2), min_brightness=20)),
-    Case("A bright image, above `max_brightness`", of_bytes(pattern(first=225, step=2), max_brightness=230)),
+    Case(
+        "A bright image, above `max_brightness`",
+        of_bytes(pattern(first=225, step=2), max_brightness=230),
+    ),
     Case("An animated image where `animated` is false", of_bytes(FILM, animated=False)),
 ]
 

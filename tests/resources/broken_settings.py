@@ -67,7 +67,10 @@ SETTINGS = [
     Case("A licence without a name", of_yaml("images: {licence: {artist: Ada}}")),
     Case("An unknown licence", of_yaml("images: {licence: {name: free}}")),
     Case("A language in capitals", of_yaml("wikipedia: {shards: {owls: {language: EN}}}")),
-    Case("A remote shard with an unknown extension", of_yaml("shards: ['https://example.org/owls.csv']")),
+    Case(
+        "A remote shard with an unknown extension",
+        of_yaml("shards: ['https://example.org/owls.csv']"),
+    ),
     Case("A remote shard at an `ftp://` URL", of_yaml("shards: ['ftp://example.org/owls.tsv']")),
     Case("Two remote shards with the same name", of_yaml(TWO_OWLS)),
     Case("A list in `images.exclude` that does not exist", of_list(None)),

@@ -120,9 +120,11 @@ WIKIPEDIA = [
     Case("Only pages without images", without_images),
     Case("No `wikipedia.contact`", of_asker(None)),
     Case("A contact that is neither an address nor a URL", of_asker("somebody")),
-    Case("A URL that is not a MediaWiki API", of_asker(CONTACT, "https://{language}.wikipedia.org/")),
+    Case(
+        "A URL that is not a MediaWiki API", of_asker(CONTACT, "https://{language}.wikipedia.org/")
+    ),
     Case("A language without a wiki", of_answer(no_fault, "nl")),
-    Case("`maxlag` errors, eight times", of_answer(maxlag("0"))),
+    Case("MediaWiki `maxlag` errors, eight times", of_answer(maxlag("0"))),
     Case("429 with a wait of one hour", of_answer(status(429, "3600"))),
     Case("An error page, eight times", of_answer(html())),
     Case("A connection that closes early, eight times", of_answer(drop())),

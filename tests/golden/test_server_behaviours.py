@@ -112,12 +112,12 @@ BEHAVIOURS = {
         Behaviour("an answer cut off by the token limit", says("length", content="Fi")),
         Behaviour("`<think>` without an end", says("length", content="<think>Hm, let me")),
         Behaviour("`reasoning_content` and empty content", says("length", content="", reasoning_content="Hm.")),  # noqa: E501
-        Behaviour("`reasoning`, no content, `finish_reason: stop`", says(content=None, reasoning="Hm.")),
+        Behaviour("`reasoning`, no content, `finish_reason: stop`", says(content=None, reasoning="Hm.")),  # noqa: E501
         Behaviour("empty content at the token limit (hidden reasoning)", of("gpt-5"), "gpt-5", {"token_limit": {"name": "max_completion_tokens", "tokens": 100}}),  # noqa: E501
         Behaviour("empty content", says(content="")),
         Behaviour("white space only", says(content=" \n ")),
         Behaviour("a tool call", says("tool_calls", content=None, tool_calls=[TOOL])),
-        Behaviour("a refusal in the field `refusal`", of("gpt-4o", withholds=True), "gpt-4o"),  # noqa: E501
+        Behaviour("a refusal in the field `refusal`", of("gpt-4o", withholds=True), "gpt-4o"),
         Behaviour("`finish_reason: content_filter`", says("content_filter", content="")),
         Behaviour("`finish_reason: SAFETY`", says("SAFETY", content=None)),
         Behaviour("Gemini: `finish_reason: content_filter: ...` and no message", of("gemini-flash", withholds=True), "gemini-flash"),  # noqa: E501
@@ -141,8 +141,8 @@ BEHAVIOURS = {
         Behaviour("413 of a proxy", raw(b"<html>413</html>", 413, kind="text/html")),
     ],
     "Fields that a server rejects": [
-        Behaviour("OpenAI reasoning model: `max_tokens`", of("gpt-5"), "gpt-5", {"token_limit": None}),  # noqa: E501
-        Behaviour("OpenAI reasoning model: `temperature`", of("gpt-5"), "gpt-5", {"temperature": None}),  # noqa: E501
+        Behaviour("OpenAI reasoning model: `max_tokens`", of("gpt-5"), "gpt-5", {"token_limit": None}),
+        Behaviour("OpenAI reasoning model: `temperature`", of("gpt-5"), "gpt-5", {"temperature": None}),
         Behaviour("OpenAI, GPT-4o: `reasoning_effort`", of("gpt-4o"), "gpt-4o", {"reasoning": "low"}),
         Behaviour("vLLM: a value of `reasoning_effort`", of("qwen-vllm"), "qwen-vllm", {"reasoning": "minimal"}),  # noqa: E501
         Behaviour("SGLang: a value of `reasoning_effort`", of("qwen-sglang"), "qwen-sglang", {"reasoning": "minimal"}),  # noqa: E501

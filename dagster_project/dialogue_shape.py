@@ -177,8 +177,8 @@ def _page(registry: Registry, profile: str, settings: Path, found: Mapping[Kind,
         "## Cost",
         "",
         "Calls and tokens of a dialogue here, times the number of dialogues in the paper. *Likely* "
-        "counts the requested length of an answer, *at most* the longest possible reply. Repairs, review "
-        "and evaluation are not included. Batches use the batch price of `models.yaml`.",
+        "counts the requested length of an answer, *at most* the longest possible reply. Repairs, "
+        "review and evaluation are not included. Batches use the batch price of `models.yaml`.",
     ]
     for kind, of_kind in found.items():
         lines += ["", *_costs(registry, kind, of_kind)]

@@ -3,7 +3,7 @@
     python -m tests.resources.broken_inputs        writes tests/resources/broken_inputs.md
 
 What belongs here: the record's order. What does not: the inputs (the modules named `broken_*`) and
-the guide (`docs/guides/broken-inputs.md`), which explains the reasons.
+the guides, which explain the reasons.
 """
 
 import tempfile
@@ -14,7 +14,8 @@ from tests.resources import broken_files, broken_images, broken_settings, broken
 from tests.resources.broken_outcomes import Case, table_line
 
 RECORD = Path(__file__).with_suffix(".md")
-GUIDE = REPO_ROOT / "docs" / "guides" / "broken-inputs.md"
+GUIDES = [REPO_ROOT / "docs" / "guides" / f"{name}.md" for name in ("broken-inputs", "image-limits")]
+"""The pages that explain the reasons."""
 SECTIONS: dict[str, list[Case]] = {
     "Rows": broken_files.ROWS + broken_files.RECORDS,
     "Shards": broken_files.SHARDS + broken_wikis.FAR,

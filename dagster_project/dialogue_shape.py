@@ -156,15 +156,15 @@ def _page(registry: Registry, profile: str, settings: Path, found: Mapping[Kind,
         "# Dialogues at the paper's shape, and what they cost",
         "",
         f"Made by `vlm-loom dialogue-shape --profile {profile}` on the corpus {code(corpus)} with "
-        f"{code(settings.name)}. No model was asked: texts are the offline writer's, so lengths of "
-        "answers are its own and say nothing of a model; numbers of turns, of images and kinds of "
-        "questions are those of any build with these settings.",
+        f"{code(settings.name)}. The mock writer wrote the texts, so the lengths of texts say nothing "
+        "about a real model. The numbers of turns and images and the kinds of questions hold for every "
+        "build with these settings.",
     ]
     for kind, of_kind in found.items():
         here = figures_of(of_kind.dialogues)
         lines += [
             "",
-            f"## {kind.capitalize()}: {len(of_kind.dialogues)} dialogues beside MMDU's Table 1 and "
+            f"## {kind.capitalize()}: {len(of_kind.dialogues)} dialogues and MMDU's Table 1 and "
             "Figure 4",
             "",
             *table(
@@ -176,9 +176,9 @@ def _page(registry: Registry, profile: str, settings: Path, found: Mapping[Kind,
         "",
         "## Cost",
         "",
-        "Calls and tokens of a dialogue here, times the dialogues of the paper. An answer counts the "
-        "words that it is asked to have; at most: every reply as long as it may be. Without repairs, "
-        "review and evaluation. In batches a call costs the part of the price that `models.yaml` says.",
+        "Calls and tokens of a dialogue here, times the number of dialogues in the paper. *Likely* "
+        "counts the requested length of an answer, *at most* the longest possible reply. Repairs, "
+        "review and evaluation are not included. Batches use the batch price of `models.yaml`.",
     ]
     for kind, of_kind in found.items():
         lines += ["", *_costs(registry, kind, of_kind)]

@@ -21,7 +21,7 @@ class ImageLimits:
     """Limits for images; None is no limit, and a value equal to its limit passes.
 
     The defaults leave out what nobody can be asked about; what they leave out of real pictures is in
-    docs/guides/image-limits.md.
+    docs/results/image-limits.md.
     """
 
     max_aspect: float | None = 5

@@ -1,8 +1,7 @@
 """What the default limits leave out of real pictures, as they are and spoilt on purpose.
 
-Run by `make bench NAME=image-limits`, which writes docs/guides/image-limits.md. Needs a folder of
-pictures that
-people publish: by default `../shared/data/wit_sample/images`.
+Run by `make bench NAME=image-limits`, which writes docs/results/image-limits.md. Needs a folder of
+published pictures: by default `../shared/data/wit_sample/images`.
 """
 
 import argparse
@@ -22,7 +21,7 @@ from methods.markdown import table
 from resources.files.home import REPO_ROOT
 
 PICTURES = REPO_ROOT.parent / "shared" / "data" / "wit_sample" / "images"
-PAGE = REPO_ROOT / "docs" / "guides" / "image-limits.md"
+PAGE = REPO_ROOT / "docs" / "results" / "image-limits.md"
 FIGURES: dict[str, tuple[str, str, Callable[[ImageFacts], float]]] = {
     "max_aspect": (
         "too_long",
@@ -45,36 +44,27 @@ FIGURES: dict[str, tuple[str, str, Callable[[ImageFacts], float]]] = {
 }
 """Each default limit: the reason that it gives, its figure in words, and the figure."""
 WORDS = """\
-# Which pictures are left out
+# Image limits on real images
 
-Some pictures are sound files that nobody can be asked about: a pixel that counts readers, a rule
-between two sections, white lines on a transparent ground, a blur. The limits under `images.limits` in
-`corpus.yaml` leave them out, each with its own reason in `ingest.rejected`. What is left out so is no
-loss: `max_lost_share` counts what could not be fetched or read. `min_side: null` turns a limit off;
-`min_brightness`, `max_brightness` and `animated` have no default. The distribution of each figure in
-your own corpus is in the metadata of `ingest/images`.
+`make bench NAME=image-limits` writes this page. It measures the {n} images of the corpus sample:
+photographs of nebulae and planets, drawings of constellations, laboratory tools. The limits are
+described in [image limits](../guides/image-limits.md).
 
-Made by `make bench NAME=image-limits`, which measures the {n} pictures of `wit_sample`:
-photographs of nebulae and
-planets, drawings of constellations, laboratory tools.
+## Default limits
 
-## The defaults, and what they leave out of real pictures
-
-The nearest figure that still passes says how far a limit is from what is wanted.
+*Nearest accepted* is the value of the accepted image closest to the limit.
 
 {limits}
 
 {dropped}
 
-Nebulae are dark (mean grey level from {darkest}) and mostly of one level (entropy from {flattest}
-bits), and drawings are thin lines on one colour: limits on brightness, or a higher one on entropy,
-would drop them first. All but size and transparency is measured on a copy of 256 pixels, so that it
-does not depend on a picture's size.
+Images of nebulae are dark (mean grey level from {darkest}) with low entropy (from {flattest} bits).
+Limits on brightness, or a higher limit on entropy, would reject these first.
 
-## The same pictures, spoilt
+## Degraded images
 
-Each of the {kept} pictures that pass, changed on purpose. Blur is Gaussian, its radius (standard
-deviation) a share of the longer side: at 0.5 % a picture is soft, at 2 % it has shapes without an edge.
+Each of the {kept} accepted images was degraded on purpose. Blur is Gaussian, with a radius (standard
+deviation) given as a share of the longer side.
 
 {spoilt}
 """
@@ -104,7 +94,7 @@ def page(folder: Path) -> str:
         limits="\n".join(_limits(kept.values(), refused.values())),
         dropped="\n".join(
             table(
-                ("picture", "reason", "figure"),
+                ("image", "reason", "message"),
                 [(name, why.reason, why.detail) for name, why in refused.items()],
             )
         ),
@@ -132,7 +122,7 @@ def _limits(kept: Iterable[ImageFacts], refused: Iterable[ImageRejected]) -> lis
         n = sum(reasons[each] for each in reason.split(", "))
         default = getattr(ImageLimits(), limit)
         rows.append((f"`{limit}: {default:g}`", words, reason, str(n), f"{nearest:.2f}"))
-    return table(("limit", "figure", "reason", "left out", "nearest that passes"), rows)
+    return table(("limit", "figure", "reason", "rejected", "nearest accepted"), rows)
 
 
 def _spoilt(pictures: Sequence[bytes]) -> list[str]:
@@ -149,7 +139,7 @@ def _spoilt(pictures: Sequence[bytes]) -> list[str]:
         n_refused = len(pictures) - reasons.pop("", 0)
         by_reason = ", ".join(f"{reason} {n}" for reason, n in reasons.most_common())
         rows.append((how, f"{n_refused / len(pictures):.0%}", by_reason))
-    return table(("change", "left out", "by reason"), rows)
+    return table(("change", "rejected", "by reason"), rows)
 
 
 def _blurred(share: float) -> Callable[[Image.Image], Image.Image]:
@@ -188,11 +178,11 @@ SPOILT: dict[str, Callable[[Image.Image], Image.Image]] = {
     "blurred by 2 %": _blurred(0.02),
     "blurred by 4 %": _blurred(0.04),
     "blurred by 8 %": _blurred(0.08),
-    "faded to 10 grey levels": _faded,
-    "one colour": _one_colour,
-    "all transparent": _transparent,
-    "a strip, eight times as long as high": _strip,
-    "at most 48 pixels a side": _thumbnail,
+    "reduced to 10 grey levels": _faded,
+    "a single colour": _one_colour,
+    "fully transparent": _transparent,
+    "cropped to a strip of 8:1": _strip,
+    "scaled to at most 48 pixels": _thumbnail,
 }
 """What is done to each picture."""
 

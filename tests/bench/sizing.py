@@ -41,7 +41,7 @@ SIMULATED = 30_000
 
 
 class Work(NamedTuple):
-    """What one dialogue of the instruction set takes, as docs/guides/dialogue-shape.md has it."""
+    """What one dialogue of the instruction set takes, as docs/results/dialogue-shape.md has it."""
 
     calls: float = 413_438 / 45_000
     prompt_tokens: float = 284_099_062 / 45_000

@@ -58,8 +58,8 @@ def test_settings_that_are_not_there_are_one_sentence(tmp_path: Path) -> None:
     assert workspace.startswith("Workspace: ") and len(told) == 1
 
 
-def test_the_page_in_the_guides_is_of_the_settings_in_the_guides() -> None:
-    page = (REPO_ROOT / "docs" / "guides" / "dialogue-shape.md").read_text()
+def test_the_results_page_is_of_the_settings_in_the_guides() -> None:
+    page = (REPO_ROOT / "docs" / "results" / "dialogue-shape.md").read_text()
 
     assert page.startswith("# Dialogues at the paper's shape, and what they cost\n")
     assert "`paper.yaml`" in page and "--profile openai" in page

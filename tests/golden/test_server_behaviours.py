@@ -1,4 +1,4 @@
-"""docs/guides/server-behaviours.md: what becomes of each behaviour of a server.
+"""docs/guides/server-behaviours.md: how the gateway handles each behaviour of a server.
 
 Each row is a request through the real gateway to a server that behaves so, twice: what the outcome was,
 what the ledger has of it, and whether the second run sent it again.
@@ -26,19 +26,16 @@ PAGE = "../../../docs/guides/server-behaviours.md"
 ATTEMPTS = 3
 LONG = "word " * 5_000
 INTRODUCTION = """\
-# Behaviours of servers
+# Server behaviours
 
-What becomes of each behaviour of a server. This page is written by a test, from requests through the
-real gateway to servers that behave so (`pytest tests/golden --regenerate-golden` writes it anew).
-The reasons are explained in
-[Asking models](asking-models.md#reasons-of-failures); [Models](models.md) has an entry for each kind of
-server.
+This page lists how the gateway handles each response of a model server. A test writes it from requests
+to servers that behave this way (`pytest tests/golden --regenerate-golden`).
+[Model calls](asking-models.md#failure-reasons) explains the reasons.
 
-- Outcome: `answered`, or the reason of the failure.
-- Row in the ledger: the table that holds the reply, and its outcome there. `calls` is kept and used
-  again; `charges` brought no answer, and is asked again; its cost is what the reply says, or zero.
-  None: it was not sent, or it stopped the run.
-- Asked again: in the same run, as the error may pass, and in the next run.
+- **outcome**: `answered`, or the reason of the failure.
+- **ledger**: where the ledger stores the reply. `calls` holds replies that are used again. `charges`
+  holds replies that are not used again, with their cost.
+- **retried**: in the same run (the error may pass), in the next run, or never.
 """
 
 
@@ -107,66 +104,66 @@ ANY_CONTEXT = {"context_tokens": None}
 BEHAVIOURS = {
     "Replies with status 200": [
         Behaviour("an answer", says(content="Fine.")),
-        Behaviour("an answer under another model's name", body({"choices": [{"message": {"content": "Fine."}}], "usage": USAGE, "model": "mini"}), note="; counted and shown"),  # noqa: E501
-        Behaviour("an answer of five characters with `completion_tokens: 2147483647`", body({"choices": [{"message": {"content": "Fine."}}], "usage": USAGE | {"completion_tokens": 2**31 - 1}}), note="; tokens are estimated, counted and shown"),  # noqa: E501
+        Behaviour("an answer under another model's name", body({"choices": [{"message": {"content": "Fine."}}], "usage": USAGE, "model": "mini"}), note="; counted"),  # noqa: E501
+        Behaviour("an answer of five characters with `completion_tokens: 2147483647`", body({"choices": [{"message": {"content": "Fine."}}], "usage": USAGE | {"completion_tokens": 2**31 - 1}}), note="; tokens are estimated"),  # noqa: E501
         Behaviour("an answer in parts", says(content=[{"type": "text", "text": "Fine."}])),
         Behaviour("an answer after `<think>...</think>`", says(content="<think>Hm.</think>Fine.")),
-        Behaviour("an answer, and `reasoning_content`", says(content="Fine.", reasoning_content="Hm")),
-        Behaviour("an answer that the token limit cut off", says("length", content="Fi")),
-        Behaviour("`<think>` that never ends", says("length", content="<think>Hm, let me")),
-        Behaviour("`reasoning_content`, and empty content", says("length", content="", reasoning_content="Hm.")),  # noqa: E501
-        Behaviour("`reasoning`, no content, finished by `stop`", says(content=None, reasoning="Hm.")),
-        Behaviour("empty content at the token limit: reasoning that is not shown", of("gpt-5"), "gpt-5", {"token_limit": {"name": "max_completion_tokens", "tokens": 100}}),  # noqa: E501
+        Behaviour("an answer and `reasoning_content`", says(content="Fine.", reasoning_content="Hm")),
+        Behaviour("an answer cut off by the token limit", says("length", content="Fi")),
+        Behaviour("`<think>` without an end", says("length", content="<think>Hm, let me")),
+        Behaviour("`reasoning_content` and empty content", says("length", content="", reasoning_content="Hm.")),  # noqa: E501
+        Behaviour("`reasoning`, no content, `finish_reason: stop`", says(content=None, reasoning="Hm.")),  # noqa: E501
+        Behaviour("empty content at the token limit (hidden reasoning)", of("gpt-5"), "gpt-5", {"token_limit": {"name": "max_completion_tokens", "tokens": 100}}),  # noqa: E501
         Behaviour("empty content", says(content="")),
-        Behaviour("white space", says(content=" \n ")),
-        Behaviour("a call of a tool", says("tool_calls", content=None, tool_calls=[TOOL])),
-        Behaviour("a refusal of the model in the field `refusal`", of("gpt-4o", withholds=True), "gpt-4o"),  # noqa: E501
+        Behaviour("white space only", says(content=" \n ")),
+        Behaviour("a tool call", says("tool_calls", content=None, tool_calls=[TOOL])),
+        Behaviour("a refusal in the field `refusal`", of("gpt-4o", withholds=True), "gpt-4o"),
         Behaviour("`finish_reason: content_filter`", says("content_filter", content="")),
         Behaviour("`finish_reason: SAFETY`", says("SAFETY", content=None)),
         Behaviour("Gemini: `finish_reason: content_filter: ...` and no message", of("gemini-flash", withholds=True), "gemini-flash"),  # noqa: E501
         Behaviour("Anthropic: `finish_reason: refusal`", of("claude", withholds=True), "claude"),
         Behaviour("an empty list of choices, with `usage`", body({"choices": [], "usage": USAGE})),
-        Behaviour("a form that cannot be read, with `usage`", body({"output": "F", "usage": USAGE})),
-        Behaviour("a form that cannot be read, without `usage`", body({"output": "Fine."})),
+        Behaviour("another JSON schema, with `usage`", body({"output": "F", "usage": USAGE})),
+        Behaviour("another JSON schema, without `usage`", body({"output": "Fine."})),
         Behaviour("JSON nested more than 100 deep", raw(b"[" * 970 + b"]" * 970)),
         Behaviour("broken JSON", raw(b'{"choices": [{"mess')),
-        Behaviour("a page of a proxy", raw(b"<html>Please sign in.</html>", kind="text/html")),
+        Behaviour("an HTML page of a proxy", raw(b"<html>Please sign in.</html>", kind="text/html")),
     ],
     "Prompts that do not fit": [
         Behaviour("OpenAI: `context_length_exceeded`", small("gpt-4o"), "gpt-4o", ANY_CONTEXT, LONG),
         Behaviour("vLLM: maximum context length", small("qwen-vllm"), "qwen-vllm", ANY_CONTEXT, LONG),
-        Behaviour("vLLM: `max_tokens` is too large beside the prompt", of("qwen-vllm"), "qwen-vllm", {"token_limit": {"tokens": 32_768}}),  # noqa: E501
+        Behaviour("vLLM: prompt plus `max_tokens` is too long", of("qwen-vllm"), "qwen-vllm", {"token_limit": {"tokens": 32_768}}),  # noqa: E501
         Behaviour("SGLang: longer than the context length", small("qwen-sglang"), "qwen-sglang", ANY_CONTEXT, LONG),  # noqa: E501
-        Behaviour("Ollama: drops the beginning, and says nothing", small("qwen-ollama"), "qwen-ollama", ANY_CONTEXT, LONG, "; only `context_tokens` prevents it"),  # noqa: E501
+        Behaviour("Ollama: drops the beginning without an error", small("qwen-ollama"), "qwen-ollama", ANY_CONTEXT, LONG, "; only `context_tokens` prevents it"),  # noqa: E501
         Behaviour("Gemini: the input token count", small("gemini-flash"), "gemini-flash", ANY_CONTEXT, LONG),  # noqa: E501
         Behaviour("Anthropic: prompt is too long", small("claude"), "claude", ANY_CONTEXT, LONG),
-        Behaviour("any, with `context_tokens` in the entry: not sent", small("gpt-4o"), "gpt-4o", {"context_tokens": 4_000}, LONG),  # noqa: E501
+        Behaviour("any server, with `context_tokens` in the entry", small("gpt-4o"), "gpt-4o", {"context_tokens": 4_000}, LONG),  # noqa: E501
         Behaviour("413 of a proxy", raw(b"<html>413</html>", 413, kind="text/html")),
     ],
-    "Fields that a server does not take": [
-        Behaviour("OpenAI, a reasoning model: `max_tokens`", of("gpt-5"), "gpt-5", {"token_limit": None}),  # noqa: E501
-        Behaviour("OpenAI, a reasoning model: `temperature`", of("gpt-5"), "gpt-5", {"temperature": None}),  # noqa: E501
+    "Fields that a server rejects": [
+        Behaviour("OpenAI reasoning model: `max_tokens`", of("gpt-5"), "gpt-5", {"token_limit": None}),
+        Behaviour("OpenAI reasoning model: `temperature`", of("gpt-5"), "gpt-5", {"temperature": None}),
         Behaviour("OpenAI, GPT-4o: `reasoning_effort`", of("gpt-4o"), "gpt-4o", {"reasoning": "low"}),
         Behaviour("vLLM: a value of `reasoning_effort`", of("qwen-vllm"), "qwen-vllm", {"reasoning": "minimal"}),  # noqa: E501
         Behaviour("SGLang: a value of `reasoning_effort`", of("qwen-sglang"), "qwen-sglang", {"reasoning": "minimal"}),  # noqa: E501
         Behaviour("Ollama: a value of `reasoning_effort`", of("qwen-ollama"), "qwen-ollama", {"reasoning": "minimal"}),  # noqa: E501
         Behaviour("Gemini: `seed`", of("gemini-flash"), "gemini-flash", {"seed": 1}),
         Behaviour("Anthropic: `temperature`", of("claude"), "claude", {"temperature": None}),
-        Behaviour("Anthropic: `response_format` is ignored", of("claude"), "claude", {"structured_output": True}, note="; the reply is parsed all the same"),  # noqa: E501
+        Behaviour("Anthropic: `response_format` is ignored", of("claude"), "claude", {"structured_output": True}, note="; the reply is still parsed"),  # noqa: E501
     ],
     "Other errors": [
-        Behaviour("400 for a prompt that violates a policy", of("gpt-5", withholds=True), "gpt-5"),
-        Behaviour("400 for another reason", error(400, "What?")),
-        Behaviour("404, the model is not known", of("qwen-ollama"), "qwen-ollama", {"model": "none"}),
-        Behaviour("401, the key is refused", error(401, "Incorrect API key provided.")),
-        Behaviour("OpenAI: 429, the quota is used up", of("gpt-4o", exhausted=True), "gpt-4o"),
-        Behaviour("Gemini: 429, the quota of a day is used up", of("gemini-flash", exhausted=True), "gemini-flash"),  # noqa: E501
-        Behaviour("Anthropic: 400, the credit is used up", of("claude", exhausted=True), "claude"),
+        Behaviour("400, content policy", of("gpt-5", withholds=True), "gpt-5"),
+        Behaviour("400, another reason", error(400, "What?")),
+        Behaviour("404, unknown model", of("qwen-ollama"), "qwen-ollama", {"model": "none"}),
+        Behaviour("401, invalid key", error(401, "Incorrect API key provided.")),
+        Behaviour("OpenAI: 429, quota exhausted", of("gpt-4o", exhausted=True), "gpt-4o"),
+        Behaviour("Gemini: 429, daily quota exhausted", of("gemini-flash", exhausted=True), "gemini-flash"),  # noqa: E501
+        Behaviour("Anthropic: 400, credit exhausted", of("claude", exhausted=True), "claude"),
         Behaviour("429, too many requests", error(429, "Rate limit reached.")),
         Behaviour("500", error(500, "Internal error.")),
         Behaviour("503 of a proxy", raw(b"<html>503</html>", 503, kind="text/html")),
         Behaviour("the connection is reset", lambda: Server(None)),
-        Behaviour("no reply in time", lambda: Server(None, silent=True), "plain", {"timeouts": {"whole": 0.2}}),  # noqa: E501
+        Behaviour("no reply before the timeout", lambda: Server(None, silent=True), "plain", {"timeouts": {"whole": 0.2}}),  # noqa: E501
     ],
 }  # fmt: skip
 
@@ -178,23 +175,28 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def ask(gateway: Gateway, behaviour: Behaviour) -> str:
-    """One run: how the request ended, said for the page."""
+    """One run: the outcome of the request, as the page has it."""
     try:
         (outcome,) = outcomes(gateway, question(behaviour.name, behaviour.text, schema=SCHEMA))
     except AuthError:
-        return "`auth`, the run stops"
+        return "`auth`, run stops"
     finally:
         gateway.close()
     return "answered" if isinstance(outcome, Completion) else f"`{outcome.kind}`"
 
 
-def row_in(ledger: Ledger) -> str:
+def row_in(ledger: Ledger, outcome: str) -> str:
+    """The table of the ledger that has the reply, under this outcome."""
     calls, charges = list(ledger), charges_of(ledger)
     ledger.close()
     assert len(calls) <= 1
     if calls:
-        return f"`calls`, {calls[0].outcome}"
-    return f"`charges`, {charges[0].outcome}" if charges else "none"
+        assert calls[0].outcome == outcome
+        return "`calls`"
+    if charges:
+        assert charges[0].outcome == outcome
+        return "`charges`"
+    return "none"
 
 
 def row_of(behaviour: Behaviour, folder: Path) -> tuple[str, ...]:
@@ -204,12 +206,12 @@ def row_of(behaviour: Behaviour, folder: Path) -> tuple[str, ...]:
         fields = {"attempts": ATTEMPTS, "retry_wait": {"first": 0.0}, **behaviour.changed}
         ended = ask(gateway_of(folder, behaviour.name, url, **fields), behaviour)
         sent = len(server.received)
-        row = row_in(Ledger(folder / "ledger.sqlite"))
+        row = row_in(Ledger(folder / "ledger.sqlite"), ended.strip("`"))
         again = ask(gateway_of(folder, behaviour.name, url, **fields), behaviour)
     assert again == ended
     assert sent in (0, 1, ATTEMPTS)
-    in_next = "in the next run" if len(server.received) > sent else "no"
-    in_this = "in this run, then " if sent == ATTEMPTS else ""
+    in_next = "next run" if len(server.received) > sent else "no"
+    in_this = "this run, " if sent == ATTEMPTS else ""
     asked_again = "not sent" if sent == 0 else in_this + in_next
     return behaviour.said, ended, row, asked_again + behaviour.note
 
@@ -217,7 +219,7 @@ def row_of(behaviour: Behaviour, folder: Path) -> tuple[str, ...]:
 def test_the_page_says_what_becomes_of_each_behaviour(
     tmp_path: Path, environment: None, golden: Callable[[str, str], None]
 ) -> None:
-    heads = ("the server", "outcome", "row in the ledger", "asked again")
+    heads = ("the server sends", "outcome", "ledger", "retried")
     parts = [INTRODUCTION]
     for number, (title, behaviours) in enumerate(BEHAVIOURS.items()):
         rows = [

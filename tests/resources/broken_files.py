@@ -73,24 +73,30 @@ ROWS = [
     Case("A line of fifteen columns", of_line(line().rsplit(b"\t", 2)[0] + b"\n")),
     Case("A tab in a text without quotes", of_line(line(page_title="Owl\tstone"))),
     Case("An empty line", of_line(b"\n")),
-    Case("A byte that is not UTF-8", of_line(line(page_title="Cafe").replace(b"Cafe", b"Caf\xe9"))),
+    Case(
+        "A byte that is not valid UTF-8",
+        of_line(line(page_title="Cafe").replace(b"Cafe", b"Caf\xe9")),
+    ),
     Case("A width of `12px`", of_line(line(original_width="12px"))),
     Case("A height of ten digits", of_line(line(original_height="1000000000"))),
-    Case("A truth value of `yes`", of_line(line(is_main_image="yes"))),
+    Case("A boolean of `yes`", of_line(line(is_main_image="yes"))),
     Case("No page title", of_line(line(page_title=" "))),
     Case("No image address", of_line(line(image_url=""))),
     Case("An image address of `ftp://`", of_line(line(image_url="ftp://example.org/owl.jpg"))),
     Case(
         "A space in a page's address", of_line(line(page_url="https://en.wikipedia.org/wiki/ Owl"))
     ),
-    Case("A quote that nobody closes", of_line(line(section_title='"Owls'))),
+    Case("An unclosed double quote", of_line(line(section_title='"Owls'))),
     Case("A quote inside a text", of_line(line(section_title='A 5" owl'))),
-    Case("A quote inside quotes, not doubled", of_line(line(section_title='"Owls" and kites"'))),
-    Case("Blanks and zero bytes around a title", of_line(line(page_title="\0 Owl\u00a0"))),
-    Case("A line of over a million bytes", of_line(line(section_title="x" * MAX_LINE_BYTES))),
+    Case(
+        "A quote inside quotes that is not doubled",
+        of_line(line(section_title='"Owls" and kites"')),
+    ),
+    Case("Spaces and null bytes around a title", of_line(line(page_title="\0 Owl\u00a0"))),
+    Case("A line of more than 1,000,000 bytes", of_line(line(section_title="x" * MAX_LINE_BYTES))),
     Case("A line break inside quotes", of_line(line(section_title='"Owls\nat night"'))),
-    Case("A zero byte in a text", of_line(line(section_title="Owls\0at night"))),
-    Case("Windows line ends", of_line(line(b"\r\n"))),
+    Case("A null byte in a text", of_line(line(section_title="Owls\0at night"))),
+    Case("Windows line endings", of_line(line(b"\r\n"))),
     Case("A byte order mark", of_line(line(), b"\xef\xbb\xbf" + HEADER)),
 ]
 
@@ -125,7 +131,7 @@ def of_record(broken: dict) -> Callable[[Path], Outcome]:
 
 RECORDS = [
     Case(
-        "A wit_base record whose lists are not equally long",
+        "A wit_base record with lists of different lengths",
         of_record(
             record({**{name: [value] for name, value in PAGE.items()}, "language": ["en", "de"]})
         ),
@@ -175,19 +181,21 @@ def parquet(rows: list[dict]) -> bytes:
 
 
 SHARDS = [
-    Case("A packed shard that was cut short", of_files({"owls.tsv.gz": PACKED[:-2_000]})),
-    Case("A packed shard with a damaged byte", of_files({"owls.tsv.gz": DAMAGED})),
-    Case("A file named `.tsv.gz` that is not packed", of_files({"owls.tsv.gz": SHARD})),
+    Case("A truncated gzip shard", of_files({"owls.tsv.gz": PACKED[:-2_000]})),
+    Case("A gzip shard with a damaged byte", of_files({"owls.tsv.gz": DAMAGED})),
+    Case("A file named `.tsv.gz` that is not gzip", of_files({"owls.tsv.gz": SHARD})),
     Case("An empty file", of_files({"owls.tsv": b""})),
-    Case("A shard without its header line", of_files({"owls.tsv": line()})),
-    Case("A header in another order", of_files({"owls.tsv": SHUFFLED + line()})),
-    Case("A Parquet file that is none", of_files({"owls.parquet": b"PAR1"})),
+    Case("A shard without a header line", of_files({"owls.tsv": line()})),
+    Case("A header with columns in another order", of_files({"owls.tsv": SHUFFLED + line()})),
+    Case("A file named `.parquet` that is not Parquet", of_files({"owls.parquet": b"PAR1"})),
     Case(
-        "A Parquet file of another data set", of_files({"owls.parquet": parquet([{"text": "Owl"}])})
+        "A Parquet file of another dataset", of_files({"owls.parquet": parquet([{"text": "Owl"}])})
     ),
-    Case("Two files of one name", of_files({"owls.tsv": SHARD, "owls.tsv.gz": PACKED})),
-    Case("A shard that is not in the folder", of_files({"kites.tsv": SHARD})),
-    Case("No folder at all", no_folder),
+    Case(
+        "Two files with the same shard name", of_files({"owls.tsv": SHARD, "owls.tsv.gz": PACKED})
+    ),
+    Case("A shard that the folder does not have", of_files({"kites.tsv": SHARD})),
+    Case("A corpus folder that does not exist", no_folder),
 ]
 
 
@@ -206,12 +214,12 @@ def of_categories(content: bytes) -> Callable[[Path], Outcome]:
 
 
 CATEGORIES = [
-    Case("A line of `categories.jsonl` that is no JSON", of_categories(b'{"page_title": \n')),
+    Case("A line of `categories.jsonl` that is not JSON", of_categories(b'{"page_title": \n')),
     Case(
         "A line of `categories.jsonl` without categories", of_categories(b'{"page_title": "Owl"}\n')
     ),
     Case(
-        "Categories that are one text",
+        "Categories as one string instead of a list",
         of_categories(json.dumps({"page_title": "Owl", "categories": "Birds"}).encode()),
     ),
     Case(

@@ -1,7 +1,7 @@
-"""What can become of a broken input, and how the guide says it.
+"""The outcomes of a broken input, and how the record says them.
 
 What belongs here: the kinds of outcome. What does not: the inputs (`broken_files.py`,
-`broken_images.py`, `broken_wikis.py`, `broken_settings.py`) and the guide (`broken_inputs.py`).
+`broken_images.py`, `broken_wikis.py`, `broken_settings.py`) and the record (`broken_inputs.py`).
 """
 
 import re
@@ -22,7 +22,7 @@ _OF_A_MACHINE = {
 
 
 class Outcome(Protocol):
-    """How it ended. Every method gives a cell of the guide's table."""
+    """How it ended. Every method gives a cell of the record's table."""
 
     def happens(self) -> str: ...
 
@@ -41,7 +41,7 @@ class Refused:
     detail: str
 
     def happens(self) -> str:
-        return f"the {self.kind} is left out, the others are taken"
+        return f"the {self.kind} is left out"
 
     def said(self) -> str:
         return f"`{self.reason}` {self.detail}"
@@ -58,7 +58,7 @@ class Stopped:
     sentence: str
 
     def happens(self) -> str:
-        return "the run stops there, the table stays as it was"
+        return "the run stops, the table keeps its rows"
 
     def said(self) -> str:
         return self.sentence
@@ -74,7 +74,7 @@ class NotBegun:
     sentence: str
 
     def happens(self) -> str:
-        return "the run does not begin"
+        return "the run does not start"
 
     def said(self) -> str:
         return self.sentence

@@ -112,23 +112,25 @@ def damaged_record(folder: Path) -> Outcome:
 
 WIKIPEDIA = [
     Case("A page that does not exist", of_title("Roc")),
-    Case("What can be no title", of_title("a<b")),
-    Case("Redirects that lead round", of_title("Hen")),
-    Case("An image whose file was deleted", of_title("Ghost")),
-    Case("An image whose file can be no title", of_title("Maze")),
-    Case("A page that shows no image", of_title("Stone")),
-    Case("Pages of which none shows an image", without_images),
-    Case("No contact in the settings", of_asker(None)),
-    Case("A contact that names nobody", of_asker("somebody")),
-    Case("An address that is no API's", of_asker(CONTACT, "https://{language}.wikipedia.org/")),
-    Case("A language that has no wiki", of_answer(no_fault, "nl")),
-    Case("Databases that lag, eight times", of_answer(maxlag("0"))),
-    Case("Too many requests, and an hour to wait", of_answer(status(429, "3600"))),
+    Case("An invalid page title", of_title("a<b")),
+    Case("Circular redirects", of_title("Hen")),
+    Case("An image with a deleted file", of_title("Ghost")),
+    Case("An image with an invalid file title", of_title("Maze")),
+    Case("A page without images", of_title("Stone")),
+    Case("Only pages without images", without_images),
+    Case("No `wikipedia.contact`", of_asker(None)),
+    Case("A contact that is neither an address nor a URL", of_asker("somebody")),
+    Case(
+        "A URL that is not a MediaWiki API", of_asker(CONTACT, "https://{language}.wikipedia.org/")
+    ),
+    Case("A language without a wiki", of_answer(no_fault, "nl")),
+    Case("MediaWiki `maxlag` errors, eight times", of_answer(maxlag("0"))),
+    Case("429 with a wait of one hour", of_answer(status(429, "3600"))),
     Case("An error page, eight times", of_answer(html())),
-    Case("A connection that breaks off, eight times", of_answer(drop())),
-    Case("A request that is refused", of_answer(error("badvalue", "Unrecognized value."))),
+    Case("A connection that closes early, eight times", of_answer(drop())),
+    Case("A refused request", of_answer(error("badvalue", "Unrecognized value."))),
     Case("403", of_answer(status(403))),
-    Case("A damaged line in what is kept", damaged_record),
+    Case("A damaged line in the stored responses", damaged_record),
 ]
 
 
@@ -161,8 +163,8 @@ def is_a_page(stored: Stored) -> None:
 
 
 FAR = [
-    Case("A far shard that is not there (404)", of_storage(always(404))),
-    Case("A far shard that is not open (403)", of_storage(always(403))),
-    Case("A page to log in where the shard should be", of_storage(is_a_page)),
-    Case("A storage that is overloaded, six times", of_storage(always(503))),
+    Case("A remote shard that does not exist (404)", of_storage(always(404))),
+    Case("A remote shard without public access (403)", of_storage(always(403))),
+    Case("A login page instead of the shard", of_storage(is_a_page)),
+    Case("An overloaded storage (503), six times", of_storage(always(503))),
 ]

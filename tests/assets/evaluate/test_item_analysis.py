@@ -175,9 +175,8 @@ def test_running_it_again_changes_no_row(analysed: World) -> None:
 
 
 def test_the_guides_queries_show_decisions_and_the_smallest_subset(analysed: World) -> None:
-    guide = (REPO_ROOT / "docs" / "guides" / "multiple-choice.md").read_text()
-    section = guide.partition("## Filters and item analysis")[2].partition("\n## ")[0]
-    (block,) = re.findall(r"```sql\n(.*?)```", section, re.DOTALL)
+    guide = (REPO_ROOT / "docs" / "guides" / "item-analysis.md").read_text()
+    (block,) = re.findall(r"```sql\n(.*?)```", guide, re.DOTALL)
     decisions, smallest = (analysed.rows(query) for query in block.split(";") if query.strip())
     assert [row["decision"] for row in decisions] == ["pending", "pending"]
     (row,) = smallest

@@ -119,12 +119,12 @@ def test_every_page_with_each_of_its_images_is_an_entry(
 
 
 def test_the_default_limits_leave_out_what_shows_nothing(ingest: Ingest) -> None:
-    """Ten pictures of 148, which docs/guides/image-limits.md lists; their rows are accounted for."""
+    """Ten pictures of 148, which docs/results/image-limits.md lists; their rows are accounted for."""
     world, run = ingest({})
     assert run.success
     found = {url.rpartition("/")[2]: reason for url, reason in rejected(world, "image").items()}
     assert Counter(found.values()) == {"faint": 6, "blurred": 2, "blank": 1, "too_long": 1}
-    page = (REPO_ROOT / "docs" / "guides" / "image-limits.md").read_text(encoding="utf-8")
+    page = (REPO_ROOT / "docs" / "results" / "image-limits.md").read_text(encoding="utf-8")
     assert all(f"| {name} | {reason} |" in page for name, reason in found.items())
     told = metadata(run, "ingest/entries")
     assert told["dagster/row_count"] + told["rows left out"] == 178

@@ -1,6 +1,6 @@
-"""The tables of the guide to the checks: what they find of planted faults, and of other texts.
+"""The tables of the results of the checks: what they find of planted faults, and of other texts.
 
-    python -m tests.resources.offline.quality_figures     writes it into docs/guides/quality.md anew
+    python -m tests.resources.offline.quality_figures     writes it into docs/results/quality-checks.md
 
 What belongs here: the tables and their places in the page. The faults are planted by
 `tests/methods/quality/planted.py` and `checked_pairs.py`; `held_out.py` has texts of its own.
@@ -11,7 +11,7 @@ from tests.methods.quality import held_out, planted, written
 from tests.methods.quality.planted import Found
 from tests.resources.offline import checked_pairs
 
-GUIDE = REPO_ROOT / "docs" / "guides" / "quality.md"
+PAGE = REPO_ROOT / "docs" / "results" / "quality-checks.md"
 BEGIN, END = "<!-- figures -->\n", "<!-- end of figures -->\n"
 BEGIN_WRITTEN, END_WRITTEN = "<!-- two writers -->\n", "<!-- end of two writers -->\n"
 BEGIN_HELD_OUT, END_HELD_OUT = "<!-- held out -->\n", "<!-- end of held out -->\n"
@@ -25,7 +25,7 @@ def table() -> str:
     ]
     for made_by, figures in (
         ("rule", planted.figures()),
-        ("model: the offline stand-in", checked_pairs.figures()),
+        ("mock model", checked_pairs.figures()),
     ):
         lines += [_line(made_by, found) for found in figures]
     return "\n".join(lines) + "\n"
@@ -53,7 +53,7 @@ def _line(made_by: str, found: Found) -> str:
 
 
 def page(before: str) -> str:
-    """The guide with the tables as the code makes them now."""
+    """The page with the tables as the code makes them now."""
     for begin, end, lines in (
         (BEGIN, END, table()),
         (BEGIN_WRITTEN, END_WRITTEN, written.table()),
@@ -66,4 +66,4 @@ def page(before: str) -> str:
 
 
 if __name__ == "__main__":
-    GUIDE.write_text(page(GUIDE.read_text(encoding="utf-8")), encoding="utf-8")
+    PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

@@ -6,7 +6,7 @@ from methods.prompts.parsing import parse_numbered
 from methods.quality.reading import read_marks
 from tests.methods.quality.planted import Found
 from tests.resources.offline.checked_pairs import FINDERS, figures, replied
-from tests.resources.offline.quality_figures import GUIDE, page
+from tests.resources.offline.quality_figures import PAGE, page
 
 
 @pytest.fixture(scope="module")
@@ -45,5 +45,5 @@ def test_marks_follow_the_facts_that_both_state() -> None:
 
 def test_the_guide_has_the_figures_that_the_code_makes() -> None:
     """Where this fails: python -m tests.resources.offline.quality_figures."""
-    written = GUIDE.read_text(encoding="utf-8")
+    written = PAGE.read_text(encoding="utf-8")
     assert written == page(written)

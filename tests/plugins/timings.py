@@ -24,7 +24,7 @@ import pytest
 from tests.plugins.tiers import RECORD, ROOT
 
 REPORT = ROOT / ".timings" / "report.json"
-GUIDE = ROOT / "docs" / "guides" / "testing.md"
+GUIDE = ROOT / "docs" / "results" / "tests.md"
 BEGIN, END = "<!-- figures of the last recorded run -->", "<!-- end of figures -->"
 WHOLE_RUN = 5_000
 """Tests of a run that the record may be renewed from, at least."""

@@ -12,7 +12,7 @@ from tests.strangers.packages import OutOfReachError
 from tests.strangers.recipes import RECIPES
 from tests.strangers.runs import results, run, runs_table
 
-GUIDE = REPO_ROOT / "docs" / "guides" / "testing.md"
+GUIDE = REPO_ROOT / "docs" / "results" / "tests.md"
 BEGIN, END = "<!-- runs of strangers -->", "<!-- end of these runs -->"
 
 

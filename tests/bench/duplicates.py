@@ -211,7 +211,7 @@ def _share(part: int, of: int) -> str:
 
 
 def write(lines: Sequence[str]) -> None:
-    """Put the tables into the guide."""
+    """Put the tables into the page."""
     text = PAGE.read_text(encoding="utf-8")
     before, rest = text.split(BEGIN)
     behind = rest.split(END)[1]
@@ -220,7 +220,7 @@ def write(lines: Sequence[str]) -> None:
 
 
 def main() -> None:
-    """Measure and print; write what counts into the guide."""
+    """Measure and print; write what counts into the page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--every", type=int, default=1, help="take every n-th picture only")
     parser.add_argument("--half", choices=HALVES, default="held-out")

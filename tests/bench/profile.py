@@ -56,7 +56,7 @@ _PROCESSES = {
 
 
 def main() -> int:
-    """Print where the time goes, and write it to the guide."""
+    """Print where the time goes, and write it to the page."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         wall, processes = _run(folder)

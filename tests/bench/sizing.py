@@ -3,8 +3,7 @@
 Run by `make bench NAME=sizing`. Calls of models go through `ModelLimits`, pictures through
 `HostQueues`, as in a run; only their answers are made up, after the time that a server would take. The
 small end of both is run in real time, too, against servers on loopback, and compared. Writes the tables
-to docs/results/sizing.md, which has what depends on processors alone beside them, by rates that other
-benches measured. The last line is all figures as one JSON object.
+to docs/results/sizing.md. The last line is all figures as one JSON object.
 """
 
 import asyncio

@@ -11,7 +11,7 @@ LOCKED = $(VENV)-lock/bin/python -m pip freeze --all --exclude vlm-loom --exclud
   | sed -E 's/^(torch==[0-9.]+)[+@ ].*/\1/'
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo ui check test test-all test-nightly test-peers test-real strangers bench pictures lock
+.PHONY: help setup demo ui check test test-all test-nightly test-peers test-real strangers bench docs pictures lock
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
@@ -81,6 +81,9 @@ test-real: $(VENV)/.developer ## The gateway with a real llama.cpp server and Li
 
 bench: $(VENV)/.developer ## A measurement, such as NAME=gateway: a table, and its figures as JSON (without NAME: which there are)
 	@$(BIN)/python -m tests.bench $(NAME) $(ARGS)
+
+docs: $(VENV)/.developer ## The documentation as a site in site/, with a reference of commands, settings and tables
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 
 pictures: $(VENV)/.developer ## Every picture of docs/pictures anew, from a fresh demo home (Chromium; about 5 minutes)
 	@$(BIN)/python -m tests.pictures

@@ -2,7 +2,7 @@
 none.
 
 Run by `make bench NAME=duplicates` on pictures of Debian packages, which it fetches once
-(`package_pictures.py`). Prints two tables and writes them to docs/guides/clusters.md; the last line is
+(`package_pictures.py`). Prints two tables and writes them to docs/results/copies.md; the last line is
 all figures as one JSON object.
 
 Precision is that of all pairs of a corpus as it is: whoever looked at the pairs that are found wrote
@@ -36,7 +36,7 @@ from tests.bench.measuring import peak_mib
 from tests.bench.package_pictures import CORPORA, Unreachable, pictures_of
 from tests.bench.picture_changes import KINDS, encoded, framed
 
-PAGE = REPO_ROOT / "docs" / "guides" / "clusters.md"
+PAGE = REPO_ROOT / "docs" / "results" / "copies.md"
 BEGIN, END = "<!-- figures of copies -->\n", "<!-- end of figures -->\n"
 COPIES = Path(__file__).with_name("copies.toml")
 HALVES = ("tuning", "held-out")
@@ -211,7 +211,7 @@ def _share(part: int, of: int) -> str:
 
 
 def write(lines: Sequence[str]) -> None:
-    """Put the tables into the guide."""
+    """Put the tables into the page."""
     text = PAGE.read_text(encoding="utf-8")
     before, rest = text.split(BEGIN)
     behind = rest.split(END)[1]
@@ -220,7 +220,7 @@ def write(lines: Sequence[str]) -> None:
 
 
 def main() -> None:
-    """Measure and print; write what counts into the guide."""
+    """Measure and print; write what counts into the page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--every", type=int, default=1, help="take every n-th picture only")
     parser.add_argument("--half", choices=HALVES, default="held-out")

@@ -4,7 +4,7 @@ Run by `make bench NAME=profile`. py-spy looks at the job's process a hundred ti
 demo builds and evaluates the sample corpus in a home of its own; a sample counts for the innermost part
 that is at work. What the offline server and the embedding model use is CPU time of processes of their
 own; the server stands in for a paid API, and what it costs is not the user's. Prints the tables and
-writes them to docs/guides/running.md; the last line is all figures as one JSON object.
+writes them to docs/results/profile.md; the last line is all figures as one JSON object.
 """
 
 import json
@@ -23,7 +23,7 @@ from methods.markdown import table
 from resources.files.home import REPO_ROOT
 from tests.e2e.running import CLI, environment
 
-PAGE = REPO_ROOT / "docs" / "guides" / "running.md"
+PAGE = REPO_ROOT / "docs" / "results" / "profile.md"
 BEGIN, END = "<!-- where the time goes -->\n", "<!-- end of where the time goes -->\n"
 RATE = 100
 """Samples a second."""
@@ -56,7 +56,7 @@ _PROCESSES = {
 
 
 def main() -> int:
-    """Print where the time goes, and write it to the guide."""
+    """Print where the time goes, and write it to the page."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         wall, processes = _run(folder)

@@ -3,8 +3,7 @@
 Run by `make bench NAME=sizing`. Calls of models go through `ModelLimits`, pictures through
 `HostQueues`, as in a run; only their answers are made up, after the time that a server would take. The
 small end of both is run in real time, too, against servers on loopback, and compared. Writes the tables
-to docs/guides/sizing.md, which has what depends on processors alone beside them, by rates that other
-benches measured. The last line is all figures as one JSON object.
+to docs/results/sizing.md. The last line is all figures as one JSON object.
 """
 
 import asyncio
@@ -34,7 +33,7 @@ from tests.bench.gateway import IN_FLIGHT, LATENCY_MS, api, ask_gateway
 from tests.doubles.serving import serving
 from tests.doubles.virtual_time import VirtualTime
 
-PAGE = REPO_ROOT / "docs" / "guides" / "sizing.md"
+PAGE = REPO_ROOT / "docs" / "results" / "sizing.md"
 BEGIN, END = "<!-- by simulation -->\n", "<!-- end of what is by simulation -->\n"
 SIMULATED = 30_000
 """Calls or pictures of a simulation: rates are even long before."""

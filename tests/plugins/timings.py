@@ -2,8 +2,9 @@
 
 What belongs here: the measurement, the report `.timings/report.json` that every run writes, and what
 `python -m tests.plugins.timings` renews from it: the record `tests/durations.json` and the figures of
-the guide. The CPU time of a test is that of its process and of all processes below it, so a command
-that a test starts counts, and a server that a fixture keeps counts for the tests that it works for.
+docs/results/tests.md. The CPU time of a test is that of its process and of all processes below it, so
+a command that a test starts counts, and a server that a fixture keeps counts for the tests that it
+works for.
 Waiting is wall time less CPU time.
 """
 
@@ -24,7 +25,7 @@ import pytest
 from tests.plugins.tiers import RECORD, ROOT
 
 REPORT = ROOT / ".timings" / "report.json"
-GUIDE = ROOT / "docs" / "guides" / "testing.md"
+PAGE = ROOT / "docs" / "results" / "tests.md"
 BEGIN, END = "<!-- figures of the last recorded run -->", "<!-- end of figures -->"
 WHOLE_RUN = 5_000
 """Tests of a run that the record may be renewed from, at least."""
@@ -203,7 +204,7 @@ def recorded(report: dict[str, Any], known: dict[str, dict[str, float]]) -> dict
 
 
 def figures(report: dict[str, Any]) -> str:
-    """The table of the guide."""
+    """The table of the page."""
     spent = list(report["workers"].values())
     worlds = sum(cost["wall"] for cost in report["fixtures"].values())
     rows = {
@@ -220,15 +221,15 @@ def figures(report: dict[str, Any]) -> str:
 
 
 def main() -> None:
-    """Renew the record and the guide's figures from the report of the last run."""
+    """Renew the record and the page's figures from the report of the last run."""
     report = json.loads(REPORT.read_text())
     if report["tier"] != "all" or len(report["tests"]) < WHOLE_RUN:
         sys.exit(f"{REPORT} is of {len(report['tests'])} tests: run make test-all first.")
     record = recorded(report, json.loads(RECORD.read_text()))
     RECORD.write_text(json.dumps(record, indent=1) + "\n")
-    before, _, rest = GUIDE.read_text().partition(BEGIN)
+    before, _, rest = PAGE.read_text().partition(BEGIN)
     after = rest.partition(END)[2]
-    GUIDE.write_text(f"{before}{BEGIN}\n{figures(report)}\n{END}{after}")
+    PAGE.write_text(f"{before}{BEGIN}\n{figures(report)}\n{END}{after}")
 
 
 def pytest_configure(config: pytest.Config) -> None:

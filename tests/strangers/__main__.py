@@ -1,6 +1,6 @@
 """`make strangers`: the main job on corpora and with models that it was not made for.
 
-What belongs here: the order of the runs, and the table of them in the testing guide.
+What belongs here: the order of the runs, and the table of them in docs/results/tests.md.
 """
 
 import argparse
@@ -12,7 +12,7 @@ from tests.strangers.packages import OutOfReachError
 from tests.strangers.recipes import RECIPES
 from tests.strangers.runs import results, run, runs_table
 
-GUIDE = REPO_ROOT / "docs" / "guides" / "testing.md"
+PAGE = REPO_ROOT / "docs" / "results" / "tests.md"
 BEGIN, END = "<!-- runs of strangers -->", "<!-- end of these runs -->"
 
 
@@ -32,9 +32,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             continue
         stuck += outcome.ended != "done"
         print(f"{corpus}: {outcome.ended} after {outcome.seconds:.0f} s", *outcome.said, sep="\n  ")
-    before, _, rest = GUIDE.read_text(encoding="utf-8").partition(BEGIN)
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
     after = rest.partition(END)[2]
-    GUIDE.write_text(f"{before}{BEGIN}\n{runs_table(results())}\n{END}{after}", encoding="utf-8")
+    PAGE.write_text(f"{before}{BEGIN}\n{runs_table(results())}\n{END}{after}", encoding="utf-8")
     return 1 if stuck else 0
 
 

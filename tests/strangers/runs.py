@@ -228,7 +228,7 @@ def _count(outcome: Outcome, home: Path) -> None:
     )
 
 
-# --- The table of the guide ----------------------------------------------------------------------
+# --- The table of the page -----------------------------------------------------------------------
 
 
 def results() -> list[Outcome]:

@@ -9,19 +9,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from methods.json_text import from_json
-from resources.offline import fault_injection
 from resources.offline.agreement import answer_unseen, compare, grade, ground, mark, rate, reread
 from resources.offline.candidates import candidate, extract
 from resources.offline.careful_answers import write_answers
 from resources.offline.chat_request import BadRequest, ChatRequest, Picture, read_chat
 from resources.offline.choice_questions import (
     translate,
-    untranslated,
     write_distractors,
     write_item,
 )
 from resources.offline.dialogue_texts import write_questions, write_rewrites, write_summary
-from resources.offline.fault_injection import CUT_OFF, WRITING_FAULTS
 from resources.offline.judge import judge
 from resources.offline.open_questions import (
     write_caption,
@@ -77,26 +74,20 @@ _LABEL = re.compile(r"[A-Z]\d+")
 _OBJECT = re.compile(r"\{[^{}]*\}", re.DOTALL)
 
 
-def chat_body(
-    payload: dict[str, object], fault: str | None, context: int = CONTEXT_TOKENS
-) -> dict[str, object]:
-    """Read a chat request, and return the completion that answers it, or fails by the fault.
+def chat_body(payload: Mapping[str, object], context: int = CONTEXT_TOKENS) -> dict[str, object]:
+    """Read a chat request, and return the completion that answers it.
 
-    Prompt and reply have `context` tokens together. A fault of a text is put around it as it is sent.
+    Args:
+        payload: The body of the request.
+        context: The most tokens of prompt and reply together.
+
+    Raises:
+        BadRequest: The request is wrong, or too long for the context.
     """
     request = read_chat(payload)
     _require_room(payload, _prompt_tokens(request), context)
-    if fault == fault_injection.CONTENT_FILTER:
-        return _completion(request, None, "content_filter")
-    wrong = fault == fault_injection.UNTRANSLATED and request.task == "translate"
-    text = _in_schema(payload, untranslated(request) if wrong else answer(request))
-    if fault is not None and fault in WRITING_FAULTS:
-        text = WRITING_FAULTS[fault](text)
-    text, finish = _cut_off(payload, text)
-    body = _completion(request, text, "length" if fault == CUT_OFF else finish)
-    if fault == fault_injection.EMPTY_CHOICES:
-        body["choices"] = []
-    return body
+    text, finish = _cut_off(payload, _in_schema(payload, answer(request)))
+    return _completion(request, text, finish)
 
 
 def answer(request: ChatRequest) -> str:
@@ -124,9 +115,9 @@ def _without_repair(request: ChatRequest) -> ChatRequest:
     return replace(request, messages=(*before, replace(last, parts=tuple(parts))))
 
 
-def _completion(request: ChatRequest, content: str | None, finish: str) -> dict[str, object]:
+def _completion(request: ChatRequest, content: str, finish: str) -> dict[str, object]:
     message = {"role": "assistant", "content": content, "refusal": None}
-    prompt, reply = _prompt_tokens(request), _text_tokens(content or "")
+    prompt, reply = _prompt_tokens(request), _text_tokens(content)
     return {
         "id": f"chatcmpl-offline-{request.digest[:24]}",
         "object": "chat.completion",

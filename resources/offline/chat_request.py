@@ -4,6 +4,7 @@ the form of the OpenAI protocol."""
 import hashlib
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -158,7 +159,7 @@ def read_body(body: bytes) -> dict[str, object]:
     return payload
 
 
-def model_name(payload: dict[str, object]) -> str:
+def model_name(payload: Mapping[str, object]) -> str:
     """Return the name of the model asked for."""
     model = payload.get("model")
     if not isinstance(model, str) or not model:
@@ -166,7 +167,7 @@ def model_name(payload: dict[str, object]) -> str:
     return model
 
 
-def task_name(payload: dict[str, object]) -> str | None:
+def task_name(payload: Mapping[str, object]) -> str | None:
     """Return the task that a request names, if it names one."""
     metadata = payload.get("metadata")
     if metadata is None:
@@ -179,7 +180,7 @@ def task_name(payload: dict[str, object]) -> str | None:
     return task
 
 
-def read_chat(payload: dict[str, object]) -> ChatRequest:
+def read_chat(payload: Mapping[str, object]) -> ChatRequest:
     """Read a chat request, analysing the pictures in it. Raises BadRequest."""
     model = model_name(payload)
     if payload.get("stream"):

@@ -160,12 +160,6 @@ def _texts(request: ChatRequest) -> dict[str, str]:
     return {name: text for name, text in texts.items() if isinstance(text, str)}
 
 
-def untranslated(request: ChatRequest) -> str:
-    """Return the question as it is, in the form of a translation: a fault."""
-    texts = _texts(request)
-    return json.dumps({**texts, "names": []}, ensure_ascii=False)
-
-
 def to_chinese(text: str) -> str:
     """Return a text in Chinese: what is known of it; names, numbers and code stay."""
     parts = _CODE.split(text)

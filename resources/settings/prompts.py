@@ -107,12 +107,11 @@ def _load(name: str, override: str | None) -> PromptTemplate:
 
 
 def require_task(task: str, prompt_version: str) -> str:
-    """`task`, which the offline model server must be told. Raises PromptError where it is empty."""
+    """`task`, which the mock model server needs. Raises PromptError where it is empty."""
     if not task:
         raise PromptError(
-            f"The prompt {prompt_version} names no task, which the offline model server needs: begin "
-            "its file with the lines '---', 'task: <answers, caption, compare, context, distractors, "
-            "extract, grade, ground, instruction, item, judge, marks, questions, rate, reference, "
-            "reread, rewrite, seed, summary, translate, turns or unseen>' and '---'."
+            f"The prompt {prompt_version} names no task, which the mock model server needs. Begin its "
+            "file with the lines '---', 'task: <task>' and '---', as the project's prompt that it "
+            "replaces begins."
         )
     return task

@@ -1,4 +1,4 @@
-"""The offline server with OpenAI's Batch and Files API beside it: `BatchServer` runs it as a process.
+"""The mock model server with OpenAI's Batch and Files API: `BatchServer` runs it as a process.
 
 What belongs here: what the gateway asks of such an API, and the ways in which batches go wrong. Each
 request gets the answer of a live call, in an order that is never that of the input. Faults that are
@@ -23,9 +23,10 @@ from starlette.routing import Route
 from resources.offline.chat_completion import chat_body
 from resources.offline.chat_request import ApiError
 from resources.offline.process import OfflineServer
-from resources.offline.server import create_app, serve
+from resources.offline.server import serve
+from tests.doubles.fault_server import CONTENT_FILTER, faulty_app, options_of, without_text
 
-EXPIRE, ITEM_STATUS, FILTER = "batch_expire", "batch_item_status", "content_filter"
+EXPIRE, ITEM_STATUS, FILTER = "batch_expire", "batch_item_status", CONTENT_FILTER
 FAIL, LOST = "batch_fail", "batch_lost"
 
 
@@ -139,11 +140,12 @@ class BatchApi:
     async def _answer(self, line: dict[str, Any]) -> tuple[int, dict[str, Any]]:
         self._n_answered += 1
         fault = self._taken(ITEM_STATUS)
-        kind = FILTER if self._taken(FILTER) else None
+        is_withheld = self._taken(FILTER) is not None
         try:
             if fault:
                 raise ApiError(fault["status"], "This fault was asked for.", "server_error")
-            return 200, await asyncio.to_thread(chat_body, line["body"], kind)
+            body = await asyncio.to_thread(chat_body, line["body"])
+            return 200, without_text(body, FILTER) if is_withheld else body
         except ApiError as error:
             return error.status, error.body()
 
@@ -174,12 +176,9 @@ def _line(line: dict[str, Any], response: dict[str, Any] | None) -> bytes:
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    for name, kind in (("port", int), ("parent", int), ("context-tokens", int)):
-        parser.add_argument(f"--{name}", type=kind)
-    for name in ("latency-ms", "batch-seconds"):
-        parser.add_argument(f"--{name}", type=float)
-    options = parser.parse_args()
-    app = create_app(options.latency_ms, options.context_tokens)
+    parser.add_argument("--batch-seconds", type=float)
+    options = options_of(parser)
+    app = faulty_app(options.latency_ms, options.context_tokens)
     own = BatchApi(options.batch_seconds).routes()
     serve(
         Starlette(routes=[*own, *app.routes], exception_handlers=app.exception_handlers),

@@ -1,4 +1,4 @@
-"""What the offline server replies to requests of every task, model and fault, by hash.
+"""The replies of the mock model server to requests of every task and model, by hash.
 
 A released benchmark and the figures of the guides rest on these replies: the same request has the same
 reply in every version.
@@ -10,12 +10,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from resources.offline.chat_completion import MODELS, TASKS, chat_body
-from resources.offline.fault_injection import (
-    CONTENT_FILTER,
-    EMPTY_CHOICES,
-    UNTRANSLATED,
-    WRITING_FAULTS,
-)
 from tests.resources.offline.offline_drawings import (
     DRAWN,
     chat_messages,
@@ -134,22 +128,22 @@ def prompted(task: str, text: str, count: int, start: int, model: str) -> dict[s
     return {"model": model, "messages": messages, "metadata": {"task": task}}
 
 
-def requests() -> Iterator[tuple[str, dict[str, Any], str | None]]:
-    """Name, request and fault."""
+def requests() -> Iterator[tuple[str, dict[str, Any]]]:
+    """Name and request."""
     for number, (task, text, count, start) in enumerate(PROMPTS):
         for model in ("offline-writer", "offline-obedient", "offline-always-a"):
             if model == "offline-writer" or task in ("judge", "rate", "compare"):
-                yield f"{task} {number} {model}", prompted(task, text, count, start, model), None
+                yield f"{task} {number} {model}", prompted(task, text, count, start, model)
     for model in MODELS:
         for number, (question, count, start) in enumerate(CHATS):
             messages = chat_messages(shown(start, count), question)
-            yield f"chat {number} {model}", {"model": model, "messages": messages}, None
+            yield f"chat {number} {model}", {"model": model, "messages": messages}
             said = [{"role": "assistant", "content": text} for text in (TOLD, WRONG)]
             later = {"role": "user", "content": "And what follows from that?"}
             for turns in (1, 2) if number == 0 else ():
                 more = [each for text in said[:turns] for each in (text, later)]
                 again = {"model": model, "messages": [*messages, *more]}
-                yield f"chat {number}, turn {turns + 1}, {model}", again, None
+                yield f"chat {number}, turn {turns + 1}, {model}", again
     asked = prompted(*PROMPTS[3], "offline-writer")
     *before, last = asked["messages"]
     again = {
@@ -157,13 +151,9 @@ def requests() -> Iterator[tuple[str, dict[str, Any], str | None]]:
         "text": "\n\nAgain: your last reply could not be used, as it is empty.",
     }
     repair = {**last, "content": [*last["content"], again]}
-    yield "repair", asked | {"messages": [*before, repair]}, None
-    yield "schema", asked | {"response_format": SCHEMA}, None
-    yield "cut off", asked | {"max_tokens": 12}, None
-    for fault in (CONTENT_FILTER, EMPTY_CHOICES, UNTRANSLATED, *WRITING_FAULTS):
-        yield f"fault {fault}", asked, fault
-    translated = next(row for row in PROMPTS if row[0] == "translate")
-    yield "untranslated", prompted(*translated, "offline-writer"), UNTRANSLATED
+    yield "repair", asked | {"messages": [*before, repair]}
+    yield "schema", asked | {"response_format": SCHEMA}
+    yield "cut off", asked | {"max_tokens": 12}
 
 
 def test_the_same_request_has_the_reply_that_it_always_had(
@@ -171,7 +161,7 @@ def test_the_same_request_has_the_reply_that_it_always_had(
 ) -> None:
     assert {task for task, *_ in PROMPTS} == TASKS.keys()
     lines = []
-    for name, payload, fault in requests():
-        body = json.dumps(chat_body(payload, fault))
+    for name, payload in requests():
+        body = json.dumps(chat_body(payload))
         lines.append(f"{hashlib.sha256(body.encode()).hexdigest()[:16]}  {name}")
     golden("offline_replies.txt", "\n".join(lines))

@@ -27,6 +27,7 @@ from resources.llm.model_spec import ModelSpec
 from resources.llm.registry import load_registry
 from resources.llm.request import ChatRequest, Completion, Failure, request_key
 from resources.offline.process import OfflineServer
+from tests.doubles.fault_server import FaultServer
 from tests.doubles.openai_api import scripted
 from tests.resources.llm.entries import change_entries, no_backoff
 
@@ -90,7 +91,7 @@ def questions(n: int) -> list[ChatRequest]:
 class Api:
     """The offline server, seen as a paid API whose bad days are made to order."""
 
-    def __init__(self, server: OfflineServer):
+    def __init__(self, server: FaultServer):
         self.url = server.base_url
         self._http = httpx2.Client(
             base_url=self.url.removesuffix("/v1"), trust_env=False, verify=False
@@ -112,7 +113,7 @@ class Api:
 
 @pytest.fixture(scope="module")
 def server():
-    with OfflineServer() as running:
+    with FaultServer() as running:
         yield running
 
 
@@ -239,7 +240,7 @@ def test_nothing_asked_is_nothing_sent(gateway, api):
 
 
 def test_a_retry_keeps_its_place_so_that_a_bad_day_means_no_more_calls_at_once(tmp_path):
-    with OfflineServer(latency_ms=50) as server:
+    with FaultServer(latency_ms=50) as server:
         api = Api(server)
         api.fail(status=503, count=8)
 

@@ -148,10 +148,8 @@ def test_a_prompt_without_a_task_reaches_a_provider_and_is_one_sentence_for_the_
     with pytest.raises(PromptError) as caught:
         wire_body(request, asked_of(provider="offline"), images)
     assert str(caught.value) == (
-        "The prompt mmdu/judge@1 names no task, which the offline model server needs: begin its "
-        "file with the lines '---', 'task: <answers, caption, compare, context, distractors, extract, "
-        "grade, ground, instruction, item, judge, marks, questions, rate, reference, reread, rewrite, "
-        "seed, summary, translate, turns or unseen>' and '---'."
+        "The prompt mmdu/judge@1 names no task, which the mock model server needs. Begin its file with "
+        "the lines '---', 'task: <task>' and '---', as the project's prompt that it replaces begins."
     )
 
 

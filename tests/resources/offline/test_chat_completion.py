@@ -12,7 +12,6 @@ from resources.llm.error_kinds import kind_of
 from resources.llm.server_errors import read_error
 from resources.offline.chat_completion import chat_body
 from resources.offline.chat_request import BadRequest
-from resources.offline.fault_injection import REFUSAL, WRITING_FAULTS
 from tests.resources.offline.offline_drawings import (
     draw,
     labelled_parts,
@@ -26,7 +25,7 @@ QUESTIONS = (
 )
 
 
-def asked(task: str, fault: str | None = None, context: int = 128_000, **more: Any) -> dict:
+def asked(task: str, context: int = 128_000, **more: Any) -> dict:
     """The body of the reply to a request of a task about two pictures."""
     said = {
         "answers": QUESTIONS,
@@ -37,7 +36,7 @@ def asked(task: str, fault: str | None = None, context: int = 128_000, **more: A
         "Write exactly 2 questions.", [*labelled_parts(PICTURES), text_part(said)]
     )
     payload = {"model": "offline-writer", "messages": messages, "metadata": {"task": task}, **more}
-    return chat_body(payload, fault, context)
+    return chat_body(payload, context)
 
 
 def text_of(body: dict) -> str:
@@ -124,35 +123,3 @@ def test_a_prompt_that_is_too_long_is_refused_in_the_words_that_the_gateway_know
         BadRequest, match=rf"requested {used + 101} tokens \({used} in the messages"
     ):
         asked("answers", context=used + 100, max_tokens=101)
-
-
-# --- Faults of a text ----------------------------------------------------------------------------
-
-
-def test_what_models_put_around_a_text_is_read_as_if_it_were_not_there() -> None:
-    plain = read_answers(text_of(asked("answers")), 2, 2)
-
-    for fault in ("labels", "fence", "closing_offer", "plain_image"):
-        faulty = text_of(asked("answers", fault))
-        assert faulty != text_of(asked("answers"))
-        assert read_answers(faulty, 2, 2) == plain, fault
-
-
-def test_what_is_wrong_with_a_text_is_found_when_it_is_read() -> None:
-    found = {}
-    for fault in ("cut_off", "wrong_image", "added_image", "refusal"):
-        body = asked("answers", fault)
-        try:
-            read_answers(text_of(body), 2, 2)
-        except ValueError as error:
-            found[fault] = error.reason
-    assert found == {
-        "wrong_image": "unknown_image",
-        "added_image": "forged_image",
-        "refusal": "wrong_numbering",
-    }
-    assert asked("answers", "cut_off")["choices"][0]["finish_reason"] == "length"
-    assert text_of(asked("answers", "refusal")) == REFUSAL
-    assert {*found, "cut_off", "labels", "fence", "closing_offer", "plain_image"} == set(
-        WRITING_FAULTS
-    )

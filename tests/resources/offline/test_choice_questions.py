@@ -11,9 +11,8 @@ from methods.choice.lettered import lettered
 from methods.choice.strict import strict
 from methods.mmbench.taxonomy import DESCRIPTIONS
 from methods.mmbench.translating import read_translation
-from methods.prompts.parsing import ParseError
 from resources.offline import vocabulary
-from resources.offline.chat_completion import answer, chat_body
+from resources.offline.chat_completion import answer
 from resources.offline.chat_request import read_chat
 from resources.offline.choice_questions import (
     PHRASES,
@@ -23,7 +22,6 @@ from resources.offline.choice_questions import (
     to_english,
     worded,
 )
-from resources.offline.fault_injection import UNTRANSLATED
 from resources.settings.prompts import prompt
 from tests.resources.offline.offline_drawings import (
     DRAWN,
@@ -75,18 +73,6 @@ def test_names_numbers_and_code_stay_and_what_is_not_known_is_no_translation() -
         "Grace": "Grace",
     }
     assert to_chinese("a wheelbarrow") == "wheelbarrow"
-
-
-def test_on_request_a_translation_is_its_source_and_is_refused() -> None:
-    source = texts_of("What is the boat?", None, ["red", "blue"])
-    body = request_for(source)
-    told = chat_body(body, UNTRANSLATED)["choices"][0]["message"]["content"]
-    with pytest.raises(ParseError) as caught:
-        read_translation(told, source, ZH)
-    assert caught.value.reason == "not_translated"
-    # The fault is of translations alone.
-    plain = {"model": "offline-always-a", "messages": [{"role": "user", "content": "Hello?"}]}
-    assert chat_body(plain, UNTRANSLATED) == chat_body(plain, None)
 
 
 @pytest.mark.parametrize(

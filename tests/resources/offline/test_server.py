@@ -1,4 +1,4 @@
-"""The offline server as a process: the real client's round trip, errors, faults and its end."""
+"""The mock model server as a process: the real client's round trip, errors and its end."""
 
 import os
 import subprocess
@@ -14,8 +14,8 @@ import openai
 import pytest
 
 from resources.offline import process
-from resources.offline.fault_injection import OFFER
 from resources.offline.process import ROOT, OfflineServer, OfflineServerError
+from tests.doubles.fault_server import FaultServer
 from tests.resources.offline.offline_drawings import chat_messages, draw
 
 HELLO = [{"role": "user", "content": "Hello"}]
@@ -72,9 +72,9 @@ def test_models_and_health(client: openai.OpenAI, http: httpx2.Client) -> None:
     "header", [{"origin": "http://127.0.0.1:8000"}, {"sec-fetch-site": "same-site"}]
 )
 def test_a_page_in_a_browser_is_refused(http: httpx2.Client, header: dict[str, str]) -> None:
-    assert http.get("/stats", headers=header).status_code == 403
-    fault = {"kind": "status", "status": 500}
-    assert http.post("/faults", json=fault, headers=header).status_code == 403
+    body = {"model": "offline-writer", "messages": HELLO}
+    assert http.get("/v1/models", headers=header).status_code == 403
+    assert http.post("/v1/chat/completions", json=body, headers=header).status_code == 403
 
 
 def test_answers_do_not_depend_on_the_order_of_calls(client: openai.OpenAI) -> None:
@@ -98,7 +98,7 @@ def test_unknown_model_is_404(client: openai.OpenAI) -> None:
     assert caught.value.code == "model_not_found"
 
 
-@pytest.mark.parametrize("path", ["/v1/batches", "/v1/files", "/v1/embeddings"])
+@pytest.mark.parametrize("path", ["/v1/batches", "/v1/files", "/v1/embeddings", "/faults"])
 def test_what_it_does_not_have_is_404(http: httpx2.Client, path: str) -> None:
     assert http.get(path).status_code == http.post(path, json={}).status_code == 404
 
@@ -123,53 +123,6 @@ def test_wrong_requests_are_400(http: httpx2.Client, body: bytes) -> None:
     assert answer.json()["error"]["type"] == "invalid_request_error"
 
 
-def test_status_fault_hits_the_named_model_only(client: openai.OpenAI, http: httpx2.Client) -> None:
-    before = http.get("/stats").json()
-    fault = {"status": 429, "retry_after": "1", "count": 2, "model": "offline-careless"}
-    assert http.post("/faults", json=fault).status_code == 200
-    chat(client)
-    for _ in range(2):
-        with pytest.raises(openai.RateLimitError) as caught:
-            chat(client, "offline-careless")
-        assert caught.value.response.headers["retry-after"] == "1"
-    chat(client, "offline-careless")
-    after = http.get("/stats").json()
-    assert after["faults"] - before["faults"] == 2
-    assert after["calls"] - before["calls"] == 4
-    assert after["by_model"]["offline-careless"] >= 3 and after["max_in_flight"] >= 1
-
-
-def test_broken_answers(client: openai.OpenAI, http: httpx2.Client) -> None:
-    http.post("/faults", json={"kind": "empty_choices"})
-    assert chat(client).choices == []
-    http.post("/faults", json={"kind": "content_filter"})
-    choice = chat(client).choices[0]
-    assert (choice.finish_reason, choice.message.content) == ("content_filter", None)
-    http.post("/faults", json={"kind": "truncated_json"})
-    with pytest.raises(ValueError):
-        http.post("/v1/chat/completions", json={"model": "offline-judge", "messages": HELLO}).json()
-    assert chat(client).choices
-
-
-def test_a_fault_of_a_text_hits_the_named_task_only(
-    client: openai.OpenAI, http: httpx2.Client
-) -> None:
-    fault = {"kind": "closing_offer", "task": "summary"}
-    assert http.post("/faults", json=fault).status_code == 200
-    page = [{"role": "user", "content": "<page>The lynx is a cat of the northern forests.</page>"}]
-
-    def said(task: str) -> str:
-        done = client.chat.completions.create(
-            model="offline-writer", messages=page, metadata={"task": task}
-        )
-        return done.choices[0].message.content
-
-    assert OFFER not in said("questions")
-    assert said("summary").endswith(OFFER)
-    assert OFFER not in said("summary")
-    assert http.post("/faults", json={"kind": "fence", "task": 7}).status_code == 400
-
-
 def test_a_context_that_is_too_small_is_a_400_with_its_code() -> None:
     plain = httpx2.Client(trust_env=False)
     with (
@@ -184,23 +137,8 @@ def test_a_context_that_is_too_small_is_a_400_with_its_code() -> None:
         assert caught.value.code == "context_length_exceeded"
 
 
-def test_broken_connections(client: openai.OpenAI, http: httpx2.Client) -> None:
-    http.post("/faults", json={"kind": "reset"})
-    with pytest.raises(openai.APIConnectionError):
-        chat(client)
-    http.post("/faults", json={"kind": "timeout"})
-    with pytest.raises(openai.APITimeoutError):
-        chat(client, timeout=0.3)
-    assert chat(client).choices
-
-
-@pytest.mark.parametrize("fault", [{"kind": "flood"}, {"status": 200}, {"count": 0}, {"x": 1}])
-def test_wrong_faults_are_400(http: httpx2.Client, fault: dict) -> None:
-    assert http.post("/faults", json=fault).status_code == 400
-
-
 def test_latency_lets_calls_overlap_and_start_and_stop_are_idempotent() -> None:
-    server = OfflineServer(latency_ms=150)
+    server = FaultServer(latency_ms=150)
     with ThreadPoolExecutor(4) as pool:
         assert len(set(pool.map(lambda _: server.start(), range(4)))) == 1
     root, pid = server.base_url.removesuffix("/v1"), server.pid

@@ -64,10 +64,7 @@ def advice(reason: str, path: Path) -> str:
             "restore), or, to begin with empty tables, move it and any .wal file next to it into "
             "another folder."
         )
-    return (
-        f"cannot be opened ({reason}): keep the file, it is not known to be damaged. End what else "
-        "uses it, and run again."
-    )
+    return f"cannot be opened ({reason}): keep the file, end what else uses it, and run again."
 
 
 def another_version(path: Path, reason: str) -> str:

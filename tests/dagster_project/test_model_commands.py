@@ -349,7 +349,8 @@ def local() -> Iterator[OddApi]:
             asked.send(json.dumps(refused).encode(), 400)
             return
         with slots:
-            time.sleep(0.3)
+            # The speed is measured with texts: longer than what a busy machine adds.
+            time.sleep(0 if n_images else 1)
         asked.says('{"colour": "green"}', tokens=(20 + 64 * n_images, 30))
 
     with answering(answer) as api:

@@ -125,7 +125,7 @@ def open_instance() -> dg.DagsterInstance:
 def _open_shared(folder: Path, stores: str) -> dg.DagsterInstance:
     """The instance on Postgres, whose schema and tables are made by one process at a time."""
     with address.packages():
-        import dagster_postgres  # noqa: F401
+        import dagster_postgres  # noqa: F401 - only whether it is there: Dagster imports it
         import psycopg
     try:
         with psycopg.connect(stores, autocommit=True) as connection:

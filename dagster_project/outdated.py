@@ -66,14 +66,16 @@ def outdated(
     """
     of_stages = dg.AssetSelection.groups(*stages)
     keys = of_stages.resolve(graph)
-    last = {
-        record.asset_entry.asset_key: event.asset_materialization
-        for record in instance.get_asset_records([*keys])
-        if (event := record.asset_entry.last_materialization)
-    }
     stale = CachingStaleStatusResolver(instance, graph, _Loading(instance))
     # One query instead of one an asset.
-    stale.instance_queryer.prefetch_asset_records(graph.get_all_asset_keys())
+    records = stale.instance_queryer
+    records.prefetch_asset_records(graph.get_all_asset_keys())
+    last = {
+        key: event.asset_materialization
+        for key in keys
+        if (record := records.get_asset_record(key))
+        and (event := record.asset_entry.last_materialization)
+    }
     shards = ManyShards(instance, graph)
     failed = _failed(instance, graph, keys)
     with warehouse.kept_open():

@@ -5,6 +5,7 @@ What belongs here: where each resource comes from. None is opened while definiti
 
 import logging
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any, TypeVar
@@ -140,15 +141,15 @@ def ancestors_of(instance: dg.DagsterInstance, run: dg.DagsterRun) -> list[str]:
     return sorted(known - {run.run_id})
 
 
-class OfWorkspace(dg.ConfigurableResource[T]):
+class OfWorkspace(dg.ConfigurableResource[T], ABC):
     """A resource that is made when a run starts; what is wrong with it is one sentence.
 
     Assets get what `make` returns. It is closed with the run if it can be.
     """
 
+    @abstractmethod
     def make(self, context: dg.InitResourceContext) -> T:
         """What assets get. Raises UserError."""
-        raise NotImplementedError
 
     @contextmanager
     def yield_for_execution(self, context: dg.InitResourceContext) -> Generator[T]:

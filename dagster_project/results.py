@@ -135,7 +135,7 @@ def _write_scores(
     warehouse: Warehouse, card: Mapping[str, Any], kind: str, folder: Path
 ) -> list[Path]:
     # `settings.yaml` is checked whole, so the settings of every asset have to be known.
-    import dagster_project.definitions  # noqa: F401
+    import dagster_project.definitions  # noqa: F401 - it makes them known
     from assets.common.settings import used
     from assets.evaluate.comparisons import ComparisonsSettings
     from assets.release.card import project_version

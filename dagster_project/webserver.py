@@ -78,6 +78,7 @@ def _watching(process_context: Any, *options: Any) -> Webserver:
 
 def main() -> None:
     """Run as `python -m dagster_webserver` does, with this webserver."""
+    # Dagster's command takes no other webserver.
     app.DagsterWebserver = _watching  # type: ignore[misc,assignment]
     cli.main()
 

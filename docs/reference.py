@@ -20,7 +20,7 @@ from pydantic_core import PydanticUndefined
 from assets.common.settings import SECTIONS
 from dagster_project.cli import vlm_loom
 from dagster_project.definitions import defs
-from methods.markdown import table
+from methods.markdown import cell, table
 from resources.files.home import DEFAULT, REPO_ROOT
 from resources.warehouse import column_descriptions, declared_columns
 
@@ -168,7 +168,7 @@ def _tables() -> Iterator[str]:
 
 
 def _cell(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")
+    return cell(text).replace("<", "&lt;")
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:

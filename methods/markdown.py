@@ -15,7 +15,12 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     ]
 
 
+def cell(text: str) -> str:
+    """A text on one line, without an end of a table's cell."""
+    return " ".join(text.split()).replace("|", "\\|")
+
+
 def code(value: object) -> str:
     """A text that Markdown shows as it is, also inside a table."""
-    text = " ".join(str(value).split()).replace("`", "'").replace("|", "\\|")
+    text = cell(str(value)).replace("`", "'")
     return f"`{text}`" if text else ""

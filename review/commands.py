@@ -18,6 +18,7 @@ import click
 from methods.delimited import Quoting
 from methods.errors import UserError
 from methods.review import KINDS, ROUNDS, QueueItem
+from methods.review.process import ROLE_OF_ROUND
 from resources import command_line
 from resources.command_line import FILE, QUOTING, Choice, HomeGroup, ReadingCommand
 from resources.review.accounts import ROLES
@@ -429,9 +430,9 @@ def known_reviewer(name: str, round_: int) -> str:
     """The name of an account that may decide in a round, as it is spelled there.
 
     Raises:
-        AccountError: There is none, or it has not the role for that round.
+        AccountError: There is no such account, or its role lacks the rights for that round.
     """
-    return _accounts().known(name, "expert" if round_ == 2 else "annotator")
+    return _accounts().known(name, ROLE_OF_ROUND[round_])
 
 
 def _accounts() -> "Accounts":

@@ -22,7 +22,7 @@ from methods.ids import ID_LENGTH, canonical_json, content_id
 from methods.json_text import from_json
 from methods.review import KINDS, Decision, QueueItem, by_item, source_hash_of
 from methods.review.decisions import MOST_SECONDS, check_texts, moment
-from methods.review.process import review_state
+from methods.review.process import ROLE_OF_ROUND, review_state
 from methods.review.ratings import effort_rows
 from methods.spreadsheet_cells import marked_rows, unmarked_rows
 from methods.validation import first_fault
@@ -306,8 +306,8 @@ def load(path: Path, store: ReviewStore, accounts: Accounts) -> Loaded:
         end = None
         # Names are asked for what is new alone: a person may have been given another one since.
         if store.event_of(decision) is None:
-            role = ROLES[0] if row.round == 1 else "expert"
-            decision = replace(decision, reviewer=names.known(row.reviewer, role))
+            reviewer = names.known(row.reviewer, ROLE_OF_ROUND[row.round])
+            decision = replace(decision, reviewer=reviewer)
             if row.ended_at is not None:
                 role = ROLES[0] if row.ended_by == row.reviewer else "admin"
                 end = names.known(row.ended_by, role), row.ended_for, row.ended_at

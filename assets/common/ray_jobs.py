@@ -146,7 +146,7 @@ class RowsOnRay:
 def require(cluster: RayCluster) -> None:
     """Raise dg.Failure unless the packages are installed and the address can receive jobs."""
     try:
-        import dagster_ray  # noqa: F401
+        import dagster_ray  # noqa: F401 - only whether it is there
     except ImportError:
         raise dg.Failure(
             "Ray needs packages that are not installed: run "

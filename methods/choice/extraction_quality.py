@@ -18,6 +18,7 @@ rare stratum as of a frequent one, so that of all strata together is not that of
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -98,9 +99,7 @@ def _shares(answers: Sequence[ReadAnswer]) -> Iterator[Finding]:
     for reason in sorted(
         {answer.lost for answer in answers if answer.lost and answer.letter is None}
     ):
-        read["unread", STRICT, reason] = lambda answer, reason=reason: (  # type: ignore[misc]
-            answer.letter is None and answer.lost == reason
-        )
+        read["unread", STRICT, reason] = partial(_is_lost, reason)
     columns = [
         [Unit(answer.place, answer.cluster, float(holds(answer))) for answer in answers]
         for holds in read.values()
@@ -120,6 +119,10 @@ def _shares(answers: Sequence[ReadAnswer]) -> Iterator[Finding]:
         yield estimated(share, value)
 
 
+def _is_lost(reason: str, answer: ReadAnswer) -> bool:
+    return answer.letter is None and answer.lost == reason
+
+
 # --- Agreement -------------------------------------------------------------------------------------
 
 
@@ -127,7 +130,10 @@ def _agreement(
     answers: Sequence[ReadAnswer], people: Mapping[Place, str], **resampling: int
 ) -> Iterator[Finding]:
     """Where both readers have read an answer; with people by stratum, too."""
-    by_people: Letter = lambda answer: people.get(answer.place)  # noqa: E731
+
+    def by_people(answer: ReadAnswer) -> str | None:
+        return people.get(answer.place)
+
     pairs: list[tuple[str, Letter, str, Letter]] = [
         (RULE, lambda answer: answer.rule, EXTRACTOR, lambda answer: answer.second),
         (STRICT, lambda answer: answer.letter, COMPAT, lambda answer: answer.compat),
@@ -235,7 +241,7 @@ def both_readings(metrics: Sequence[Metric]) -> Iterator[tuple[Metric, Metric]]:
             if type(compat) is type(strict) and compat == replace(
                 strict,
                 name=compat.name,
-                observation=RIGHT_COMPAT,  # type: ignore[call-arg]
+                observation=RIGHT_COMPAT,  # type: ignore[call-arg] # not every metric has it: see above
             ):
                 yield strict, compat
 

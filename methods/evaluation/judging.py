@@ -114,6 +114,7 @@ Judging = Generator[Sequence[AskJudge], Sequence[Judgment | None], list[Observat
 
 def unjudged(metrics: Sequence[str], trial: str, turn: int, answer: Answer) -> list[Observation]:
     """Observations of an answer that there is nothing to judge of."""
+    # An answer without a text is neither `answered` nor `given`, which no observation is.
     status: ObservationStatus = "failed" if answer.text is not None else answer.status  # type: ignore[assignment]
     return [Observation(metric, trial, turn, status) for metric in metrics]
 

@@ -5,12 +5,12 @@ places that logs of tools name. Tools that ask by themselves are given these con
 (`resources/exports/evaluation.py`).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from methods.choice.lettered import LETTERS
-from methods.evaluation.asking import Answer, Ask, Extract, Limits
+from methods.evaluation.asking import Answer, Ask, Asking, Extract, Limits
 from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.cells import Row
 from methods.evaluation.dialogue import ask_dialogue
@@ -117,13 +117,15 @@ def _asked(
         for turn in item.turns
     )
     keyless = replace(item, turns=turns)
-    asking = benchmark.ask(keyless, Limits()) if benchmark else ask_dialogue(keyless, Limits())
+    asking: Generator[Asking, Any, None] = (
+        benchmark.ask(keyless, Limits()) if benchmark else ask_dialogue(keyless, Limits())
+    )
     asks: list[Ask] = []
     choices: dict[tuple[str, int], tuple[str, ...]] = {}
     came: Answer | str | None = None
     while True:
         try:
-            step = asking.send(came)  # type: ignore[arg-type]
+            step = asking.send(came)
         except StopIteration:
             return asks, choices
         came = None

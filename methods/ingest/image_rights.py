@@ -53,6 +53,7 @@ def _exif(image: Image.Image) -> Iterator[object]:
 
 
 def _iptc(image: Image.Image) -> Iterator[object]:
+    # It reads any image; its type names those that it finds something in.
     value = (IptcImagePlugin.getiptcinfo(image) or {}).get(_IPTC_COPYRIGHT, b"")  # type: ignore[arg-type]
     yield from value if isinstance(value, list) else [value]
 

@@ -211,6 +211,7 @@ def row_of_fields(number: int, fields: list[str]) -> WitRow:
                 detail = f"The {name} {raw[name][:40]!r} is neither true nor false."
                 raise RowError("bad_boolean", detail)
             values[name] = _BOOLEAN_OF[raw[name].lower()]
+    # Each value was checked above to be of its column's type.
     return WitRow(line_number=number, **values)  # type: ignore[arg-type]
 
 

@@ -26,6 +26,8 @@ still edit it. `approved`: finished. `not_sampled`: people do not see it."""
 ROUND_OF_ROLE: dict[str, int] = {"annotator": 1, "expert": 2, "admin": 2}
 """The one round in which a role decides: an only expert who decided an item in round 1 could not
 decide it in round 2."""
+ROLE_OF_ROUND = {round_: role for role, round_ in reversed(ROUND_OF_ROLE.items())}
+"""The lowest role that has the rights for a round."""
 
 
 def _no_bool(value: object) -> object:

@@ -147,7 +147,7 @@ class Embedder:
                 self._loaded = SentenceTransformer(
                     str(folder or self.model),
                     device=self.device,
-                    backend=self.backend,  # type: ignore[arg-type]
+                    backend=self.backend,  # type: ignore[arg-type] # _require_backend knows the names
                 )
             # Torch raises an AssertionError if it was built without CUDA.
             except (OSError, ValueError, RuntimeError, AssertionError, ImportError) as error:

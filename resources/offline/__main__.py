@@ -6,8 +6,8 @@ from resources.offline.process import CONTEXT_TOKENS
 from resources.web.ports import HOST
 
 
-def main() -> None:
-    """Read the command line and serve."""
+def arguments() -> argparse.ArgumentParser:
+    """Return the command line that `OfflineServer` starts a server with."""
     parser = argparse.ArgumentParser(
         prog="python -m resources.offline",
         description="Serve an offline stand-in for a paid OpenAI-protocol API.",
@@ -19,6 +19,12 @@ def main() -> None:
     parser.add_argument(
         "--context-tokens", type=int, default=CONTEXT_TOKENS, help="context of all models"
     )
+    return parser
+
+
+def main() -> None:
+    """Read the command line and serve."""
+    parser = arguments()
     options = parser.parse_args()
 
     # Imported when the command line is known to be right.

@@ -184,7 +184,7 @@ class Accounts:
         """Return the name of an account with the rights of a role, as it is spelled there.
 
         Raises:
-            AccountError: There is no such account, or it has not these rights.
+            AccountError: There is no such account, or its role lacks these rights.
         """
         account = self.get(name)
         if account is None:

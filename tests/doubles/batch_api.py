@@ -7,7 +7,6 @@ taken at `/faults`: `batch_expire` leaves `count` requests of the next batch una
 many batches.
 """
 
-import argparse
 import asyncio
 import hashlib
 import json
@@ -20,11 +19,12 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from resources.offline.__main__ import arguments
 from resources.offline.chat_completion import chat_body
 from resources.offline.chat_request import ApiError
 from resources.offline.process import OfflineServer
 from resources.offline.server import serve
-from tests.doubles.fault_server import CONTENT_FILTER, faulty_app, options_of, without_text
+from tests.doubles.fault_server import CONTENT_FILTER, faulty_app, without_text
 
 EXPIRE, ITEM_STATUS, FILTER = "batch_expire", "batch_item_status", CONTENT_FILTER
 FAIL, LOST = "batch_fail", "batch_lost"
@@ -175,9 +175,9 @@ def _line(line: dict[str, Any], response: dict[str, Any] | None) -> bytes:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
+    parser = arguments()
     parser.add_argument("--batch-seconds", type=float)
-    options = options_of(parser)
+    options = parser.parse_args()
     app = faulty_app(options.latency_ms, options.context_tokens)
     own = BatchApi(options.batch_seconds).routes()
     serve(

@@ -3,7 +3,6 @@
 `POST /faults` queues a fault for so many calls of a model; `GET /stats` counts the calls.
 """
 
-import argparse
 import asyncio
 import json
 import socket
@@ -17,7 +16,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from resources.offline.__main__ import arguments
 from resources.offline.chat_completion import MODELS
+from resources.offline.chat_request import ApiError
 from resources.offline.process import OfflineServer
 from resources.offline.server import create_app, serve
 
@@ -109,9 +110,9 @@ class Faults:
             if fault.kind == TIMEOUT:
                 await _silence(request)
             kind = "rate_limit_error" if fault.status == 429 else "server_error"
-            error = {"type": kind, "param": None, "code": fault.kind, "message": "Asked for."}
+            error = ApiError(fault.status, "This fault was asked for.", kind, fault.kind)
             headers = {"Retry-After": fault.retry_after} if fault.retry_after else {}
-            return JSONResponse({"error": error}, fault.status, headers=headers)
+            return JSONResponse(error.body(), error.status, headers=headers)
         whole = (await self._chat(request)).body
         if fault.kind == TRUNCATED_JSON:
             return Response(whole[: len(whole) // 2], media_type="application/json")
@@ -140,18 +141,11 @@ async def _silence(request: Request) -> None:
 
 def _break_connection(request: Request) -> None:
     """Reset the connection that a request came on, so that its caller gets no answer."""
+    # Uvicorn gives an application the connection's transport by no public name.
     transport = request.receive.__self__.transport  # type: ignore[attr-defined]
     linger = struct.pack("ii", 1, 0)
     transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
     transport.abort()
-
-
-def options_of(parser: argparse.ArgumentParser) -> argparse.Namespace:
-    """The command line that `OfflineServer` starts its process with."""
-    for name, kind in (("port", int), ("parent", int), ("context-tokens", int)):
-        parser.add_argument(f"--{name}", type=kind)
-    parser.add_argument("--latency-ms", type=float)
-    return parser.parse_args()
 
 
 def faulty_app(latency_ms: float, context_tokens: int) -> Starlette:
@@ -162,5 +156,5 @@ def faulty_app(latency_ms: float, context_tokens: int) -> Starlette:
 
 
 if __name__ == "__main__":
-    options = options_of(argparse.ArgumentParser())
+    options = arguments().parse_args()
     serve(faulty_app(options.latency_ms, options.context_tokens), options.port, options.parent)

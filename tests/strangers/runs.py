@@ -19,7 +19,7 @@ import click
 import yaml
 
 from dagster_project.cli import NAME, vlm_loom
-from methods.markdown import table
+from methods.markdown import cell, table
 from resources.files.home import REPO_ROOT
 from resources.warehouse import Warehouse
 from tests.e2e.running import CLI, environment
@@ -272,5 +272,5 @@ def _cells(outcome: Outcome) -> list[str]:
 
 
 def _for_a_cell(said: str) -> str:
-    first = " ".join(said.splitlines()[0].split()).replace("|", "\\|")
+    first = cell(said.splitlines()[0])
     return first if len(first) <= 300 else f"{first[:300]}…"

@@ -7,6 +7,7 @@ units' values, its interval by drawing clusters of units, the forms for failures
 (`composite.py`).
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
@@ -67,7 +68,7 @@ class Term(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Metric:
+class Metric(ABC):
     """One way to make a number of observations.
 
     `lowest` is the value of a unit that the model failed, the worst one, and `highest` the best one
@@ -88,12 +89,12 @@ class Metric:
     refusals_are_right: bool = False
     """Whether what the model declined counts as right: an upper bound of what it could have."""
 
+    @abstractmethod
     def units(self, observed: Sequence[Scored], *, floor: bool) -> Sequence[Unit]:
         """The units of one model's observations, of which it takes those it is about.
 
         With `floor` an observation without a value counts as the lowest one.
         """
-        raise NotImplementedError
 
     @property
     def terms(self) -> tuple[Term, ...]:

@@ -18,7 +18,7 @@ from methods.delimited import QUOTING_HELP, QUOTINGS
 from methods.errors import UserError, printable
 from methods.naming import nearest
 from resources.files.home import DEFAULT, home
-from resources.files.system_errors import exhausted
+from resources.files.system_errors import Exhausted, exhausted
 from resources.settings.packages import package_missing
 from resources.web.ports import HOST
 
@@ -222,7 +222,8 @@ def run(group: click.Group, name: str, argv: Sequence[str] | None = None) -> int
         if not isinstance(message, OSError | UserError):
             raise
         print(printable(str(message)), file=sys.stderr)
-        return NOT_DONE
+        # A disk or a limit ran out while the command worked.
+        return 1 if isinstance(message, Exhausted) else NOT_DONE
     return done if isinstance(done, int) else 0
 
 

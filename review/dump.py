@@ -26,7 +26,7 @@ from methods.review.process import ROLE_OF_ROUND, review_state
 from methods.review.ratings import effort_rows
 from methods.spreadsheet_cells import marked_rows, unmarked_rows
 from methods.validation import first_fault
-from resources.files.bounded import MOST_BYTES, open_file, read_member
+from resources.files.bounded import open_file, oversized, read_member
 from resources.review.accounts import ROLES, Accounts
 from resources.review.credentials import folded_name
 from resources.review.gold import NewGold, gold_id_of
@@ -188,6 +188,10 @@ def _revisions(items: dict[str, QueueItem], decided: Iterable[Decision]) -> Iter
                 }
 
 
+MOST_BYTES_OF_A_TABLE = 200_000_000
+"""Bytes of a table of a file that is read back, unpacked."""
+
+
 def _csv(columns: tuple[str, ...], rows: list[Row]) -> bytes:
     """UTF-8 with a byte order mark, which Excel needs; cells like formulas are marked, and which."""
     text = io.StringIO()
@@ -199,10 +203,12 @@ def _csv(columns: tuple[str, ...], rows: list[Row]) -> bytes:
 def _from_csv(data: bytes) -> Iterator[Row]:
     # A text may be as long as the app takes it.
     csv.field_size_limit(max(csv.field_size_limit(), len(data)))
-    text = io.StringIO(data.decode("utf-8-sig"), newline="")
+    text = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig", newline="")
     rows = unmarked_rows(csv.reader(text, strict=True))
     columns = next(rows, [])
-    for row in rows:
+    for number, row in enumerate(rows, start=1):
+        if len(row) != len(columns):
+            raise ValueError(f"row {number} has {len(row)} cells, and the header {len(columns)}")
         yield {
             name: cell if cell or name == "text" else None
             for name, cell in zip(columns, row, strict=True)
@@ -215,8 +221,8 @@ def _jsonl(columns: tuple[str, ...], rows: list[Row]) -> bytes:
 
 
 def _from_jsonl(data: bytes) -> Iterator[Row]:
-    for line in data.decode("utf-8").split("\n"):
-        if line:
+    for line in io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", newline="\n"):
+        if line != "\n":
             row = from_json(line)
             if not isinstance(row, dict):
                 raise ValueError("a line is no JSON object")
@@ -243,7 +249,13 @@ def _parquet(columns: tuple[str, ...], rows: list[Row]) -> bytes:
 def _from_parquet(data: bytes) -> Iterator[Row]:
     import pyarrow.parquet as pq
 
-    yield from pq.read_table(io.BytesIO(data)).to_pylist()
+    file = pq.ParquetFile(io.BytesIO(data))
+    groups = (file.metadata.row_group(i) for i in range(file.metadata.num_row_groups))
+    if (n_bytes := sum(group.total_byte_size for group in groups)) > MOST_BYTES_OF_A_TABLE:
+        raise oversized(n_bytes, MOST_BYTES_OF_A_TABLE)
+    # One row at a time: a page of some bytes may repeat one long text in all rows.
+    for batch in file.iter_batches(batch_size=1):
+        yield from batch.to_pylist()
 
 
 Writer = Callable[[tuple[str, ...], list[Row]], bytes]
@@ -447,20 +459,20 @@ def _rows(path: Path, table: str, model: type[BaseModel], now: datetime) -> list
                 raise DumpError(
                     f"{path} has no table {table}: give a file that vlm-loom review dump wrote."
                 )
-            rows = list(FORMS[form][1](read_member(archive, named[0], MOST_BYTES)))
+            data = read_member(archive, named[0], MOST_BYTES_OF_A_TABLE)
+        read = []
+        for number, row in enumerate(FORMS[form][1](data), start=1):
+            try:
+                read.append(model.model_validate(row, context={"now": now}))
+            except ValidationError as error:
+                where, fault = first_fault(error, model)
+                raise DumpError(
+                    f"{path}, {table}, row {number}: {where}: {fault.rstrip('.')}."
+                ) from None
     except (OSError, ValueError, zipfile.BadZipFile, csv.Error) as error:
         raise DumpError(
             f"{path} cannot be read ({error}): give a file that vlm-loom review dump wrote."
         ) from None
-    read = []
-    for number, row in enumerate(rows, start=1):
-        try:
-            read.append(model.model_validate(row, context={"now": now}))
-        except ValidationError as error:
-            where, fault = first_fault(error, model)
-            raise DumpError(
-                f"{path}, {table}, row {number}: {where}: {fault.rstrip('.')}."
-            ) from None
     return read
 
 

@@ -256,7 +256,7 @@ def rows_of_record(
 
     `wit_features` is a mapping from WIT's columns to lists of equal length, or a list of mappings. If
     the lists differ in length, their values cannot be matched, and the record is one rejection
-    (`unequal_lists`).
+    (`unequal_lists`). A page whose texts have more than MAX_LINE_BYTES characters is one (`too_long`).
     """
     features = record.get("wit_features")
     if isinstance(features, Mapping):
@@ -277,6 +277,10 @@ def rows_of_record(
     for page in (page or {} for page in features):
         values = {**{name: page.get(name) for name in COLUMNS if name not in image}, **image}
         values["caption_reference_description"] = _reference(page)
+        if sum(len(value) for value in values.values() if isinstance(value, str)) > MAX_LINE_BYTES:
+            detail = f"The texts of the page have more than {MAX_LINE_BYTES:,} characters."
+            yield _refused(record, numbers, "too_long", detail)
+            continue
         yield typed_row(next(numbers), values)
 
 

@@ -1,14 +1,13 @@
-"""Shards of `wikimedia/wit_base`: Parquet files, read through Hugging Face's `datasets`.
+"""Shards of `wikimedia/wit_base`: Parquet files, here or on the hub (`hf://`).
 
-What belongs here: streaming such a file, here or on the hub (`hf://`), texts and images apart, so
-that reading the one does not load the other.
+Texts and images are read separately, so that reading the one does not load the other.
 """
 
-import glob
+import os
 from collections.abc import Iterator, Sequence
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, cast
 
 from methods.ingest.wit import COLUMNS_READ, rows_of_record
 from resources.corpus.settings import CorpusError
@@ -22,6 +21,9 @@ LONGEST_REASON = 300
 """Characters of an error of others: some contain the whole schema of a file."""
 RECORDS_AT_ONCE = 100
 """A row group may have more, and then as many images would be in memory."""
+MOST_BYTES_AT_ONCE = 100_000_000
+"""Bytes of the records that are in memory at once. A file of kilobytes may repeat one long value in all
+of its records."""
 
 
 class WitBaseShard(FileShard):
@@ -71,49 +73,43 @@ class WitBaseShard(FileShard):
     def _on_hub(self) -> bool:
         return self.address.startswith("hf://")
 
-    def _require_form(self, columns: Sequence[str]) -> None:
-        """Raise CorpusError for a local file without the columns, or with more records than fit."""
-        import pyarrow as pa
-        import pyarrow.parquet as pq
+    def _open(self) -> IO[bytes]:
+        if not self._on_hub:
+            return self.path.open("rb")
+        import fsspec
 
-        if self._on_hub:
-            return
-        try:
-            metadata = pq.read_metadata(self.path)
-            missing = [
-                name for name in columns if name not in metadata.schema.to_arrow_schema().names
-            ]
-        except (OSError, pa.ArrowException):
-            return  # Whoever reads it says so.
-        if missing:
+        filesystem, path = fsspec.url_to_fs(self.address)
+        return cast(IO[bytes], filesystem.open(path))
+
+    def _require_form(self, metadata: Any, n_bytes: int, columns: Sequence[str]) -> None:
+        """Raise CorpusError for a file without the columns, or with more records than fit."""
+        place = self.address if self._on_hub else self.path
+        names = metadata.schema.to_arrow_schema().names
+        if missing := [name for name in columns if name not in names]:
             raise CorpusError(
-                f"Shard {self.name!r} cannot be read as wit_base's Parquet: {self.path} has no column "
+                f"Shard {self.name!r} cannot be read as wit_base's Parquet: {place} has no column "
                 f"{missing[0]!r}. Replace it with a file of wit_base."
             )
         n_records = metadata.num_rows
-        if n_records > FEW_RECORDS and n_records * FEWEST_BYTES > self.path.stat().st_size:
+        if n_records > FEW_RECORDS and n_records * FEWEST_BYTES > n_bytes:
             raise CorpusError(
-                f"Shard {self.name!r} is not read: {self.path} says that it has {n_records:,} records, "
+                f"Shard {self.name!r} is not read: {place} says that it has {n_records:,} records, "
                 "far more than its size allows. Replace it with a file of wit_base."
             )
 
     def _records(self, *columns: str) -> Iterator[dict[str, Any]]:
-        import datasets
+        import pyarrow.parquet as pq
 
-        self._require_form(columns)
-        # It logs each error that it raises, with the whole schema of the file.
-        datasets.logging.set_verbosity(datasets.logging.CRITICAL)
-        # What stands for a file in `datasets` is a pattern.
-        location = self.address if self._on_hub else glob.escape(str(self.path))
         try:
-            # Not load_dataset, which tells the hub of every file that is read.
-            dataset = datasets.IterableDataset.from_parquet(
-                location, columns=list(columns), batch_size=RECORDS_AT_ONCE
-            )
-            # Otherwise every image would be decoded here.
-            if "image" in columns:
-                dataset = dataset.cast_column("image", datasets.Image(decode=False))
-            yield from dataset
+            with self._open() as file:
+                n_bytes = file.seek(0, os.SEEK_END)
+                parquet = pq.ParquetFile(file)
+                self._require_form(parquet.metadata, n_bytes, columns)
+                at_once = _records_at_once(parquet.metadata, columns)
+                for batch in parquet.iter_batches(at_once, columns=list(columns)):
+                    yield from batch.to_pylist()
+        except CorpusError:
+            raise
         except Exception as error:  # pyarrow, fsspec and the hub each have errors of their own
             remedy = (
                 "run again, or download the file into the corpus's folder"
@@ -124,3 +120,20 @@ class WitBaseShard(FileShard):
             raise CorpusError(
                 f"Shard {self.name!r} cannot be read as wit_base's Parquet ({reason}): {remedy}."
             ) from error
+
+
+def _records_at_once(metadata: Any, columns: Sequence[str]) -> int:
+    """How many records of a file are read at once: no value is larger than its column, unpacked."""
+    groups = (metadata.row_group(i) for i in range(metadata.num_row_groups))
+    largest = max((_unpacked_bytes(group, columns) for group in groups), default=0)
+    return max(1, min(RECORDS_AT_ONCE, MOST_BYTES_AT_ONCE // max(1, largest)))
+
+
+def _unpacked_bytes(group: Any, columns: Sequence[str]) -> int:
+    """Bytes of some columns of a row group of Parquet, unpacked; a repeated value counts once."""
+    chunks = (group.column(i) for i in range(group.num_columns))
+    return sum(
+        chunk.total_uncompressed_size
+        for chunk in chunks
+        if chunk.path_in_schema.partition(".")[0] in columns
+    )

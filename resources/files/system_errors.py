@@ -12,7 +12,6 @@ import resource
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 
 from resources.files import home
@@ -35,7 +34,9 @@ _IN_WORDS = {os.strerror(number): number for number in _NUMBERS} | {
 """How libraries say it that keep the number of the error to themselves."""
 _OF_SQLITE = ("unable to open database file", "disk I/O error")
 """What SQLite says at more than one limit."""
-_FILES_OF_SQLITE = 8
+_FILES_OF_SQLITE = 16
+"""Files below the limit at which SQLite may have met it: what it had opened is closed again, and other
+threads may have closed some, too."""
 _LIBRARIES = ("duckdb", "_duckdb", "sqlite3", "sqlalchemy", "pyarrow")
 _AGAIN = "and run again; what was stored is kept"
 _SAID = re.compile(rf"(The disk of|A file of|This process) .*?{_AGAIN}\.")
@@ -121,13 +122,14 @@ def _number_in(text: str) -> int | None:
 
 
 def _met_by_sqlite() -> int | None:
-    """Which limit SQLite met, which says only that it cannot open or write: found by a try."""
-    with ExitStack() as opened:
-        try:
-            for _ in range(_FILES_OF_SQLITE):
-                opened.callback(os.close, os.open(os.devnull, os.O_RDONLY))
-        except OSError as error:
-            return error.errno if error.errno in _FILES else None
+    """Which limit SQLite met, which says only that it cannot open or write."""
+    try:
+        n_open = len(list(Path("/dev/fd").iterdir()))
+    except OSError as error:
+        return error.errno if error.errno in _FILES else None
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    if limit != resource.RLIM_INFINITY and n_open > limit - _FILES_OF_SQLITE:
+        return errno.EMFILE
     if resource.getrlimit(resource.RLIMIT_FSIZE)[0] != resource.RLIM_INFINITY:
         return errno.EFBIG
     return errno.ENOSPC if _free(home.home()) < 2**16 else None

@@ -12,6 +12,7 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 
 from methods.naming import listed
 from resources.files.home import is_writable
+from resources.files.system_errors import exhausted
 from resources.migrations import StoreError, another_version, missing_steps, require_kept
 from resources.stores import versions
 from resources.stores.engine import RESTORE, StoreKind, tracked
@@ -120,6 +121,8 @@ class SqliteStore:
             message = str(error).partition(" with text ")[0]
             return StoreError(f"{self.path} is damaged ({message}): {self.kind.if_damaged}.")
         if code in REFUSED:
+            if code == sqlite3.SQLITE_CANTOPEN and (limit := exhausted(error)):
+                return limit
             advice = "make room on its disk" if code == sqlite3.SQLITE_FULL else "put that right"
             return StoreError(f"{self.path} cannot be used ({error}): {advice}, and start again.")
         return error

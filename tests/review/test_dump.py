@@ -367,7 +367,7 @@ def test_a_table_that_is_far_larger_than_its_file_is_not_unpacked(
 ) -> None:
     file = tmp_path / "review.zip"
     file.write_bytes(dumped(worked, "csv"))
-    monkeypatch.setattr("review.dump.MOST_BYTES", 100)
+    monkeypatch.setattr("review.dump.MOST_BYTES_OF_A_TABLE", 100)
     with pytest.raises(DumpError, match="more than the 100 allowed"):
         load(file, worked, Accounts(tmp_path / "other.sqlite"))
 

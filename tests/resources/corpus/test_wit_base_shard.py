@@ -5,6 +5,7 @@ import socket
 from pathlib import Path
 from typing import Any
 
+import fsspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -293,9 +294,8 @@ def test_parquet_of_another_form_is_refused(tmp_path):
         shard_at(tmp_path / "a.parquet").stage(tmp_path)
 
 
-def test_a_reason_of_thousands_of_lines_is_one_sentence(tmp_path, monkeypatch, capfd):
+def test_a_file_of_another_form_is_refused_in_one_sentence(tmp_path, capfd):
     pq.write_table(pa.table({f"c{n}": [1] for n in range(1_000)}), tmp_path / "a.parquet")
-    monkeypatch.setattr(WitBaseShard, "_require_form", lambda *_: None)
     with pytest.raises(CorpusError) as raised:
         shard_at(tmp_path / "a.parquet").stage(tmp_path)
     assert len(str(raised.value)) < 1_000 and "\n" not in str(raised.value)
@@ -309,6 +309,29 @@ def test_a_file_with_more_records_than_its_bytes_can_hold_is_refused(tmp_path, m
         file.write_table(pa.concat_tables([records] * 40_000))
     with pytest.raises(CorpusError, match="says that it has 40,000 records, far more than"):
         shard_at(tmp_path / "a.parquet").stage(tmp_path)
+
+
+def test_a_small_file_that_unpacks_to_gigabytes_is_read_in_little_memory(tmp_path, monkeypatch):
+    """One text of 2 MB in 400 records: as many are read at once as have 4 MB together."""
+    monkeypatch.setattr(wit_base, "MOST_BYTES_AT_ONCE", 4_100_000)
+    long = record("owl", page("en", "Owl", context_page_description="x " * 1_000_000))
+    pq.write_table(
+        pa.concat_tables([pa.Table.from_pylist([long])] * 400).combine_chunks(),
+        tmp_path / "a.parquet",
+        compression="zstd",
+        dictionary_pagesize_limit=1 << 30,
+        write_statistics=False,
+    )
+    assert (tmp_path / "a.parquet").stat().st_size < 20_000
+    sizes = []
+    read = pq.ParquetFile.iter_batches
+    monkeypatch.setattr(
+        pq.ParquetFile,
+        "iter_batches",
+        lambda file, rows, **kwargs: sizes.append(rows) or read(file, rows, **kwargs),
+    )
+    staged = shard_at(tmp_path / "a.parquet").stage(tmp_path)
+    assert staged.reasons == {"too_long": 400} and staged.n_rows == 0 and sizes == [2]
 
 
 def test_a_missing_file_is_refused(tmp_path):
@@ -373,21 +396,16 @@ def test_a_hub_that_has_no_such_file_or_does_not_answer_is_one_sentence(monkeypa
 
 
 def test_a_file_on_the_hub_is_read_where_it_is(monkeypatch, tmp_path):
-    """Its address goes to `datasets` as it stands; what fails there is said with a way out."""
-    asked = []
-
-    def from_parquet(location: str, columns: list[str], **_: object) -> list[dict[str, object]]:
-        asked.append((location, columns))
-        if len(asked) == 1:
-            return RECORDS[:1]
-        raise ConnectionError("the hub does not answer")
-
-    monkeypatch.setattr("datasets.IterableDataset.from_parquet", from_parquet)
+    """An error of the hub is reported with a way out."""
+    filesystem = fsspec.filesystem("memory")
+    written_as_lists(RECORDS[:1], tmp_path / "a.parquet")
+    filesystem.pipe("/wikimedia/a.parquet", (tmp_path / "a.parquet").read_bytes())
+    monkeypatch.setattr("fsspec.url_to_fs", lambda _: (filesystem, "/wikimedia/a.parquet"))
     shard = WitBaseShard("a", ADDRESS, tmp_path)
     assert shard.stage(tmp_path).n_rows == 2
-    assert asked == [(ADDRESS, list(COLUMNS_READ))]
+    filesystem.rm("/wikimedia/a.parquet")
     with pytest.raises(
-        CorpusError, match="does not answer.*: run again, or download the file into"
+        CorpusError, match="'a' cannot be read .*: run again, or download the file into"
     ):
         shard.stage(tmp_path)
 

@@ -122,6 +122,7 @@ LIMITED = """
         ("RLIMIT_FSIZE", 200_000, "may write (ulimit -f: 200,000 bytes; "),
         ("RLIMIT_FSIZE", 2_000_000, "may write (ulimit -f: 2,000,000 bytes; "),
         ("RLIMIT_NOFILE", 26, "has too many files open (ulimit -n: 26 files; "),
+        ("RLIMIT_NOFILE", 48, "has too many files open (ulimit -n: 48 files; "),
     ],
 )
 def test_a_command_that_meets_a_limit_says_it_without_a_traceback(

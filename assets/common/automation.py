@@ -87,8 +87,9 @@ def when_changed(
             dg.AutomationCondition.check_failed(), blocking_only=True
         )
     ).with_label("blocked: a blocking check of a dependency failed")
-    # As `since_last_handled`, which forgets what the first evaluation finds.
-    handled = dg.AutomationCondition.newly_requested() | dg.AutomationCondition.newly_updated()
+    # As `since_last_handled`, which forgets what the first evaluation finds and what an action marks.
+    updated: Any = dg.AutomationCondition.newly_updated()
+    handled = dg.AutomationCondition.newly_requested() | (updated & ~OutOfDate())
     reasons: Any = missing | edited | (changed.allow(only) if only else changed | behind)
     return (
         reasons.since(handled.with_label("handled"))

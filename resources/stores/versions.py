@@ -13,7 +13,6 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
-from alembic import op
 from sqlalchemy import Column, Connection, MetaData, String, Table, delete, insert, select
 
 from resources.stores.engine import StoreKind
@@ -75,6 +74,8 @@ def run_step(revision: str) -> None:
     Args:
         revision: The path of the revision's module (`__file__`).
     """
+    from alembic import op
+
     path = Path(revision).with_suffix(".sql")
     connection = op.get_bind()
     if connection.dialect.name == "sqlite":

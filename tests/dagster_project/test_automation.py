@@ -15,6 +15,7 @@ from dagster._core.definitions.data_version import (
 
 from assets.common.partitions import wit_shards
 from dagster_project.definitions import build_defs
+from dagster_project.progress import TO_BE_MADE_AGAIN
 from dagster_project.shards import observation, observation_of_files
 from methods.ids import content_id
 from resources.corpus.observation import Observed
@@ -153,3 +154,15 @@ def test_new_shards_are_ingested_and_all_of_them_where_files_about_them_have_cha
     files = observation_of_files(Observed("", "second"))
     project.instance.report_runless_asset_event(files)
     assert {*SHARDS} <= project.evaluate().get_requested_partitions(pages)
+
+
+def test_what_an_action_marks_to_be_made_again_is_made_once(project: Project) -> None:
+    assert project.run_until_quiet() == set()
+    questions = dg.AssetKey(["dialogue", "questions"])
+    event = project.instance.get_latest_materialization_event(questions)
+    assert event and event.asset_materialization
+    tags = {**(event.asset_materialization.tags or {}), CODE_VERSION_TAG: TO_BE_MADE_AGAIN}
+    project.instance.report_runless_asset_event(dg.AssetMaterialization(questions, tags=tags))
+
+    assert "dialogue/questions" in project.run_until_quiet()
+    assert project.run_until_quiet() == set()

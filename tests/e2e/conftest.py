@@ -6,10 +6,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, sync_playwright
+from playwright.sync_api import BrowserContext, Page, expect, sync_playwright
 
 from tests.browser import FLAGS
 from tests.e2e.running import Run, demo
+from tests.e2e.ui import PATIENCE
 from tests.shared import once_for_all_workers
 
 
@@ -46,6 +47,8 @@ def browser(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator
             args=FLAGS,
             viewport={"width": 1500, "height": 1000},
         )
+        context.set_default_timeout(PATIENCE)
+        expect.set_options(timeout=PATIENCE)
         yield context
         context.close()
 

@@ -1,33 +1,42 @@
-"""A data engineer's morning in the Dagster UI, as docs/guides/a-day.md tells it.
+"""A data engineer's day in the Dagster UI, click by click, from an empty workspace to automation.
 
-New shard, backfill, changed prompt, new model, broken run, release, diff: with the real web server and
-daemon. The guide's pictures are taken here when LOOM_PICTURES names a folder.
+docs/guides/a-day.md tells it. The web server and the daemon are real. The guide's pictures are taken
+here when LOOM_PICTURES names a folder.
 """
 
+import itertools
 import os
+import re
 import shutil
+import threading
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
+from dagster_project.jobs import BUILT
 from resources.files.home import REPO_ROOT
-from tests.e2e.running import command, demo
-from tests.e2e.ui import PATIENCE, Ui, serving
+from resources.offline.process import OfflineServer
+from tests.doubles.garbling_proxy import GarblingProxy, ProxyServer
+from tests.doubles.serving import serving as serving_models
+from tests.e2e.running import Run, command
+from tests.e2e.ui import PATIENCE, Ui, executed, finished, in_order, serving
 
 pytestmark = [
     pytest.mark.e2e,
     pytest.mark.browser,
+    pytest.mark.slow,
     pytest.mark.timeout(1800),
-    pytest.mark.nightly(
-        sibling="tests/e2e/test_ui.py"
-        "::test_edits_mark_what_they_change_and_what_does_not_load_is_shown_until_the_next_edit"
-    ),
 ]
 
 SAMPLE = REPO_ROOT / "resources" / "sample_corpus"
-JUDGE = REPO_ROOT / "methods" / "mmdu" / "prompts" / "judge.md"
+PROMPTS = REPO_ROOT / "methods" / "mmdu" / "prompts"
+AUTOMATION = "default_automation_condition_sensor"
+HOUR = 3600.0
+REPLIES = 10
+"""Requests that the new model answers before it holds the others back."""
 REPLACE_IN_TEXTS = """
 paths => {
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
@@ -36,23 +45,35 @@ paths => {
       texts.currentNode.data = texts.currentNode.data.replaceAll(path, other);
 }
 """
-STALE = "{ assetNodes { assetKey { path } staleStatus } }"
+STALE = "{ assetNodes { assetKey { path } staleCauses { category } } }"
+TICKS = """
+query ($sensor: SensorSelector!) {
+  sensorOrError(sensorSelector: $sensor) { ... on Sensor { sensorState { ticks { tickId status } } } }
+}
+"""
 
 
 class Day:
-    """The files that the morning's work is done on, and the UI that shows it."""
+    """The files of the day: two shards of the sample, three later ones, prompts and models."""
 
     def __init__(self, folder: Path):
         self.home = folder / "home"
         self.corpus = folder / "corpus"
+        self.later = folder / "later"
         self.prompts = folder / "prompts"
         self.models = folder / "models.yaml"
         shutil.copytree(SAMPLE, self.corpus, ignore=shutil.ignore_patterns("*.py", "__pycache__"))
-        (self.corpus / "shards" / "sample-b.tsv").rename(folder / "sample-b.tsv")
+        self.later.mkdir()
+        shard = self.corpus / "shards" / "sample-a.tsv"
+        header, *lines = shard.read_text().splitlines(keepends=True)
+        shard.write_text(header + "".join(lines[0::4]))
+        for part in (1, 2, 3):
+            path = self.later / f"sample-c-{part}.tsv"
+            path.write_text(header + "".join(lines[part::4]))
         (self.prompts / "mmdu").mkdir(parents=True)
-        shutil.copy(JUDGE, self.prompts / "mmdu")
-        registry = (REPO_ROOT / "models.yaml").read_text()
-        self.models.write_text(registry.replace(", offline-rambler]", "]"))
+        for name in ("judge", "questions"):
+            shutil.copy(PROMPTS / f"{name}.md", self.prompts / "mmdu")
+        shutil.copy(REPO_ROOT / "models.yaml", self.models)
 
     @property
     def settings(self) -> dict[str, str]:
@@ -65,110 +86,220 @@ class Day:
 
 @pytest.fixture
 def day(tmp_path: Path) -> Day:
-    """Yesterday's home: one shard, four models, a release and its leaderboard."""
-    day = Day(tmp_path)
-    built = demo(day.home, **day.settings)
-    assert built.returncode == 0, built.stdout[-2000:] + built.stderr[-2000:]
-    return day
+    return Day(tmp_path)
 
 
 @pytest.fixture
 def ui(day: Day) -> Iterator[Ui]:
+    """The UI on a workspace in which nothing was made."""
     with serving(day.home, **day.settings) as served:
         yield served
 
 
-def test_the_morning(day: Day, ui: Ui, page: Page, tmp_path: Path) -> None:
-    releases = in_force(ui)
+@pytest.fixture
+def newcomer() -> Iterator[GarblingProxy]:
+    """A server of a model, which counts its requests."""
+    with OfflineServer() as offline, serving_models(ProxyServer(offline.base_url)) as server:
+        yield server.proxy()
 
-    # A new shard: the sensor makes it a partition, a backfill ingests it.
-    shutil.copy(tmp_path / "sample-b.tsv", day.corpus / "shards")
+
+def test_the_day(day: Day, ui: Ui, page: Page, newcomer: GarblingProxy, tmp_path: Path) -> None:
+    # An empty workspace: everything is made once, in the order of the data.
+    page.goto(f"{ui.address}/asset-groups")
+    materialize(page, "All", 2)
+    finished(ui, 1)
+    made = executed(ui)
+    assert {asset: len(times) for asset, times in made.items()} == {
+        asset: 2 if asset.startswith("ingest/") else 1 for asset in made
+    }
+    assert in_order(ui, made)
+    assert ui.run.warehouse.read("evaluate/overall").to_pylist()[0]["model"] == "offline-careful"
+    releases, known = in_force(ui), {call.key for call in ui.run.ledger}
+
+    # Three new shards: the sensor makes them partitions, a backfill ingests them and no other.
+    for shard in sorted(day.later.iterdir()):
+        shutil.move(shard, day.corpus / "shards")
     page.goto(f"{ui.address}/assets/ingest/wit_rows?view=partitions")
-    expect(page.get_by_text("sample-b").first).to_be_visible(timeout=4 * PATIENCE)
+    expect(page.get_by_text("sample-c-3").first).to_be_visible(timeout=4 * PATIENCE)
     picture(page, "day-new-shard")
-    ingest = [f"ingest/{name}" for name in ("wit_rows", "pages", "images", "entries")]
-    backfill = ui.backfill(ingest, "sample-b")
-    assert ui.backfilled(backfill) == "COMPLETED_SUCCESS"
+    page.goto(f"{ui.address}/locations/vlm-loom/asset-groups/ingest/lineage")
+    materialize(page, "Missing", 3)
+    backfill = finished(ui, 2)
     page.goto(f"{ui.address}/runs/b/{backfill}?tab=runs")
-    expect(page.get_by_text("Succeeded").first).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text("Succeeded").first).to_be_visible()
     picture(page, "day-backfill")
-
-    # What stands on it is stale, and is made again; earlier calls are not paid for twice.
-    assert "cluster/embeddings" in stale(ui)
-    show_why_stale(page, f"{ui.address}/assets/cluster/embeddings")
+    assert {len(executed(ui)[f"ingest/{name}"]) for name in ("wit_rows", "entries")} == {5}
+    assert why_stale(page, ui, "cluster/embeddings") == {"DATA"}
     picture(page, "day-stale")
-    known = {call.key for call in ui.run.ledger}
-    assert ui.ended(ui.launch("build")["run"]["runId"]) == "SUCCESS"
-    assert ui.ended(ui.launch("evaluate")["run"]["runId"]) == "SUCCESS"
+
+    # Other settings, another prompt and other models: what they change is stale by its code version.
+    settings = day.home / "settings.yaml"
+    settings.write_text("cluster: {clusters: {tau: 0.55}}\n")
+    judge = day.prompts / "mmdu" / "judge.md"
+    judge.write_text(judge.read_text() + "\nDeduct a point for every claim without an image.\n")
+    day.models.write_text(
+        day.models.read_text().replace("offline-rambler]", "offline-rambler, newcomer, gone]", 1)
+        + f"\n  newcomer: {{provider: openai, base_url: '{newcomer.base_url}', model: offline-rambler}}"
+        + "\n  gone: {provider: openai, base_url: 'http://127.0.0.1:9/v1'}\n"
+    )
+    of_the_judge = {"evaluate/judgments", "evaluate/judge_probes", "evaluate/critic_pairs"}
+    changed = {"cluster/clusters", "evaluate/answers", *of_the_judge}
+    ui.until(lambda: {asset for asset, why in stale(ui).items() if "CODE" in why} == changed)
+    for asset in ("cluster/clusters", "evaluate/answers", "evaluate/judgments"):
+        assert "CODE" in why_stale(page, ui, asset)
+    picture(page, "day-prompt")
+
+    # A broken prompt: the run says which, and goes on from there once it is mended.
+    questions = day.prompts / "mmdu" / "questions.md"
+    good = questions.read_text()
+    questions.write_text(good.replace("=== user ===", "=== nobody ==="))
+    earlier = executed(ui)
+    failed = launch(page, ui, "build")
+    assert ui.ended(failed) == "FAILURE"
+    page.goto(f"{ui.address}/runs/{failed}")
+    expect(page.get_by_text("questions.md").first).to_be_visible()
+    picture(page, "day-broken-run", {str(tmp_path): "/srv/wit", str(REPO_ROOT): "/srv/vlm-loom"})
+    questions.write_text(good)
+    assert ui.ended(from_failure(page, ui, failed)) == "SUCCESS"
+    after = executed(ui)
+    built = [asset for asset in after if asset.partition("/")[0] in BUILT]
+    assert {len(after[asset]) - len(earlier[asset]) for asset in built} == {1}
     assert known < {call.key for call in ui.run.ledger}
     assert in_force(ui)["mmdu"] != releases["mmdu"]
 
-    # A changed prompt: judgments are stale, earlier scores are told from new ones by its version.
-    judge = day.prompts / "mmdu" / "judge.md"
-    already = stale(ui)
-    judge.write_text(
-        judge.read_text() + "\nDeduct a point for every claim that no image supports.\n"
-    )
-    # The probes ask the same judge with the same prompt, and a critic learns it.
-    by_judge = {"evaluate/judgments", "evaluate/judge_probes", "evaluate/critic_pairs"}
-    ui.until(lambda: stale(ui) - already == by_judge)
-    show_why_stale(page, f"{ui.address}/assets/evaluate/judgments")
-    picture(page, "day-prompt")
-    before = versions(ui)
-    assert ui.ended(ui.launch("evaluate")["run"]["runId"]) == "SUCCESS"
-    assert len(versions(ui) - before) == 1
-
-    # A new model, and one whose server is not there: the leaderboard has the one and names the other.
-    registry = day.models.read_text().replace(
-        "offline-refuser]", "offline-refuser, offline-rambler, gone]"
-    )
-    day.models.write_text(
-        registry + "\n  gone: {provider: openai, base_url: 'http://127.0.0.1:9/v1', model: gone}\n"
-    )
-    ui.until(lambda: "evaluate/answers" in stale(ui))
-    assert ui.ended(ui.launch("evaluate")["run"]["runId"]) == "SUCCESS"
+    # A run is terminated while the new model answers: its answers stay, and are not paid twice.
+    released = hold_back(newcomer)
+    terminated = launch(page, ui, "evaluate")
+    ui.until(lambda: len(newcomer.requests) > REPLIES)
+    terminate(page, ui, terminated)
+    paid = {call.key for call in ui.run.ledger if call.endpoint == newcomer.base_url}
+    in_flight = len(newcomer.requests) - REPLIES
+    assert len(paid) == REPLIES
+    released.set()
+    assert ui.ended(from_failure(page, ui, terminated)) == "SUCCESS"
+    calls = [call for call in ui.run.ledger if call.endpoint == newcomer.base_url]
+    assert paid < {call.key for call in calls}
+    assert len(newcomer.requests) == len(calls) + in_flight
+    # The leaderboard has the new model and names the one whose server is not there.
     scored = {row["model"] for row in ui.run.warehouse.read("evaluate/overall").to_pylist()}
-    assert "offline-rambler" in scored and "gone" not in scored
-    missing = ui.run.warehouse.sql("SELECT DISTINCT model, stage FROM evaluate.missing").to_pylist()
-    assert missing == [{"model": "gone", "stage": "answers"}]
+    assert "newcomer" in scored and "gone" not in scored
     page.goto(f"{ui.address}/assets/evaluate/leaderboard")
-    expect(page.get_by_text("gone").first).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text("gone").first).to_be_visible()
     page.get_by_text("without scores", exact=True).first.scroll_into_view_if_needed()
     picture(page, "day-missing-model")
 
-    # A broken run: a judge that nobody can read changes nothing, and says why.
-    good = judge.read_text()
-    scores = content(ui, "evaluate.scores")
-    judge.write_text(good.replace("=== user ===", "=== nobody ==="))
-    failed = ui.launch("evaluate")["run"]["runId"]
-    assert ui.ended(failed) == "FAILURE"
-    assert content(ui, "evaluate.scores") == scores
-    page.goto(f"{ui.address}/runs/{failed}")
-    expect(page.get_by_text("judge.md").first).to_be_visible(timeout=PATIENCE)
-    picture(page, "day-broken-run", {str(tmp_path): "/srv/wit", str(REPO_ROOT): "/srv/vlm-loom"})
-    judge.write_text(good)
-
-    # Two releases, side by side; the earlier one is put in force again by its id.
-    newest = in_force(ui)["mmdu"]
-    told = command(day.home, "release", "diff", releases["mmdu"], newest)
-    assert told.returncode == 0, told.stderr
-    assert releases["mmdu"] in told.stdout and newest in told.stdout
+    # Two releases; the earlier one is put in force again by its id.
     pinned = command(day.home, "release", "pin", releases["mmdu"])
     assert pinned.returncode == 0, pinned.stderr
     assert in_force(ui)["mmdu"] == releases["mmdu"]
     page.goto(f"{ui.address}/assets/release/releases")
     preview = page.get_by_text("preview", exact=True).first
-    expect(preview).to_be_visible(timeout=PATIENCE)
+    expect(preview).to_be_visible()
     preview.evaluate("row => row.scrollIntoView({ block: 'start' })")
     picture(page, "day-releases")
 
+    # All sensors and schedules are on: one run makes what is stale, and no other follows.
+    before = asset_runs(ui)
+    turn_on(page, ui)
+    ui.until(lambda: bool(asset_runs(ui) - before))
+    # The ledger is up to a schedule.
+    ui.until(lambda: all(asset.startswith("ledger/") for asset in stale(ui)))
+    (run,) = asset_runs(ui) - before
+    assert ui.ended(run) == "SUCCESS"
+    ticks = ticks_of(ui)
+    ui.until(lambda: len(ticks_of(ui) - ticks) >= 3)
+    assert asset_runs(ui) == before | {run}
 
-def show_why_stale(page: Page, address: str) -> None:
-    """The page of an asset that is out of date, with the reason that the UI tells of it."""
-    page.goto(address)
+
+@pytest.mark.nightly(sibling="tests/e2e/test_a_day.py::test_the_day")
+@pytest.mark.timeout(5400)
+def test_an_hour_of_all_sensors_and_schedules_starts_no_run_in_a_workspace_that_is_up_to_date(
+    copied: Run, page: Page
+) -> None:
+    with serving(copied.home) as ui:
+        before = asset_runs(ui)
+        turn_on(page, ui)
+        end = time.monotonic() + HOUR
+        ui.until(lambda: time.monotonic() > end, 2 * HOUR)
+        assert ticks_of(ui)
+        assert asset_runs(ui) == before
+
+
+def materialize(page: Page, partitions: str, n: int) -> None:
+    """Click through the dialog that launches a backfill of all assets of the page."""
+    page.get_by_role("button", name="Materialize all").first.click()
+    page.get_by_role("button", name=partitions, exact=True).click()
+    expect(page.get_by_text(f"{n} partitions")).to_be_visible()
+    page.get_by_role("button", name="Launch backfill").click()
+
+
+def launch(page: Page, ui: Ui, job: str) -> str:
+    """Launch a job by the button of its Launchpad; the id of the run."""
+    known = {run["id"] for run in ui.runs()}
+    page.goto(f"{ui.address}/locations/vlm-loom/jobs/{job}/playground")
+    page.get_by_role("button", name="Launch Run").click()
+    return new_run(ui, known)
+
+
+def from_failure(page: Page, ui: Ui, run: str) -> str:
+    """Execute a run again from where it failed, by the menu of its page; the id of the new run."""
+    known = {run["id"] for run in ui.runs()}
+    page.goto(f"{ui.address}/runs/{run}")
+    page.locator("button[class*=LaunchButton_dropdownArrow]").click()
+    page.get_by_role("menuitem", name="From failure").click()
+    return new_run(ui, known)
+
+
+def terminate(page: Page, ui: Ui, run: str) -> None:
+    """Terminate a run by the button of its page."""
+    page.goto(f"{ui.address}/runs/{run}")
+    page.get_by_role("button", name="Terminate").click()
+    page.get_by_role("dialog").get_by_role("button", name=re.compile("^Terminate")).click()
+    assert ui.ended(run) == "CANCELED"
+
+
+def new_run(ui: Ui, known: set[str]) -> str:
+    ui.until(lambda: bool({run["id"] for run in ui.runs()} - known))
+    (run,) = {run["id"] for run in ui.runs()} - known
+    return str(run)
+
+
+def asset_runs(ui: Ui) -> set[str]:
+    """The runs of assets that were selected by hand or by the automation."""
+    return {run["id"] for run in ui.runs() if run["jobName"] == "__ASSET_JOB"}
+
+
+def turn_on(page: Page, ui: Ui) -> None:
+    """Turn on all sensors and schedules."""
+    page.goto(f"{ui.address}/automation")
+    page.get_by_text("Select all").click()
+    page.get_by_role("button", name="Actions").click()
+    page.get_by_role("menuitem", name="Start").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("button", name="Start").click()
+    expect(dialog.get_by_role("button", name="Done")).to_be_visible()
+
+
+def hold_back(model: GarblingProxy) -> threading.Event:
+    """Have the model answer some requests and no more until the event is set."""
+    released, served = threading.Event(), itertools.count()
+
+    def reply(text: str) -> str:
+        if next(served) >= REPLIES:
+            released.wait()
+        return text
+
+    model.rewrite(lambda asked: True, reply)
+    return released
+
+
+def why_stale(page: Page, ui: Ui, asset: str) -> set[str]:
+    """Categories of the causes why an asset is stale, whose page says that it is."""
+    page.goto(f"{ui.address}/assets/{asset}")
     mark = page.get_by_text("Unsynced").first
-    expect(mark).to_be_visible(timeout=PATIENCE)
+    expect(mark).to_be_visible()
     mark.hover()
+    return stale(ui)[asset]
 
 
 def picture(page: Page, name: str, other_paths: Mapping[str, str] | None = None) -> None:
@@ -188,19 +319,21 @@ def in_force(ui: Ui) -> dict[str, str]:
     return {row["name"]: row["release_id"] for row in rows}
 
 
-def versions(ui: Ui) -> set[str]:
-    """Versions of the judge's prompt on the leaderboard."""
-    rows = ui.run.warehouse.select("evaluate.leaderboard").to_pylist()
-    return {row["judge_version"] for row in rows}
-
-
-def stale(ui: Ui) -> set[str]:
+def stale(ui: Ui) -> dict[str, set[str]]:
+    """Assets that are stale, and the categories of the causes."""
     return {
-        "/".join(node["assetKey"]["path"])
+        "/".join(node["assetKey"]["path"]): {cause["category"] for cause in node["staleCauses"]}
         for node in ui.ask(STALE)["assetNodes"]
-        if node["staleStatus"] == "STALE"
+        if node["staleCauses"]
     }
 
 
-def content(ui: Ui, table: str) -> list[dict]:
-    return ui.run.warehouse.sql(f"SELECT * FROM {table} ORDER BY ALL").to_pylist()
+def ticks_of(ui: Ui) -> set[str]:
+    """Evaluations of the automation's sensor that have ended."""
+    sensor = {
+        "repositoryName": "__repository__",
+        "repositoryLocationName": "vlm-loom",
+        "sensorName": AUTOMATION,
+    }
+    state = ui.ask(TICKS, sensor=sensor)["sensorOrError"]["sensorState"]
+    return {tick["tickId"] for tick in state["ticks"] if tick["status"] != "STARTED"}

@@ -1,7 +1,7 @@
 """The UI for tests: web server, daemon and code location on one home, as `vlm-loom ui` starts them."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,14 +25,6 @@ mutation ($params: ExecutionParams!) {
     __typename
     ... on LaunchRunSuccess { run { runId } }
     ... on RunConfigValidationInvalid { errors { message } }
-    ... on PythonError { message }
-  }
-}
-"""
-EXECUTE_AGAIN = """
-mutation ($params: ReexecutionParams) {
-  launchRunReexecution(reexecutionParams: $params) {
-    ... on LaunchRunSuccess { run { runId } }
     ... on PythonError { message }
   }
 }
@@ -63,14 +55,6 @@ query ($id: String!) {
 }
 """
 
-LAUNCH_BACKFILL = """
-mutation ($params: LaunchBackfillParams!) {
-  launchPartitionBackfill(backfillParams: $params) {
-    ... on LaunchBackfillSuccess { backfillId }
-    ... on PythonError { message }
-  }
-}
-"""
 GRAPH = """
 { assetNodes { assetKey { path } isMaterializable dependencyKeys { path }
   assetMaterializations { runId timestamp partition } } }
@@ -110,21 +94,6 @@ class Ui:
         }
         params = {"selector": selector, "runConfigData": config or {}, "mode": "default"}
         return self.ask(LAUNCH_RUN, params=params)["launchRun"]
-
-    def executed_again(self, run_id: str) -> str:
-        """Execute a run again from its failure; the id of the new run."""
-        params = {"parentRunId": run_id, "strategy": "FROM_FAILURE"}
-        answer = self.ask(EXECUTE_AGAIN, params=params)["launchRunReexecution"]
-        assert "run" in answer, answer
-        return str(answer["run"]["runId"])
-
-    def backfill(self, assets: Iterable[str], *shards: str) -> str:
-        """Launch a backfill of the assets; its id."""
-        selected = [{"path": asset.split("/")} for asset in sorted(assets)]
-        params = {"partitionNames": shards, "assetSelection": selected}
-        answer = self.ask(LAUNCH_BACKFILL, params=params)["launchPartitionBackfill"]
-        assert "backfillId" in answer, answer
-        return str(answer["backfillId"])
 
     def runs(self, **wanted: object) -> list[dict[str, Any]]:
         """Runs that the filter wants, the newest first."""
@@ -196,11 +165,17 @@ def answering(ui: Ui) -> Ui:
     return ui
 
 
-def finished(ui: Ui) -> None:
-    """Wait until every backfill has come to its end, which must be a good one."""
-    ui.until(lambda: bool(ui.ask(BACKFILLS)["partitionBackfillsOrError"]["results"]))
-    for each in ui.ask(BACKFILLS)["partitionBackfillsOrError"]["results"]:
-        assert ui.backfilled(each["id"]) == "COMPLETED_SUCCESS", ui.log()
+def finished(ui: Ui, n: int) -> str:
+    """Wait until `n` backfills were launched and have succeeded; the id of the newest."""
+
+    def backfills() -> list[str]:
+        found = ui.ask(BACKFILLS)["partitionBackfillsOrError"]["results"]
+        return [str(each["id"]) for each in found]
+
+    ui.until(lambda: len(backfills()) == n)
+    for each in backfills():
+        assert ui.backfilled(each) == "COMPLETED_SUCCESS", ui.log()
+    return backfills()[0]
 
 
 def nodes(ui: Ui) -> dict[str, dict]:

@@ -100,16 +100,15 @@ def radar_figure(
     for ring in [*rings, high]:
         across, up = corners([(ring - low) / (high - low)] * n)
         axes.fill(across, up, fill=False, edgecolor=figures.RULE, linewidth=0.6)
-    rim = list(zip(*corners([1.0] * n), strict=True))
-    for (across, up), name in zip(rim, radar.axes, strict=True):
-        axes.plot([0, across], [0, up], color=figures.RULE, linewidth=0.6)
+    for x, y, name in zip(*corners([1.0] * n), radar.axes, strict=True):
+        axes.plot([0, x], [0, y], color=figures.RULE, linewidth=0.6)
         axes.annotate(
             _wrapped(name),
-            (across, up),
-            xytext=(4 * across, 4 * up),
+            (x, y),
+            xytext=(4 * x, 4 * y),
             textcoords="offset points",
-            ha="center" if abs(across) < 0.2 else "left" if across > 0 else "right",
-            va="center" if abs(up) < 0.2 else "bottom" if up > 0 else "top",
+            ha="center" if abs(x) < 0.2 else "left" if x > 0 else "right",
+            va="center" if abs(y) < 0.2 else "bottom" if y > 0 else "top",
             color=figures.INK,
             fontsize=figures.PRINT_TEXT,
         )
@@ -388,8 +387,8 @@ def subsets_figure(rows: Sequence[Row]) -> "Figure":
         ("held_out", figures.PALETTE[0], "-"),
     ):
         axes.plot(sizes, [row[name] for row in rows], dashes, color=colour, linewidth=1.5)
-        ends = ([row[f"{name}_{end}"] for row in rows] for end in ("low", "high"))
-        axes.fill_between(sizes, *ends, color=colour, alpha=0.14, linewidth=0)
+        low, high = ([row[f"{name}_{end}"] for row in rows] for end in ("low", "high"))
+        axes.fill_between(sizes, low, high, color=colour, alpha=0.14, linewidth=0)
     axes.set_xscale("log")
     axes.set_xticks([sizes[0], sizes[-1]], [str(sizes[0]), str(sizes[-1])])
     axes.set_xticks([], minor=True)

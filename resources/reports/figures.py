@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 from xml.etree import ElementTree
 
 from markupsafe import Markup
@@ -166,8 +166,8 @@ def inline_svg(figure: "Figure", label: str) -> Markup:
     with warnings.catch_warnings():
         # A browser has fonts for characters that the fonts of this machine lack.
         warnings.filterwarnings("ignore", "Glyph .* missing")
-        settings = {"svg.fonttype": "none"}
-        data = _saved(figure, "svg", settings, transparent=True, metadata={"Date": None}).getvalue()
+        file = _saved(figure, "svg", "none", transparent=True, metadata={"Date": None})
+    data = file.getvalue()
     root = ElementTree.fromstring(data)
     width, _ = figure.get_size_inches()
     root.attrib = {
@@ -231,13 +231,13 @@ def _describe_marks(group: ElementTree.Element, described: Sequence[Any]) -> Non
 
 
 def _saved(
-    figure: "Figure", form: str, settings: dict[str, Any] | None = None, **options: Any
+    figure: "Figure", form: str, svg_texts: Literal["path", "none"] = "path", **options: Any
 ) -> io.BytesIO:
-    """The file of a figure; the background of SVG is transparent."""
+    """The file of a figure; texts of SVG are paths, or texts ("none")."""
     from matplotlib import rc_context
 
     buffer = io.BytesIO()
-    with rc_context({"svg.hashsalt": "vlm-loom", **(settings or {})}):
+    with rc_context({"svg.hashsalt": "vlm-loom", "svg.fonttype": svg_texts}):
         _without_formulas(figure).savefig(buffer, format=form, **options)
     buffer.seek(0)
     return buffer

@@ -249,10 +249,10 @@ def _curves(judged: Judged, models: Sequence[Who], terms: Terms) -> Iterator[tup
                     scores[trial].append(
                         TurnScore(turns[dimension], score.value, score.low, score.high, words)
                     )
-        if words := [score.words for of_trial in scores.values() for score in of_trial]:
+        if all_words := [score.words for of_trial in scores.values() for score in of_trial]:
             names = [name for _, name, _ in terms["turns"]]
             figure = turns_figure(names, list(scores.values()))
-            yield who.name, inline_svg(figure, f"{who.name}: {', '.join(words)}")
+            yield who.name, inline_svg(figure, f"{who.name}: {', '.join(all_words)}")
 
 
 def _maps(judged: Judged, models: Sequence[Who], terms: Terms) -> Iterator[block.Block]:

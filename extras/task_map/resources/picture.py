@@ -9,12 +9,11 @@ from markupsafe import Markup
 
 from extras.task_map.methods.clustering import TaskMap, leaves, stress, tree_of
 from resources.reports import figures
+from resources.reports.charts import COLUMN
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-WIDTH = 4.2
-"""Inches of each figure."""
 LINE = 0.22
 """Inches of a task in the tree."""
 MOST_NAME = 30
@@ -62,14 +61,14 @@ def picture_of(
 
 def plane_figure(made: TaskMap, order: Sequence[int]) -> "Figure":
     """The tasks on a plane, numbered in `order`; both directions have the same scale."""
-    figure = figures.new_figure(WIDTH, 0.75 * WIDTH)
+    figure = figures.new_figure(COLUMN, 0.75 * COLUMN)
     axes = figure.add_subplot(aspect="equal")
     axes.set_axis_off()
     axes.margins(0.08)
     marks = axes.scatter(
         made.places[order, 0],
         made.places[order, 1],
-        s=190,
+        s=170,
         c="#ffffff",
         edgecolors=[_colour(made.clusters[place]) for place in order],
         linewidths=1.8,
@@ -97,7 +96,7 @@ def tree_figure(made: TaskMap, order: Sequence[int], facts: Mapping[str, str]) -
     clusters = list(made.clusters)
     for first, second, *_ in tree.astype(int):
         clusters.append(clusters[first] if clusters[first] == clusters[second] else 0)
-    figure = figures.new_figure(WIDTH, 0.5 + LINE * len(order))
+    figure = figures.new_figure(COLUMN, 0.5 + LINE * len(order))
     axes = figure.add_subplot()
     numbers = {place: number for number, place in enumerate(order, start=1)}
     dendrogram(
@@ -108,12 +107,12 @@ def tree_figure(made: TaskMap, order: Sequence[int], facts: Mapping[str, str]) -
             f"{numbers[place]}  {figures.cut(name, MOST_NAME)}{facts.get(name, '')}"
             for place, name in enumerate(made.tasks)
         ],
-        leaf_font_size=figures.PRINT_TEXT,
+        leaf_font_size=figures.TEXT,
         link_color_func=lambda branch: _colour(clusters[branch]),
     )
     axes.invert_yaxis()
     axes.set_xlabel("mean distance")
-    figures.style_axes(axes, "x", figures.PRINT_TEXT)
+    figures.style_axes(axes, "x")
     return figure
 
 

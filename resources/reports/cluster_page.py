@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from resources.images.store import ImageStore
 from resources.reports.charts import Dot, Layer, map_figure
-from resources.reports.figures import NO_GROUP, OTHER, PALETTE, cut, inline_svg, png
+from resources.reports.figures import NO_GROUP, OTHER, PALETTE, cut, inline_svg, page_colour, png
 from resources.reports.page import TEMPLATES, render_page
 from resources.reports.report_shape import BarChart, bars_of
 
@@ -88,7 +88,7 @@ def render_clusters(clustering: Clustering, image_store: ImageStore) -> Page:
         max_thumbnails=MAX_THUMBNAILS,
         n_thumbnails=len(thumbnails),
         map=inline_svg(figure, f"Map of {len(points)} entries") if points else None,
-        layers=of_map,
+        layers=[layer._replace(colour=page_colour(layer.colour)) for layer in of_map],
         # What the script reads.
         points=_data([_about(point) for point in points]),
         thumbnails=_data(thumbnails),

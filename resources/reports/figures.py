@@ -121,6 +121,11 @@ def style_axes(axes: Any, grid: str, size: float = TEXT) -> None:
         label.set(color=SOFT, fontsize=size)
 
 
+def page_colour(colour: str) -> str:
+    """A colour as a page shows it, where it may be a variable of the stylesheet."""
+    return PAGE_COLOURS.get(colour, colour)
+
+
 def label_marks(artist: Any, words: Iterable[str]) -> None:
     """Give each mark of an artist a text that a page shows when the mark is pointed at."""
     artist.set_gid(json.dumps(["title", *words]))
@@ -207,9 +212,7 @@ def _adapt(element: ElementTree.Element, of_figure: str) -> None:
         attributes["d"] = " ".join(attributes["d"].split())
     if "style" in attributes:
         style = re.sub("font-family: [^;]+(; )?", "", attributes["style"])
-        attributes["style"] = re.sub(
-            "#[0-9a-f]{6}", lambda colour: PAGE_COLOURS.get(colour[0], colour[0]), style
-        )
+        attributes["style"] = re.sub("#[0-9a-f]{6}", lambda colour: page_colour(colour[0]), style)
     # Nothing but whitespace stands between elements.
     element.tail = None
     if element.tag not in ("text", "title"):

@@ -80,7 +80,8 @@ def _slice(
     if len(drawn) < len(parts) or len(of) < len(models):
         n_parts, n_models = block.count(len(drawn), "value"), block.count(len(of), "model")
         yield block.Note(f"Drawn are {n_parts} and {n_models}; the table has all.")
-    yield block.Drawing("multiples", multiples(metric, of, small))
+    charts = multiples(metric, of, small)
+    yield block.Pane([block.Drawing("dots", chart) for chart in charts], "multiples")
     table = _table(f"Slices by {label}", label, parts, models, "levels")
     yield block.Folded("The same in numbers", [table])
 

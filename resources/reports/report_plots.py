@@ -5,7 +5,7 @@ figures of `charts.py`.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from statistics import fmean, median
 from typing import NamedTuple
 
@@ -53,9 +53,10 @@ class Mark(NamedTuple):
 
 
 class Chart(NamedTuple):
-    """The scores of all models by one metric, and the ends of the axis."""
+    """The scores of models by one metric, and the ends of the axis; `note` stands below the title."""
 
-    metric: MetricShown
+    title: str
+    note: str
     low: str
     high: str
     marks: list[Mark]
@@ -63,8 +64,36 @@ class Chart(NamedTuple):
 
 def chart(metric: MetricShown, scores: Sequence[tuple[Who, Estimate]]) -> Chart:
     """The chart of a metric; an axis without an end ends with the scores."""
-    ends = [end for _, estimate in scores for end in (estimate.value, estimate.low, estimate.high)]
-    scale = metric.scale.closed(ends)
+    scale = _closed(metric.scale, (estimate for _, estimate in scores))
+    note = "" if metric.higher_is_better else "lower is better"
+    return _chart(metric.name, note, metric.scale, scale, scores)
+
+
+def multiples(
+    metric: MetricShown, models: Sequence[Who], parts: Sequence[tuple[str, str, Sequence[Estimate]]]
+) -> list[Chart]:
+    """A chart for each value of a label, all on one axis.
+
+    Args:
+        metric: The metric of the scores. An axis without an end ends with the scores of all charts.
+        models: The models.
+        parts: The value of the label, its number of units, and scores in the order of the models.
+    """
+    scale = _closed(metric.scale, (score for *_, scores in parts for score in scores))
+    return [
+        _chart(value, f"n = {n}", metric.scale, scale, list(zip(models, scores, strict=True)))
+        for value, n, scores in parts
+    ]
+
+
+def _closed(scale: Scale, scores: Iterable[Estimate]) -> Scale:
+    return scale.closed(end for of in scores for end in (of.value, of.low, of.high))
+
+
+def _chart(
+    title: str, note: str, shown: Scale, scale: Scale, scores: Sequence[tuple[Who, Estimate]]
+) -> Chart:
+    """A chart on the axis `scale`, whose ends are written as on the scale `shown`."""
     marks = []
     for who, estimate in scores:
         left = width = None
@@ -73,44 +102,12 @@ def chart(metric: MetricShown, scores: Sequence[tuple[Who, Estimate]]) -> Chart:
             width = round(_percent(scale, estimate.high) - left, 2)
         dot = None if estimate.value is None else _percent(scale, estimate.value)
         marks.append(Mark(who, estimate, dot, left, width))
-    low, high = (metric.scale.shown(end).removesuffix(".0") for end in scale)
-    return Chart(metric, low, high, marks)
+    low, high = (shown.shown(end).removesuffix(".0") for end in scale)
+    return Chart(title, note, low, high, marks)
 
 
 def _percent(scale: Scale, value: float) -> float:
     return round(100 * scale.place(value), 2)
-
-
-class Small(NamedTuple):
-    """The scores of models on what has one value of a label; `n` are its units."""
-
-    value: str
-    n: str
-    marks: list[Mark]
-
-
-class Multiples(NamedTuple):
-    """A small drawing for each value of a label, all on one axis."""
-
-    low: str
-    high: str
-    parts: list[Small]
-
-
-def multiples(
-    metric: MetricShown, models: Sequence[Who], parts: Sequence[tuple[str, str, Sequence[Estimate]]]
-) -> Multiples:
-    """The drawings of parts, (value, n, scores in the order of the models); an axis without an end ends
-    with the scores of all."""
-    ends = [end for *_, scores in parts for of in scores for end in (of.value, of.low, of.high)]
-    closed = metric._replace(scale=metric.scale.closed(ends))
-    charts = [chart(closed, list(zip(models, scores, strict=True))) for *_, scores in parts]
-    low, high = (metric.scale.shown(end).removesuffix(".0") for end in closed.scale)
-    return Multiples(
-        low,
-        high,
-        [Small(value, n, of.marks) for (value, n, _), of in zip(parts, charts, strict=True)],
-    )
 
 
 def radars(

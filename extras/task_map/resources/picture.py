@@ -125,7 +125,7 @@ def _cluster(
     known = [scores[name] for name in names if name in scores] if scores else []
     return Cluster(
         number,
-        _colour(number),
+        figures.page_colour(_colour(number)),
         names,
         f"{fmean(inside):.2f}" if inside else "–",
         f"{fmean(known):.{decimals}f}" if known else "–",

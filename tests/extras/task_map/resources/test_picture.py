@@ -5,7 +5,7 @@ from matplotlib.colors import to_hex
 
 from extras.task_map.methods.clustering import TaskMap, leaves
 from extras.task_map.resources.picture import picture_of, plane_figure, tree_figure
-from resources.reports.figures import OTHER, PALETTE
+from resources.reports.figures import OTHER, PALETTE, page_colour
 
 # a and b are 1 apart; c is 3 and 3.5 from them: the tree joins a and b at 1, and c at 3.25.
 THREE = np.array([[0.0, 1.0, 3.0], [1.0, 0.0, 3.5], [3.0, 3.5, 0.0]])
@@ -56,4 +56,4 @@ def test_more_clusters_than_colours_begin_the_colours_again() -> None:
     n = len(PALETTE) + 1
     names = tuple(f"t{number:02}" for number in range(n))
     made = TaskMap(names, 1 - np.eye(n), tuple(range(1, n + 1)), np.zeros((n, 2)))
-    assert picture_of(made).clusters[-1].colour == PALETTE[0]
+    assert picture_of(made).clusters[-1].colour == page_colour(PALETTE[0])

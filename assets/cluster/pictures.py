@@ -1,7 +1,4 @@
-"""`cluster.pictures`: an HTML page with the map of entries and all other plots of the clustering.
-
-What belongs here: which rows are plotted. `resources/reports/` does the plotting.
-"""
+"""`cluster.pictures`: an HTML page with the map of entries and all other plots of the clustering."""
 
 import dagster as dg
 
@@ -14,8 +11,16 @@ from assets.common.tables import report, rows_to_arrow, table_asset
 from resources.files.home import relative_to_home, reports_path
 from resources.images.store import ImageStore
 from resources.reports.benchmark_report import write_report
-from resources.reports.cluster_page import Clustering, render_page
-from resources.reports.cluster_plots import Point, category_cloud, map_png, sizes_png
+from resources.reports.charts import bars_figure
+from resources.reports.cluster_page import (
+    Clustering,
+    Point,
+    categories_chart,
+    map_png,
+    render_clusters,
+    sizes_chart,
+)
+from resources.reports.figures import png
 from resources.warehouse import Warehouse
 from resources.web.addresses import address
 
@@ -26,18 +31,18 @@ EMPTY_SHAPE = {"n_entries": 0, "n_groups": 0, "n_clusters": 0, "n_grouped": 0, "
 
 @table_asset(
     "cluster.pictures",
-    kinds={"html", "plotly"},
+    kinds={"html"},
     deps=[entry_map, cohesion, near_pairs],
     automation_condition=WHEN_READY,
 )
 def pictures(
     warehouse: dg.ResourceParam[Warehouse], image_store: dg.ResourceParam[ImageStore]
 ) -> dg.MaterializeResult:
-    """One HTML page: map, cluster sizes, near pairs, the loosest clusters, word cloud of categories."""
+    """One HTML page: map, cluster sizes, near pairs, the loosest clusters, frequent categories."""
     points = [Point(**row) for row in warehouse.read("cluster/map_points").to_pylist()]
     sizes = warehouse.select("cluster.cohesion", "size", order="size DESC")["size"].to_pylist()
-    categories = warehouse.read("cluster/categories").to_pydict()
-    cloud = category_cloud(dict(zip(*categories.values(), strict=True)))
+    columns = warehouse.read("cluster/categories").to_pydict()
+    categories = dict(zip(*columns.values(), strict=True))
     (shape,) = warehouse.read("cluster/shape").to_pylist() or [EMPTY_SHAPE]
     clustering = Clustering(
         shape,
@@ -45,9 +50,9 @@ def pictures(
         sizes,
         near_pairs=warehouse.read("cluster/nearest_pairs", {"n_rows": N_LISTED}).to_pylist(),
         loosest=warehouse.read("cluster/loosest", {"n_rows": N_LISTED}).to_pylist(),
-        cloud=cloud,
+        categories=categories,
     )
-    page = render_page(clustering, image_store)
+    page = render_clusters(clustering, image_store)
     path = reports_path() / "cluster" / "pictures.html"
     inside = relative_to_home(path)
     row = {
@@ -58,13 +63,17 @@ def pictures(
     }
     table = rows_to_arrow("cluster.pictures", [row])
     warehouse.replace("cluster.pictures", table)
-    shown = {"map": map_png(points) if points else None}
-    shown["sizes of clusters"] = sizes_png(sizes) if sizes else None
-    shown["categories"] = cloud.png if cloud else None
+    charts = {
+        "sizes of clusters": sizes_chart(sizes),
+        "categories": categories_chart(categories),
+    }
+    pngs = {name: png(bars_figure(chart)) for name, chart in charts.items() if chart}
+    if points:
+        pngs["map"] = map_png(points)
     return report(
         table,
         {
             "page": dg.MetadataValue.url(address(inside)),
-            **{name: picture(name, png) for name, png in shown.items() if png},
+            **{name: picture(name, data) for name, data in pngs.items()},
         },
     )

@@ -14,7 +14,8 @@ from assets.evaluate.judgments import judgments
 from assets.evaluate.score_queue import score_queue, scores_by_people
 from assets.review import decisions
 from methods.review.agreement import JudgeScore, judge_rows
-from resources.reports.agreement_plot import agreement_png
+from resources.reports.charts import agreement_figure
+from resources.reports.figures import png
 from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse
 
@@ -46,6 +47,6 @@ def judge_agreement(
     rows = judge_rows(scores_by_people(review_store), judged, seed=config.seed)
     table = rows_to_arrow("evaluate.judge_agreement", rows)
     warehouse.replace("evaluate.judge_agreement", table)
-    plot = agreement_png(rows)
-    shown: dict[str, object] = {"agreement": picture("agreement", plot)} if plot else {}
+    plot = agreement_figure(rows)
+    shown: dict[str, object] = {"agreement": picture("agreement", png(plot))} if plot else {}
     return report(table, shown if rows else {**shown, "note": NOBODY})

@@ -35,7 +35,7 @@ from resources.llm.registry import Profile, load_registry
 from resources.reports.benchmark_report import render_report, write_report
 from resources.reports.diff_page import diff_pages
 from resources.reports.report_index import Line, line_of, render_index, state_of
-from resources.site.state import keep_state, since_last
+from resources.reports.state import keep_state, since_last
 from resources.warehouse import Warehouse
 from resources.web.addresses import address
 

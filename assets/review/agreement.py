@@ -16,7 +16,8 @@ from assets.review.approved import approved
 from assets.review.decisions import decisions
 from methods.review.agreement import people_rows
 from methods.review.ratings import ratings_of
-from resources.reports.agreement_plot import agreement_png
+from resources.reports.charts import agreement_figure
+from resources.reports.figures import png
 from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse
 
@@ -55,8 +56,8 @@ def agreement(
     rows = people_rows(ratings, seed=config.seed)
     table = rows_to_arrow("review.agreement", rows)
     warehouse.replace("review.agreement", table)
-    plot = agreement_png(rows)
-    shown: dict[str, object] = {"agreement": picture("agreement", plot)} if plot else {}
+    plot = agreement_figure(rows)
+    shown: dict[str, object] = {"agreement": picture("agreement", png(plot))} if plot else {}
     if not rows:
         shown["note"] = NO_DECISIONS
     elif not any(row["n_items"] for row in rows if row["raters"] == "all"):

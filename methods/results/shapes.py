@@ -1,7 +1,7 @@
 """What pictures of results show beside the scores: radars, and two scores against each other.
 
 What belongs here: which axes and quadrants a board gives. Drawing them is
-`resources/reports/print_figures.py`.
+`resources/reports/charts.py`.
 """
 
 import math
@@ -22,6 +22,8 @@ TURNS = (
     (("S1", "perception"), ("S3", "creation")),
 )
 """Metrics of ConvBench against each other, by name and in words (ConvBench, 4.2)."""
+QUADRANTS_OF_STEADINESS = (("worse", "better"), ("less steady", "steadier"))
+"""The corners of a mean against the inverse of a spread, in words."""
 
 
 class Radar(NamedTuple):
@@ -107,8 +109,7 @@ def planes(board: Board, benchmark: Benchmark | None) -> Iterator[Plane]:
     steady = next((metric for metric in benchmark.metrics if metric.inverse), None)
     if first is not None and steady is not None:
         words = (first.name, steady.name)
-        corners = (("worse", "better"), ("less steady", "steadier"))
-        yield from _plane(board, first, steady, words, corners)
+        yield from _plane(board, first, steady, words, QUADRANTS_OF_STEADINESS)
     for (one, across), (other, up) in TURNS:
         if one in named and other in named:
             words = (f"{one}, {across}", f"{other}, {up}")

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, get_args
 from urllib.parse import urlencode
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
@@ -29,6 +29,7 @@ from resources.llm.ledger import LedgerReader
 from resources.llm.ledger.calls import ANSWERED, UNREAD
 from resources.llm.ledger.reading import Entry, Filter, Name, Place, Text
 from resources.llm.request import FailureKind
+from resources.reports.page import environment
 from resources.warehouse import WarehouseError
 from resources.warehouse.configured import warehouse_of_home
 from resources.web.addresses import CALLS, PREFIX
@@ -248,21 +249,17 @@ def _problem(error: UserError) -> HTMLResponse:
 
 
 def _show(template: str, code: int = 200, **values: Any) -> HTMLResponse:
-    html = _templates().get_template(template).render(home=CALLS, **values)
+    html = (
+        _templates()
+        .get_template(template)
+        .render(home=CALLS, reports=f"{PREFIX}/reports/", **values)
+    )
     # A text from outside may hold what no encoding has.
     return HTMLResponse(html.encode("utf-8", "replace"), code)
 
 
 @cache
 def _templates() -> Environment:
-    environment = Environment(
-        loader=FileSystemLoader(_HERE / "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["visible"] = visible
-    environment.filters["usd"] = usd
-    environment.filters["moment"] = moment
-    return environment
+    templates = environment(_HERE / "templates")
+    templates.filters.update(visible=visible, usd=usd, moment=moment)
+    return templates

@@ -7,13 +7,13 @@ What belongs here: reading the rows and writing the files. What a table for a pa
 import csv
 import io
 import json
-import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
+from functools import partial
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 
@@ -24,20 +24,28 @@ from methods.naming import listed, nearest
 from methods.release_card import Card, benchmark_of, card_of
 from methods.results.open_vlm import BOARD_METRICS, lacking, open_vlm
 from methods.results.shapes import planes, radars
-from methods.results.tables import COUNTS_BELOW, Board, boards, counts, tables
+from methods.results.tables import Board, boards, tables
 from methods.results.texts import all_in_words, latex, markdown
 from methods.spreadsheet_cells import marked
 from resources.files.atomic import write_atomically
 from resources.reports import figures
-from resources.reports.print_figures import plane_figures, radar_figures
+from resources.reports.charts import (
+    differences_figure,
+    paper_figures,
+    plane_figure,
+    radar_figure,
+    scores_figure,
+)
 from resources.warehouse import Warehouse
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 METHODS = "methods.txt"
 SUBMISSION = "submission"
 """The kind of files that have answers, and no scores."""
 OPEN_VLM = "openvlm"
 """The kind of file that has the numbers of another board."""
-MOST_NAME = 40
 QUERIES = {
     "leaderboard": "evaluate/board_of",
     "pairs": "evaluate/board_pairs_of",
@@ -172,10 +180,7 @@ def _pictures(
     def write(results: Results, _: Card) -> Iterator[tuple[str, bytes]]:
         for number, board in enumerate(results.boards(), start=1):
             suffix = "" if number == 1 else f"-{number}"
-            yield f"leaderboard{suffix}.{ending}", drawn(_board_figure(board))
-            if board.pairs:
-                yield f"pairs{suffix}.{ending}", drawn(_pairs_figure(board))
-            for name, figure in _print_figures(board):
+            for name, figure in _figures(board):
                 yield f"{name}{suffix}.{ending}", drawn(figure)
 
     return write
@@ -189,91 +194,22 @@ KINDS: Mapping[str, Callable[[Results, Card], Iterator[tuple[str, bytes]]]] = {
     "markdown": _markdown,
     "svg": _pictures("svg", figures.svg),
     "png": _pictures("png", figures.png),
+    "pdf": _pictures("pdf", figures.pdf),
 }
 """What scores are written as; each gives the names of files and what is in them, of the scores and of
 what the release's card and the settings say."""
 
 
-def _print_figures(board: Board) -> Iterator[tuple[str, Any]]:
-    """Radars and quadrants, in the widths that papers have."""
+def _figures(board: Board) -> Iterator[tuple[str, "Figure"]]:
+    """The figures of a board with their names: scores, differences, radars, quadrants."""
+    yield "leaderboard", scores_figure(board)
+    if board.pairs:
+        yield "pairs", differences_figure(board)
     benchmark = BENCHMARKS.get(board.models[0]["benchmark"] or "")
     for radar in radars(board, benchmark):
-        yield from radar_figures(radar)
+        yield from paper_figures(radar.name, len(radar.lines), partial(radar_figure, radar))
     for plane in planes(board, benchmark):
-        yield from plane_figures(plane)
-
-
-def _board_figure(board: Board) -> Any:
-    """Scores with their intervals, best first."""
-    rows = [row for row in board.models if row["value"] is not None]
-    figure = figures.new_figure(7, 1.2 + 0.32 * max(len(rows), 1))
-    axes = figure.subplots()
-    places = range(len(rows))
-    values = [row["value"] for row in rows]
-    bounds = [
-        [0.0 if row["ci_low"] is None else row["value"] - row["ci_low"] for row in rows],
-        [0.0 if row["ci_high"] is None else row["ci_high"] - row["value"] for row in rows],
-    ]
-    axes.errorbar(
-        values,
-        places,
-        xerr=bounds,
-        fmt="o",
-        markersize=4.5,
-        linewidth=1.3,
-        color=figures.PALETTE[0],
-    )
-    _name(axes.set_yticks, places, [row["model"] for row in rows])
-    axes.set_ylim(len(rows) - 0.5, -0.5)
-    first = board.models[0]
-    figures.set_title(axes, f"{first['metric']} ({first['aggregation']})")
-    axes.set_xlabel(f"score, with 95 % interval over {board.n_clusters} clusters")
-    figures.style_axes(axes, "x")
-    return figure
-
-
-def _pairs_figure(board: Board) -> Any:
-    """Differences of every two models, row less column; a dot where p after Holm is low."""
-    compared = {(row["first"], row["second"]): row for row in board.pairs}
-    models = [
-        row["model"] for row in board.models if any(row["model"] in pair for pair in compared)
-    ]
-    size = 1.6 + 0.42 * len(models)
-    figure = figures.new_figure(size + 1.6, size)
-    axes = figure.subplots()
-    values = [[_difference(compared, one, other) for other in models] for one in models]
-    most = max((abs(value) for row in values for value in row if not math.isnan(value)), default=1)
-    image = axes.imshow(values, cmap="RdBu", vmin=-most or -1, vmax=most or 1)
-    for pair, row in compared.items():
-        if counts(row):
-            here, there = models.index(pair[0]), models.index(pair[1])
-            axes.plot([there, here], [here, there], "o", color=figures.INK, markersize=3)
-    _name(axes.set_yticks, range(len(models)), models)
-    _name(axes.set_xticks, range(len(models)), models, rotation=90)
-    figure.colorbar(image, label="row less column")
-    figures.set_title(axes, f"Differences; a dot: p after Holm < {COUNTS_BELOW}")
-    return figure
-
-
-def _difference(
-    compared: Mapping[tuple[str, str], Mapping[str, Any]], one: str, other: str
-) -> float:
-    row, sign = compared.get((one, other)), 1.0
-    if row is None:
-        row, sign = compared.get((other, one)), -1.0
-    known = row is not None and row["difference"] is not None
-    return sign * row["difference"] if row is not None and known else math.nan
-
-
-def _name(
-    ticks: Callable[..., Any], places: Sequence[int], names: Sequence[str], **form: Any
-) -> None:
-    """Names at places of an axis, in a font that can draw them."""
-    from matplotlib.font_manager import FontProperties
-
-    font = figures.font_for(names)
-    shown = [figures.drawable(font, figures.cut(name, MOST_NAME)) for name in names]
-    ticks(list(places), shown, fontproperties=FontProperties(fname=font, size=figures.TEXT), **form)
+        yield from paper_figures(plane.name, len(plane.points), partial(plane_figure, plane))
 
 
 def write_open_vlm(

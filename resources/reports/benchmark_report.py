@@ -93,7 +93,6 @@ def render_report(data: Report, image_store: ImageStore) -> str:
         rule=RULE,
         has_sides=len(panes) > 1,
         sections=sections,
-        styles=[section.style for section in extra_sections()],
         aggregations=sorted(
             {metric.aggregation for pane in panes for metric in pane.judged.metrics}
         ),

@@ -1,53 +1,68 @@
-"""The page of the clustering: one self-contained HTML file.
+"""The page of the clustering: one self-contained HTML file of the site.
 
-What belongs here: plotly's figures, thumbnails and texts, from points and tables. What does not: the
-page's layout (`templates/clusters.html`) and behaviour (`templates/clusters.js`). Titles and captions
-are untrusted: they are escaped by the template, or are JSON that cannot close its element; the content
-security policy allows only the page's two scripts, by their hashes.
+The map is a figure of `charts.py`. `templates/clusters.js` hides groups, moves the map and shows the
+entry of a dot. Titles and captions are untrusted: the template escapes them, or they are JSON that
+cannot close its element.
 """
 
-import base64
-import html
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
 
 from resources.images.store import ImageStore
-from resources.reports.cluster_plots import FEW_POINTS, Cloud, Point, layers, size_bars
-from resources.reports.figures import INK, PALETTE, RULE, cut
-from resources.reports.page import TEMPLATES, script_hash
-
-if TYPE_CHECKING:
-    from plotly.graph_objects import Figure
+from resources.reports.charts import Dot, Layer, map_figure
+from resources.reports.figures import NO_GROUP, OTHER, PALETTE, cut, inline_svg, page_colour, png
+from resources.reports.page import TEMPLATES, render_page
+from resources.reports.report_shape import BarChart, bars_of
 
 MAX_THUMBNAILS = 2000
 """At most this many points have a thumbnail; each makes the page about 4 kB larger."""
 THUMBNAIL_SIDE = 112
 MAX_CAPTION = 280
-MAX_NAME = 34
-
-_ENVIRONMENT = Environment(
-    loader=FileSystemLoader(TEMPLATES),
-    autoescape=True,
-    undefined=StrictUndefined,
-    trim_blocks=True,
-    lstrip_blocks=True,
-)
+MAX_SINGLE_SIZE = 20
+"""Each size up to the largest set (MMDU 2.2) has its own bar; larger sizes share bars."""
+MAX_CATEGORIES = 40
+"""Categories that are shown, the most frequent ones."""
+MAP_WIDTH = 7.0
+"""Inches of the map on the page."""
+STILL_WIDTH = 9.0
+"""Inches of the map in Dagster's UI."""
 
 Row = Mapping[str, Any]
 
 
+class Point(NamedTuple):
+    """One entry on the map; None if it is in no group or no cluster."""
+
+    x: float
+    y: float
+    title: str
+    caption: str
+    image_id: str
+    group_id: str | None
+    group_title: str | None
+    cluster_id: str | None
+    cluster_title: str | None
+    cluster_size: int | None
+    similarity: float | None
+    is_centre: bool
+
+
 class Clustering(NamedTuple):
-    """The page's content. `shape` counts all entries, `points` are the entries on the map."""
+    """The page's content. `shape` counts all entries, `points` are the entries on the map.
+
+    `categories` has the number of entries of each category, the most frequent first.
+    """
 
     shape: Row
     points: Sequence[Point]
     sizes: Sequence[int]
     near_pairs: Sequence[Row]
     loosest: Sequence[Row]
-    cloud: Cloud | None
+    categories: Mapping[str, int]
 
 
 class Page(NamedTuple):
@@ -57,24 +72,29 @@ class Page(NamedTuple):
     n_thumbnails: int
 
 
-def render_page(clustering: Clustering, image_store: ImageStore) -> Page:
-    """The page; images that are not stored are left out."""
-    from plotly.offline import get_plotlyjs
-
-    thumbnails = [
-        _thumbnail(point.image_id, image_store) for point in clustering.points[:MAX_THUMBNAILS]
-    ]
-    scripts = [get_plotlyjs(), (TEMPLATES / "clusters.js").read_text()]
-    text = _ENVIRONMENT.get_template("clusters.html").render(
+def render_clusters(clustering: Clustering, image_store: ImageStore) -> Page:
+    """The page; images that are not stored are left out. Raises ImageDamaged."""
+    points = clustering.points
+    thumbnails = [_thumbnail(point.image_id, image_store) for point in points[:MAX_THUMBNAILS]]
+    of_map = layers(points)
+    figure = map_figure(dots(points), of_map, MAP_WIDTH)
+    html = render_page(
+        "clusters.html",
+        here="corpus",
+        root="../",
+        own_script=(TEMPLATES / "clusters.js").read_text(encoding="utf-8"),
         shape=clustering.shape,
-        n_points=len(clustering.points),
+        n_points=len(points),
         max_thumbnails=MAX_THUMBNAILS,
         n_thumbnails=len(thumbnails),
-        points=_data([_about(point) for point in clustering.points]),
+        map=inline_svg(figure, f"Map of {len(points)} entries") if points else None,
+        layers=[layer._replace(colour=page_colour(layer.colour)) for layer in of_map],
+        # What the script reads.
+        points=_data([_about(point) for point in points]),
         thumbnails=_data(thumbnails),
-        # Plotly's JSON escapes "<", too.
-        map=map_figure(clustering.points).to_json(),
-        sizes=sizes_figure(clustering.sizes).to_json() if clustering.sizes else None,
+        groups=_data([layer.numbers for layer in of_map]),
+        sizes=sizes_chart(clustering.sizes),
+        categories=categories_chart(clustering.categories),
         near_pairs=[
             {
                 **pair,
@@ -87,120 +107,77 @@ def render_page(clustering: Clustering, image_store: ImageStore) -> Page:
             {**cluster, "picture": _thumbnail(cluster["image_id"], image_store)}
             for cluster in clustering.loosest
         ],
-        cloud=clustering.cloud,
-        cloud_png=base64.b64encode(clustering.cloud.png).decode() if clustering.cloud else None,
-        scripts=scripts,
-        hashes=[script_hash(script) for script in scripts],
     )
-    return Page(text, sum(thumbnail is not None for thumbnail in thumbnails))
+    return Page(html, sum(thumbnail is not None for thumbnail in thumbnails))
 
 
-def map_figure(points: Sequence[Point]) -> "Figure":
-    """The map: one trace for each colour; each point has its number as `customdata`."""
-    from plotly.graph_objects import Figure, Scatter
+def map_png(points: Sequence[Point]) -> bytes:
+    """The map for Dagster's UI, with the names of the groups."""
+    return png(map_figure(dots(points), layers(points), STILL_WIDTH, "right"))
 
-    dot = 7 if len(points) <= FEW_POINTS else 4
-    traces = []
-    # The last trace is on top.
-    for layer in reversed(layers(points)):
-        chosen = [points[i] for i in layer.numbers]
-        traces.append(
-            Scatter(
-                legendgroup=layer.colour,
-                showlegend=False,
-                x=[round(point.x, 2) for point in chosen],
-                y=[round(point.y, 2) for point in chosen],
-                customdata=layer.numbers,
-                mode="markers",
-                # The page shows its own card on hover, with the image.
-                hoverinfo="none",
-                marker={
-                    "color": layer.colour,
-                    "size": [1.6 * dot if point.is_centre else dot for point in chosen],
-                    "opacity": [0.9 if point.cluster_id else 0.4 for point in chosen],
-                    "line": {
-                        "color": INK,
-                        "width": [1.4 if point.is_centre else 0 for point in chosen],
-                    },
-                },
-            )
+
+def dots(points: Sequence[Point]) -> list[Dot]:
+    """The dots of the map."""
+    return [
+        Dot(
+            point.x,
+            point.y,
+            "centre" if point.is_centre else "clustered" if point.cluster_id else "loose",
         )
-        # A legend entry looks like its trace's first point, so the legend has traces without points.
-        traces.append(
-            Scatter(
-                name=f"{html.escape(cut(layer.name, MAX_NAME))} ({len(layer.numbers)})",
-                legendgroup=layer.colour,
-                x=[None],
-                y=[None],
-                mode="markers",
-                marker={"color": layer.colour, "size": 9},
-            )
-        )
-    hidden = {"visible": False, "fixedrange": False}
-    return Figure(
-        traces,
-        {
-            **_LAYOUT,
-            "xaxis": hidden,
-            "yaxis": hidden,
-            "hovermode": "closest",
-            "hoverdistance": 12,
-            "dragmode": "pan",
-            "margin": {"l": 8, "r": 8, "t": 34, "b": 8},
-            "legend": {
-                "orientation": "h",
-                "traceorder": "reversed",
-                "itemsizing": "constant",
-                "y": -0.02,
-                "yanchor": "top",
-                "x": 0,
-            },
-        },
-    )
+        for point in points
+    ]
 
 
-def sizes_figure(sizes: Sequence[int]) -> "Figure":
-    """The distribution of cluster sizes, as bars."""
-    from plotly.graph_objects import Bar, Figure
+def layers(points: Sequence[Point]) -> list[Layer]:
+    """Points by group: the largest groups, then all smaller groups together, then entries in no group.
 
-    bars = size_bars(sizes)
-    counts = [n for _, n in bars]
-    return Figure(
-        [
-            Bar(
-                x=[label for label, _ in bars],
-                y=counts,
-                text=[str(n or "") for n in counts],
-                textposition="outside",
-                cliponaxis=False,
-                hovertemplate="%{y} clusters of %{x} entries<extra></extra>",
-                marker={"color": PALETTE[0]},
-            )
-        ],
-        {
-            **_LAYOUT,
-            "showlegend": False,
-            "xaxis": {"title": "entries in a cluster", "type": "category", "fixedrange": True},
-            "yaxis": {
-                "title": "clusters",
-                "gridcolor": RULE,
-                "fixedrange": True,
-                "rangemode": "tozero",
-                # Integer ticks, about six of them.
-                "dtick": max(1, -(-max(counts, default=1) // 6)),
-            },
-            "margin": {"l": 60, "r": 8, "t": 20, "b": 50},
-        },
-    )
+    A group has the title of its centre's page.
+    """
+    counts = Counter(point.group_id for point in points if point.group_id)
+    largest = sorted(counts, key=lambda group: (-counts[group], group))[: len(PALETTE)]
+    names = {point.group_id: point.group_title or "" for point in points}
+    smaller = counts.keys() - set(largest)
+    of_groups = [
+        Layer(names[group], colour, _in_groups(points, {group}))
+        for group, colour in zip(largest, PALETTE, strict=False)
+    ]
+    if smaller:
+        plural = "" if len(smaller) == 1 else "s"
+        name = f"{len(smaller)} smaller group{plural}"
+        of_groups.append(Layer(name, OTHER, _in_groups(points, smaller)))
+    ungrouped = _in_groups(points, {None})
+    return [*of_groups, Layer("in no group", NO_GROUP, ungrouped)] if ungrouped else of_groups
 
 
-_LAYOUT: dict[str, Any] = {
-    "template": "none",
-    "autosize": True,
-    "paper_bgcolor": "#fff",
-    "plot_bgcolor": "#fff",
-    "font": {"color": INK, "size": 13, "family": "Segoe UI, Roboto, Liberation Sans, sans-serif"},
-}
+def _in_groups(points: Sequence[Point], groups: "set[str] | set[None]") -> list[int]:
+    return [number for number, point in enumerate(points) if point.group_id in groups]
+
+
+def sizes_chart(sizes: Sequence[int]) -> BarChart | None:
+    """How many clusters have each size up to 20, then 21-40, 41-80 and so on; None without clusters."""
+    if not sizes:
+        return None
+    bars = [
+        (str(size), sum(other == size for other in sizes))
+        for size in range(min(*sizes, MAX_SINGLE_SIZE), min(max(sizes), MAX_SINGLE_SIZE) + 1)
+    ]
+    low = MAX_SINGLE_SIZE + 1
+    while low <= max(sizes):
+        high = 2 * (low - 1)
+        bars.append((f"{low}–{high}", sum(low <= size <= high for size in sizes)))
+        low = high + 1
+    note = f"{len(sizes)} cluster{'' if len(sizes) == 1 else 's'}"
+    return BarChart("Sizes of clusters", note, bars_of(bars), "entries", "clusters")
+
+
+def categories_chart(counts: Mapping[str, int]) -> BarChart | None:
+    """The most frequent categories by number of entries (MMDU, Figure 11); None if there is none."""
+    named = {name: n for name, n in counts.items() if name.strip()}
+    if not named:
+        return None
+    most = sorted(named.items(), key=lambda item: (-item[1], item[0]))[:MAX_CATEGORIES]
+    note = f"the {len(most)} most frequent of {len(named)}"
+    return BarChart("Categories", note, bars_of(most), "category", "entries")
 
 
 def _about(point: Point) -> list[object]:
@@ -222,7 +199,7 @@ def _thumbnail(image_id: str | None, image_store: ImageStore) -> str | None:
     return image_store.thumbnail_base64(image_id, THUMBNAIL_SIDE) if image_id else None
 
 
-def _data(value: object) -> str:
+def _data(value: object) -> Markup:
     """JSON for a script element of data: "<" is escaped, so that no text can close the element."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    return text.replace("<", "\\u003c")
+    return Markup(text.replace("<", "\\u003c"))

@@ -1,17 +1,23 @@
-"""What all static pictures have in common; matplotlib draws them, without its global state.
+"""The look of figures, and the formats that they are written in. matplotlib draws them.
 
-What belongs here: colours, sizes, the look of axes, fonts, and the files (PNG for Dagster's UI, SVG
-for papers). What a picture shows is in the module of that picture. The same figure gives the same
-bytes.
+`charts.py` draws the figures. The same figure gives the same bytes in every format.
 """
 
+import hashlib
 import io
-from collections.abc import Iterable, Iterator
+import json
+import re
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
+from xml.etree import ElementTree
 
+from markupsafe import Markup
 from PIL import Image
+
+from methods.json_text import from_json
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -32,6 +38,23 @@ PALETTE = (
     "#35b37e",
 )
 """As many colours as can be told apart."""
+OTHER = "#8b959e"
+"""The colour of what has no colour of the palette."""
+BAD = "#a3262a"
+NO_GROUP = "#b9c0c7"
+"""The colour of entries in no group."""
+PAGE_COLOURS = {
+    INK: "var(--ink)",
+    SOFT: "var(--soft)",
+    RULE: "var(--rule)",
+    OTHER: "var(--other)",
+    BAD: "var(--bad)",
+    "#000000": "var(--ink)",
+    "#ffffff": "var(--paper)",
+    PALETTE[0]: "var(--mark)",
+    PALETTE[1]: "rgb(var(--worse))",
+}
+"""Colours that a page replaces with its own, so that a figure can be read in the dark."""
 DPI = 110
 TEXT, TITLE = 8.5, 10.0
 """Points."""
@@ -98,13 +121,26 @@ def style_axes(axes: Any, grid: str, size: float = TEXT) -> None:
         label.set(color=SOFT, fontsize=size)
 
 
+def page_colour(colour: str) -> str:
+    """A colour as a page shows it, where it may be a variable of the stylesheet."""
+    return PAGE_COLOURS.get(colour, colour)
+
+
+def label_marks(artist: Any, words: Iterable[str]) -> None:
+    """Give each mark of an artist a text that a page shows when the mark is pointed at."""
+    artist.set_gid(json.dumps(["title", *words]))
+
+
+def number_marks(artist: Any, numbers: Iterable[int]) -> None:
+    """Give each mark of an artist a number that the script of a page reads as `data-n`."""
+    artist.set_gid(json.dumps(["data-n", *numbers]))
+
+
 def png(figure: "Figure") -> bytes:
     """The figure as PNG of at most 256 colours."""
-    buffer = io.BytesIO()
-    _without_formulas(figure).savefig(buffer, format="png")
     # A palette is a third of the size, and pictures stand in Dagster's event log.
     small = io.BytesIO()
-    Image.open(buffer).convert("RGB").quantize(256, dither=Image.Dither.NONE).save(
+    Image.open(_saved(figure, "png")).convert("RGB").quantize(256, dither=Image.Dither.NONE).save(
         small, "PNG", optimize=True
     )
     return small.getvalue()
@@ -112,12 +148,102 @@ def png(figure: "Figure") -> bytes:
 
 def svg(figure: "Figure") -> bytes:
     """The figure as SVG; texts are paths, so that it looks the same everywhere."""
+    return _saved(figure, "svg", metadata={"Date": None}).getvalue()
+
+
+def pdf(figure: "Figure") -> bytes:
+    """The figure as PDF; texts are texts, with their fonts inside."""
+    return _saved(figure, "pdf", metadata={"CreationDate": None}).getvalue()
+
+
+def inline_svg(figure: "Figure", label: str) -> Markup:
+    """The figure as an SVG element of a page.
+
+    Colours are those of the page, in the light and in the dark. Texts are in the font of the page.
+
+    Args:
+        figure: The figure, drawn at the width that it has on a phone.
+        label: A text that says what the figure shows, for people who do not see it.
+
+    Returns:
+        The element. Its ids come from its content, so two figures do not share an id.
+    """
+    with warnings.catch_warnings():
+        # A browser has fonts for characters that the fonts of this machine lack.
+        warnings.filterwarnings("ignore", "Glyph .* missing")
+        file = _saved(figure, "svg", "none", transparent=True, metadata={"Date": None})
+    data = file.getvalue()
+    root = ElementTree.fromstring(data)
+    width, _ = figure.get_size_inches()
+    root.attrib = {
+        "viewBox": root.attrib["viewBox"],
+        "role": "img",
+        "aria-label": label,
+        # An inch has 96 pixels. Where there is room the figure is larger.
+        "style": f"max-width:{round(1.3 * 96 * width)}px",
+    }
+    for name in ("metadata", "defs"):
+        root.remove(next(root.iterfind(f"{_SVG}{name}")))
+    for group in root.iter(f"{_SVG}g"):
+        name = group.attrib.pop("id", "")
+        if name.startswith("["):
+            _describe_marks(group, from_json(name))
+    of_figure = f"f{hashlib.sha256(data + label.encode()).hexdigest()[:10]}"
+    for element in root.iter():
+        _adapt(element, of_figure)
+    return Markup(ElementTree.tostring(root, encoding="unicode"))
+
+
+_SVG = "{http://www.w3.org/2000/svg}"
+_HREF = "{http://www.w3.org/1999/xlink}href"
+
+
+def _adapt(element: ElementTree.Element, of_figure: str) -> None:
+    """Make an element of a file one of a page: without a namespace, with the page's colours."""
+    element.tag = element.tag.removeprefix(_SVG)
+    attributes = element.attrib
+    if _HREF in attributes:
+        attributes["href"] = attributes.pop(_HREF).replace("#", f"#{of_figure}")
+    if "clip-path" in attributes:
+        attributes["clip-path"] = attributes["clip-path"].replace("#", f"#{of_figure}")
+    if "id" in attributes:
+        attributes["id"] = f"{of_figure}{attributes['id']}"
+    if "d" in attributes:
+        attributes["d"] = " ".join(attributes["d"].split())
+    if "style" in attributes:
+        style = re.sub("font-family: [^;]+(; )?", "", attributes["style"])
+        attributes["style"] = re.sub("#[0-9a-f]{6}", lambda colour: page_colour(colour[0]), style)
+    # Nothing but whitespace stands between elements.
+    element.tail = None
+    if element.tag not in ("text", "title"):
+        element.text = None
+
+
+def _describe_marks(group: ElementTree.Element, described: Sequence[Any]) -> None:
+    """Put a title or an attribute on each mark of a group."""
+    name, *values = described
+    in_definitions = {path for defs in group.iter(f"{_SVG}defs") for path in defs}
+    marks = list(group.iter(f"{_SVG}use")) or [
+        path for path in group.iter(f"{_SVG}path") if path not in in_definitions
+    ]
+    for mark, value in zip(marks, values, strict=True):
+        if name == "title":
+            ElementTree.SubElement(mark, f"{_SVG}title").text = value
+        else:
+            mark.set(name, str(value))
+
+
+def _saved(
+    figure: "Figure", form: str, svg_texts: Literal["path", "none"] = "path", **options: Any
+) -> io.BytesIO:
+    """The file of a figure; texts of SVG are paths, or texts ("none")."""
     from matplotlib import rc_context
 
     buffer = io.BytesIO()
-    with rc_context({"svg.hashsalt": "vlm-loom"}):
-        _without_formulas(figure).savefig(buffer, format="svg", metadata={"Date": None})
-    return buffer.getvalue()
+    with rc_context({"svg.hashsalt": "vlm-loom", "svg.fonttype": svg_texts}):
+        _without_formulas(figure).savefig(buffer, format=form, **options)
+    buffer.seek(0)
+    return buffer
 
 
 def cut(name: str, most: int) -> str:

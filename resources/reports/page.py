@@ -16,14 +16,23 @@ from markupsafe import Markup
 from resources.settings.extras import folders
 
 TEMPLATES = Path(__file__).parent / "templates"
-# autoescape is on for everything: nearly all of a page's text comes from outside.
-_ENVIRONMENT = Environment(
-    loader=FileSystemLoader([TEMPLATES, *folders("templates")]),
-    autoescape=True,
-    undefined=StrictUndefined,
-    trim_blocks=True,
-    lstrip_blocks=True,
-)
+
+
+def environment(*more: Path) -> Environment:
+    """The templates of the site's pages, with those of more folders.
+
+    Everything is escaped: nearly all of a page's text comes from outside.
+    """
+    return Environment(
+        loader=FileSystemLoader([TEMPLATES, *more]),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+_ENVIRONMENT = environment(*folders("templates"))
 
 
 def render(template: str, **shown: Any) -> str:
@@ -32,14 +41,28 @@ def render(template: str, **shown: Any) -> str:
 
 
 def render_page(
-    template: str, *, here: str, root: str = "", of_release: str = "", **shown: Any
+    template: str,
+    *,
+    here: str,
+    root: str = "",
+    of_release: str = "",
+    own_script: str = "",
+    **shown: Any,
 ) -> str:
     """A page of the site.
 
-    `here` is the page's name in the navigation, `root` leads from it to the folder of reports,
-    `of_release` is the address of its release without the ending, if it is of one.
+    Args:
+        template: The name of its template.
+        here: The page's name in the navigation.
+        root: The address of the folder of reports, seen from the page.
+        of_release: The address of the page's release without the ending, if it has one.
+        own_script: A script that the other pages do not have.
+        shown: The variables of the template.
+
+    Returns:
+        The HTML.
     """
-    script = site_script()
+    script = site_script() + own_script
     return render(
         template,
         here=here,

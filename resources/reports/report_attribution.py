@@ -7,11 +7,14 @@ and changes are called comes with the rows (`Terms`).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+
+from markupsafe import Markup
 
 from methods.evaluation.asking import PLAIN
 from resources.reports import report_blocks as block
-from resources.reports.estimate import Estimate, Scale
+from resources.reports.charts import TurnScore, turns_figure
+from resources.reports.estimate import Scale
+from resources.reports.figures import inline_svg
 from resources.reports.report_blocks import Cell, said
 from resources.reports.report_board import Pane
 from resources.reports.report_input import Cause, Row, Terms
@@ -21,10 +24,6 @@ from resources.reports.report_scores import Judged, MetricShown, Who
 
 SCALE = Scale(0.0, 100.0)
 _POINTS = MetricShown("win rate", "micro", 0, SCALE, True, False)
-_LEFT, _STEP, _TOP, _HEIGHT = 34.0, 88.0, 10.0, 110.0
-"""Where the turns of a plot stand, in units of the drawing."""
-_ASIDE = 7.0
-"""From one trial to the next: they stand beside each other, so that intervals can be told apart."""
 FOLLOWED = """A later turn stands on the ones before. Here the turns before are given by their
 references, and every item is followed: an error, which the judge found worse than the reference over
 both orders of the pair, is <b>gone</b> if it is none any more; a right answer is <b>lost</b> if it
@@ -45,33 +44,6 @@ MAPS = """Win rates over the own history by the task of the turn; the darker a c
 a cell for its interval."""
 Change = tuple[str, str, str]
 """The change, and the dimensions before and after it."""
-
-
-class Spot(NamedTuple):
-    """A score of a plot; `low` and `high` are the ends of its interval, None where it has none."""
-
-    x: float
-    y: float
-    low: float | None
-    high: float | None
-    words: str
-    trial: str
-
-
-class Curve(NamedTuple):
-    """The scores of one model over the turns; `lines` are (setting, an SVG's points)."""
-
-    who: Who
-    spots: list[Spot]
-    lines: list[tuple[str, str]]
-
-
-class Turns(NamedTuple):
-    """The plot of each model, with the names and places of turns, and of the lines across."""
-
-    turns: list[tuple[str, float]]
-    grid: list[tuple[str, float]]
-    curves: list[Curve]
 
 
 def attribution(rows: Sequence[Row], terms: Terms | None, panes: Sequence[Pane]) -> block.Section:
@@ -146,12 +118,10 @@ def _pane(pane: Pane, rows: Sequence[Row], terms: Terms) -> Iterator[block.Block
                 table = _tasks(title, label, parts[entry["key"], label], models)
                 yield block.Folded(title, [block.Note(said(BY_TASK)), table])
 
-    if curves := [curve for who in models if (curve := _curve(pane.judged, who, terms)).spots]:
-        turns = [(name, _x(turn)) for turn, name, _ in terms["turns"]]
-        grid = [(f"{value:g}", _y(value)) for value in (0.0, 50.0, 100.0)]
+    if curves := list(_curves(pane.judged, models, terms)):
         yield block.Heading("Over the turns")
         yield block.Note(said(OVER_TURNS))
-        yield block.Drawing("turns", Turns(turns, grid, curves))
+        yield block.Figures(curves, "curves")
     if later:
         steps = (f"{before} to {after.lower()}" for _, before, after in later)
         yield block.Note(STEPS)
@@ -263,44 +233,26 @@ def _of_task(row: Row | None) -> Cell:
     return cell._replace(small=[*below, *_counts(row)], title=row["reason"] or "")
 
 
-def _curve(judged: Judged, who: Who, terms: Terms) -> Curve:
+def _curves(judged: Judged, models: Sequence[Who], terms: Terms) -> Iterator[tuple[str, Markup]]:
+    """The plot of each model that has scores, under its name."""
     metrics = {metric.name: metric for metric in judged.metrics}
     turns = {dimension: turn for turn, dimension, _ in terms["turns"]}
-    places = {trial: place - 1 for place, trial in enumerate(terms["trials"])}
-    spots: list[Spot] = []
-    for name, dimension, trial in terms["rates"]:
-        if dimension not in turns or name not in metrics:
-            continue
-        score = judged.estimate(who.name, metrics[name])
-        if score.value is not None:
-            what = f"{name}, {dimension}, {terms['trials'][trial]}"
-            x = _x(turns[dimension]) + _ASIDE * places[trial]
-            spots.append(_spot(x, trial, what, score))
-    lines = [
-        (trial, " ".join(f"{spot.x:g},{spot.y:g}" for spot in spots if spot.trial == trial))
-        for trial in terms["trials"]
-    ]
-    return Curve(who, spots, [line for line in lines if " " in line[1]])
-
-
-def _spot(x: float, trial: str, what: str, score: Estimate) -> Spot:
-    words = f"{what}: {score.shown}"
-    return Spot(
-        x,
-        _y(score.value or 0.0),
-        None if score.low is None else _y(score.low),
-        None if score.high is None else _y(score.high),
-        f"{words} ({score.interval})" if score.interval else words,
-        trial,
-    )
-
-
-def _x(turn: int) -> float:
-    return _LEFT + (turn - 0.5) * _STEP
-
-
-def _y(value: float) -> float:
-    return round(_TOP + _HEIGHT * (1 - SCALE.place(value)), 1)
+    for who in models:
+        scores: dict[str, list[TurnScore]] = {trial: [] for trial in terms["trials"]}
+        for name, dimension, trial in terms["rates"]:
+            if dimension in turns and name in metrics:
+                score = judged.estimate(who.name, metrics[name])
+                if score.value is not None:
+                    words = f"{name}, {dimension}, {terms['trials'][trial]}: {score.shown}"
+                    if score.interval:
+                        words += f" ({score.interval})"
+                    scores[trial].append(
+                        TurnScore(turns[dimension], score.value, score.low, score.high, words)
+                    )
+        if all_words := [score.words for of_trial in scores.values() for score in of_trial]:
+            names = [name for _, name, _ in terms["turns"]]
+            figure = turns_figure(names, list(scores.values()))
+            yield who.name, inline_svg(figure, f"{who.name}: {', '.join(all_words)}")
 
 
 def _maps(judged: Judged, models: Sequence[Who], terms: Terms) -> Iterator[block.Block]:

@@ -93,11 +93,24 @@ class Table:
 
 @dataclass(frozen=True)
 class Drawing:
-    """A picture: the macro of `templates/report_plots.html` that draws it, and what it is of."""
+    """Bars, dots or pictures: the macro of `templates/report_plots.html`, and what it shows."""
 
     kind: ClassVar = "drawing"
     name: str
     of: object
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Figures of `charts.py`: each with its caption, as an element of SVG.
+
+    `style` is the class of figures that stand side by side, `axes` are the names of numbered axes.
+    """
+
+    kind: ClassVar = "figures"
+    of: Sequence[tuple[str, Markup]]
+    style: str = "figure"
+    axes: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -128,7 +141,7 @@ class Panes:
     panes: Sequence[tuple[str, Sequence["Block"]]]
 
 
-Block = Note | Heading | Sentences | Terms | Table | Drawing | Folded | Pane | Panes
+Block = Note | Heading | Sentences | Terms | Table | Drawing | Figures | Folded | Pane | Panes
 
 
 class Section(NamedTuple):

@@ -141,7 +141,7 @@ def panes_of(data: Board) -> list[Pane]:
                 [
                     *refusals(judged, order),
                     *quadrants(judged, order),
-                    *abilities(judged, order, labels, data["above"], f"abilities-{place}"),
+                    *abilities(judged, order, labels, data["above"]),
                     *slices(judged, order, labels),
                 ],
             )

@@ -10,11 +10,13 @@ from typing import Any, NamedTuple, TypedDict
 
 from resources.images.store import ImageStore
 from resources.reports import report_blocks as block
+from resources.reports.charts import COLUMN, Dot, Layer, map_figure
+from resources.reports.figures import OTHER, PALETTE, inline_svg
 from resources.reports.page import render_page
 from resources.reports.report_blocks import Cell, said
 from resources.reports.report_examples import source_of
 from resources.reports.report_input import Row, Rows
-from resources.reports.report_shape import MOST_ROWS, Bar, BarChart
+from resources.reports.report_shape import MOST_ROWS, BarChart, bars_of
 
 MOST_PICTURES = 6
 """Pictures of an image set that are shown."""
@@ -149,8 +151,9 @@ def _of_corpus(corpus: Corpus, image_store: ImageStore) -> Iterator[block.Sectio
     )
     drawn: list[block.Block] = [block.Note(said(NO_MAP))]
     if counts["has_map"] and corpus["map"]:
-        points = [(row["x"], row["y"], _colour(row["place"])) for row in corpus["map"]]
-        drawn = [block.Note(said(MAP)), block.Drawing("scatter", points)]
+        label = f"Map of {block.count(len(corpus['map']), 'entry')}"
+        figure = inline_svg(map_figure(*_map(corpus["map"]), COLUMN), label)
+        drawn = [block.Note(said(MAP)), block.Figures([("", figure)], "figure map")]
         if centres := [_centre(row, image_store) for row in corpus["clusters"]]:
             drawn += [
                 block.Heading("The largest clusters"),
@@ -160,9 +163,18 @@ def _of_corpus(corpus: Corpus, image_store: ImageStore) -> Iterator[block.Sectio
     yield block.Section("sets", "Image sets", "Image sets", list(_sets(corpus, image_store)))
 
 
-def _colour(place: int | None) -> int:
-    """The colour of a group by its place; 0 is that of all smaller ones and of entries in none."""
-    return place if place is not None and place <= N_COLOURS else 0
+def _map(rows: Rows) -> tuple[list[Dot], list[Layer]]:
+    """The dots of the map, and the largest groups, which have colours."""
+    groups: dict[int, list[int]] = {}
+    for number, row in enumerate(rows):
+        place = row["place"]
+        has_colour = place is not None and place <= N_COLOURS
+        groups.setdefault(place if has_colour else N_COLOURS + 1, []).append(number)
+    colours = [*PALETTE[:N_COLOURS], OTHER]
+    return (
+        [Dot(row["x"], row["y"], "clustered") for row in rows],
+        [Layer("", colours[place - 1], groups[place]) for place in sorted(groups)],
+    )
 
 
 def _bars(title: str, noun: str, rows: Rows, label: str, n: str) -> BarChart:
@@ -172,12 +184,7 @@ def _bars(title: str, noun: str, rows: Rows, label: str, n: str) -> BarChart:
     if others:
         shown.append((f"{len(others)} others", sum(count for _, count in others)))
     total = sum(count for _, count in counts)
-    longest = max((count for _, count in shown), default=1)
-    bars = [
-        Bar(name, count, round(100 * count / longest, 1), f"{100 * count / total:.1f} %")
-        for name, count in shown
-    ]
-    return BarChart(title, f"{total:,} {noun}", bars)
+    return BarChart(title, f"{total:,} {noun}", bars_of(shown, total) if shown else [])
 
 
 def _picture(row: Row, image_store: ImageStore) -> Picture:

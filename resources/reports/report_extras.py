@@ -19,15 +19,13 @@ class ExtraSection(NamedTuple):
     """A section; `html` makes it of the data of a page (`benchmark_report.py`), empty without any.
 
     `finding` is what it says in a line. `rows` are tables of `evaluate` whose rows of the release are
-    `of_extras` of the data, with their order. A failure of the `steps` is said above the section;
-    `style` is the template with its CSS.
+    `of_extras` of the data, with their order. A failure of the `steps` is said above the section.
     """
 
     id: str
     title: str
     steps: Sequence[str]
     rows: Mapping[str, str]
-    style: str
     html: Callable[[Report, Sequence[Pane]], Markup]
     finding: Callable[[Report], str]
 

@@ -1,7 +1,7 @@
 """The home page of the site: all releases, models by benchmarks, what changed, comparisons of releases.
 
 What belongs here: what the page says of a release and its models. The page is `templates/index.html`,
-what is remembered of it `resources/site/state.py`.
+what is remembered of it `resources/reports/state.py`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ from resources.reports.report_board import Entry, Pane, View, panes_of
 from resources.reports.report_input import Board
 from resources.reports.report_plots import Chart
 from resources.reports.report_scores import RULE
-from resources.site.state import BY, IN_FORCE, NAME, SCORES, SinceLast, State
+from resources.reports.state import BY, IN_FORCE, NAME, SCORES, SinceLast, State
 from resources.web.addresses import items_page
 
 MATRIX = """The metric that ranks on each release in force, before its first judge, failures at the

@@ -1,14 +1,16 @@
 """The items of a report: what is flagged, difficulty against discrimination, the curve of subsets.
 
-What belongs here: places on the plots, and words beside them. The data are gathered by
-`assets/evaluate/item_report_data.py`; the section is `templates/report_items.html`.
+The data are gathered by `assets/evaluate/item_report_data.py`; the section is
+`templates/report_items.html`.
 """
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from resources.images.store import ImageStore
+from resources.reports.charts import ItemsDot, difficulty_figure, subsets_figure
+from resources.reports.figures import inline_svg
 from resources.reports.report_examples import pieces, source_of
 from resources.reports.report_input import Items, Row
 
@@ -22,37 +24,28 @@ FLAGS = {
 DECISIONS = {"pending": "not decided", "keep": "kept", "edit": "edited", "reject": "rejected"}
 
 
-class Dot(NamedTuple):
-    """Items at one place of the plot; places and diameter are in percent and pixels."""
-
-    left: float
-    top: float
-    size: float
-    title: str
-    is_flagged: bool
-
-
-class Curve(NamedTuple):
-    """A line of the subset plot with its band, as points of an SVG of 100 x 100."""
-
-    name: str
-    line: str
-    band: str
-
-
 def item_section(data: Items | None, image_store: ImageStore) -> dict[str, Any] | None:
     """The section as the template takes it; None where the items were not analysed."""
     if data is None:
         return None
     statistics, subsets = data["statistics"], data["subsets"]
+    n_models = max(row["n_models"] for row in statistics)
+    dots = items_dots(statistics)
+    difficulty = (
+        inline_svg(
+            difficulty_figure(dots, n_models),
+            "Discrimination of the items against the share of models that have them right",
+        )
+        if dots
+        else None
+    )
     return {
         "filters": data["filters"],
         "flagged": [_flagged(item, image_store) for item in data["flagged"][:MOST_FLAGGED]],
         "n_flagged": len(data["flagged"]),
         "n_easy": sum("everyone_right" in row["flags"] for row in statistics),
         "n_items": len(statistics),
-        "n_models": max(row["n_models"] for row in statistics),
-        "dots": _dots(statistics),
+        "difficulty": difficulty,
         "n_without": sum(row["discrimination"] is None for row in statistics),
         "subsets": _subsets(subsets),
     }
@@ -89,7 +82,8 @@ def _votes(row: Row) -> str:
     return f"{votes}; {unknown} not known" if unknown else votes
 
 
-def _dots(statistics: Sequence[Row]) -> list[Dot]:
+def items_dots(statistics: Sequence[Row]) -> list[ItemsDot]:
+    """The items at each place of the plot; those without a discrimination are left out."""
     places: dict[tuple[float, float], list[Row]] = {}
     for row in statistics:
         if row["discrimination"] is not None:
@@ -99,42 +93,24 @@ def _dots(statistics: Sequence[Row]) -> list[Dot]:
     for (share, discrimination), rows in sorted(places.items()):
         named = ", ".join(str(row["item_id"])[:12] for row in rows[:5])
         more = f" and {len(rows) - 5} more" if len(rows) > 5 else ""
-        dots.append(
-            Dot(
-                round(100 * share, 2),
-                round(50 - 50 * discrimination, 2),
-                round(min(8 * math.sqrt(len(rows)), 34), 1),
-                f"{len(rows)} of {share:.0%} right, discrimination {discrimination:.2f}: "
-                f"{named}{more}",
-                discrimination < 0,
-            )
+        words = (
+            f"{len(rows)} of {share:.0%} right, discrimination {discrimination:.2f}: {named}{more}"
         )
+        dots.append(ItemsDot(share, discrimination, len(rows), words))
     return dots
 
 
 def _subsets(rows: Sequence[Row]) -> dict[str, Any] | None:
     if not rows:
         return None
-    first, last = rows[0], rows[-1]
-    if first["why"]:
-        return {"why": first["why"]}
-    whole = last["n_items"]
-    ends = math.log(first["size"]), math.log(max(last["size"], first["size"] + 1))
-    across = [100 * (math.log(row["size"]) - ends[0]) / (ends[1] - ends[0]) for row in rows]
-    low = min(0.0, *(row[f"{name}_low"] for row in rows for name in ("held_out", "random")))
-    low = math.floor(4 * low) / 4
-    ticks = [row["size"] for row in rows]
+    if rows[0]["why"]:
+        return {"why": rows[0]["why"]}
+    shown = _shown([row["size"] for row in rows])
+    label = "Held-out tau by size of the subset, chosen and random"
     return {
         "why": None,
-        "curves": [
-            _curve("chosen", "held_out", rows, across, low),
-            _curve("random", "random", rows, across, low),
-        ],
-        "low": f"{low:g}",
-        "first": ticks[0],
-        "last": ticks[-1],
-        "whole": whole,
-        "rows": [row for row in rows if row["size"] in _shown(ticks) or row["is_smallest"]],
+        "figure": inline_svg(subsets_figure(rows), label),
+        "rows": [row for row in rows if row["size"] in shown or row["is_smallest"]],
         "smallest": next((row for row in rows if row["is_smallest"]), None),
         "smallest_random": next((row for row in rows if row["is_smallest_random"]), None),
     }
@@ -144,21 +120,3 @@ def _shown(sizes: Sequence[int]) -> list[int]:
     """Up to eight of the sizes, the first and the last among them."""
     step = max(1, math.ceil((len(sizes) - 1) / 7))
     return [*sizes[::step], sizes[-1]]
-
-
-def _curve(
-    name: str, column: str, rows: Sequence[Row], across: Sequence[float], low: float
-) -> Curve:
-    def points(values: Sequence[float], places: Sequence[float]) -> list[str]:
-        return [
-            f"{x:.2f},{100 * (1 - value) / (1 - low):.2f}"
-            for x, value in zip(places, values, strict=True)
-        ]
-
-    above = points([row[f"{column}_high"] for row in rows], across)
-    below = points([row[f"{column}_low"] for row in rows], across)
-    return Curve(
-        name,
-        " ".join(points([row[column] for row in rows], across)),
-        " ".join([*above, *reversed(below)]),
-    )

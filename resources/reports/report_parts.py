@@ -18,7 +18,7 @@ from resources.reports.estimate import Estimate
 from resources.reports.report_blocks import Cell, Part, said
 from resources.reports.report_input import Row
 from resources.reports.report_pairs import TOO_FEW_CLUSTERS, between, shown
-from resources.reports.report_plots import multiples, radar_of
+from resources.reports.report_plots import multiples, radars
 from resources.reports.report_scores import FLOOR, Judged, MetricShown, Who, estimate_of
 
 MOST_PAIRS = 100
@@ -80,7 +80,8 @@ def _slice(
     if len(drawn) < len(parts) or len(of) < len(models):
         n_parts, n_models = block.count(len(drawn), "value"), block.count(len(of), "model")
         yield block.Note(f"Drawn are {n_parts} and {n_models}; the table has all.")
-    yield block.Drawing("multiples", multiples(metric, of, small))
+    charts = multiples(metric, of, small)
+    yield block.Pane([block.Drawing("dots", chart) for chart in charts], "multiples")
     table = _table(f"Slices by {label}", label, parts, models, "levels")
     yield block.Folded("The same in numbers", [table])
 
@@ -90,15 +91,14 @@ def abilities(
     order: Sequence[Who],
     labels: Sequence[str],
     above: Mapping[str, str],
-    name: str,
 ) -> list[block.Block]:
     """The abilities by the first metric that is split; nothing where nothing is split by them.
 
     `labels` are the levels from the coarsest to the finest, `above` is finest ability -> the one that
-    it is part of. `name` tells the radars from others of the page.
+    it is part of.
     """
     of = ", ".join(labels)
-    return block.folded(_abilities(judged, order, labels, above, name), f"By {of}")
+    return block.folded(_abilities(judged, order, labels, above), f"By {of}")
 
 
 def _abilities(
@@ -106,7 +106,6 @@ def _abilities(
     order: Sequence[Who],
     labels: Sequence[str],
     above: Mapping[str, str],
-    name: str,
 ) -> Iterator[block.Block]:
     models = [who for who in order if who.is_model]
     metric = split_metric(judged)
@@ -121,9 +120,9 @@ def _abilities(
     if levels:
         parts = by_label[levels[-1]]
         names = [part.value for part in parts]
-        if radar := radar_of(names, models, [part.scores for part in parts], metric.scale):
+        if drawn := radars(names, models, [part.scores for part in parts], metric.scale):
             yield block.Note(said(RADARS, label=levels[-1], low=low, high=high))
-            yield block.Drawing("radars", (radar, name))
+            yield drawn
     whole = _whole(judged, metric, models)
     for label in levels:
         yield _table(f"Abilities by {label}", label, [whole, *by_label[label]], models, "levels")

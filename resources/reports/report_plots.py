@@ -1,34 +1,27 @@
 """Plots of scores: dots with intervals, radars, and how good a model is against how steady.
 
-What belongs here: places on the page. The plots are drawn by `templates/report_plots.html` and the
-page's own styles, so that they are read on a phone, in the dark and on paper.
+Dots with intervals are cells of lists and tables (`templates/report_plots.html`). The other plots are
+figures of `charts.py`.
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from math import cos, pi, sin
+from collections.abc import Iterable, Iterator, Sequence
 from statistics import fmean, median
 from typing import NamedTuple
 
 from markupsafe import Markup
 
+from methods.results.shapes import QUADRANTS_OF_STEADINESS, Plane, Radar
+from methods.results.shapes import Point as PlanePoint
 from resources.reports import report_blocks as block
+from resources.reports.charts import COLUMN, HEIGHT, SMALL, plane_figure, radar_figure
 from resources.reports.estimate import Estimate, Scale
+from resources.reports.figures import inline_svg
 from resources.reports.report_blocks import Cell, said
 from resources.reports.report_scores import Judged, MetricShown, Who
 
 FEWEST, MOST = 3, 12
 """Axes: fewer enclose no area, and more cannot be told apart."""
-RADIUS, NUMBERS = 100.0, 116.0
-"""Where an axis ends, and where its number stands, in units of the drawing."""
-RINGS = (0.25, 0.5, 0.75, 1.0)
-LEFT, RIGHT, TOP, BOTTOM = 52.0, 632.0, 44.0, 320.0
-"""The ends of the axes, in units of the drawing."""
-INFINITE = 20.0
-"""The height of the line of infinite scores."""
-BESIDE = 15.0
-"""How far the number of a model stands from its point."""
-N_TICKS = 5
 QUADRANTS = """{mean}, {averaged}, to the right; {alignment} upwards, which is higher the less a model's
 ratings differ over the wordings of one question. Bars are 95&nbsp;% intervals, broken lines the medians
 of the models."""
@@ -40,7 +33,6 @@ about wordings."""
 
 BAR = '<i class="ci" style="left:{left}%;width:{width}%"></i>'
 DOT = '<i class="dot" style="left:{at}%"></i>'
-Place = tuple[float, float]
 
 
 class Mark(NamedTuple):
@@ -61,9 +53,10 @@ class Mark(NamedTuple):
 
 
 class Chart(NamedTuple):
-    """The scores of all models by one metric, and the ends of the axis."""
+    """The scores of models by one metric, and the ends of the axis; `note` stands below the title."""
 
-    metric: MetricShown
+    title: str
+    note: str
     low: str
     high: str
     marks: list[Mark]
@@ -71,8 +64,36 @@ class Chart(NamedTuple):
 
 def chart(metric: MetricShown, scores: Sequence[tuple[Who, Estimate]]) -> Chart:
     """The chart of a metric; an axis without an end ends with the scores."""
-    ends = [end for _, estimate in scores for end in (estimate.value, estimate.low, estimate.high)]
-    scale = metric.scale.closed(ends)
+    scale = _closed(metric.scale, (estimate for _, estimate in scores))
+    note = "" if metric.higher_is_better else "lower is better"
+    return _chart(metric.name, note, metric.scale, scale, scores)
+
+
+def multiples(
+    metric: MetricShown, models: Sequence[Who], parts: Sequence[tuple[str, str, Sequence[Estimate]]]
+) -> list[Chart]:
+    """A chart for each value of a label, all on one axis.
+
+    Args:
+        metric: The metric of the scores. An axis without an end ends with the scores of all charts.
+        models: The models.
+        parts: The value of the label, its number of units, and scores in the order of the models.
+    """
+    scale = _closed(metric.scale, (score for *_, scores in parts for score in scores))
+    return [
+        _chart(value, f"n = {n}", metric.scale, scale, list(zip(models, scores, strict=True)))
+        for value, n, scores in parts
+    ]
+
+
+def _closed(scale: Scale, scores: Iterable[Estimate]) -> Scale:
+    return scale.closed(end for of in scores for end in (of.value, of.low, of.high))
+
+
+def _chart(
+    title: str, note: str, shown: Scale, scale: Scale, scores: Sequence[tuple[Who, Estimate]]
+) -> Chart:
+    """A chart on the axis `scale`, whose ends are written as on the scale `shown`."""
     marks = []
     for who, estimate in scores:
         left = width = None
@@ -81,149 +102,50 @@ def chart(metric: MetricShown, scores: Sequence[tuple[Who, Estimate]]) -> Chart:
             width = round(_percent(scale, estimate.high) - left, 2)
         dot = None if estimate.value is None else _percent(scale, estimate.value)
         marks.append(Mark(who, estimate, dot, left, width))
-    low, high = (metric.scale.shown(end).removesuffix(".0") for end in scale)
-    return Chart(metric, low, high, marks)
+    low, high = (shown.shown(end).removesuffix(".0") for end in scale)
+    return Chart(title, note, low, high, marks)
 
 
 def _percent(scale: Scale, value: float) -> float:
     return round(100 * scale.place(value), 2)
 
 
-class Small(NamedTuple):
-    """The scores of models on what has one value of a label; `n` are its units."""
-
-    value: str
-    n: str
-    marks: list[Mark]
-
-
-class Multiples(NamedTuple):
-    """A small drawing for each value of a label, all on one axis."""
-
-    low: str
-    high: str
-    parts: list[Small]
-
-
-def multiples(
-    metric: MetricShown, models: Sequence[Who], parts: Sequence[tuple[str, str, Sequence[Estimate]]]
-) -> Multiples:
-    """The drawings of parts, (value, n, scores in the order of the models); an axis without an end ends
-    with the scores of all."""
-    ends = [end for *_, scores in parts for of in scores for end in (of.value, of.low, of.high)]
-    closed = metric._replace(scale=metric.scale.closed(ends))
-    charts = [chart(closed, list(zip(models, scores, strict=True))) for *_, scores in parts]
-    low, high = (metric.scale.shown(end).removesuffix(".0") for end in closed.scale)
-    return Multiples(
-        low,
-        high,
-        [Small(value, n, of.marks) for (value, n, _), of in zip(parts, charts, strict=True)],
-    )
-
-
-class Axis(NamedTuple):
-    """One ability: its number beside the axis, and the axis' end."""
-
-    number: int
-    name: str
-    end: Place
-    label: Place
-
-
-class Shape(NamedTuple):
-    """One model: the corners as an SVG's points, None where an ability has no score; and its dots."""
-
-    who: Who
-    points: str | None
-    dots: list[tuple[Place, str]]
-
-
-class Radar(NamedTuple):
-    """All models; `mean` is the polygon of their means, None where an ability has no score."""
-
-    axes: list[Axis]
-    rings: list[str]
-    mean: str | None
-    shapes: list[Shape]
-
-
-def radar_of(
+def radars(
     names: Sequence[str], models: Sequence[Who], scores: Sequence[Sequence[Estimate]], scale: Scale
-) -> Radar | None:
-    """The radars of `scores`, a row for each of `names` and in it one of each model.
+) -> block.Figures | None:
+    """A radar for each model, with the mean of all models.
 
-    None where there are too few or too many axes, or where the scale has no end.
+    Args:
+        names: What the axes are.
+        models: The models.
+        scores: A row for each of `names`, in it a score of each model.
+        scale: The scale of the scores.
+
+    Returns:
+        The radars; None if there are too few or too many axes, or if the scale has no end.
     """
     if not FEWEST <= len(names) <= MOST or scale.low is None or scale.high is None:
         return None
-    n = len(names)
-    columns = [[row[place] for row in scores] for place in range(len(models))]
-    means = [_mean(row) for row in scores]
-    return Radar(
-        [
-            Axis(place + 1, name, _corner(place, n, RADIUS), _corner(place, n, NUMBERS))
-            for place, name in enumerate(names)
-        ],
-        [_polygon([ring] * n) or "" for ring in RINGS],
-        _polygon([None if mean is None else scale.place(mean) for mean in means]),
-        [_shape(who, column, names, scale) for who, column in zip(models, columns, strict=True)],
-    )
-
-
-def _shape(who: Who, column: Sequence[Estimate], names: Sequence[str], scale: Scale) -> Shape:
-    shares = [
-        None if estimate.value is None else scale.place(estimate.value) for estimate in column
-    ]
-    return Shape(
-        who,
-        _polygon(shares),
-        [
-            (_corner(place, len(names), share * RADIUS), f"{name}: {estimate.shown}")
-            for place, (name, estimate, share) in enumerate(zip(names, column, shares, strict=True))
-            if share is not None
-        ],
-    )
+    axes = tuple(str(number) for number in range(1, len(names) + 1))
+    means = tuple(map(_mean, scores))
+    drawn = []
+    for place, who in enumerate(models):
+        column = [row[place] for row in scores]
+        lines = [(who.name, tuple(score.value for score in column)), ("mean", means)]
+        words = [
+            f"{name}: {score.shown}"
+            for name, score in zip(names, column, strict=True)
+            if score.value is not None
+        ]
+        radar = Radar("", "", axes, (scale.low, scale.high), lines)
+        figure = radar_figure(radar, SMALL, SMALL, "none", words)
+        drawn.append((who.name, inline_svg(figure, f"{who.name}: {', '.join(words)}")))
+    return block.Figures(drawn, "radars", names)
 
 
 def _mean(row: Sequence[Estimate]) -> float | None:
     known = [estimate.value for estimate in row if estimate.value is not None]
     return fmean(known) if known else None
-
-
-def _polygon(shares: Sequence[float | None]) -> str | None:
-    """The points at these shares of the axes, as an SVG has them; None where one is lacking."""
-    corners = []
-    for place, share in enumerate(shares):
-        if share is None:
-            return None
-        corners.append("{:g},{:g}".format(*_corner(place, len(shares), share * RADIUS)))
-    return " ".join(corners)
-
-
-def _corner(place: int, n: int, distance: float) -> Place:
-    angle = 2 * pi * place / n
-    # Adding 0 makes 0.0 of -0.0.
-    return round(distance * sin(angle), 1) + 0.0, round(-distance * cos(angle), 1) + 0.0
-
-
-class Tick(NamedTuple):
-    """A number on an axis, and where it stands."""
-
-    at: float
-    shown: str
-
-
-class Point(NamedTuple):
-    """One or several models at one place: their numbers, and the ends of their intervals."""
-
-    numbers: str
-    x: float
-    y: float
-    left: float
-    right: float
-    low: float
-    high: float
-    words: str
 
 
 class Placed(NamedTuple):
@@ -240,21 +162,20 @@ class Placed(NamedTuple):
 class Quadrants(NamedTuple):
     """How good a model is against how steady (AlignMMBench, Figure 1).
 
-    The horizontal axis has the mean that is shown first, the other one the alignment score: the metric
-    that is the inverse of a spread. A score that is infinite stands on a line above the axis, and an
-    interval without an upper end reaches up to it. `middle` are the medians of the models, the lines
-    between the quadrants; `without` are the models that have no alignment score.
+    The horizontal axis has the mean that is shown first, the vertical axis the alignment score: the
+    metric that is the inverse of a spread. `without` are the models that have no alignment score.
     """
 
     mean: MetricShown
     alignment: MetricShown
-    points: list[Point]
     lines: list[Placed]
     without: list[Who]
-    middle: tuple[float, float]
-    across: list[Tick]
-    up: list[Tick]
-    has_infinite: bool
+    plane: Plane
+
+    @property
+    def has_infinite(self) -> bool:
+        """Whether a score or an end of its interval is infinite."""
+        return any(math.isinf(end) for *_, y in self.plane.points for end in y)
 
 
 def quadrants_of(judged: Judged, order: Sequence[Who]) -> Quadrants | None:
@@ -268,31 +189,35 @@ def quadrants_of(judged: Judged, order: Sequence[Who]) -> Quadrants | None:
         who: (judged.estimate(who.name, mean), judged.estimate(who.name, alignment))
         for who in models
     }
-    placed = [who for who in models if None not in (estimate.value for estimate in scores[who])]
-    ends = [end for who in placed for end in scores[who][1][:3]]
-    scale = Scale(0.0, _round_end(Scale(0.0, None).closed(ends).high or 1.0))
-    middles = (
-        [median(scores[who][place].value or 0.0 for who in placed) for place in (0, 1)]
-        if placed
-        else [0.0, 0.0]
+    points = {
+        who: (x, y)
+        for who in models
+        if (x := _point(scores[who][0])) and (y := _point(scores[who][1]))
+    }
+    middle = (
+        median(x.value for x, _ in points.values()) if points else 0.0,
+        median(y.value for _, y in points.values()) if points else 0.0,
     )
-    lines = []
-    for number, who in enumerate(placed, start=1):
-        of_mean, of_alignment = scores[who]
-        row = judged.row(who.name, alignment) or {}
-        quadrant = _quadrant(of_mean, of_alignment, middles)
-        lines.append(Placed(number, who, of_mean, of_alignment, row.get("n_units", 0), quadrant))
-    return Quadrants(
-        mean,
-        alignment,
-        _points(lines, scale),
-        lines,
-        [who for who in models if who not in placed],
-        (_across(middles[0], mean.scale), _up(middles[1], scale)),
-        _ticks(mean.scale, _across),
-        _ticks(scale, _up) if any(end is not None and math.isfinite(end) for end in ends) else [],
-        any(end is not None and math.isinf(end) for end in ends),
+    lines = [
+        Placed(
+            number,
+            who,
+            *scores[who],
+            (judged.row(who.name, alignment) or {}).get("n_units", 0),
+            _quadrant(x.value, y.value, middle),
+        )
+        for number, (who, (x, y)) in enumerate(points.items(), start=1)
+    ]
+    plane = Plane(
+        "quadrants",
+        (mean.name, alignment.name),
+        ((mean.scale.low, mean.scale.high), (alignment.scale.low, alignment.scale.high)),
+        [(who.name, x, y) for who, (x, y) in points.items()],
+        middle,
+        QUADRANTS_OF_STEADINESS,
+        len(models) - len(points),
     )
+    return Quadrants(mean, alignment, lines, [who for who in models if who not in points], plane)
 
 
 def quadrants(judged: Judged, order: Sequence[Who]) -> list[block.Block]:
@@ -312,7 +237,12 @@ def _quadrants(plot: Quadrants) -> Iterator[block.Block]:
         said(QUADRANTS, mean=mean, averaged=plot.mean.averaged.lower(), alignment=alignment)
     )
     if plot.lines:
-        yield block.Drawing("quadrants", plot)
+        words = [
+            f"{line.who.name}: {line.mean.shown}, {line.alignment.shown}" for line in plot.lines
+        ]
+        figure = plane_figure(plot.plane, COLUMN, HEIGHT, "none", words)
+        label = f"{mean} and {alignment}: {'; '.join(words)}"
+        yield block.Figures([("", inline_svg(figure, label))])
         heads = [Cell("No."), *block.heads("Model", mean, alignment, "Groups")]
         yield block.Table(
             "Performance and steadiness",
@@ -339,64 +269,21 @@ def _line(of: Placed) -> list[Cell]:
     ]
 
 
-def _points(lines: Sequence[Placed], scale: Scale) -> list[Point]:
-    """Models at one place are one point, so that their numbers can be read."""
-    places: dict[tuple[int, int], list[Placed]] = {}
-    for line in lines:
-        x, y = _across(line.mean.value, line.mean.scale), _up(line.alignment.value, scale)
-        places.setdefault((round(x / BESIDE), round(y / BESIDE)), []).append(line)
-    points = []
-    for group in places.values():
-        for line in group:
-            mean, alignment = line.mean, line.alignment
-            points.append(
-                Point(
-                    ", ".join(str(placed.number) for placed in group) if line is group[0] else "",
-                    _across(mean.value, mean.scale),
-                    _up(alignment.value, scale),
-                    _across(_else(mean.low, mean.value), mean.scale),
-                    _across(_else(mean.high, mean.value), mean.scale),
-                    _up(_else(alignment.low, alignment.value), scale),
-                    _up(_else(alignment.high, alignment.value), scale),
-                    f"{line.who.name}: {mean.shown}, {alignment.shown}",
-                )
-            )
-    return points
+def _point(estimate: Estimate) -> PlanePoint | None:
+    if estimate.value is None:
+        return None
+    low = estimate.value if estimate.low is None else estimate.low
+    high = estimate.value if estimate.high is None else estimate.high
+    return PlanePoint(estimate.value, low, high)
 
 
-def _quadrant(mean: Estimate, alignment: Estimate, middles: Sequence[float]) -> str:
+def _quadrant(mean: float, alignment: float, middle: tuple[float, float]) -> str:
     return ", ".join(
-        above if value > middle else below if value < middle else f"as {alike} as the median"
-        for (above, below, alike), value, middle in zip(
+        above if value > at else below if value < at else f"as {alike} as the median"
+        for (above, below, alike), value, at in zip(
             (("better", "worse", "good"), ("steadier", "less steady", "steady")),
-            (mean.value or 0.0, alignment.value or 0.0),
-            middles,
+            (mean, alignment),
+            middle,
             strict=True,
         )
     )
-
-
-def _round_end(highest: float) -> float:
-    """The end of an axis whose ticks are short numbers."""
-    unit = (N_TICKS - 1) * 10 ** (math.floor(math.log10(highest)) - 1) if highest > 0 else 1.0
-    return math.ceil(highest / unit) * unit if highest > 0 else unit
-
-
-def _else(end: float | None, value: float | None) -> float | None:
-    return value if end is None else end
-
-
-def _across(value: float | None, scale: Scale) -> float:
-    return round(LEFT + (RIGHT - LEFT) * scale.place(value or 0.0), 1)
-
-
-def _up(value: float | None, scale: Scale) -> float:
-    if value is not None and math.isinf(value):
-        return INFINITE
-    return round(BOTTOM - (BOTTOM - TOP) * scale.place(value or 0.0), 1)
-
-
-def _ticks(scale: Scale, place: Callable[[float, Scale], float]) -> list[Tick]:
-    low, high = scale.low or 0.0, scale.high or 0.0
-    values = [low + (high - low) * step / (N_TICKS - 1) for step in range(N_TICKS)]
-    return [Tick(place(value, scale), f"{value:.3g}") for value in values]

@@ -46,13 +46,11 @@ def noun_of(release: Row) -> str:
 
 def histogram_chart(of: Distribution) -> BarChart:
     """The values of a distribution, counted in bins."""
-    bins = histogram(of.values)
-    longest = max(bin_.n for bin_ in bins)
-    bars = []
-    for bin_ in bins:
-        span = f"{bin_.first}" if bin_.first == bin_.last else f"{bin_.first}–{bin_.last}"
-        bars.append(Bar(span, bin_.n, round(100 * bin_.n / longest, 1), ""))
-    return BarChart(of.name, summary(of.values), bars, of.unit, of.of)
+    counts = [
+        (f"{each.first}" if each.first == each.last else f"{each.first}–{each.last}", each.n)
+        for each in histogram(of.values)
+    ]
+    return BarChart(of.name, summary(of.values), bars_of(counts), of.unit, of.of)
 
 
 def share_chart(share: Share) -> BarChart:
@@ -63,7 +61,7 @@ def share_chart(share: Share) -> BarChart:
     if others:
         shown.append((f"{len(others)} others", sum(n for _, n in others)))
     noun = share.of if total != 1 else share.of.removesuffix("s")
-    return BarChart(share.name, f"{total} {noun}", _bars(shown, total))
+    return BarChart(share.name, f"{total} {noun}", bars_of(shown, total))
 
 
 def shape(data: Report) -> block.Section:
@@ -116,14 +114,14 @@ def category_chart(categories: Sequence[Row], n_images: int) -> BarChart | None:
     return BarChart(
         "Categories of the images' pages",
         f"the {len(categories)} most frequent, of {n_images} images",
-        _bars([(row["category"], row["n"]) for row in categories], n_images),
+        bars_of([(row["category"], row["n"]) for row in categories], n_images),
     )
 
 
-def _bars(counts: Sequence[tuple[str, int]], total: int) -> list[Bar]:
-    """A bar for each value, with its share of the total."""
+def bars_of(counts: Sequence[tuple[str, int]], total: int | None = None) -> list[Bar]:
+    """A bar for each value, with its share of the total if that is given."""
     longest = max(n for _, n in counts)
     return [
-        Bar(value, n, round(100 * n / longest, 1), f"{100 * n / total:.1f} %")
+        Bar(value, n, round(100 * n / longest, 1), f"{100 * n / total:.1f} %" if total else "")
         for value, n in counts
     ]

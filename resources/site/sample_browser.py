@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
 from methods.json_text import from_json
 from resources.files.atomic import drafted, write_atomically
 from resources.files.home import reports_path
+from resources.reports.page import TEMPLATES, environment
 from resources.site.pictures import PICTURES, THUMBS
 from resources.site.pieces import Items, Words, as_json, write_piece
 
@@ -25,13 +24,7 @@ STATIC = "static"
 _SIZES = "sizes.json"
 """The bytes of each file of the data, written last."""
 _OWN = Path(__file__).parent
-_ENVIRONMENT = Environment(
-    loader=FileSystemLoader(_OWN / "templates"),
-    autoescape=True,
-    undefined=StrictUndefined,
-    trim_blocks=True,
-    lstrip_blocks=True,
-)
+_TEMPLATES = environment(_OWN / "templates")
 
 
 def site_path() -> Path:
@@ -126,7 +119,7 @@ def write_page(release: Mapping[str, Any], fingerprint: str) -> Path:
     """Let the page of a release read the data of this fingerprint, and remove its other data."""
     release_id = release["release_id"]
     page = page_of(release_id)
-    html = _ENVIRONMENT.get_template("items.html").render(
+    html = _TEMPLATES.get_template("items.html").render(
         release=release, folder=f"{release_id}/{fingerprint}"
     )
     write_atomically(page, html.encode())
@@ -138,7 +131,7 @@ def write_page(release: Mapping[str, Any], fingerprint: str) -> Path:
 
 def write_program() -> None:
     """Write the scripts and styles that all pages load."""
-    for source in sorted((_OWN / STATIC).iterdir()):
+    for source in (TEMPLATES / "base.css", *sorted((_OWN / STATIC).iterdir())):
         target, content = site_path() / STATIC / source.name, source.read_bytes()
         if not target.is_file() or target.read_bytes() != content:
             write_atomically(target, content)

@@ -43,7 +43,7 @@ PARTS = (
     ("gateway and ledger", r"resources/llm/|resources/sqlite"),
     ("pictures", r"PIL/|resources/images|methods/ingest/picture"),
     ("numbers (numpy, scipy, scikit-learn)", r"numpy/|scipy/|sklearn/|faiss/"),
-    ("pages and plots", r"jinja2/|markupsafe/|matplotlib/|plotly/|resources/reports"),
+    ("pages and plots", r"jinja2/|markupsafe/|matplotlib/|resources/reports"),
     ("our code", r"assets/|methods/|resources/|dagster_project/|review/|extras/"),
 )
 """Parts, and the files that a frame of them is in; the first that a frame belongs to counts."""

@@ -9,7 +9,6 @@ says how near that is.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,17 +24,6 @@ MIN_TASKS = 3
 
 class TooFewTasks(UserError):
     """There are too few tasks for a map."""
-
-
-class Merge(NamedTuple):
-    """One step of the clustering: `first` and `second` become one, `distance` apart.
-
-    Numbers below n, the number of tasks, are tasks; n + i is what step i made.
-    """
-
-    first: int
-    second: int
-    distance: float
 
 
 @dataclass(frozen=True)
@@ -76,19 +64,20 @@ def task_map(
     )
 
 
-def merges(distances: Floats) -> list[Merge]:
-    """The steps of the clustering, the nearest first: n - 1 of them."""
-    return [
-        Merge(int(first), int(second), float(distance))
-        for first, second, distance, _ in _tree(distances)
-    ]
+def tree_of(distances: Floats) -> Floats:
+    """The linkage matrix of SciPy: n - 1 steps, the nearest first."""
+    from scipy.cluster.hierarchy import linkage
+    from scipy.spatial.distance import squareform
+
+    tree: Floats = linkage(squareform(distances, checks=False), LINKAGE)
+    return tree
 
 
 def leaves(distances: Floats) -> list[int]:
     """The tasks, by their places in `distances`, in an order in which no two branches cross."""
     from scipy.cluster.hierarchy import leaves_list
 
-    return [int(place) for place in leaves_list(_tree(distances))]
+    return [int(place) for place in leaves_list(tree_of(distances))]
 
 
 def stress(distances: Floats, places: Floats) -> float:
@@ -101,15 +90,6 @@ def stress(distances: Floats, places: Floats) -> float:
     given = squareform(distances, checks=False)
     total = float((given**2).sum())
     return float(np.sqrt(((pdist(places) - given) ** 2).sum() / total)) if total else 0.0
-
-
-def _tree(distances: Floats) -> Floats:
-    """SciPy's linkage matrix."""
-    from scipy.cluster.hierarchy import linkage
-    from scipy.spatial.distance import squareform
-
-    tree: Floats = linkage(squareform(distances, checks=False), LINKAGE)
-    return tree
 
 
 def _clusters(distances: Floats, n_clusters: int | None) -> tuple[int, ...]:
@@ -126,7 +106,7 @@ def _clusters(distances: Floats, n_clusters: int | None) -> tuple[int, ...]:
 def _cut(distances: Floats, n_clusters: int) -> NDArray[np.int64]:
     from scipy.cluster.hierarchy import fcluster
 
-    cut: NDArray[np.int64] = fcluster(_tree(distances), n_clusters, "maxclust")
+    cut: NDArray[np.int64] = fcluster(tree_of(distances), n_clusters, "maxclust")
     return cut
 
 

@@ -1,49 +1,26 @@
-"""Where everything on a task map stands: dots of the picture, branches and leaves of the dendrogram.
-
-What belongs here: places, in percent, so that a picture is as wide as there is room. Pages draw it by
-`templates/task_map_macros.html`.
-"""
+"""The figures of a task map, and the table of its clusters."""
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from statistics import fmean
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
+from markupsafe import Markup
 
-from extras.task_map.methods.clustering import Floats, TaskMap, leaves, merges, stress
-from resources.reports.figures import PALETTE
+from extras.task_map.methods.clustering import TaskMap, leaves, stress, tree_of
+from resources.reports import figures
+from resources.reports.charts import COLUMN
 
-HEIGHT = 0.75
-"""Of the picture, in its widths: the templates have the same."""
-MARGIN = 6.0
-"""Percent of the width around the outermost dots."""
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
-
-class Task(NamedTuple):
-    """A task: its number down the dendrogram, its colour, and its place in percent from left and top.
-
-    `fact` is what stands beside its name.
-    """
-
-    number: int
-    name: str
-    fact: str
-    cluster: int
-    colour: str
-    left: float
-    top: float
-
-
-class Branch(NamedTuple):
-    """One step of the clustering as a path: percent across, rows down; no colour across clusters."""
-
-    path: str
-    colour: str | None
+LINE = 0.22
+"""Inches of a task in the tree."""
+MOST_NAME = 30
 
 
 class Cluster(NamedTuple):
-    """A line of the table of clusters; `within` is the mean distance inside, None of one task."""
+    """A line of the table of clusters; `within` is the mean distance inside, a dash for one task."""
 
     number: int
     colour: str
@@ -53,11 +30,10 @@ class Cluster(NamedTuple):
 
 
 class Picture(NamedTuple):
-    """A task map as a page shows it; `tasks` from the top of the dendrogram down."""
+    """A task map as a page shows it."""
 
-    tasks: list[Task]
-    branches: list[Branch]
-    largest: str
+    plane: Markup
+    tree: Markup
     clusters: list[Cluster]
     stress: str
 
@@ -65,67 +41,79 @@ class Picture(NamedTuple):
 def picture_of(
     made: TaskMap, scores: Mapping[str, float] | None = None, decimals: int = 1
 ) -> Picture:
-    """The picture of a map; `scores`, where there are any, stand beside tasks with so many decimals."""
-    shown = {name: f"{score:.{decimals}f}" for name, score in (scores or {}).items()}
+    """The picture of a map.
+
+    Args:
+        made: The map.
+        scores: The scores of tasks, which stand next to their names.
+        decimals: Of a score.
+    """
     order = leaves(made.distances)
-    left, top = _percent(made.places)
-    tasks = [
-        Task(
-            number,
-            made.tasks[place],
-            shown.get(made.tasks[place], ""),
-            made.clusters[place],
-            _colour(made.clusters[place]),
-            left[place],
-            top[place],
-        )
-        for number, place in enumerate(order, start=1)
-    ]
-    branches, largest = _branches(made, order)
+    facts = {name: f"  {score:.{decimals}f}" for name, score in (scores or {}).items()}
+    of_map = f"{len(made.tasks)} tasks in {len(set(made.clusters))} clusters"
     return Picture(
-        tasks,
-        branches,
-        f"{largest:.2f}",
+        figures.inline_svg(plane_figure(made, order), f"Map of {of_map}"),
+        figures.inline_svg(tree_figure(made, order, facts), f"Tree of {of_map}"),
         [_cluster(made, number, scores, decimals) for number in sorted(set(made.clusters))],
         f"{stress(made.distances, made.places):.2f}",
     )
 
 
-def _percent(places: Floats) -> tuple[list[float], list[float]]:
-    """Percent from left and from top, one scale for both: distances on the page are as on the map."""
-    middle = (places.max(axis=0) + places.min(axis=0)) / 2
-    spans = np.ptp(places, axis=0)
-    # Percent of the width per unit, so that both directions fit.
-    room = 100 - 2 * MARGIN
-    limits = [room / spans[0] if spans[0] else np.inf, 0.0]
-    limits[1] = (room * HEIGHT) / spans[1] if spans[1] else np.inf
-    unit = min(limits) if np.isfinite(min(limits)) else 0.0
-    across, up = ((places - middle) * unit).T
-    return (
-        [round(50 + float(value), 2) for value in across],
-        [round(50 - float(value) / HEIGHT, 2) for value in up],
+def plane_figure(made: TaskMap, order: Sequence[int]) -> "Figure":
+    """The tasks on a plane, numbered in `order`; both directions have the same scale."""
+    figure = figures.new_figure(COLUMN, 0.75 * COLUMN)
+    axes = figure.add_subplot(aspect="equal")
+    axes.set_axis_off()
+    axes.margins(0.08)
+    marks = axes.scatter(
+        made.places[order, 0],
+        made.places[order, 1],
+        s=170,
+        c="#ffffff",
+        edgecolors=[_colour(made.clusters[place]) for place in order],
+        linewidths=1.8,
     )
-
-
-def _branches(made: TaskMap, order: Sequence[int]) -> tuple[list[Branch], float]:
-    """The paths, and the largest distance, which is at 100 percent."""
-    # Middle of the row, distance and cluster of whatever has a number; 0 for several clusters.
-    ends = {place: (row + 0.5, 0.0, made.clusters[place]) for row, place in enumerate(order)}
-    steps = merges(made.distances)
-    largest = max(step.distance for step in steps)
-    unit = 100 / largest if largest else 0.0
-    branches = []
-    for number, step in enumerate(steps, start=len(order)):
-        (row, at, cluster), (other_row, other_at, other_cluster) = (
-            ends[step.first],
-            ends[step.second],
+    names = (made.tasks[place] for place in order)
+    figures.label_marks(marks, (f"{number} {name}" for number, name in enumerate(names, start=1)))
+    for number, place in enumerate(order, start=1):
+        axes.annotate(
+            str(number),
+            made.places[place],
+            ha="center",
+            va="center",
+            fontsize=figures.PRINT_TEXT,
+            color=figures.INK,
         )
-        across = round(step.distance * unit, 2)
-        path = f"M{at * unit:.2f} {row}H{across}V{other_row}H{other_at * unit:.2f}"
-        together = cluster if cluster == other_cluster else 0
-        branches.append(Branch(path, _colour(together) if together else None))
-        ends[number] = (row + other_row) / 2, step.distance, together
-    return branches, largest
+    return figure
+
+
+def tree_figure(made: TaskMap, order: Sequence[int], facts: Mapping[str, str]) -> "Figure":
+    """The tree of the tasks, the first of `order` at the top; branches have the colours of clusters."""
+    from scipy.cluster.hierarchy import dendrogram
+
+    tree = tree_of(made.distances)
+    # The cluster of each task, then of each branch; 0 for a branch of several clusters.
+    clusters = list(made.clusters)
+    for first, second, *_ in tree.astype(int):
+        clusters.append(clusters[first] if clusters[first] == clusters[second] else 0)
+    figure = figures.new_figure(COLUMN, 0.5 + LINE * len(order))
+    axes = figure.add_subplot()
+    numbers = {place: number for number, place in enumerate(order, start=1)}
+    dendrogram(
+        tree,
+        ax=axes,
+        orientation="right",
+        labels=[
+            f"{numbers[place]}  {figures.cut(name, MOST_NAME)}{facts.get(name, '')}"
+            for place, name in enumerate(made.tasks)
+        ],
+        leaf_font_size=figures.TEXT,
+        link_color_func=lambda branch: _colour(clusters[branch]),
+    )
+    axes.invert_yaxis()
+    axes.set_xlabel("mean distance")
+    figures.style_axes(axes, "x")
+    return figure
 
 
 def _cluster(
@@ -137,7 +125,7 @@ def _cluster(
     known = [scores[name] for name in names if name in scores] if scores else []
     return Cluster(
         number,
-        _colour(number),
+        figures.page_colour(_colour(number)),
         names,
         f"{fmean(inside):.2f}" if inside else "–",
         f"{fmean(known):.{decimals}f}" if known else "–",
@@ -145,4 +133,5 @@ def _cluster(
 
 
 def _colour(cluster: int) -> str:
-    return PALETTE[(cluster - 1) % len(PALETTE)]
+    """The colour of a cluster; that of several clusters is grey."""
+    return figures.PALETTE[(cluster - 1) % len(figures.PALETTE)] if cluster else figures.OTHER

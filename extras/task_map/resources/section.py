@@ -1,6 +1,6 @@
 """The task map of a report: from the rows of the tables to what the page shows of it, by judge.
 
-What belongs here: which rows are one map. Where its parts stand is `picture.py`.
+What belongs here: which rows are one map. `picture.py` draws it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -53,9 +53,7 @@ def _finding(data: Report) -> str:
     return f"The hardest by {hardest['label']}: {hardest['task']}"
 
 
-SECTION = ExtraSection(
-    "task-map", "Task map", ("task_map",), TABLES, "task_map_style.css", _html, _finding
-)
+SECTION = ExtraSection("task-map", "Task map", ("task_map",), TABLES, _html, _finding)
 
 
 def _task_maps(

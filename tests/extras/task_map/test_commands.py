@@ -38,7 +38,8 @@ def test_a_map_is_a_page_and_a_table(
     html = (tmp_path / "map.html").read_text()
     page = Page(html)
     assert "<b>" in page.text and "<b>" not in html and "http" not in page.attributes("a", "href")
-    assert page.classes().count("task") == 4 + 4 + 2
+    labels = page.attributes("svg", "aria-label")
+    assert list(labels) == ["Map of 4 tasks in 2 clusters", "Tree of 4 tasks in 2 clusters"]
     assert "script" not in {tag for tag, _ in page.elements}
 
 

@@ -117,6 +117,6 @@ def test_it_is_light_and_dark_as_the_browser_asks(
     keep(home, call(1))
     page = browser.new_page(color_scheme=scheme)  # type: ignore[arg-type]
     page.goto(site + CALLS)
-    paper = {"light": "rgb(255, 255, 255)", "dark": "rgb(21, 25, 29)"}[scheme]
+    paper = {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 24, 27)"}[scheme]
     expect(page.locator("body")).to_have_css("background-color", paper)
     page.close()

@@ -1,4 +1,4 @@
-"""Pictures of the clustering: what they show is what was given, and hostile texts stay texts."""
+"""The page of the clustering: it shows what was given, and hostile texts stay texts."""
 
 import io
 import json
@@ -14,20 +14,16 @@ from playwright.sync_api import expect, sync_playwright
 
 from resources.images.store import ImageStore
 from resources.reports import cluster_page as page
-from resources.reports import cluster_plots as words
-from resources.reports import figures
-from resources.reports.cluster_page import Clustering, map_figure, render_page
-from resources.reports.cluster_plots import (
-    NO_GROUP,
-    OTHERS,
+from resources.reports.cluster_page import (
+    Clustering,
     Point,
-    category_cloud,
+    categories_chart,
     layers,
     map_png,
-    size_bars,
-    sizes_png,
+    render_clusters,
+    sizes_chart,
 )
-from resources.reports.figures import PALETTE
+from resources.reports.figures import NO_GROUP, OTHER, PALETTE
 from tests.browser import FLAGS
 
 HOSTILE = "</script><img src=x onerror=\"document.title='owned'\"><b>bold</b> $\\frac{$ {{ 7 * 7 }}"
@@ -57,7 +53,7 @@ LONER |= {"cluster_size": None, "similarity": None, "is_centre": False}
 
 
 def clustering(points: list[Point], **changed: Any) -> Clustering:
-    return Clustering(FACTS, points, [3], [], [], None)._replace(**changed)
+    return Clustering(FACTS, points, [3], [], [], {})._replace(**changed)
 
 
 def pair(**changed: Any) -> dict[str, Any]:
@@ -96,7 +92,7 @@ def test_the_largest_groups_have_colours_of_their_own_and_the_rest_share_two() -
     ]
     made = layers([*points, point(**LONER)])
     assert [layer.name for layer in made[:2]] == ["Group 13", "Group 12"]
-    assert [layer.colour for layer in made] == [*PALETTE, OTHERS, NO_GROUP]
+    assert [layer.colour for layer in made] == [*PALETTE, OTHER, NO_GROUP]
     assert [(layer.name, len(layer.numbers)) for layer in made[-2:]] == [
         ("2 smaller groups", 3),
         ("in no group", 1),
@@ -104,29 +100,27 @@ def test_the_largest_groups_have_colours_of_their_own_and_the_rest_share_two() -
     assert sorted(i for layer in made for i in layer.numbers) == list(range(len(points) + 1))
 
 
+def bars(sizes: list[int]) -> list[tuple[str, int]]:
+    chart = sizes_chart(sizes)
+    assert chart is not None
+    return [(bar.label, bar.n) for bar in chart.bars]
+
+
 def test_each_size_up_to_a_set_has_a_bar_and_larger_ones_share_bars() -> None:
-    assert size_bars([]) == []
-    assert size_bars([2, 2, 5]) == [("2", 2), ("3", 0), ("4", 0), ("5", 1)]
+    assert sizes_chart([]) is None
+    assert bars([2, 2, 5]) == [("2", 2), ("3", 0), ("4", 0), ("5", 1)]
     # 21 to twice 20, 41 to twice 40.
-    assert size_bars([19, 21, 40, 41, 80])[-4:] == [
-        ("19", 1),
-        ("20", 0),
-        ("21–40", 2),
-        ("41–80", 2),
-    ]
-    assert size_bars([90]) == [("20", 0), ("21–40", 0), ("41–80", 0), ("81–160", 1)]
+    assert bars([19, 21, 40, 41, 80])[-4:] == [("19", 1), ("20", 0), ("21–40", 2), ("41–80", 2)]
+    assert bars([90]) == [("20", 0), ("21–40", 0), ("41–80", 0), ("81–160", 1)]
 
 
-def test_the_map_has_every_point_once_where_it_lies_under_its_groups_name() -> None:
-    points = [point(0), point(1), point(2, cluster_id=None), point(3, **LONER)]
-    data = json.loads(map_figure(points).to_json())["data"]
-    placed = {
-        number: (trace["x"][i], trace["y"][i], trace["marker"]["color"])
-        for trace in data
-        for i, number in enumerate(trace.get("customdata", []))
-    }
-    assert placed == {i: (i, -i, PALETTE[0] if i < 3 else NO_GROUP) for i in range(4)}
-    assert [trace["name"] for trace in data if "name" in trace] == ["in no group (1)", "Owls (3)"]
+def test_the_most_frequent_categories_are_shown_and_blank_ones_left_out() -> None:
+    counts = {f"c{number:02}": 1 for number in range(50)} | {"猫头鹰": 9, " ": 99}
+    chart = categories_chart(counts)
+    assert chart is not None
+    assert (chart.bars[0].label, chart.bars[0].n, len(chart.bars)) == ("猫头鹰", 9, 40)
+    assert chart.note == "the 40 most frequent of 51"
+    assert categories_chart({" ": 1}) is None
 
 
 # --- Images for the UI -------------------------------------------------------------------------------
@@ -141,49 +135,6 @@ def test_the_still_map_shows_groups_in_their_colours() -> None:
     assert PALETTE[2] not in shown
 
 
-def test_stills_are_small_enough_to_stand_in_an_event() -> None:
-    many = [
-        point(group_id=f"g{i % 30}")._replace(x=(i * 37) % 101, y=(i * 53) % 97)
-        for i in range(10_000)
-    ]
-    assert len(map_png(many)) < 400_000
-    assert len(sizes_png([2, 3, 500])) < 60_000
-
-
-def test_the_cloud_is_the_same_each_time_and_shows_the_frequent() -> None:
-    counts = {"Owls": 40, "Birds of prey": 12, "Owls of Africa": 3}
-    first, again = category_cloud(counts), category_cloud(counts)
-    assert first and again and first.png == again.png
-    assert (first.n_shown, first.unreadable) == (3, [])
-    other = category_cloud({**counts, "Owls": 1})
-    assert other and other.png != first.png
-
-
-def test_names_too_long_for_the_cloud_are_cut_and_blank_ones_left_out() -> None:
-    cloud = category_cloud({"x" * 5000: 3, "  ": 9, "Owls": 1})
-    assert cloud and cloud.n_shown == 2
-    assert category_cloud({" ": 1}) is None and category_cloud({}) is None
-
-
-def test_words_that_no_font_draws_are_said_and_not_drawn_as_boxes(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    own_only = figures._fonts()[:1]
-    monkeypatch.setattr(figures, "_fonts", lambda: own_only)
-    cloud = category_cloud({"猫头鹰": 9, "Owls": 1})
-    assert cloud and cloud.unreadable == ["猫头鹰"] and cloud.n_shown == 1
-    assert category_cloud({"猫头鹰": 9}) is None
-
-
-def test_the_font_is_the_one_that_draws_most_of_the_texts(monkeypatch: pytest.MonkeyPatch) -> None:
-    signs = {"own": frozenset(map(ord, "Owls")), "eastern": frozenset(map(ord, "Owls猫头鹰"))}
-    monkeypatch.setattr(figures, "_fonts", lambda: ("own", "eastern"))
-    monkeypatch.setattr(figures, "_signs", lambda path: signs[path])
-    assert figures.font_for(["Owls", "Owl"]) == "own"
-    assert figures.font_for(["Owls", "猫头鹰"]) == "eastern"
-    assert figures.drawable("own", "Owl 猫") == "Owl ?"
-
-
 # --- The page ----------------------------------------------------------------------------------------
 
 
@@ -191,18 +142,18 @@ def test_no_text_from_outside_can_end_a_script_or_begin_a_tag(store: ImageStore)
     points = [point(0, title=HOSTILE, caption=HOSTILE, group_title=HOSTILE, cluster_title=HOSTILE)]
     loose = {"title": HOSTILE, "group_title": HOSTILE, "image_id": None, "size": 2}
     loose |= {"mean_similarity": 0.8, "min_similarity": 0.7, "nearest_similarity": None}
-    made = render_page(
+    made = render_clusters(
         clustering(points, near_pairs=[pair(title_a=HOSTILE)], loosest=[loose]), store
     ).html
     assert "<img src=x" not in made and "<b>bold" not in made
-    assert made.count("</script") == made.count("<script") == 6
+    assert made.count("</script") == made.count("<script") == 4
 
 
 def test_the_page_loads_nothing_and_names_its_scripts(store: ImageStore) -> None:
-    made = render_page(clustering([point()]), store).html
+    made = render_clusters(clustering([point()]), store).html
     policy = re.search(r'Content-Security-Policy" content="([^"]+)"', made)
     assert policy and "default-src 'none'" in policy[1] and "unsafe-eval" not in policy[1]
-    assert re.findall(r"script-src ('sha256-[^']+' ){2};", policy[1])
+    assert re.findall(r"script-src 'sha256-[^']+';", policy[1])
     assert not re.findall(r"<(?:script|img|link)[^>]+(?:src|href)=[\"'](?!data:)", made)
 
 
@@ -212,7 +163,7 @@ def test_the_first_points_have_thumbnails_and_the_page_says_so(
     monkeypatch.setattr(page, "MAX_THUMBNAILS", 2)
     red = stored(store, "red")
     points = [point(0, image_id=red), point(1, image_id="gone"), point(2, image_id=red)]
-    made = render_page(clustering(points), store)
+    made = render_clusters(clustering(points), store)
     assert made.n_thumbnails == 1
     found = re.search(r'id="thumbnails">(.*?)</script>', made.html)
     assert found and [bool(each) for each in json.loads(found[1])] == [True, False]
@@ -221,19 +172,14 @@ def test_the_first_points_have_thumbnails_and_the_page_says_so(
 
 
 def test_a_page_of_nothing_says_so(store: ImageStore) -> None:
-    nothing = Clustering(dict.fromkeys(FACTS, 0), [], [], [], [], None)
-    made = render_page(nothing, store).html
+    nothing = Clustering(dict.fromkeys(FACTS, 0), [], [], [], [], {})
+    made = render_clusters(nothing, store).html
     for said in (
         "Nothing is on the map yet",
         "There are no clusters",
-        "No category could be drawn",
+        "There are no categories",
     ):
         assert said in made
-
-
-def test_words_left_out_of_the_cloud_are_counted_on_the_page(store: ImageStore) -> None:
-    cloud = words.Cloud(b"png", 7, ["猫头鹰", "犬"])
-    assert "2 are left out" in render_page(clustering([point()], cloud=cloud), store).html
 
 
 # --- The page in a browser ---------------------------------------------------------------------------
@@ -261,7 +207,9 @@ def test_pointing_at_a_dot_shows_its_entry_and_runs_nothing(
         point(2, **LONER),
     ]
     file = tmp_path / "page.html"
-    file.write_text(render_page(clustering(points, near_pairs=[pair(title_a=HOSTILE)]), store).html)
+    file.write_text(
+        render_clusters(clustering(points, near_pairs=[pair(title_a=HOSTILE)]), store).html
+    )
     said: list[str] = []
     asked: list[str] = []
     tab.on("console", lambda message: said.append(message.text))
@@ -270,14 +218,11 @@ def test_pointing_at_a_dot_shows_its_entry_and_runs_nothing(
     tab.set_viewport_size({"width": width, "height": 900})
 
     tab.goto(file.as_uri())
-    dots = tab.locator("#map .scatterlayer path.point")
-    expect(dots).to_have_count(3, timeout=30_000)
+    dots = tab.locator("#map [data-n]")
+    expect(dots).to_have_count(3)
     card = tab.locator("#card")
     expect(card).to_be_hidden()
-    # The largest dot is the centre's, point 0, in the trace of its group.
-    box = dots.nth(1).bounding_box()
-    assert box
-    tab.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    tab.locator("#map [data-n='0']").hover()
     expect(card).to_be_visible()
     assert card.locator(".title").text_content() == HOSTILE
     assert card.locator("img").evaluate("image => image.naturalWidth") == page.THUMBNAIL_SIDE
@@ -285,14 +230,36 @@ def test_pointing_at_a_dot_shows_its_entry_and_runs_nothing(
     assert inside and inside["y"] >= 0 and inside["y"] + inside["height"] <= 900
     assert inside["x"] + inside["width"] <= width
     assert tab.locator("td").first.text_content() == HOSTILE
-    # Plotly's legend knows some tags of its own: a name is not made of them.
-    assert "</script><img" in (tab.locator(".legendtext").first.text_content() or "")
-    assert tab.locator(".legendtext a, .legendtext b").count() == 0
+    # A group is hidden and shown again by its name.
+    group = tab.get_by_label("</script><img")
+    group.uncheck()
+    expect(tab.locator("#map [data-n]:visible")).to_have_count(1)
+    group.check()
+    expect(tab.locator("#map [data-n]:visible")).to_have_count(3)
 
     assert tab.title() == "Clusters – vlm-loom"
     assert tab.evaluate("document.documentElement.scrollWidth") <= width
-    # Plotly offers to send charts to its maker.
-    assert not [
-        b for b in tab.locator(".modebar-btn").all() if "hare" in str(b.get_attribute("data-title"))
-    ]
     assert said == [] and [url for url in asked if not url.startswith(("data:", "file:"))] == []
+
+
+@pytest.mark.browser
+def test_the_map_is_enlarged_at_the_pointer_and_whole_again_after_a_double_click(
+    store: ImageStore, tab: Tab, tmp_path: Path
+) -> None:
+    file = tmp_path / "page.html"
+    file.write_text(render_clusters(clustering([point(0), point(1), point(2)]), store).html)
+    tab.goto(file.as_uri())
+    dot, other = (tab.locator(f"#map [data-n='{number}']") for number in (1, 0))
+    before, far = dot.bounding_box(), other.bounding_box()
+    assert before and far
+    dot.hover()
+    tab.keyboard.down("Control")
+    tab.mouse.wheel(0, -100)
+    tab.keyboard.up("Control")
+    tab.wait_for_function("document.querySelector('#map svg').viewBox.baseVal.x > 0")
+    after, farther = dot.bounding_box(), other.bounding_box()
+    assert after and farther and after["x"] == pytest.approx(before["x"], abs=3)
+    assert after["x"] - farther["x"] > 1.2 * (before["x"] - far["x"])
+    dot.dblclick()
+    whole = dot.bounding_box()
+    assert whole and whole["x"] == before["x"]

@@ -161,15 +161,13 @@ def test_tasks_in_which_most_errors_go_stand_first(data, store) -> None:
 
 def test_the_curves_have_a_place_for_each_score_and_the_maps_a_turn_each(data, store) -> None:
     found = blocks_of(convbench_data(data))
-    (turns,) = (each.of for each in found if isinstance(each, block.Drawing))
-    assert {curve.who.name for curve in turns.curves} == set(FAULTS)
-    for curve in turns.curves:
-        assert [spot.words.partition(",")[0] for spot in curve.spots] == [
-            *("S1", "S2", "S3", "S2^", "S3^", "S3~")
-        ]
-        # The higher the score, the higher on the page; intervals are around it.
-        assert all(spot.high <= spot.y <= spot.low for spot in curve.spots)
-        assert [trial for trial, _ in curve.lines] == ["plain", "perfect-perception"]
+    (curves,) = (each for each in found if isinstance(each, block.Figures))
+    assert {name for name, _ in curves.of} == set(FAULTS)
+    for name, svg in curves.of:
+        of_model = re.search('aria-label="([^"]+)"', svg)
+        assert of_model and of_model[1].startswith(f"{name}: S1, Perception, own history: ")
+        titles = re.findall("<title>([^,]+),", svg)
+        assert titles == ["S1", "S2", "S3", "S2^", "S3^", "S3~"]
     headings = [each.text for each in found if isinstance(each, block.Heading) and each.level == 4]
     assert headings == ["S1, perception task", "S2, reasoning task", "S3, creation task"]
     maps = [each for each in found if isinstance(each, block.Table) and each.style == "heat"]

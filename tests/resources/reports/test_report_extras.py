@@ -28,9 +28,7 @@ def test_a_section_stands_between_the_core_s_with_what_its_steps_lost(
     def made(of: Any, panes: Any) -> Markup:
         return Markup("<p>{} toys, {} judges</p>").format(of["of_extras"]["toys"], len(panes))
 
-    toys = ExtraSection(
-        "toys", "Toys", ("toys",), ("toys",), "report_style.css", made, lambda of: "Two toys"
-    )
+    toys = ExtraSection("toys", "Toys", ("toys",), ("toys",), made, lambda of: "Two toys")
     monkeypatch.setattr(benchmark_report, "extra_sections", lambda: [toys])
     lost = [{"step": "evaluate.toys", "release_id": "r", "reason": "The box is shut."}]
     html = render_report({**data, "of_extras": {"toys": "<b>"}, "not_made": lost}, store)

@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from resources.reports import report_blocks as block
 from resources.reports.report_index import Line, line_of, matrix, render_index, state_of
-from resources.site.state import Changes, ScoreChange, SinceLast
+from resources.reports.state import Changes, ScoreChange, SinceLast
 from tests.resources.reports.report_rows import VERSION, Page, ranks, scores
 
 HOSTILE = "</code></title><script>alert(1)</script><a href='javascript:x'>"

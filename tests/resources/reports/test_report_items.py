@@ -1,10 +1,10 @@
-"""The items of a report: places on the plots by hand, what is cut, what came from outside."""
+"""The items of a report: dots of the plot, what is cut, what came from outside."""
 
 from typing import Any
 
 from resources.images.store import ImageStore
 from resources.reports.benchmark_report import render_report
-from resources.reports.report_items import MOST_FLAGGED, item_section
+from resources.reports.report_items import MOST_FLAGGED, item_section, items_dots
 from tests.resources.reports.report_rows import (
     Page,
     without_own_script,
@@ -72,18 +72,15 @@ def analysis(**given: Any) -> Row:
     }
 
 
-def test_dots_and_curves_stand_where_they_should(store: ImageStore) -> None:
+def test_items_of_the_same_difficulty_and_discrimination_share_a_dot(store: ImageStore) -> None:
+    wrong, both = items_dots(analysis()["statistics"])
+    assert (wrong.share_right, wrong.discrimination, wrong.n_items) == (0.25, -1.0, 1)
+    assert (both.share_right, both.discrimination, both.n_items) == (0.5, 0.5, 2)
+    assert both.words == "2 of 50% right, discrimination 0.50: one, two"
     section = item_section(analysis(), store)
     assert section is not None
-    wrong, both = section["dots"]
-    # A discrimination of 1 is at the top, -1 at the bottom.
-    assert (both.left, both.top, wrong.left, wrong.top) == (50, 25, 25, 100)
-    assert both.size > wrong.size and wrong.is_flagged
-    chosen, random = section["subsets"]["curves"]
-    # Sizes 1, 2, 4 are evenly apart; the axis goes from -0.5 to 1.
-    assert section["subsets"]["low"] == "-0.5"
-    assert chosen.line == "0.00,33.33 50.00,6.67 100.00,0.00"
-    assert random.band.startswith("0.00,0.00 50.00,0.00 100.00,0.00 100.00,66.67")
+    assert f"<title>{both.words}</title>" in section["difficulty"]
+    assert 'aria-label="Held-out tau by size' in section["subsets"]["figure"]
 
 
 def test_the_page_says_what_was_found_and_escapes_it(data: Row, store: ImageStore) -> None:

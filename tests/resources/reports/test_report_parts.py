@@ -74,12 +74,6 @@ def tables(data: dict[str, Any]) -> dict[str, block.Table]:
     return {each.label: each for each in parts(data) if isinstance(each, block.Table)}
 
 
-def drawings(data: dict[str, Any], name: str) -> list[block.Drawing]:
-    """The drawings among them that a macro of this name makes."""
-    found = (each for each in parts(data) if isinstance(each, block.Drawing))
-    return [each for each in found if each.name == name]
-
-
 def labels_of_slices(data: dict[str, Any]) -> list[str]:
     """The labels that have a table of slices."""
     (slices,) = (
@@ -131,8 +125,8 @@ def test_numbers_of_the_map_are_in_a_table_too(able, store) -> None:
 
 
 def test_a_radar_has_an_axis_for_each_ability_and_names_its_values(able, store) -> None:
-    ((radar, _),) = (each.of for each in drawings(able, "radars"))
-    assert [axis.name for axis in radar.axes] == ["look", "number", "reason"]
+    (radars,) = (each for each in parts(able) if isinstance(each, block.Figures))
+    assert radars.axes == ["look", "number", "reason"]
     html = render_report(able, store)
     page = Page(html)
     assert "one for each model, by kind," in page.words
@@ -141,8 +135,6 @@ def test_a_radar_has_an_axis_for_each_ability_and_names_its_values(able, store) 
         "strong: look: 40.0, number: 50.0, reason: 60.0",
         "weak: look: 0.0, number: 10.0, reason: 20.0",
     ]
-    # The web is drawn once, and used by each.
-    assert html.count("<defs>") == 1 and html.count("<use ") == 2
 
 
 def test_models_are_counted_that_another_is_surely_better_and_worse_than(able, store) -> None:
@@ -187,7 +179,7 @@ def test_without_comparisons_and_with_one_level_there_is_the_map_alone(able, sto
     assert list(tables(able)) == [
         *("Map by leaf", "Slices by leaf", "Slices by kind", "Slices by colour"),
     ]
-    assert not drawings(able, "radars")
+    assert not any(isinstance(each, block.Figures) for each in parts(able))
     assert [part.above for part in tables(able)["Map by leaf"].parts] == [""]
     assert "against each other, by" not in Page(render_report(able, store)).text
 

@@ -8,12 +8,11 @@ from scipy.spatial.distance import pdist
 
 from extras.task_map.methods.clustering import (
     Floats,
-    Merge,
     TooFewTasks,
     leaves,
-    merges,
     stress,
     task_map,
+    tree_of,
 )
 
 # a and b are 1 apart, c is 3 from a and 4 from b: a triangle with a right angle nowhere.
@@ -23,7 +22,8 @@ THREE = np.array([[0.0, 1.0, 3.0], [1.0, 0.0, 3.5], [3.0, 3.5, 0.0]])
 def test_three_tasks_by_hand() -> None:
     made = task_map(["a", "b", "c"], THREE)
     # a and b are nearest; c is (3 + 3.5) / 2 from both on average.
-    assert merges(THREE) == [Merge(0, 1, 1.0), Merge(2, 2 + 1, 3.25)]
+    # The columns are both branches, their distance and the number of tasks.
+    assert tree_of(THREE).tolist() == [[0, 1, 1.0, 2], [2, 3, 3.25, 3]]
     assert made.clusters[0] == made.clusters[1] != made.clusters[2]
     assert sorted(made.clusters) in ([1, 1, 2], [1, 2, 2])
     # Any triangle can be drawn on a plane.

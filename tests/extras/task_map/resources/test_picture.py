@@ -1,36 +1,44 @@
-"""Places on the picture of a task map, by hand, and the shapes of its tree."""
+"""The figures of a task map, by hand, and the table of its clusters."""
 
 import numpy as np
-import pytest
+from matplotlib.colors import to_hex
 
-from extras.task_map.methods.clustering import TaskMap
-from extras.task_map.resources.picture import HEIGHT, MARGIN, picture_of
-from resources.reports.figures import PALETTE
+from extras.task_map.methods.clustering import TaskMap, leaves
+from extras.task_map.resources.picture import picture_of, plane_figure, tree_figure
+from resources.reports.figures import OTHER, PALETTE, page_colour
 
 # a and b are 1 apart; c is 3 and 3.5 from them: the tree joins a and b at 1, and c at 3.25.
 THREE = np.array([[0.0, 1.0, 3.0], [1.0, 0.0, 3.5], [3.0, 3.5, 0.0]])
 MADE = TaskMap(("a", "b", "c"), THREE, (2, 2, 1), np.array([[0.0, 0.0], [0.0, 1.0], [4.0, 0.5]]))
 
 
-def test_tasks_stand_in_the_order_of_the_tree_with_one_scale_for_both_directions() -> None:
-    tasks = {task.name: task for task in picture_of(MADE, {"a": 12.34}).tasks}
-    assert [tasks[name].number for name in "cab"] == [1, 2, 3]
-    assert (tasks["a"].fact, tasks["b"].fact) == ("12.3", "")
-    # From margin to margin across: 88 percent for 4 units, so one unit up is 22 of the width.
-    assert (tasks["a"].left, tasks["c"].left) == (MARGIN, 100 - MARGIN)
-    assert tasks["a"].top - tasks["b"].top == pytest.approx(22 / HEIGHT, abs=0.02)
-    assert tasks["c"].top == 50
+ORDER = leaves(THREE)
+
+
+def test_tasks_have_their_numbers_and_one_scale_for_both_directions() -> None:
+    (axes,) = plane_figure(MADE, ORDER).axes
+    (marks,) = axes.collections
+    assert marks.get_offsets().tolist() == MADE.places[ORDER].tolist()
+    assert [text.get_text() for text in axes.texts] == ["1", "2", "3"]
+    assert axes.get_aspect() == 1
 
 
 def test_branches_meet_at_their_distance_in_the_colour_of_their_cluster() -> None:
-    picture = picture_of(MADE)
-    # a is in row 2 and b in row 3; 1 of 3.25 is 30.77 percent. c is in row 1, a and b meet between.
-    assert [branch.path for branch in picture.branches] == [
-        "M0.00 1.5H30.77V2.5H0.00",
-        "M0.00 0.5H100.0V2.0H30.77",
-    ]
-    assert [branch.colour for branch in picture.branches] == [PALETTE[1], None]
-    assert picture.largest == "3.25"
+    (axes,) = tree_figure(MADE, ORDER, {"a": "  12.3"}).axes
+    names = {
+        round(y): text.get_text()
+        for y, text in zip(axes.get_yticks(), axes.get_yticklabels(), strict=True)
+    }
+    assert [names[y] for y in (5, 15, 25)] == ["1  c", "2  a  12.3", "3  b"]
+    bottom, top = axes.get_ylim()
+    assert bottom > top, "the first task is at the top"
+    branches = {
+        max(x for path in lines.get_segments() for x, _ in path): lines.get_color()[0]
+        for lines in axes.collections
+    }
+    assert sorted(branches) == [1.0, 3.25]
+    colours = {distance: to_hex(colour) for distance, colour in branches.items()}
+    assert colours == {1.0: PALETTE[1], 3.25: OTHER}
 
 
 def test_clusters_have_their_mean_distance_and_score() -> None:
@@ -39,14 +47,13 @@ def test_clusters_have_their_mean_distance_and_score() -> None:
     assert (second.tasks, second.within, second.score) == (["a", "b"], "1.00", "15")
 
 
-def test_tasks_that_are_all_alike_stand_in_the_middle() -> None:
+def test_tasks_that_are_all_alike_are_drawn() -> None:
     picture = picture_of(TaskMap(("a", "b", "c"), np.zeros((3, 3)), (1, 1, 1), np.zeros((3, 2))))
-    assert {(task.left, task.top) for task in picture.tasks} == {(50, 50)}
-    assert picture.largest == "0.00" and picture.stress == "0.00"
+    assert picture.stress == "0.00" and picture.plane.count("<title>") == 3
 
 
 def test_more_clusters_than_colours_begin_the_colours_again() -> None:
     n = len(PALETTE) + 1
     names = tuple(f"t{number:02}" for number in range(n))
     made = TaskMap(names, 1 - np.eye(n), tuple(range(1, n + 1)), np.zeros((n, 2)))
-    assert picture_of(made).clusters[-1].colour == PALETTE[0]
+    assert picture_of(made).clusters[-1].colour == page_colour(PALETTE[0])

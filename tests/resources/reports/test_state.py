@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from resources.site.state import (
+from resources.reports.state import (
     Changes,
     ScoreChange,
     difference,

@@ -1,0 +1,685 @@
+"""The figures of results, for pages, papers and Dagster's UI. matplotlib draws each of them once.
+
+A function makes a figure; `figures.py` has the look that all of them share, and the formats.
+"""
+
+import math
+import textwrap
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from methods.results.shapes import Plane, Point, Radar
+from methods.results.tables import COUNTS_BELOW, Board, counts
+from resources.reports import figures
+from resources.reports.report_shape import BarChart
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+COLUMN = 3.35
+"""Inches of a column of a paper, and of a figure that a phone shows at its own size."""
+WIDTHS: Mapping[str, float] = {"one-column": COLUMN, "two-columns": 7.0}
+"""Inches: 85 and 178 mm, as most journals have them."""
+SMALL = 2.1
+"""Inches of a figure that stands next to others of its kind."""
+HEIGHT = 3.2
+"""Inches of a picture without its list of models."""
+LINE = 0.15
+"""Inches of a line of that list."""
+MARKS = "osD^vP*Xd<>p"
+MOST_NAME, MOST_AXIS, MOST_LABEL = 28, 15, 40
+N_RINGS = 4
+ROOM = 0.14
+"""What is left beside the outermost ends of intervals, as a share of what they span."""
+INFINITE = 0.12
+"""How far above the highest finite number infinite ones stand, as a share of the axis."""
+ASIDE = 0.09
+"""How far the settings of one turn stand from each other, in turns."""
+MOST_RATERS = 40
+"""More raters than that are in the table alone; all together and judges come before pairs."""
+MOST_RATER_NAME = 72
+IN_POINTS = "mae"
+"""The measure of agreement in points of the score; the others are coefficients up to 1."""
+FEW_DOTS = 1500
+"""If a map has more dots, they are smaller."""
+
+Legend = Literal["right", "below", "none"]
+Row = Mapping[str, Any]
+
+
+# --- Scores of models ------------------------------------------------------------------------------
+
+
+def paper_figures(
+    name: str, n_models: int, draw: Callable[[float, float, Legend], "Figure"]
+) -> Iterator[tuple[str, "Figure"]]:
+    """A figure in each of `WIDTHS`, in the fonts of print, with the name of its file.
+
+    Args:
+        name: The name of the figure.
+        n_models: How many models its legend names.
+        draw: Makes the figure from a width, a height and the place of the legend.
+    """
+    for size, width in WIDTHS.items():
+        wide = size == "two-columns"
+        # The legend stands next to the picture where there is room, else below it in two columns.
+        n_lines = 0 if wide else 1 + math.ceil(min(n_models, len(figures.PALETTE)) / 2)
+        with figures.in_print():
+            yield (
+                f"{name}-{size}",
+                draw(width, HEIGHT + LINE * n_lines, "right" if wide else "below"),
+            )
+
+
+def radar_figure(
+    radar: Radar, width: float, height: float, legend: Legend, words: Sequence[str] = ()
+) -> "Figure":
+    """A line for each model over the same axes, which begin at the top and follow clockwise.
+
+    Args:
+        radar: The axes and the scores.
+        width: Inches.
+        height: Inches.
+        legend: Where the names of the models stand.
+        words: A text for each corner of the first line that has a score.
+    """
+    figure = figures.new_figure(width, height, figures.PRINT_DPI)
+    axes = figure.add_subplot(aspect="equal")
+    axes.set_axis_off()
+    low, high = radar.ends
+    n = len(radar.axes)
+
+    def corners(shares: Sequence[float]) -> tuple[list[float], list[float]]:
+        angles = [2 * math.pi * place / n for place in range(n)]
+        return (
+            [share * math.sin(angle) for share, angle in zip(shares, angles, strict=True)],
+            [share * math.cos(angle) for share, angle in zip(shares, angles, strict=True)],
+        )
+
+    rings = [ring for ring in _round(low, high) if low < ring < high]
+    for ring in [*rings, high]:
+        across, up = corners([(ring - low) / (high - low)] * n)
+        axes.fill(across, up, fill=False, edgecolor=figures.RULE, linewidth=0.6)
+    for x, y, name in zip(*corners([1.0] * n), radar.axes, strict=True):
+        axes.plot([0, x], [0, y], color=figures.RULE, linewidth=0.6)
+        axes.annotate(
+            _wrapped(name),
+            (x, y),
+            xytext=(4 * x, 4 * y),
+            textcoords="offset points",
+            ha="center" if abs(x) < 0.2 else "left" if x > 0 else "right",
+            va="center" if abs(y) < 0.2 else "bottom" if y > 0 else "top",
+            color=figures.INK,
+            fontsize=figures.PRINT_TEXT,
+        )
+    for ring in rings if legend != "none" else ():
+        axes.annotate(
+            f"{ring:g}",
+            (0, (ring - low) / (high - low)),
+            xytext=(2, 0),
+            textcoords="offset points",
+            va="center",
+            color=figures.SOFT,
+            fontsize=figures.PRINT_SMALL,
+        )
+    for number, ((model, values), style) in enumerate(zip(radar.lines, _styles(), strict=False)):
+        shares = [
+            math.nan if value is None else (min(max(value, low), high) - low) / (high - low)
+            for value in values
+        ]
+        across, up = corners(shares)
+        (line,) = axes.plot(
+            [*across, across[0]],
+            [*up, up[0]],
+            label=_named(model),
+            linewidth=1.1,
+            markersize=3,
+            clip_on=False,
+            **style,
+        )
+        if words and not number:
+            # The line ends where it begins.
+            known = [*words, words[0]] if values[0] is not None else words
+            figures.label_marks(line, known)
+    axes.set_xlim(-1.05, 1.05)
+    axes.set_ylim(-1.05, 1.05)
+    _list(figure, axes, len(radar.lines), legend, f"{radar.title}; {low:g} is the middle")
+    return figure
+
+
+def plane_figure(
+    plane: Plane, width: float, height: float, legend: Legend, words: Sequence[str] = ()
+) -> "Figure":
+    """Two scores of each model with their intervals, and the medians of the models.
+
+    Without a legend the points have numbers, in the order of `plane.points`.
+
+    Args:
+        plane: The scores.
+        width: Inches.
+        height: Inches.
+        legend: Where the names of the models stand.
+        words: A text for each point.
+    """
+    figure = figures.new_figure(width, height, figures.PRINT_DPI)
+    axes = figure.add_subplot()
+    across, up = _finite([x for _, x, _ in plane.points]), _finite([y for *_, y in plane.points])
+    (left, right), (bottom, top) = _limits(across, plane.ends[0]), _limits(up, plane.ends[1])
+    infinite = top + INFINITE * (top - bottom)
+    has_infinite = any(math.isinf(end) for *_, y in plane.points for end in y)
+    numbered: dict[tuple[int, int], list[int]] = {}
+    styles = list(_styles()) if legend != "none" else [next(_styles())] * len(plane.points)
+    for number, ((model, x, y), style) in enumerate(zip(plane.points, styles, strict=False)):
+        place, low, high = (infinite if math.isinf(end) else end for end in y)
+        bars = axes.errorbar(
+            [x.value],
+            [place],
+            xerr=[[x.value - x.low], [x.high - x.value]],
+            yerr=[[place - low], [high - place]],
+            label=_named(model),
+            markersize=4,
+            elinewidth=0.8,
+            capsize=1.5,
+            linestyle="none",
+            clip_on=False,
+            color=style["color"],
+            marker=style["marker"],
+        )
+        if words:
+            figures.label_marks(bars.lines[0], [words[number]])
+        at = (
+            round(25 * (x.value - left) / (right - left)),
+            round(20 * (place - bottom) / (top - bottom)),
+        )
+        numbered.setdefault(at, []).append(number)
+    for places in numbered.values() if legend == "none" else ():
+        _, x, y = plane.points[places[0]]
+        axes.annotate(
+            ", ".join(str(number + 1) for number in places),
+            (x.value, infinite if math.isinf(y.value) else y.value),
+            xytext=(4, -9),
+            textcoords="offset points",
+            color=figures.INK,
+            fontsize=figures.PRINT_TEXT,
+            weight="bold",
+        )
+    axes.set_xlim(left, right)
+    axes.set_ylim(bottom, infinite + (infinite - top) / 2 if has_infinite else top)
+    lines: dict[str, Any] = {
+        "color": figures.SOFT,
+        "linewidth": 0.7,
+        "linestyle": (0, (4, 3)),
+        "zorder": 1,
+    }
+    axes.axvline(plane.middle[0], **lines)
+    axes.axhline(infinite if math.isinf(plane.middle[1]) else plane.middle[1], **lines)
+    figures.style_axes(axes, "both", figures.PRINT_TEXT)
+    if has_infinite:
+        ticks = [tick for tick in axes.get_yticks() if bottom <= tick <= top]
+        axes.set_yticks([*ticks, infinite], [*(f"{tick:g}" for tick in ticks), "∞"])
+    for column, word in enumerate(plane.corners[0]):
+        for row, other in enumerate(plane.corners[1]):
+            axes.annotate(
+                f"{word}, {other}",
+                (column, row),
+                xycoords="axes fraction",
+                # Above the axes, and below all points.
+                xytext=(-3 if column else 3, 3),
+                textcoords="offset points",
+                ha="right" if column else "left",
+                va="bottom",
+                color=figures.SOFT,
+                fontsize=figures.PRINT_SMALL,
+                style="italic",
+            )
+    axes.set_xlabel(plane.axes[0])
+    axes.set_ylabel(plane.axes[1])
+    without = f"; {plane.without} without {plane.axes[1]}" if plane.without else ""
+    title = f"95 % intervals, medians broken{without}"
+    _list(figure, axes, len(plane.points), legend, title)
+    return figure
+
+
+class TurnScore(NamedTuple):
+    """A score of one turn, 0 to 100; `words` is the text that a page shows of it."""
+
+    turn: int
+    value: float
+    low: float | None
+    high: float | None
+    words: str
+
+
+def turns_figure(turns: Sequence[str], settings: Sequence[Sequence[TurnScore]]) -> "Figure":
+    """The scores of a model over the turns, a line for each setting.
+
+    Args:
+        turns: The names of the turns, of which the first has the number 1.
+        settings: The scores of each setting; a setting keeps its colour if it has none.
+    """
+    figure = figures.new_figure(COLUMN, 1.7, figures.PRINT_DPI)
+    axes = figure.add_subplot()
+    colours = (*figures.PALETTE[:2], figures.OTHER)
+    for place, (scores, colour, mark) in enumerate(zip(settings, colours, "oDs", strict=True)):
+        if scores:
+            bars = axes.errorbar(
+                [score.turn + ASIDE * (place - 1) for score in scores],
+                [score.value for score in scores],
+                yerr=[
+                    [0.0 if score.low is None else score.value - score.low for score in scores],
+                    [0.0 if score.high is None else score.high - score.value for score in scores],
+                ],
+                color=colour,
+                marker=mark,
+                markersize=4,
+                linewidth=1.2,
+                elinewidth=1.0,
+                linestyle="--" if place else "-",
+            )
+            figures.label_marks(bars.lines[0], [score.words for score in scores])
+    axes.set_xlim(0.5, len(turns) + 0.5)
+    axes.set_ylim(-3, 103)
+    axes.set_xticks(range(1, len(turns) + 1), turns)
+    axes.set_yticks([0, 50, 100])
+    figures.style_axes(axes, "y")
+    return figure
+
+
+def scores_figure(board: Board) -> "Figure":
+    """Scores with their intervals, best first."""
+    rows = [row for row in board.models if row["value"] is not None]
+    figure = figures.new_figure(7, 1.2 + 0.32 * max(len(rows), 1))
+    axes = figure.add_subplot()
+    places = range(len(rows))
+    bounds = [
+        [0.0 if row["ci_low"] is None else row["value"] - row["ci_low"] for row in rows],
+        [0.0 if row["ci_high"] is None else row["ci_high"] - row["value"] for row in rows],
+    ]
+    axes.errorbar(
+        [row["value"] for row in rows],
+        places,
+        xerr=bounds,
+        fmt="o",
+        markersize=4.5,
+        linewidth=1.3,
+        color=figures.PALETTE[0],
+    )
+    _name(axes.set_yticks, places, [row["model"] for row in rows])
+    axes.set_ylim(len(rows) - 0.5, -0.5)
+    first = board.models[0]
+    figures.set_title(axes, f"{first['metric']} ({first['aggregation']})")
+    axes.set_xlabel(f"score, with 95 % interval over {board.n_clusters} clusters")
+    figures.style_axes(axes, "x")
+    return figure
+
+
+def differences_figure(board: Board) -> "Figure":
+    """Differences of every two models, row less column; a dot where p after Holm is low."""
+    compared = {(row["first"], row["second"]): row for row in board.pairs}
+    models = [
+        row["model"] for row in board.models if any(row["model"] in pair for pair in compared)
+    ]
+    size = 1.6 + 0.42 * len(models)
+    figure = figures.new_figure(size + 1.6, size)
+    axes = figure.add_subplot()
+    values = [[_difference(compared, one, other) for other in models] for one in models]
+    most = max((abs(value) for row in values for value in row if not math.isnan(value)), default=1)
+    image = axes.imshow(values, cmap="RdBu", vmin=-most or -1, vmax=most or 1)
+    for pair, row in compared.items():
+        if counts(row):
+            here, there = models.index(pair[0]), models.index(pair[1])
+            axes.plot([there, here], [here, there], "o", color=figures.INK, markersize=3)
+    _name(axes.set_yticks, range(len(models)), models)
+    _name(axes.set_xticks, range(len(models)), models, rotation=90)
+    figure.colorbar(image, label="row less column")
+    figures.set_title(axes, f"Differences; a dot: p after Holm < {COUNTS_BELOW}")
+    return figure
+
+
+# --- Items -----------------------------------------------------------------------------------------
+
+
+class ItemsDot(NamedTuple):
+    """Items with the same share of models that are right, and the same discrimination."""
+
+    share_right: float
+    discrimination: float
+    n_items: int
+    words: str
+
+
+def difficulty_figure(dots: Sequence[ItemsDot], n_models: int) -> "Figure":
+    """Discrimination of items against the share of models that answer them right.
+
+    Args:
+        dots: The items. Those whose discrimination is below 0 are red.
+        n_models: How many models answered.
+    """
+    figure = figures.new_figure(COLUMN, 2.6, figures.PRINT_DPI)
+    axes = figure.add_subplot()
+    marks = axes.scatter(
+        [100 * dot.share_right for dot in dots],
+        [dot.discrimination for dot in dots],
+        # The area of a dot grows with its items, up to a limit. Every dot has a number of its own.
+        s=[min(22 * dot.n_items, 400) for dot in dots],
+        c=[figures.BAD if dot.discrimination < 0 else figures.PALETTE[0] for dot in dots],
+        alpha=0.65,
+        linewidths=0,
+        clip_on=False,
+    )
+    figures.label_marks(marks, [dot.words for dot in dots])
+    axes.set_xlim(0, 100)
+    axes.set_ylim(-1, 1)
+    axes.axhline(0, color=figures.SOFT, linewidth=0.8)
+    axes.set_xlabel(f"% of {n_models} models right")
+    axes.set_ylabel("discrimination")
+    figures.style_axes(axes, "y")
+    return figure
+
+
+def subsets_figure(rows: Sequence[Row]) -> "Figure":
+    """Agreement of the rankings on subsets with the ranking on all items, chosen and random subsets."""
+    figure = figures.new_figure(COLUMN, 2.6, figures.PRINT_DPI)
+    axes = figure.add_subplot()
+    sizes = [row["size"] for row in rows]
+    for name, colour, dashes in (
+        ("random", figures.PALETTE[1], "--"),
+        ("held_out", figures.PALETTE[0], "-"),
+    ):
+        axes.plot(sizes, [row[name] for row in rows], dashes, color=colour, linewidth=1.5)
+        low, high = ([row[f"{name}_{end}"] for row in rows] for end in ("low", "high"))
+        axes.fill_between(sizes, low, high, color=colour, alpha=0.14, linewidth=0)
+    axes.set_xscale("log")
+    axes.set_xticks([sizes[0], sizes[-1]], [str(sizes[0]), str(sizes[-1])])
+    axes.set_xticks([], minor=True)
+    axes.set_ylim(top=1)
+    axes.set_xlabel(f"items, of {rows[-1]['n_items']}")
+    axes.set_ylabel("tau")
+    figures.style_axes(axes, "y")
+    return figure
+
+
+# --- Agreement -------------------------------------------------------------------------------------
+
+Line = tuple[str, str, str]
+"""Kind, dimension, raters."""
+
+
+def agreement_figure(rows: Sequence[Row]) -> "Figure | None":
+    """Measures of agreement with 95 % intervals, a line for each group of raters.
+
+    Args:
+        rows: The rows of `review.agreement` or `evaluate.judge_agreement`.
+
+    Returns:
+        Coefficients on the left, errors in points on the right where there are scores; None if no row
+        has a value.
+    """
+    known = [row for row in rows if row["value"] is not None]
+    lines = sorted({_line(row) for row in known}, key=_together_first)
+    if not lines:
+        return None
+    n_left_out = max(0, len(lines) - MOST_RATERS)
+    lines = sorted(lines[:MOST_RATERS])
+    panels = [
+        [row for row in known if _line(row) in lines and (row["measure"] == IN_POINTS) is in_points]
+        for in_points in (False, True)
+    ]
+    panels = [panel for panel in panels if panel]
+    figure = figures.new_figure(10, 1.8 + 0.42 * len(lines))
+    axes = figure.subplots(
+        1, len(panels), sharey=True, squeeze=False, width_ratios=[3, 1][: len(panels)]
+    )[0]
+    colours = dict(zip(sorted({row["measure"] for row in known}), figures.PALETTE, strict=False))
+    for axis, panel in zip(axes, panels, strict=True):
+        _draw_measures(axis, panel, lines, colours)
+    _name(
+        axes[0].set_yticks, range(len(lines)), [" · ".join(line) for line in lines], MOST_RATER_NAME
+    )
+    axes[0].set_ylim(len(lines) - 0.5, -0.5)
+    figure.legend(
+        loc="outside lower center",
+        ncols=5,
+        frameon=False,
+        fontsize=figures.TEXT,
+        labelcolor=figures.INK,
+    )
+    if n_left_out:
+        figure.suptitle(
+            f"{n_left_out} more are in the table", color=figures.SOFT, fontsize=figures.TEXT
+        )
+    return figure
+
+
+def _draw_measures(
+    axis: Any, rows: Sequence[Row], lines: Sequence[Line], colours: Mapping[str, str]
+) -> None:
+    measures = sorted({row["measure"] for row in rows})
+    for number, measure in enumerate(measures):
+        of_measure = [row for row in rows if row["measure"] == measure]
+        # Measures of one line stand one under the other.
+        shift = 0.6 * ((number + 1) / (len(measures) + 1) - 0.5)
+        axis.errorbar(
+            [row["value"] for row in of_measure],
+            [lines.index(_line(row)) + shift for row in of_measure],
+            xerr=[
+                [row["value"] - row["low"] for row in of_measure],
+                [row["high"] - row["value"] for row in of_measure],
+            ],
+            fmt="o",
+            markersize=4.5,
+            linewidth=1.3,
+            color=colours[measure],
+            label=measure,
+        )
+    in_points = measures == [IN_POINTS]
+    figures.set_title(axis, "Distance of scores" if in_points else "Agreement")
+    axis.set_xlabel(
+        "points, with 95 % interval" if in_points else "coefficient, with 95 % interval"
+    )
+    if in_points:
+        axis.set_xlim(0, 1.08 * max(row["high"] for row in rows) or 1.0)
+    else:
+        axis.set_xlim(min(0, *(row["low"] for row in rows)) - 0.05, 1.05)
+    axis.axvline(0, color=figures.SOFT, linewidth=0.8)
+    figures.style_axes(axis, "x")
+
+
+def _line(row: Row) -> Line:
+    return row["kind"], row["dimension"], row["raters"]
+
+
+def _together_first(line: Line) -> tuple[bool, Line]:
+    return line[2] != "all" and not line[2].startswith("people|"), line
+
+
+# --- The corpus ------------------------------------------------------------------------------------
+
+DOTS = {"loose": (1.0, 0.35, 0.0), "clustered": (1.0, 0.9, 0.0), "centre": (2.8, 0.9, 0.9)}
+"""Kind of dot -> its area, its opacity, the width of its ring. The later ones are on top."""
+
+
+class Dot(NamedTuple):
+    """An entry on the map; `kind` is one of `DOTS`."""
+
+    x: float
+    y: float
+    kind: str
+
+
+class Layer(NamedTuple):
+    """The numbers of the dots that have the same colour and name in the legend."""
+
+    name: str
+    colour: str
+    numbers: Sequence[int]
+
+
+def map_figure(
+    dots: Sequence[Dot], layers: Sequence[Layer], width: float, legend: Legend = "none"
+) -> "Figure":
+    """Entries on a plane, coloured by layer. The first layer is on top.
+
+    Args:
+        dots: The entries.
+        layers: The colours of the dots. A mark of the figure has the number of its dot.
+        width: Inches.
+        legend: Where the names of the layers stand.
+    """
+    figure = figures.new_figure(width, 0.6 * width)
+    axes = figure.add_subplot()
+    axes.set_axis_off()
+    area = (16 if len(dots) <= FEW_DOTS else 5) * width / 9
+    for layer in reversed(layers):
+        for kind, (size, opacity, ring) in DOTS.items():
+            numbers = [number for number in layer.numbers if dots[number].kind == kind]
+            if numbers:
+                marks = axes.scatter(
+                    [dots[number].x for number in numbers],
+                    [dots[number].y for number in numbers],
+                    s=size * area,
+                    c=layer.colour,
+                    alpha=opacity,
+                    edgecolors=figures.INK,
+                    linewidths=ring,
+                )
+                figures.number_marks(marks, numbers)
+    if legend != "none":
+        figures.set_title(axes, "Entries by categories and caption: near ones are alike")
+        _name_layers(figure, layers)
+    return figure
+
+
+def _name_layers(figure: "Figure", layers: Sequence[Layer]) -> None:
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.lines import Line2D
+
+    font = figures.font_for(layer.name for layer in layers)
+    legend = figure.legend(
+        [
+            Line2D([], [], marker="o", linestyle="none", color=layer.colour, markersize=6)
+            for layer in layers
+        ],
+        [
+            figures.drawable(font, f"{figures.cut(layer.name, MOST_NAME)} ({len(layer.numbers)})")
+            for layer in layers
+        ],
+        loc="outside right upper",
+        frameon=False,
+        prop=FontProperties(fname=font, size=figures.TEXT),
+        labelcolor=figures.INK,
+        title="group (entries)",
+        title_fontsize=figures.TEXT,
+        alignment="left",
+    )
+    legend.get_title().set_color(figures.SOFT)
+
+
+def bars_figure(chart: BarChart) -> "Figure":
+    """Bars with their numbers, the first at the top."""
+    figure = figures.new_figure(7, 1.0 + 0.24 * len(chart.bars))
+    axes = figure.add_subplot()
+    places = range(len(chart.bars))
+    drawn = axes.barh(places, [bar.n for bar in chart.bars], color=figures.PALETTE[0], height=0.7)
+    axes.bar_label(
+        drawn,
+        labels=[str(bar.n or "") for bar in chart.bars],
+        padding=3,
+        color=figures.SOFT,
+        fontsize=figures.TEXT,
+    )
+    _name(axes.set_yticks, places, [bar.label for bar in chart.bars])
+    axes.set_ylim(len(chart.bars) - 0.5, -0.5)
+    figures.set_title(axes, f"{chart.title}: {chart.note}")
+    figures.style_axes(axes, "x")
+    return figure
+
+
+# --- Parts of figures ------------------------------------------------------------------------------
+
+
+def _list(figure: "Figure", axes: Any, n_models: int, legend: Legend, title: str) -> None:
+    """The names of the models, and how many of them are drawn."""
+    if legend == "none":
+        return
+    handles, names = axes.get_legend_handles_labels()
+    if n_models > len(names):
+        title += f"; the best {len(names)} of {n_models} models"
+    wide = legend == "right"
+    made = figure.legend(
+        handles,
+        names,
+        loc="outside right center" if wide else "outside lower center",
+        ncols=1 if wide else 2,
+        title=textwrap.fill(title, 34 if wide else 60),
+        frameon=False,
+        fontsize=figures.PRINT_TEXT,
+        title_fontsize=figures.PRINT_SMALL,
+        handlelength=1.8,
+        columnspacing=1.0,
+        labelspacing=0.3,
+        alignment="left",
+    )
+    made.get_title().set_color(figures.SOFT)
+
+
+def _styles() -> Iterator[dict[str, Any]]:
+    """Colours and marks, which tell lines apart in black and white, too."""
+    dashes = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (4, 1, 1, 1)))
+    for place, (color, marker) in enumerate(zip(figures.PALETTE, MARKS, strict=True)):
+        yield {"color": color, "marker": marker, "linestyle": dashes[place % len(dashes)]}
+
+
+def _finite(points: Sequence[Point]) -> list[float]:
+    return [end for point in points for end in point if math.isfinite(end)]
+
+
+def _limits(
+    values: Sequence[float], ends: tuple[float | None, float | None]
+) -> tuple[float, float]:
+    """Limits that hold these numbers with some room, and a tenth of the scale at least."""
+    low, high = min(values, default=0.0), max(values, default=1.0)
+    whole = (ends[1] - ends[0]) if ends[0] is not None and ends[1] is not None else abs(high) or 1.0
+    least = whole / 10
+    if high - low < least:
+        low, high = low - (least - high + low) / 2, high + (least - high + low) / 2
+    room = ROOM * (high - low)
+    return low - room, high + room
+
+
+def _round(low: float, high: float) -> Sequence[float]:
+    """Round numbers from about `low` to about `high`."""
+    from matplotlib.ticker import MaxNLocator
+
+    return list(map(float, MaxNLocator(N_RINGS + 1).tick_values(low, high)))
+
+
+def _difference(compared: Mapping[tuple[str, str], Row], one: str, other: str) -> float:
+    row, sign = compared.get((one, other)), 1.0
+    if row is None:
+        row, sign = compared.get((other, one)), -1.0
+    known = row is not None and row["difference"] is not None
+    return sign * row["difference"] if row is not None and known else math.nan
+
+
+def _name(
+    ticks: Callable[..., Any],
+    places: Sequence[int],
+    names: Sequence[str],
+    most: int = MOST_LABEL,
+    **form: Any,
+) -> None:
+    """Names at places of an axis, in a font that can draw them."""
+    from matplotlib.font_manager import FontProperties
+
+    font = figures.font_for(names)
+    shown = [figures.drawable(font, figures.cut(name, most)) for name in names]
+    ticks(list(places), shown, fontproperties=FontProperties(fname=font, size=figures.TEXT), **form)
+
+
+def _named(model: str) -> str:
+    return figures.printable(figures.cut(model, MOST_NAME))
+
+
+def _wrapped(name: str) -> str:
+    return figures.printable(textwrap.fill(figures.cut(name, 3 * MOST_AXIS), MOST_AXIS))

@@ -1,0 +1,282 @@
+"""Figures as they are drawn: sizes, points, intervals, colours, and names that are no formulas."""
+
+import io
+import math
+import re
+import warnings
+from functools import partial
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from matplotlib.text import Text
+from PIL import Image, ImageColor
+
+from methods.results.shapes import Plane, Point, Radar
+from resources.reports import figures
+from resources.reports.charts import (
+    MOST_RATERS,
+    WIDTHS,
+    Dot,
+    ItemsDot,
+    Layer,
+    TurnScore,
+    agreement_figure,
+    bars_figure,
+    difficulty_figure,
+    map_figure,
+    paper_figures,
+    plane_figure,
+    radar_figure,
+    subsets_figure,
+    turns_figure,
+)
+from resources.reports.figures import PALETTE
+from resources.reports.report_shape import BarChart, bars_of
+from tests.methods.results.test_tables import HOSTILE
+
+RADAR = Radar(
+    "radar-x",
+    "Score by x",
+    ("one", "two", "three"),
+    (0.0, 100.0),
+    [
+        (HOSTILE, (10.0, 20.0, 30.0)),
+        ("gap", (50.0, None, 70.0)),
+        ("大 \U0001f989", (1.0, 2.0, 3.0)),
+    ],
+)
+PLANE = Plane(
+    "quadrants-x-y",
+    ("x", "y"),
+    ((0.0, 10.0), (0.0, None)),
+    [
+        (HOSTILE, Point(4.0, 3.0, 5.5), Point(2.0, 1.0, 4.0)),
+        ("steady", Point(6.0, 6.0, 6.0), Point(math.inf, 3.0, math.inf)),
+    ],
+    (5.0, 3.0),
+    (("worse", "better"), ("less", "more")),
+    1,
+)
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def on_paper(shape: Radar | Plane) -> list[tuple[str, Any]]:
+    if isinstance(shape, Radar):
+        return list(paper_figures(shape.name, len(shape.lines), partial(radar_figure, shape)))
+    return list(paper_figures(shape.name, len(shape.points), partial(plane_figure, shape)))
+
+
+@pytest.mark.parametrize("shape", [RADAR, PLANE])
+def test_figures_for_papers_have_the_widths_of_columns(shape: Radar | Plane) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for name, figure in on_paper(shape):
+            width = next(width for size, width in WIDTHS.items() if name.endswith(size))
+            svg = ElementTree.fromstring(figures.svg(figure))
+            assert float(svg.attrib["width"].removesuffix("pt")) == pytest.approx(72 * width)
+            image = Image.open(io.BytesIO(figures.png(figure)))
+            assert image.width == round(figures.PRINT_DPI * width)
+            assert figures.pdf(figure).startswith(b"%PDF")
+            sizes = [text.get_fontsize() for text in figure.findobj(Text) if text.get_text()]
+            assert min(sizes) >= figures.PRINT_SMALL
+
+
+def test_a_line_of_a_radar_has_the_scores_and_a_gap_where_there_is_none() -> None:
+    lines = {line.get_label(): line for line in radar_figure(RADAR, 3, 3, "below").axes[0].lines}
+    first = np.transpose(lines[figures.printable(figures.cut(HOSTILE, 28))].get_data())
+    # The first axis points up, the others follow clockwise.
+    third = math.sin(2 * math.pi / 3), math.cos(2 * math.pi / 3)
+    expected = [(0, 0.1), (0.2 * third[0], 0.2 * third[1]), (-0.3 * third[0], 0.3 * third[1])]
+    assert first[:3] == pytest.approx(np.array(expected)) and first[3] == pytest.approx(first[0])
+    gap = lines["gap"].get_ydata()
+    assert np.isnan(gap[1]) and gap[0] == pytest.approx(0.5)
+
+
+def test_intervals_reach_to_their_ends_and_what_is_infinite_stands_above_the_axis() -> None:
+    figure = plane_figure(PLANE, 3, 3, "below")
+    (axes,) = figure.axes
+    ends = [bars.get_segments()[0].tolist() for bars in axes.collections]
+    assert ends[:2] == [[[3.0, 2.0], [5.5, 2.0]], [[4.0, 1.0], [4.0, 4.0]]]
+    (infinite,) = [tick for tick in axes.get_yticks() if tick > 4.0 and tick == ends[3][1][1]]
+    assert ends[3] == [[6.0, 3.0], [6.0, infinite]]
+    assert axes.get_yticklabels()[-1].get_text() == "∞"
+    assert "1 without y" in figure.legends[0].get_title().get_text().replace("\n", " ")
+
+
+def test_without_a_legend_points_have_numbers_and_models_at_one_place_share_them() -> None:
+    point = Point(5.0, 5.0, 5.0)
+    plane = PLANE._replace(points=[*PLANE.points, ("same", point, point), ("too", point, point)])
+    figure = plane_figure(plane, 3, 3, "none")
+    texts = [text.get_text() for text in figure.axes[0].texts]
+    assert [text for text in texts if text[0].isdigit()] == ["1", "2", "3, 4"]
+    assert not figure.legends
+
+
+def test_more_models_than_colours_are_said() -> None:
+    many = [(f"model-{number}", (1.0, 2.0, 3.0)) for number in range(20)]
+    figure = radar_figure(RADAR._replace(lines=many), 3, 3, "below")
+    title = figure.legends[0].get_title().get_text().replace("\n", " ")
+    assert "the best 12 of 20 models" in title
+    assert len(figure.legends[0].get_texts()) == 12
+
+
+def test_each_setting_of_a_turn_keeps_its_colour_and_stands_aside() -> None:
+    score = TurnScore(2, 40.0, 30.0, 60.0, "")
+    (axes,) = turns_figure(["one", "two"], [[], [score], [score]]).axes
+    given, both = axes.containers
+    assert [bars.lines[0].get_color() for bars in (given, both)] == [PALETTE[1], figures.OTHER]
+    assert given.lines[0].get_xdata()[0] < both.lines[0].get_xdata()[0]
+    assert given.lines[2][0].get_segments()[0][:, 1].tolist() == [30.0, 60.0]
+
+
+def test_items_that_tell_models_apart_the_wrong_way_round_are_red() -> None:
+    dots = [ItemsDot(0.5, 0.25, 4, ""), ItemsDot(0.5, -0.25, 1, "")]
+    (marks,) = difficulty_figure(dots, 3).axes[0].collections
+    assert marks.get_offsets().tolist() == [[50.0, 0.25], [50.0, -0.25]]
+    colours = marks.get_facecolors()[:, :3].tolist()
+    assert colours[1] == pytest.approx(np.array(ImageColor.getrgb(figures.BAD)) / 255)
+    assert colours[0] != colours[1] and marks.get_sizes()[0] == 4 * marks.get_sizes()[1]
+
+
+def test_the_curve_of_subsets_has_a_band_for_chosen_and_random_items() -> None:
+    names = ("random", "held_out")
+    rows = [
+        {"size": size, "n_items": 40, **dict.fromkeys(names, size / 100)}
+        | {f"{name}_{end}": size / 100 for name in names for end in ("low", "high")}
+        for size in (10, 20, 40)
+    ]
+    (axes,) = subsets_figure(rows).axes
+    assert [line.get_ydata().tolist() for line in axes.get_lines()] == [[0.1, 0.2, 0.4]] * 2
+    assert len(axes.collections) == 2 and axes.get_ylim()[1] == 1
+
+
+def test_bars_are_as_long_as_their_numbers() -> None:
+    (axes,) = bars_figure(BarChart("x", "", bars_of([("a", 3), (HOSTILE, 1)]))).axes
+    assert [bar.get_width() for bar in axes.patches] == [3, 1]
+
+
+# --- On a page -------------------------------------------------------------------------------------
+
+
+def drawn(figure: Any, label: str = "x") -> ElementTree.Element:
+    return ElementTree.fromstring(figures.inline_svg(figure, label))
+
+
+def test_a_page_shows_the_words_of_each_mark_and_the_label() -> None:
+    words = [f"{HOSTILE}: 1", "b: 2"]
+    svg = drawn(plane_figure(PLANE, 3, 3, "none", words), f'"{HOSTILE}')
+    assert svg.get("aria-label") == f'"{HOSTILE}'
+    assert [title.text for title in svg.iter("title")] == words
+
+
+def test_a_corner_of_a_radar_without_a_score_has_no_words() -> None:
+    line = ("gap", (None, 20.0, 70.0))
+    svg = drawn(radar_figure(RADAR._replace(lines=[line]), 2, 2, "none", ["b: 20", "c: 70"]))
+    assert [title.text for title in svg.iter("title")] == ["b: 20", "c: 70"]
+
+
+def test_colours_and_fonts_are_those_of_the_page_and_texts_are_texts() -> None:
+    made = figures.inline_svg(plane_figure(PLANE, 3, 3, "none"), "x")
+    assert "var(--mark)" in made and "var(--soft)" in made and "font-family" not in made
+    assert not {*figures.PAGE_COLOURS} & {*re.findall("#[0-9a-f]{6}", made)}
+    assert "less, better" not in made and "better, more" in [
+        text.text for text in ElementTree.fromstring(made).iter("text")
+    ]
+
+
+def test_two_figures_of_a_page_share_no_id_and_use_what_is_theirs() -> None:
+    def ids(svg: ElementTree.Element) -> set[str]:
+        return {each.attrib["id"] for each in svg.iter() if "id" in each.attrib}
+
+    one, other = (drawn(plane_figure(PLANE, width, 3, "none")) for width in (3, 4))
+    assert ids(one) and not ids(one) & ids(other)
+    assert {use.attrib["href"].removeprefix("#") for use in one.iter("use")} <= ids(one)
+
+
+def test_each_entry_of_the_map_has_its_number_and_the_first_layer_is_on_top() -> None:
+    dots = [
+        Dot(number, -number, kind) for number, kind in enumerate(("loose", "clustered", "centre"))
+    ]
+    layers = [Layer("a", PALETTE[0], [2, 0]), Layer("b", PALETTE[1], [1])]
+    marks = [each for each in drawn(map_figure(dots, layers, 3)).iter() if "data-n" in each.attrib]
+    assert [int(mark.attrib["data-n"]) for mark in marks] == [1, 0, 2]
+
+
+# --- In Dagster's UI -------------------------------------------------------------------------------
+
+
+def test_a_map_is_small_enough_to_stand_in_an_event() -> None:
+    dots = [Dot((n * 37) % 101, (n * 53) % 97, "loose") for n in range(10_000)]
+    layers = [
+        Layer(HOSTILE, colour, range(place, 10_000, 12)) for place, colour in enumerate(PALETTE)
+    ]
+    assert len(figures.png(map_figure(dots, layers, 9, "right"))) < 400_000
+
+
+def agreement_png(rows: list[dict[str, Any]]) -> bytes | None:
+    figure = agreement_figure(rows)
+    return figures.png(figure) if figure else None
+
+
+def row(raters: str = "all", measure: str = "raw", **changed: Any) -> dict[str, Any]:
+    made = {"kind": "rewrite", "dimension": "verdict", "raters": raters, "measure": measure}
+    return made | {"value": 0.5, "low": 0.3, "high": 0.7, "reason": None} | changed
+
+
+def opened(rows: list[dict[str, Any]]) -> Image.Image:
+    png = agreement_png(rows)
+    assert png is not None
+    return Image.open(io.BytesIO(png)).convert("RGB")
+
+
+def shows(image: Image.Image, colour: str) -> bool:
+    """Whether a colour is there, as near as a palette of 256 comes to it."""
+    wanted = ImageColor.getrgb(colour)
+    found = image.getcolors(maxcolors=2**24)
+    assert found is not None
+    return any(
+        max(abs(a - b) for a, b in zip(wanted, pixel, strict=True)) <= 2  # type: ignore[call-overload]
+        for _, pixel in found
+    )
+
+
+def test_each_measure_with_a_value_has_its_colour() -> None:
+    image = opened([row(), row(measure="fleiss_kappa", value=-0.5, low=-1.0, high=0.0)])
+    assert shows(image, PALETTE[0])
+    assert shows(image, PALETTE[1])
+    nothing = row(measure="mae", value=None, low=None, high=None, reason="No item.")
+    assert not shows(opened([row(), row(measure="cohen_kappa"), nothing]), PALETTE[2])
+
+
+def test_without_any_value_there_is_no_picture() -> None:
+    assert agreement_png([]) is None
+    assert agreement_png([row(value=None, low=None, high=None, reason="No item.")]) is None
+
+
+@pytest.mark.parametrize("name", ["$\\frac{$", "王小明", "<b>", "a" * 500])
+def test_any_name_is_drawn(name: str) -> None:
+    assert opened([row(f"{name}|z"), row(f"{name}|z", "mae", value=12.0, low=0.0, high=20.0)]).width
+
+
+def test_beyond_what_can_be_read_pairs_are_left_out_and_all_together_is_not() -> None:
+    pairs = [row(f"a{number:03}|b") for number in range(200)]
+    image = opened([*pairs, row("z|z", "pearson"), row("all", "kendall")])
+    assert image.height == opened(pairs[:MOST_RATERS]).height
+    # Measures have their colours in the order of the alphabet: kendall, pearson, raw.
+    assert shows(image, PALETTE[0])
+    assert shows(image, PALETTE[2])
+    assert not shows(image, PALETTE[1])
+
+
+# --- Fonts -----------------------------------------------------------------------------------------
+
+
+def test_the_font_is_the_one_that_draws_most_of_the_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+    signs = {"own": frozenset(map(ord, "Owls")), "eastern": frozenset(map(ord, "Owls猫头鹰"))}
+    monkeypatch.setattr(figures, "_fonts", lambda: ("own", "eastern"))
+    monkeypatch.setattr(figures, "_signs", lambda path: signs[path])
+    assert figures.font_for(["Owls", "Owl"]) == "own"
+    assert figures.font_for(["Owls", "猫头鹰"]) == "eastern"
+    assert figures.drawable("own", "Owl 猫") == "Owl ?"

@@ -14,6 +14,7 @@ import dagster as dg
 import pytest
 from dagster._core.storage.schedules import SqliteScheduleStorage
 
+from assets.rewrite import seed_rewrites
 from dagster_project.instance import DATABASES, open_instance
 
 POINTS = ["begun", "made", "0", "1", "2"]
@@ -180,3 +181,17 @@ def test_an_instance_with_an_emptied_database_is_called_that(
     )
     assert str(aside) in said and "half-made" not in said
     assert not (aside / database).stat().st_size
+
+
+@pytest.mark.usefixtures("loom_home")
+def test_one_step_calls_models_at_a_time_unless_the_instance_has_another_limit() -> None:
+    def limit(instance: dg.DagsterInstance) -> int:
+        (pool,) = instance.event_log_storage.get_pool_limits()
+        assert pool.name == seed_rewrites.op.pool
+        return pool.limit
+
+    with open_instance() as instance:
+        assert limit(instance) == 1
+        instance.event_log_storage.set_concurrency_slots("models", 4)
+    with open_instance() as instance:
+        assert limit(instance) == 4

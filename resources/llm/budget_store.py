@@ -5,7 +5,7 @@ it. The store may be deleted while nothing runs: what runs have spent is in the 
 """
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from uuid import uuid4
@@ -14,6 +14,7 @@ from sqlalchemy import Connection, MetaData, Table, bindparam, delete, insert, s
 
 from resources.llm.ledger import Ledger, now
 from resources.llm.store_calls import StoreCalls
+from resources.migrations import StoreError
 from resources.stores import StoreKind, open_store
 from resources.stores.columns import integer, number, text
 from resources.stores.inserts import insert_missing
@@ -128,8 +129,11 @@ class ChainBudget:
             connection.execute(delete(RUNS).where(RUNS.c.run.in_(ancestors)))
 
     def close(self) -> None:
-        """Return once every call that was begun is made."""
+        """Return once every call that was begun is made; a change that is due is tried once more."""
         self.calls.close()
+        if self._due_reserved or self._due_spent:
+            with suppress(StoreError):
+                self.change(0.0, 0.0)
         self._store.close()
 
     @contextmanager

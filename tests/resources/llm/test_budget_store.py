@@ -10,16 +10,19 @@ from typing import NoReturn
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sqlalchemy import MetaData, Table, insert
 
 from resources.images.store import ImageStore
 from resources.llm import budget_store as module
 from resources.llm.budget import Budget, BudgetReached
 from resources.llm.budget_store import ChainBudget
 from resources.llm.gateway import Gateway
-from resources.llm.ledger import Ledger
+from resources.llm.ledger import Ledger, now
 from resources.llm.registry import load_registry
 from resources.migrations import StoreAway
 from resources.offline.process import OfflineServer
+from resources.stores import StoreKind, open_store, postgres
+from resources.stores.columns import integer, number, numbered, text
 from tests.doubles.openai_api import Api, answer_to, serving
 from tests.resources.llm.priced import COST, MODELS, MOST, TEXTS, requests
 
@@ -286,6 +289,39 @@ def test_a_chain_without_a_call_for_a_month_is_forgotten(rows, monkeypatch):
     monkeypatch.setattr(module, "_KEPT", timedelta(0))
 
     assert rows("retry", ancestors=["old"]).read() == (0, 0)
+
+
+# Stores of earlier versions
+
+OLD = MetaData()
+TAKEN = Table("taken", OLD, text("minute", key=True))
+SPENDERS = Table(
+    "spenders",
+    OLD,
+    numbered("seq"),
+    *(text(name) for name in ("account", "run", "joined_at")),
+    integer("together"),
+    *(number(name) for name in ("spent_usd", "granted_usd")),
+)
+
+
+def test_the_accounts_of_an_earlier_version_become_rows(tmp_path, monkeypatch):
+    with monkeypatch.context() as earlier:
+        earlier.setattr(postgres, "_opened", {})
+        store = open_store(StoreKind("limits", OLD, tmp_path / "none"), tmp_path / "limits.sqlite")
+    row = {"account": "a", "together": 0, "granted_usd": 90.0, "joined_at": now()}
+    with store.transaction() as connection:
+        for run, spent in (("first", 10.0), ("retry", 5.0), ("retry", 1.0)):
+            values = {**row, "run": run, "spent_usd": spent}
+            connection.execute(insert(SPENDERS), values)
+    store.close()
+
+    chain = ChainBudget(
+        tmp_path / "limits.sqlite", Ledger(tmp_path / "ledger.sqlite"), "again", ["retry"]
+    )
+
+    assert chain.read() == (16, 0)
+    chain.close()
 
 
 # Calls of several processes

@@ -37,10 +37,6 @@ class SlowLocks:
         assert self.answers.wait(10)
         self.held.discard(offset)
 
-    def held_by_others(self, offset: int, n_bytes: int = 1) -> bool:
-        assert self.answers.wait(10)
-        return False
-
     def close(self) -> None:
         self.held.clear()
 

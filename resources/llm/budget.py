@@ -67,6 +67,7 @@ class Budget:
         chain: ChainBudget | None = None,
         earlier_usd: float = 0.0,
     ):
+        assert (limit_usd is None) == (chain is None)
         self.limit_usd = limit_usd
         self._chain = chain
         self._earlier, self._own = earlier_usd, 0.0

@@ -15,6 +15,7 @@ from filelock import FileLock
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DatabaseError
 
+from assets.common.pools import POOLS
 from resources.files.atomic import write_atomically
 from resources.files.home import home
 from resources.migrations import StoreAway, StoreError
@@ -99,11 +100,21 @@ def _in_schema(stores: str) -> str:
 def open_instance() -> dg.DagsterInstance:
     """The instance that the UI shows, for runs in this process; made when it is not there yet.
 
+    One step at a time calls models, unless the instance has another limit.
+
     Raises StoreError where it cannot be opened.
     """
     folder = prepare_dagster_home()
-    if shared := address.database():
-        return _open_shared(folder, shared)
+    shared = address.database()
+    instance = _open_files(folder) if shared is None else _open_shared(folder, shared)
+    storage, pool = instance.event_log_storage, POOLS["llm"]
+    if pool not in {limit.name for limit in storage.get_pool_limits()}:
+        storage.set_concurrency_slots(pool, 1)
+    return instance
+
+
+def _open_files(folder: Path) -> dg.DagsterInstance:
+    """The instance in files of the workspace."""
     # Two processes that make Dagster's databases at once spoil them.
     with FileLock(folder / "opening.lock"):
         try:

@@ -81,13 +81,14 @@ def make_gateway(
     run: str = "",
     budget_usd: float | None = None,
     ancestors: Sequence[str] = (),
+    at_work: Sequence[str] = (),
     *,
     registry: Registry | None = None,
     profile: str | None = None,
 ) -> Gateway:
     """The gateway for one run and what it may spend, its ancestors included.
 
-    Without `budget_usd` that is LOOM_BUDGET_USD, together with the runs beside it. `registry` is that
+    Without `budget_usd` that is LOOM_BUDGET_USD, together with the runs `at_work`. `registry` is that
     of models.yaml and `profile` the active one, where they are not given. Raises RegistryError or
     PromptError with one sentence.
     """
@@ -101,6 +102,7 @@ def make_gateway(
         default_budget() if budget_usd is None else budget_usd,
         launcher=OfflineServer(),
         ancestors=ancestors,
+        at_work=at_work,
         together=budget_usd is None,
     )
 
@@ -139,6 +141,12 @@ def ancestors_of(instance: dg.DagsterInstance, run: dg.DagsterRun) -> list[str]:
         known |= new
         todo += instance.get_runs(dg.RunsFilter(run_ids=sorted(new))) if new else []
     return sorted(known - {run.run_id})
+
+
+def runs_at_work(instance: dg.DagsterInstance) -> list[str]:
+    """The runs that execute steps now."""
+    started = dg.RunsFilter(statuses=[dg.DagsterRunStatus.STARTED])
+    return [run.run_id for run in instance.get_runs(started)]
 
 
 class OfWorkspace(dg.ConfigurableResource[T], ABC):
@@ -251,8 +259,8 @@ class ModelsResource(OfWorkspace[Gateway]):
         run, instance = context.run, context.instance
         if run is None or instance is None:
             return make_gateway("", self.budget_usd, profile=self.profile)
-        ancestors = ancestors_of(instance, run)
-        return make_gateway(run.run_id, self.budget_usd, ancestors, profile=self.profile)
+        ancestors, at_work = ancestors_of(instance, run), runs_at_work(instance)
+        return make_gateway(run.run_id, self.budget_usd, ancestors, at_work, profile=self.profile)
 
 
 class LedgerResource(OfWorkspace[Ledger]):

@@ -77,6 +77,8 @@ class RunLauncher(dg.DefaultRunLauncher):
 def end_dead_runs(instance: dg.DagsterInstance) -> list[str]:
     """End the runs whose process is gone, as run monitoring does while a daemon is up.
 
+    Runs that have ended hold no places in pools any more.
+
     Returns:
         "<job> <run id>" of each run that ended.
     """
@@ -88,6 +90,11 @@ def end_dead_runs(instance: dg.DagsterInstance) -> list[str]:
             if now is not None and not now.is_finished:
                 instance.report_run_failed(now, GONE)
                 ended.append(f"{run.job_name} {run.run_id}")
+    storage = instance.event_log_storage
+    for run_id in storage.get_concurrency_run_ids():
+        holder = instance.get_run_by_id(run_id)
+        if holder is None or holder.is_finished:
+            storage.free_concurrency_slots_for_run(run_id)
     return ended
 
 

@@ -35,7 +35,7 @@ def ledger_path() -> Path:
 
 
 def limits_path() -> Path:
-    """The SQLite file by which processes share limits of models and budgets, beside the ledger."""
+    """The SQLite file with the budgets of run chains, beside the ledger."""
     return home() / "limits.sqlite"
 
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from resources.images.store import ImageStore
 from resources.llm.circuit_breaker import CircuitBreaker
 from resources.llm.estimate import estimated_tokens, highest_cost, prompt_tokens
-from resources.llm.limits import ModelLimits
 from resources.llm.masking import masked
 from resources.llm.model_spec import ModelSpec
 from resources.llm.rate_headers import pause_until_reset
+from resources.llm.rate_limits import ModelLimits
 from resources.llm.reply import BadResponse, Reply, answer_in_reasoning_field, read_reply
 from resources.llm.request import ChatRequest
 from resources.llm.request_body import ImagesRefused, encoded_body

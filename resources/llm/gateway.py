@@ -14,13 +14,13 @@ from typing import TypeVar
 from resources.files.home import limits_path
 from resources.images.store import ImageStore
 from resources.llm.budget import Budget
+from resources.llm.budget_store import ChainBudget
 from resources.llm.clients import Launcher
 from resources.llm.ledger import Ledger
 from resources.llm.model_calls import BatchPending, ModelCalls
 from resources.llm.registry import Registry
 from resources.llm.request import ChatRequest, Outcome
 from resources.llm.run_context import RunContext
-from resources.llm.shared import SharedLimits
 from resources.llm.trial import Trials
 from resources.llm.usage import ALL_MODELS, OnProgress, Progress, Usage, no_progress
 from resources.llm.watchdog import watched
@@ -46,10 +46,9 @@ class Gateway:
 
     `run` names the run that pays, `budget_usd` is what it may spend (None: no limit), together with its
     `ancestors`, the runs that it retries or continues; and, if it is spent `together`, with the runs
-    beside it (`budget.py`). `launcher` starts the offline model server, which answers for models of the
-    provider `offline`. Limits hold over all processes with the same ledger. Raises
-    RegistryError at once when the profile is unknown or one of its models lacks its key, StoreError
-    when the ledger is damaged.
+    `at_work` (`budget_store.py`). `launcher` starts the offline model server, which answers for models
+    of the provider `offline`. Raises RegistryError at once when the profile is unknown or one of its
+    models lacks its key, StoreError when the ledger is damaged.
     """
 
     needs_keys = True
@@ -65,6 +64,7 @@ class Gateway:
         *,
         launcher: Launcher,
         ancestors: Sequence[str] = (),
+        at_work: Sequence[str] = (),
         together: bool = False,
     ):
         if self.needs_keys:
@@ -75,12 +75,13 @@ class Gateway:
         ledger.require_sound()
         self.images = images
         self.launcher = launcher
-        shared = SharedLimits(ledger.path.with_name(limits_path().name))
-        account = None
+        chain = None
         if budget_usd is not None:
-            account = shared.account(ledger, run, ancestors, together=together)
-        self.budget = Budget(budget_usd, ledger.cost_of(ancestors), account)
-        self.context = RunContext(registry, ledger, images, launcher, run, self.budget, shared)
+            path = ledger.path.with_name(limits_path().name)
+            chain = ChainBudget(path, ledger, run, ancestors, at_work, together=together)
+        earlier_usd = ledger.cost_of([name for name in (run, *ancestors) if name])
+        self.budget = Budget(budget_usd, chain, earlier_usd)
+        self.context = RunContext(registry, ledger, images, launcher, run, self.budget)
 
     def ask(
         self, stage: str, requests: Sequence[ChatRequest], on_progress: OnProgress = no_progress
@@ -171,10 +172,9 @@ class Gateway:
         return max(WORKERS, 2 * max(spec.concurrency for spec in self.registry.models.values()))
 
     def close(self) -> None:
-        """Stop the offline model server if it runs, give back what is reserved, close the ledger."""
+        """Stop the offline model server if it runs, close the stores."""
         self.launcher.stop()
         self.budget.close()
-        self.context.shared.close()
         self.ledger.close()
 
 

@@ -10,21 +10,16 @@ from resources.images.store import ImageStore
 from resources.llm.budget import Budget, RetryBudget
 from resources.llm.clients import Launcher
 from resources.llm.ledger import Ledger
-from resources.llm.limits import ModelLimits
 from resources.llm.model_spec import ModelSpec
+from resources.llm.rate_limits import WINDOW, ModelLimits, SlidingMinute
 from resources.llm.registry import Registry
 from resources.llm.request_body import RefusedImages, RefusedLengths, RefusedSchemas
-from resources.llm.shared import SharedLimits
-from resources.llm.sliding_minute import WINDOW, SlidingMinute
 from resources.llm.usage import ALL_MODELS
 
 
 @dataclass
 class RunContext:
-    """One run's view of the models; `run` is its id, `launcher` starts the offline model server.
-
-    `shared` is what holds over all processes with the same home.
-    """
+    """One run's view of the models; `run` is its id, `launcher` starts the offline model server."""
 
     registry: Registry
     ledger: Ledger
@@ -32,7 +27,6 @@ class RunContext:
     launcher: Launcher
     run: str
     budget: Budget
-    shared: SharedLimits
     retries: RetryBudget = field(default_factory=RetryBudget)
     refused_lengths: RefusedLengths = field(default_factory=RefusedLengths)
     refused_images: RefusedImages = field(default_factory=RefusedImages)
@@ -44,19 +38,17 @@ class RunContext:
         if spec.name not in self._limits:
             self._limits[spec.name] = ModelLimits(
                 spec.concurrency,
-                self._minute(spec, "requests", spec.requests_per_minute),
-                self._minute(spec, "tokens", spec.tokens_per_minute),
-                self.shared.places(spec),
+                _minute(spec.requests_per_minute),
+                _minute(spec.tokens_per_minute),
                 min(spec.timeouts.whole, spec.timeouts.first_byte),
             )
         return self._limits[spec.name]
-
-    def _minute(self, spec: ModelSpec, units: str, limit: int | None) -> SlidingMinute | None:
-        if limit is None:
-            return None
-        return SlidingMinute(limit, self.shared.minute(spec, units, WINDOW), WINDOW)
 
     def in_flight(self, model: str) -> int:
         """Requests in flight to a model of the registry, or to ALL_MODELS."""
         asked = self._limits.values() if model == ALL_MODELS else [self._limits.get(model)]
         return sum(limits.in_flight for limits in asked if limits)
+
+
+def _minute(limit: int | None) -> SlidingMinute | None:
+    return None if limit is None else SlidingMinute(limit, WINDOW)

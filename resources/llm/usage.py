@@ -6,7 +6,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from textwrap import shorten
 from typing import NamedTuple
 
@@ -18,8 +18,6 @@ SHORTEST = 4.5
 """Seconds that an estimate looks back at least; reports come about every five seconds."""
 FEWEST = 10
 """Requests that have to be answered in that time at least."""
-_SAMPLE = 20
-"""Requests from which the share of those that are sent is read off."""
 _ERROR_SHOWN = 160
 """Characters of an error in a progress line."""
 _MARKS = 720
@@ -79,28 +77,10 @@ class Pace:
         for since in reversed(self._marks):
             seconds, sent = now.at - since.at, now.sent - since.sent
             if seconds >= SHORTEST and sent >= max(FEWEST, in_flight):
-                to_send = max(requests, n_left) * self._share_to_send(since)
                 # The last requests take as long as any, however few they are: half of that on average.
-                return seconds / sent * (to_send + self._at_once / 2)
+                answered = seconds / (now.requests - since.requests) * max(requests, n_left)
+                return answered + seconds / sent * self._at_once / 2
         return None
-
-    def _share_to_send(self, since: Mark) -> float:
-        """The likely share of sent requests in what is left.
-
-        It is the largest that was seen: if the ledger had answers to the first requests, as in a stage
-        that goes on for a killed one, it need not have more.
-        """
-        now, first = self._marks[-1], self._marks[0]
-        lately = next(
-            (mark for mark in reversed(self._marks) if now.requests - mark.requests >= _SAMPLE),
-            first,
-        )
-        return max(_share_sent(mark, now) for mark in (first, since, lately))
-
-
-def _share_sent(since: Mark, now: Mark) -> float:
-    requests = now.requests - since.requests
-    return (now.sent - since.sent) / requests if requests else 0.0
 
 
 FIRST_SECONDS, PROGRESS_SECONDS = 2.0, 5.0
@@ -187,24 +167,11 @@ class Usage:
 
     def add(self, later: "Usage") -> None:
         """Add the counts of a later part of the same stage."""
-        self.calls += later.calls
-        self.cache_hits += later.cache_hits
-        self.prompt_tokens += later.prompt_tokens
-        self.completion_tokens += later.completion_tokens
-        self.cost_usd += later.cost_usd
-        self.failures += later.failures
+        for each in fields(self):
+            if each.name not in ("stage", "run_cost_usd", "last_error"):
+                total = getattr(self, each.name) + getattr(later, each.name)
+                setattr(self, each.name, total)
         self.run_cost_usd = later.run_cost_usd
-        self.outcomes_of += later.outcomes_of
-        self.sent_of += later.sent_of
-        self.other_models += later.other_models
-        self.unknown_ends += later.unknown_ends
-        self.not_believed += later.not_believed
-        self.from_reasoning_field += later.from_reasoning_field
-        self.unread += later.unread
-        self.without_schema += later.without_schema
-        self.timeouts += later.timeouts
-        self.failed_attempts += later.failed_attempts
-        self.sent_again += later.sent_again
 
     def requests_of(self, model: str) -> tuple[int, int]:
         """Number of requests to a model, or to ALL_MODELS, that have an outcome; how many were sent."""
@@ -214,26 +181,18 @@ class Usage:
 
     def metadata(self) -> dict[str, int | float | str]:
         """The counts by their names in the UI; those of odd replies where there are any."""
-        odd: dict[str, int | float | str] = {}
-        if self.other_models:
-            names = (f"{name} ({n})" for name, n in self.other_models.most_common(NAMES_SHOWN))
-            odd["replies that name another model"] = self.other_models.total()
-            odd["models that they name"] = ", ".join(names)
-        if self.unknown_ends:
-            names = (f"{name} ({n})" for name, n in self.unknown_ends.most_common(NAMES_SHOWN))
-            odd["answers with an unknown finish reason"] = ", ".join(names)
-        if self.not_believed:
-            odd["replies whose token counts are not believed"] = self.not_believed
-        if self.without_schema:
-            odd["answers without a JSON schema, which the server refused"] = self.without_schema
-        if self.timeouts:
-            odd["attempts that timed out"] = self.timeouts
-        if self.sent_again:
-            odd["attempts after the first"] = self.sent_again
-        if self.from_reasoning_field:
-            odd["answers in the field for reasoning"] = self.from_reasoning_field
+        odd: dict[str, int | str] = {
+            "replies that name another model": self.other_models.total(),
+            "models that they name": _most(self.other_models),
+            "answers with an unknown finish reason": _most(self.unknown_ends),
+            "replies whose token counts are not believed": self.not_believed,
+            "answers without a JSON schema, which the server refused": self.without_schema,
+            "attempts that timed out": self.timeouts,
+            "attempts after the first": self.sent_again,
+            "answers in the field for reasoning": self.from_reasoning_field,
+        }
         return {
-            **odd,
+            **{name: value for name, value in odd.items() if value},
             "calls": self.calls,
             "cache hits": self.cache_hits,
             "failed calls": self.failures.total(),
@@ -248,6 +207,10 @@ class Usage:
     def advice(self) -> str:
         """What to do about replies that could not be read: a sentence, empty where there are none."""
         return unread_sentence(self.stage, self.unread) if self.unread else ""
+
+
+def _most(names: Counter[str]) -> str:
+    return ", ".join(f"{name} ({n})" for name, n in names.most_common(NAMES_SHOWN))
 
 
 def asking_unread_again(stage: str) -> str:

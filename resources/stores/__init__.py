@@ -1,4 +1,4 @@
-"""Stores: the ledger, limits, reviews and the image index, in SQLite files or on Postgres.
+"""Stores: the ledger, budgets, reviews and the image index, in SQLite files or on Postgres.
 
 A store is declared once and runs on both::
 

@@ -18,18 +18,10 @@ from resources.migrations import StoreAway, StoreError
 from resources.stores.address import database, packages, shown_address
 
 _SET: int | None = getattr(fcntl, "F_OFD_SETLK", None)
-_GET: int | None = getattr(fcntl, "F_OFD_GETLK", None)
 """Linux: locks that belong to an open file, so that they also work within one process. Elsewhere a lock
 belongs to a process."""
 _FLOCK = struct.Struct("hhqqi4x")
 """struct flock: type, whence, start, length, process."""
-_HELD = """
-SELECT 1 FROM pg_locks
-WHERE locktype = 'advisory' AND objsubid = 1 AND pid <> pg_backend_pid() AND granted
-    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
-    AND ((classid::bigint << 32) | objid::bigint) BETWEEN :first AND :last
-LIMIT 1
-"""
 
 
 class Locks(Protocol):
@@ -45,9 +37,6 @@ class Locks(Protocol):
 
     def release(self, offset: int) -> None:
         """Release the lock of a number."""
-
-    def held_by_others(self, offset: int, n_bytes: int = 1) -> bool:
-        """Whether another process holds the lock of one of `n_bytes` numbers from `offset` on."""
 
     def close(self) -> None:
         """Release every lock."""
@@ -81,20 +70,6 @@ class ByteLocks:
     def release(self, offset: int) -> None:
         """As of all locks."""
         self._lock(fcntl.LOCK_UN, offset)
-
-    def held_by_others(self, offset: int, n_bytes: int = 1) -> bool:
-        """As of all locks."""
-        if _GET is None:
-            if n_bytes > 1:
-                return False  # It would take a try for each byte.
-            free = self.take(offset)
-            if free:
-                self.release(offset)
-            return not free
-        lock = fcntl.fcntl(
-            self._file, _GET, _FLOCK.pack(fcntl.F_WRLCK, os.SEEK_SET, offset, n_bytes, 0)
-        )
-        return bool(_FLOCK.unpack(lock)[0] != fcntl.F_UNLCK)
 
     def _lock(self, operation: int, offset: int) -> None:
         if _SET is None:
@@ -133,11 +108,6 @@ class AdvisoryLocks:
             if offset in self._held:
                 self._held.remove(offset)
                 self._ask_this_session("SELECT pg_advisory_unlock(:number)", number=offset)
-
-    def held_by_others(self, offset: int, n_bytes: int = 1) -> bool:
-        """As of all locks."""
-        with self._one_at_a_time:
-            return self._ask(_HELD, first=offset, last=offset + n_bytes - 1) is not None
 
     def close(self) -> None:
         """As of all locks."""

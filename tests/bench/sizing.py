@@ -24,10 +24,9 @@ from resources.files.home import REPO_ROOT
 from resources.images import fetcher, host_pace, host_queue
 from resources.images.host_pace import HostPace, Turn
 from resources.images.host_queue import HostQueues, Job
-from resources.llm import limits, sliding_minute
+from resources.llm import rate_limits
 from resources.llm.circuit_breaker import CircuitBreaker
-from resources.llm.limits import ModelLimits
-from resources.llm.sliding_minute import SlidingMinute
+from resources.llm.rate_limits import ModelLimits, SlidingMinute
 from resources.web import host_pauses
 from tests.bench.gateway import IN_FLIGHT, LATENCY_MS, api, ask_gateway
 from tests.doubles.serving import serving
@@ -86,7 +85,7 @@ def virtual_time() -> Iterator[VirtualTime]:
     """Every clock of limits and queues is one that jumps."""
     clock = VirtualTime()
     with pytest.MonkeyPatch.context() as patch:
-        for module in (limits, sliding_minute, host_pauses, host_pace, host_queue):
+        for module in (rate_limits, host_pauses, host_pace, host_queue):
             patch.setattr(module, "time", clock)
         yield clock
 
@@ -106,7 +105,7 @@ def calls_under(provider: Provider, n: int, tokens: float, seconds: Sequence[flo
         async def worker() -> None:
             for took in waiting:
                 async with model.attempt(round(tokens), breaker) as reservation:
-                    sent_at = limits.time.monotonic()
+                    sent_at = rate_limits.time.monotonic()
                     await asyncio.sleep(took)
                     reservation.settle(round(tokens))
                     model.answered(sent_at)

@@ -17,15 +17,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from resources.images.index import Fetched, ImageIndex
+from resources.llm.budget_store import ChainBudget
 from resources.llm.ledger import Call, Ledger, now
-from resources.llm.model_spec import ModelSpec
-from resources.llm.shared import SharedLimits
 from resources.review.store import ReviewStore
 from resources.stores.address import VARIABLE
 from resources.stores.locks import open_locks
 
 ONE_BY_ONE, BATCH, BATCHES, WRITERS = 300, 100, 30, 8
-SPEC = ModelSpec(name="it", provider="openai", base_url="http://it/v1", model="it", concurrency=4)
 
 
 def call(number: int) -> Call:
@@ -79,16 +77,11 @@ def measured(folder: Path) -> dict[str, float]:
     for start in range(0, len(rows), BATCH):
         index.record(rows[start : start + BATCH])
     figures["image index: rows a second, 100 at once"] = len(rows) / (time.perf_counter() - began)
-    limits = SharedLimits(folder / "limits.sqlite")
-    log = limits.minute(SPEC, "requests", 60.0)
-    assert log is not None
-
-    def take(_: int) -> None:
-        with log.turn(time.monotonic()) as turn:
-            turn.write(time.monotonic(), 1.0)
-
-    figures["limits: a turn, ms"] = 1000 * each(ONE_BY_ONE, take)
-    limits.close()
+    chain = ChainBudget(folder / "limits.sqlite", ledger, "bench")
+    figures["budget: a call charged and settled, ms"] = 1000 * each(
+        ONE_BY_ONE, lambda _: (chain.charge(0.01, 100.0), chain.change(-0.01, 0.005))
+    )
+    chain.close()
     locks = open_locks(folder / "flights")
     figures["request lock: taken and released, ms"] = 1000 * each(
         ONE_BY_ONE, lambda n: (locks.take(n), locks.release(n))

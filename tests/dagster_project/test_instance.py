@@ -13,6 +13,7 @@ from dagster._core.storage.event_log.sqlite import sqlite_event_log
 from dagster._core.storage.runs.sqlite import sqlite_run_storage
 from dagster._core.storage.schedules.sqlite import sqlite_schedule_storage
 
+from assets.rewrite import seed_rewrites
 from dagster_project.instance import open_instance
 from resources.migrations import StoreError
 
@@ -108,3 +109,17 @@ def test_a_file_that_is_no_database_is_named_with_what_to_do(loom_home: Path) ->
         f"The Dagster instance {loom_home}/dagster cannot be opened (file is not a database): move its "
         "folders history and schedules away, or restore a backup (vlm-loom home restore)."
     )
+
+
+@pytest.mark.usefixtures("loom_home")
+def test_one_step_calls_models_at_a_time_unless_the_instance_has_another_limit() -> None:
+    def limit(instance: dg.DagsterInstance) -> int:
+        (pool,) = instance.event_log_storage.get_pool_limits()
+        assert pool.name == seed_rewrites.op.pool
+        return pool.limit
+
+    with open_instance() as instance:
+        assert limit(instance) == 1
+        instance.event_log_storage.set_concurrency_slots("models", 4)
+    with open_instance() as instance:
+        assert limit(instance) == 4

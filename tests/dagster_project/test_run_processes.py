@@ -107,8 +107,12 @@ def test_the_run_of_a_killed_process_ends_as_failed_with_the_reason(
     assert isinstance(launcher, RunLauncher) and instance.run_monitoring_enabled
     assert launcher.check_run_worker_health(run).status == WorkerStatus.FAILED
 
+    storage = instance.event_log_storage
+    assert storage.claim_concurrency_slot("models", run.run_id, "killer").is_claimed
+
     assert end_dead_runs(instance) == [f"second {run.run_id}"]
 
+    assert storage.get_concurrency_info("models").active_slot_count == 0
     (failed,) = instance.all_logs(run.run_id, of_type=dg.DagsterEventType.RUN_FAILURE)
     assert failed.dagster_event is not None
     assert (failed.dagster_event.message or "").startswith("The process of this run is gone (")
@@ -120,7 +124,12 @@ def test_a_run_at_work_and_one_without_a_process_are_let_be(instance: dg.Dagster
         instance.create_run_for_job(first_job(), status=DagsterRunStatus.STARTED, tags=tags)
         for tags in ({PROCESS: own_process()}, {})
     ]
+    storage = instance.event_log_storage
+    storage.claim_concurrency_slot("models", runs[0].run_id, "one")
+
     assert end_dead_runs(instance) == []
+
+    assert storage.get_concurrency_info("models").active_slot_count == 1
     healths = [instance.run_launcher.check_run_worker_health(run).status for run in runs]
     assert healths == [WorkerStatus.RUNNING] * 2
 

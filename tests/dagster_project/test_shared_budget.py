@@ -1,13 +1,15 @@
 """Which runs share a budget: those that are executed again, and those that go on for others."""
 
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 
 import dagster as dg
 import pytest
 from dagster._core.storage.tags import PARENT_RUN_ID_TAG, ROOT_RUN_ID_TAG
 from dagster._core.test_utils import create_run_for_test
 
-from dagster_project.resources import ancestors_of, default_budget, make_resources
+from dagster_project.resources import ancestors_of, default_budget, make_gateway, make_resources
 from dagster_project.run_tags import CHAIN
 from resources.llm.model_spec import RegistryError
 
@@ -65,10 +67,8 @@ def test_runs_that_are_gone_are_named_all_the_same(instance):
 # The resource of a run
 
 
-def spenders(instance: dg.DagsterInstance, tmp_path, **tags: str) -> list[tuple[str, int]]:
-    """The run's own budget, as the file of limits has it: (account's place among all, together)."""
-    import sqlite3
-    from contextlib import closing
+def chain_of_a_run(instance: dg.DagsterInstance, tmp_path, **tags: str) -> tuple[str, int]:
+    """The chain of a run that asks models, and whether it shares LOOM_BUDGET_USD."""
 
     @dg.op(required_resource_keys={"llm"})
     def ask(context: dg.OpExecutionContext) -> None:
@@ -78,23 +78,42 @@ def spenders(instance: dg.DagsterInstance, tmp_path, **tags: str) -> list[tuple[
     def asking() -> None:
         ask()
 
-    assert asking.execute_in_process(instance=instance, tags=tags).success
+    result = asking.execute_in_process(instance=instance, tags=tags)
+    assert result.success
     with closing(sqlite3.connect(tmp_path / "limits.sqlite")) as connection:
-        return connection.execute("SELECT account, together FROM spenders ORDER BY seq").fetchall()
+        query = "SELECT chain, together FROM budget_runs WHERE run = ?"
+        return connection.execute(query, [result.dagster_run.run_id]).fetchone()
 
 
-def test_the_budget_of_the_environment_is_spent_together(instance, tmp_path, monkeypatch):
+@pytest.fixture
+def five_dollars(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("LOOM_HOME", str(tmp_path))
     monkeypatch.setenv("LOOM_BUDGET_USD", "5")
 
-    (first,) = spenders(instance, tmp_path)
-    assert first[1] == 1
+
+@pytest.mark.usefixtures("five_dollars")
+def test_a_run_that_is_executed_again_shares_the_budget_and_one_after_another_does_not(
+    instance, tmp_path
+):
+    first = chain_of_a_run(instance, tmp_path)
     parent = instance.get_runs()[0]
     origin = {PARENT_RUN_ID_TAG: parent.run_id, ROOT_RUN_ID_TAG: parent.run_id}
-    _, retry = spenders(instance, tmp_path, **origin)
-    *_, own = spenders(instance, tmp_path)
 
-    assert retry[0] == first[0] != own[0]
+    assert first[1] == 1
+    assert chain_of_a_run(instance, tmp_path, **origin) == first
+    assert chain_of_a_run(instance, tmp_path)[0] != first[0]
+
+
+@pytest.mark.usefixtures("five_dollars")
+def test_the_budget_of_the_environment_is_shared_with_runs_at_work(instance, tmp_path):
+    beside = create_run_for_test(instance, job_name="build", status=dg.DagsterRunStatus.STARTED)
+    make_gateway(beside.run_id).close()
+
+    with_beside = chain_of_a_run(instance, tmp_path)
+    instance.report_run_failed(beside)
+
+    assert with_beside[1] == 1
+    assert chain_of_a_run(instance, tmp_path)[0] != with_beside[0]
 
 
 @pytest.mark.parametrize("given", ["nan", "-1", "five"])

@@ -95,6 +95,8 @@ def test_several_may_be_the_first(stores: str, tmp_path: Path) -> None:
     assert [child.exitcode for child in children] == [0] * 4
     with open_instance() as instance:
         assert len(instance.get_dynamic_partitions("wit_shard")) == 4
+        (pool,) = instance.event_log_storage.get_pool_limits()
+        assert (pool.name, pool.limit) == ("models", 1)
 
 
 @pytest.mark.parametrize("address", ADDRESSES)

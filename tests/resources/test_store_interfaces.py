@@ -12,7 +12,7 @@ SOURCES = ("assets", "dagster_project", "extras", "methods", "resources", "revie
 STORES = (
     "resources/stores/",
     "resources/llm/ledger/",
-    "resources/llm/shared/",
+    "resources/llm/budget_store.py",
     "resources/review/",
 )
 BACKUP = "resources/upkeep/backup.py"

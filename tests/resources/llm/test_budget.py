@@ -9,14 +9,20 @@ from hypothesis import strategies as st
 
 from resources.llm import budget as module
 from resources.llm.budget import UNBILLED_AT_ONCE, Budget, BudgetReached, RetryBudget
+from tests.resources.llm.conftest import NewBudget, budgets_in
 
 
-def known(limit: float | None) -> Budget:
-    """A budget for a model that has billed so many calls as estimated that none has to go alone."""
-    budget = Budget(limit)
+def billing_as_estimated(budget: Budget) -> Budget:
+    """The budget, where its model has billed so many calls that none has to go alone."""
     for _ in range(30):
         budget.billed("it", 1.0, 1.0)
     return budget
+
+
+@pytest.fixture
+def known(new_budget: NewBudget) -> NewBudget:
+    """Makes budgets for a model whose bills are known."""
+    return lambda limit: billing_as_estimated(new_budget(limit))
 
 
 async def fits_at_once(budget: Budget, usd: float) -> bool:
@@ -34,7 +40,7 @@ async def fits_at_once(budget: Budget, usd: float) -> bool:
 # Dollars set aside and settled
 
 
-def test_what_fits_beside_what_is_under_way_goes_at_once_up_to_the_last_dollar():
+def test_what_fits_beside_what_is_under_way_goes_at_once_up_to_the_last_dollar(known):
     async def run() -> list[bool]:
         budget = known(10)
         return [await fits_at_once(budget, usd) for usd in (4, 6, 1)]
@@ -42,7 +48,7 @@ def test_what_fits_beside_what_is_under_way_goes_at_once_up_to_the_last_dollar()
     assert asyncio.run(run()) == [True, True, False]
 
 
-def test_who_waits_goes_on_as_soon_as_it_fits():
+def test_who_waits_goes_on_as_soon_as_it_fits(known):
     async def run() -> list[str]:
         budget, told = known(10), []
 
@@ -65,7 +71,7 @@ def test_who_waits_goes_on_as_soon_as_it_fits():
     assert asyncio.run(run()) == ["settled 4 for 1", "two", "settled 6 for 2", "five"]
 
 
-def test_what_never_fits_is_told_at_once_when_nothing_is_under_way():
+def test_what_never_fits_is_told_at_once_when_nothing_is_under_way(known):
     budget = known(2.5)
 
     with pytest.raises(BudgetReached) as caught:
@@ -78,7 +84,7 @@ def test_what_never_fits_is_told_at_once_when_nothing_is_under_way():
     )
 
 
-def test_who_waits_is_told_when_the_last_call_under_way_left_too_little():
+def test_who_waits_is_told_when_the_last_call_under_way_left_too_little(known):
     async def run() -> None:
         budget = known(10)
         await budget.reserve("it", 8)
@@ -93,7 +99,7 @@ def test_who_waits_is_told_when_the_last_call_under_way_left_too_little():
 
 def test_without_a_limit_nobody_waits_and_what_is_spent_is_counted():
     async def run() -> float:
-        budget = known(None)
+        budget = Budget(None)
         assert all([await fits_at_once(budget, 1e9) for _ in range(3)])
         budget.settle("it", 1e9, 5.0)
         await budget.spend(1e12)
@@ -102,11 +108,11 @@ def test_without_a_limit_nobody_waits_and_what_is_spent_is_counted():
     assert asyncio.run(run()) == 1e12 + 5
 
 
-def test_what_costs_nothing_fits_a_budget_of_nothing():
+def test_what_costs_nothing_fits_a_budget_of_nothing(known):
     assert asyncio.run(fits_at_once(known(0), 0))
 
 
-def test_who_stops_waiting_has_set_nothing_aside():
+def test_who_stops_waiting_has_set_nothing_aside(known):
     async def run() -> bool:
         budget = known(10)
         await budget.reserve("it", 8)
@@ -117,7 +123,7 @@ def test_who_stops_waiting_has_set_nothing_aside():
     assert asyncio.run(run())
 
 
-def test_sums_of_fractions_leave_nothing_reserved():
+def test_sums_of_fractions_leave_nothing_reserved(known):
     async def run() -> bool:
         budget = known(0.33)
         # For a computer 0.11 added and taken away three times are 2.8e-17, and 0.33 more do not fit.
@@ -130,7 +136,7 @@ def test_sums_of_fractions_leave_nothing_reserved():
     assert asyncio.run(run())
 
 
-def test_a_budget_outlives_the_event_loop_it_waited_in():
+def test_a_budget_outlives_the_event_loop_it_waited_in(known):
     budget = known(12)
 
     async def stage() -> None:
@@ -147,7 +153,7 @@ def test_a_budget_outlives_the_event_loop_it_waited_in():
     assert budget.spent_usd == 8
 
 
-def test_money_is_spent_at_once_where_nobody_waits_for_the_answer():
+def test_money_is_spent_at_once_where_nobody_waits_for_the_answer(known):
     async def run() -> tuple[float, bool]:
         budget = known(10)
         await budget.reserve("it", 5)
@@ -163,9 +169,9 @@ def test_money_is_spent_at_once_where_nobody_waits_for_the_answer():
 # Models whose bills are not known
 
 
-def test_the_first_call_goes_alone_and_each_that_is_billed_lets_two_more_go():
+def test_the_first_call_goes_alone_and_each_that_is_billed_lets_two_more_go(new_budget):
     async def run() -> list[int]:
-        budget, under_way = Budget(100), []
+        budget, under_way = new_budget(100), []
         for n_billed in (0, 1, 3):
             while await fits_at_once(budget, 1):
                 pass
@@ -179,9 +185,11 @@ def test_the_first_call_goes_alone_and_each_that_is_billed_lets_two_more_go():
     assert asyncio.run(run()) == [1, 2, 4]
 
 
-def test_calls_that_fail_without_a_bill_let_others_go_up_to_a_limit_and_to_the_last_dollar():
+def test_calls_that_fail_without_a_bill_let_others_go_up_to_a_limit_and_to_the_last_dollar(
+    new_budget,
+):
     async def run(limit: float) -> list[int]:
-        budget, under_way = Budget(limit), []
+        budget, under_way = new_budget(limit), []
         for _ in range(5):
             while await fits_at_once(budget, 1):
                 pass
@@ -196,9 +204,9 @@ def test_calls_that_fail_without_a_bill_let_others_go_up_to_a_limit_and_to_the_l
     assert asyncio.run(run(3)) == [1, 2, 3, 3, 3]
 
 
-def test_after_failures_a_bill_counts_for_all_that_is_in_flight():
+def test_after_failures_a_bill_counts_for_all_that_is_in_flight(new_budget):
     async def run() -> list[bool]:
-        budget = Budget(100)
+        budget = new_budget(100)
         for _ in range(5):
             budget.unbilled("it")
         # Six at $5 are $30. One is billed $15: five at three times $5 and 15 are 90, and no more fits.
@@ -210,7 +218,7 @@ def test_after_failures_a_bill_counts_for_all_that_is_in_flight():
     assert asyncio.run(run()) == [True, False]
 
 
-def test_what_is_in_flight_counts_at_the_rate_that_was_billed_meanwhile():
+def test_what_is_in_flight_counts_at_the_rate_that_was_billed_meanwhile(known):
     async def run() -> list[bool]:
         budget = known(100)
         # Ten at $5 are $50. One is billed $15: nine at three times $5 and 15 are 150.
@@ -258,8 +266,9 @@ calls = st.lists(
 
 @settings(max_examples=100, deadline=None)
 @given(calls, st.integers(0, 120))
-def test_whatever_calls_cost_of_what_they_may_the_limit_is_never_passed(drawn, limit):
-    budget = known(limit)
+def test_whatever_calls_cost_of_what_they_may_the_limit_is_never_passed(
+    tmp_path_factory, drawn, limit
+):
     under_way, done = [], []
     refused: list[tuple[Call, float]] = []
 
@@ -278,9 +287,11 @@ def test_whatever_calls_cost_of_what_they_may_the_limit_is_never_passed(drawn, l
         budget.settle("it", call.most, call.cost)
 
     async def ask_all() -> None:
-        await asyncio.wait_for(asyncio.gather(*(ask(call) for call in drawn)), 10)
+        await asyncio.wait_for(asyncio.gather(*(ask(call) for call in drawn)), 60)
 
-    asyncio.run(ask_all())
+    with budgets_in(tmp_path_factory.mktemp("budgets")) as new_budget:
+        budget = billing_as_estimated(new_budget(limit))
+        asyncio.run(ask_all())
 
     assert len(done) + len(refused) == len(drawn), "each was done or told that it cannot be"
     assert budget.spent_usd == sum(done) <= limit

@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from resources.llm.circuit_breaker import OPEN_AFTER, CircuitBreaker, ProviderDown
-from resources.llm.limits import ModelLimits
+from resources.llm.rate_limits import ModelLimits
 from tests.doubles.virtual_time import VirtualTime
 
 MINUTE = 60.0

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from resources.llm import limits as module
+from resources.llm import rate_limits as module
 from resources.llm.circuit_breaker import CircuitBreaker
 from resources.llm.concurrency import START, Concurrency
-from resources.llm.limits import ModelLimits
+from resources.llm.rate_limits import ModelLimits
 from tests.doubles.virtual_time import VirtualTime
 
 clock = VirtualTime()

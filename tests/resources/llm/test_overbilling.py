@@ -6,10 +6,11 @@ from threading import Barrier
 
 import pytest
 
-from resources.llm.budget import Budget, BudgetReached
+from resources.llm.budget import BudgetReached
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Ledger
 from tests.doubles.odd_api import Asked, answering
+from tests.resources.llm.conftest import NewBudget
 from tests.resources.llm.entries import charges_of
 from tests.resources.llm.loopback import ask, gateway_of
 
@@ -71,8 +72,8 @@ def test_replies_that_cannot_be_read_and_are_billed_count_as_billed(tmp_path: Pa
     assert n_received == 1
 
 
-def test_one_model_that_bills_more_does_not_make_another_one_dearer() -> None:
-    budget = Budget(100.0)
+def test_one_model_that_bills_more_does_not_make_another_one_dearer(new_budget: NewBudget) -> None:
+    budget = new_budget(100.0)
     budget.billed("dear", 2.0, 10.0)
     budget.billed("dear", 2.0, 6.0)
     budget.billed("cheap", 2.0, 1.0)

@@ -11,11 +11,8 @@ import pytest
 
 from resources.llm import request_locks
 from resources.llm.budget import Budget, BudgetReached
-from resources.llm.circuit_breaker import CircuitBreaker
-from resources.llm.limits import ModelLimits
+from resources.llm.budget_store import ChainBudget
 from resources.llm.request_locks import RequestLocks
-from resources.llm.shared.accounts import Account
-from resources.llm.shared.shared_limits import Places
 from resources.llm.store_calls import StoreCalls
 
 
@@ -39,10 +36,6 @@ class SlowLocks:
     def release(self, offset: int) -> None:
         assert self.answers.wait(10)
         self.held.discard(offset)
-
-    def held_by_others(self, offset: int, n_bytes: int = 1) -> bool:
-        assert self.answers.wait(10)
-        return False
 
     def close(self) -> None:
         self.held.clear()
@@ -152,157 +145,123 @@ def test_a_lock_that_comes_after_its_asker_was_cancelled_is_given_back(
     assert slow.n_taken == 1 and slow.held == set()
 
 
-# Places of a model
+# The row of a budget
 
 
-def test_a_reply_that_came_does_not_wait_until_its_place_is_left(slow: SlowLocks) -> None:
-    limits = ModelLimits(1, places=Places(slow, "it", 1))
+class SlowRow:
+    """A row of a budget whose server answers when it is told to."""
 
-    async def attempt() -> str:
-        async with limits.attempt(0, CircuitBreaker("it")):
-            slow.answers.clear()
-            return "a reply"
-
-    async def work() -> None:
-        assert await asyncio.wait_for(attempt(), 1) == "a reply"
-        assert limits.in_flight == 0 and slow.held, "left here, and not yet on the server"
-        second = asyncio.create_task(attempt())
-        await a_while()
-        assert not second.done()
-        slow.answers.set()
-        assert await asyncio.wait_for(second, 5) == "a reply"
-        slow.answers.set()
-
-    asyncio.run(work())
-    assert limits._places
-    limits._places.calls.close()
-    assert slow.held == set() and slow.n_taken == 2
-
-
-@pytest.mark.parametrize("n_cancelled", [1, 3])
-def test_a_place_that_comes_after_its_asker_was_cancelled_is_given_back(
-    slow: SlowLocks, n_cancelled: int
-) -> None:
-    places = Places(slow, "it", 2)
-    limits = ModelLimits(2, places=places)
-
-    async def attempt() -> str:
-        async with limits.attempt(0, CircuitBreaker("it")):
-            return "served"
-
-    async def work() -> None:
-        slow.answers.clear()
-        asking = [asyncio.create_task(attempt()) for _ in range(n_cancelled)]
-        await a_while()
-        for each in asking:
-            each.cancel()
-        await asyncio.gather(*asking, return_exceptions=True)
-        slow.answers.set()
-        both = asyncio.gather(attempt(), attempt())
-        assert await asyncio.wait_for(both, 5) == ["served", "served"]
-
-    asyncio.run(work())
-    places.calls.close()
-    assert limits.in_flight == 0 and slow.held == set() and sorted(places._left) == [0, 1]
-
-
-# The account of a budget
-
-
-class SlowAccount:
-    """An account of two runs whose server answers when it is told to; this run may spend `rest`."""
-
-    def __init__(self, rest: float) -> None:
+    def __init__(self) -> None:
         self.calls, self.answers = StoreCalls(may_wait=True), threading.Event()
         self.answers.set()
-        self.rest, self.granted = rest, 0.0
-        self.spent_before_usd, self.others_usd, self.others_at_work = 0.0, 0.0, False
+        self.spent, self.reserved = 0.0, 0.0
 
-    def grant(self, spent: float, reserved: float, needed: float, limit: float) -> float:
+    def charge(self, usd: float, limit: float) -> bool:
         assert self.answers.wait(10)
-        self.granted = needed if needed <= self.rest else spent + reserved
-        return self.granted
+        fits = self.spent + self.reserved + usd <= limit
+        self.reserved += usd * fits
+        return fits
 
-    def settle(self, spent: float) -> None:
+    def change(self, reserved_usd: float, spent_usd: float) -> None:
         assert self.answers.wait(10)
-        self.granted = spent
+        self.reserved += reserved_usd
+        self.spent += spent_usd
+
+    def read(self) -> tuple[float, float]:
+        assert self.answers.wait(10)
+        return self.spent, self.reserved
 
 
 @pytest.fixture
-def account() -> Iterator[SlowAccount]:
-    made = SlowAccount(10.0)
+def row() -> Iterator[SlowRow]:
+    made = SlowRow()
     yield made
     made.answers.set()
     made.calls.close()
 
 
-def budget_of(account: SlowAccount) -> Budget:
-    budget = Budget(10.0, 0.0, cast(Account, account))
+def budget_of(row: SlowRow) -> Budget:
+    budget = Budget(10.0, cast(ChainBudget, row))
     for _ in range(30):
         budget.billed("it", 1.0, 1.0)
     return budget
 
 
-def test_calls_that_ask_a_slow_account_together_are_granted_no_more_than_there_is(
-    account: SlowAccount,
-) -> None:
-    budget = budget_of(account)
+def test_calls_that_ask_a_slow_row_together_reserve_no_more_than_there_is(row: SlowRow) -> None:
+    budget = budget_of(row)
 
     async def work() -> int:
-        account.answers.clear()
+        row.answers.clear()
         asking = [asyncio.create_task(budget.reserve("it", 4.0)) for _ in range(4)]
         await a_while()
         assert not any(each.done() for each in asking)
-        account.answers.set()
+        row.answers.set()
         await a_while(20)
-        n_granted = sum(each.done() for each in asking)
-        assert account.granted >= budget._reserved
+        n_reserved = sum(each.done() for each in asking)
         for _ in range(4):
             budget.settle("it", 4.0, 1.0)
             await a_while()
         await asyncio.wait_for(asyncio.gather(*asking), 5)
-        return n_granted
+        return n_reserved
 
     assert asyncio.run(work()) == 2
-    assert budget.spent_usd == 4
+    row.calls.close()
+    assert budget.spent_usd == row.spent == 4 and row.reserved == 0
+
+
+def test_calls_that_ask_a_slow_row_together_go_one_by_one_while_no_bill_is_known(
+    row: SlowRow,
+) -> None:
+    budget = Budget(10.0, cast(ChainBudget, row))
+
+    async def work() -> int:
+        row.answers.clear()
+        asking = [asyncio.create_task(budget.reserve("it", 1.0)) for _ in range(4)]
+        await a_while()
+        row.answers.set()
+        await a_while(20)
+        n_reserved = sum(each.done() for each in asking)
+        for each in asking:
+            each.cancel()
+        await asyncio.gather(*asking, return_exceptions=True)
+        return n_reserved
+
+    assert asyncio.run(work()) == 1
+    row.calls.close()
+    assert row.reserved == 1
 
 
 @pytest.mark.parametrize("cost", [0.0, 4.0, 8.0])
-def test_what_is_settled_while_an_account_is_asked_counts_in_its_reply(
-    account: SlowAccount, cost: float
-) -> None:
-    budget = budget_of(account)
+def test_what_is_settled_while_a_slow_row_is_asked_counts(row: SlowRow, cost: float) -> None:
+    budget = budget_of(row)
 
     async def work() -> bool:
         await budget.reserve("it", 8.0)
-        account.answers.clear()
+        row.answers.clear()
         second = asyncio.create_task(budget.reserve("it", 4.0))
         await a_while()
         budget.settle("it", 8.0, cost)
-        account.answers.set()
+        row.answers.set()
         try:
             await asyncio.wait_for(second, 5)
         except BudgetReached:
             return False
-        assert account.granted >= budget._needed(lambda: 0.0)
         return True
 
     assert asyncio.run(work()) == (cost <= 6)
 
 
-def test_a_cancelled_asker_leaves_an_account_that_has_what_its_run_may_spend(
-    account: SlowAccount,
-) -> None:
-    budget = budget_of(account)
+def test_a_cancelled_asker_leaves_nothing_reserved(row: SlowRow) -> None:
+    budget = budget_of(row)
 
     async def work() -> None:
-        account.answers.clear()
+        row.answers.clear()
         asking = asyncio.create_task(budget.reserve("it", 9.0))
         await a_while()
         asking.cancel()
         await asyncio.gather(asking, return_exceptions=True)
-        account.answers.set()
+        row.answers.set()
         await budget.reserve("it", 3.0)
 
     asyncio.run(work())
-    assert account.granted >= budget._granted >= 3.0
+    assert row.reserved == 3.0

@@ -6,15 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from resources.llm import limits as limits_module
 from resources.llm import watchdog
-from resources.llm.circuit_breaker import CircuitBreaker
 from resources.llm.ledger import Ledger
 from resources.llm.ledger.writer import LedgerWriter
-from resources.llm.limits import ModelLimits
-from resources.llm.shared.shared_limits import Places
 from resources.llm.watchdog import waits_for, watched
-from resources.migrations import StoreAway, StoreError
+from resources.migrations import StoreError
 from tests.resources.llm.test_ledger import call
 
 
@@ -59,64 +55,6 @@ def test_an_event_loop_that_stands_in_a_call_is_named_by_that_call(lines: list[s
 
     asyncio.run(stage())
     assert "test_watchdog.py, line" in lines[0] and "stage" in lines[0]
-
-
-class AwayLocks:
-    """Locks whose database is away from some time on."""
-
-    may_wait = False
-
-    def __init__(self) -> None:
-        self.away = False
-        self.held: set[int] = set()
-
-    def take(self, offset: int) -> bool:
-        self._ask()
-        self.held.add(offset)
-        return True
-
-    def release(self, offset: int) -> None:
-        self.held.discard(offset)
-        self._ask()
-
-    def held_by_others(self, offset: int, n_bytes: int = 1) -> bool:
-        self._ask()
-        return n_bytes > 1  # Another process waits, so that places are asked for by a timer.
-
-    def close(self) -> None:
-        """Nothing."""
-
-    def _ask(self) -> None:
-        if self.away:
-            raise StoreAway("The database is away.")
-
-
-def test_places_are_free_again_and_who_waits_is_told_where_the_database_is_away(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(limits_module, "ASK_SECONDS", (0.01, 0.02))
-    locks, breaker = AwayLocks(), CircuitBreaker("it")
-    places = Places(locks, "it", 1)
-    limits = ModelLimits(1, places=places)
-
-    async def attempt(seconds: float) -> None:
-        async with limits.attempt(0, breaker):
-            await asyncio.sleep(seconds)
-
-    async def outage() -> list[BaseException | None]:
-        first = asyncio.create_task(attempt(0.1))
-        await asyncio.sleep(0.05)
-        others = [asyncio.create_task(attempt(0)) for _ in range(3)]
-        await asyncio.sleep(0)
-        locks.away = True
-        return await asyncio.wait_for(asyncio.gather(first, *others, return_exceptions=True), 5)
-
-    ended = asyncio.run(outage())
-    assert [type(error) for error in ended] == [StoreAway] * 4
-    locks.away = False
-    assert limits.in_flight == 0
-    asyncio.run(asyncio.wait_for(attempt(0), 5))
-    assert not locks.held
 
 
 class Panic(BaseException):

@@ -16,9 +16,9 @@ import pytest
 from sqlalchemy import Connection, event, text
 
 from resources.files.home import REPO_ROOT
+from resources.llm.budget_store import BUDGET_STORE
 from resources.llm.ledger import Ledger
 from resources.llm.ledger.file import LEDGER
-from resources.llm.shared.file import LIMITS
 from resources.migrations import StoreAway, StoreError
 from resources.review import clock
 from resources.review.locks import LOCK_SECONDS
@@ -78,23 +78,23 @@ def test_a_session_that_broke_is_opened_again_at_the_next_call(address, admin, t
 def test_a_transaction_that_is_lost_raises_keeps_nothing_and_may_be_done_again(
     address, admin
 ) -> None:
-    store = PostgresStore(LIMITS, address)
-    insert = text("INSERT INTO taken (minute, at, units) VALUES ('m', 1, 1)")
+    store = PostgresStore(BUDGET_STORE, address)
+    insert = text("INSERT INTO budget_runs SELECT gen_random_uuid(), 'c', 1")
     with pytest.raises(StoreAway), store.transaction() as connection:
         connection.execute(insert)
         cut(admin)
         connection.execute(insert)
     with store.transaction() as connection:
         connection.execute(insert)
-    assert count(store, "taken") == 1
+    assert count(store, "budget_runs") == 1
 
 
 def test_a_process_that_stands_still_amid_a_transaction_does_not_stop_others(
     address, monkeypatch
 ) -> None:
     monkeypatch.setattr(sessions, "STILL_SECONDS", 1)
-    store = PostgresStore(LIMITS, address)
-    insert = text("INSERT INTO taken (minute, at, units) VALUES ('m', 1, 1)")
+    store = PostgresStore(BUDGET_STORE, address)
+    insert = text("INSERT INTO budget_runs SELECT gen_random_uuid(), 'c', 1")
 
     def write() -> None:
         with store.transaction() as session:
@@ -105,7 +105,7 @@ def test_a_process_that_stands_still_amid_a_transaction_does_not_stop_others(
         still.execute(insert)
         another.submit(write).result()
         still.execute(insert)
-    assert count(store, "taken") == 1
+    assert count(store, "budget_runs") == 1
 
 
 @pytest.mark.parametrize("reached", [True, False])
@@ -132,7 +132,6 @@ def test_what_became_of_a_commit_whose_answer_was_lost_is_asked(address, admin, 
 def test_locks_are_held_again_after_their_session_broke(address, admin, tmp_path) -> None:
     mine, others = open_locks(tmp_path / "flights"), open_locks(tmp_path / "flights")
     assert mine.take(1) and mine.take(2) and not others.take(1)
-    assert others.held_by_others(0, 5) and not mine.held_by_others(0, 5)
     cut(admin)
     assert others.take(2), "nobody holds it while the session is gone"
     assert mine.take(3)
@@ -146,12 +145,13 @@ def test_locks_are_held_again_after_their_session_broke(address, admin, tmp_path
 def test_a_session_that_is_found_broken_when_a_lock_is_released_is_not_used_again(
     address, admin, tmp_path
 ) -> None:
-    locks = open_locks(tmp_path / "flights")
+    locks, others = open_locks(tmp_path / "flights"), open_locks(tmp_path / "flights")
     assert locks.take(1)
     cut(admin)
     locks.release(1)
-    assert locks.take(2) and not locks.held_by_others(0, 5)
+    assert locks.take(2) and others.take(1) and not others.take(2)
     locks.close()
+    others.close()
 
 
 # Errors

@@ -7,11 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from resources.llm import limits as module
-from resources.llm import sliding_minute
+from resources.llm import rate_limits as module
 from resources.llm.circuit_breaker import CircuitBreaker
-from resources.llm.limits import ModelLimits
-from resources.llm.sliding_minute import SlidingMinute
+from resources.llm.rate_limits import ModelLimits, SlidingMinute
 from tests.doubles.virtual_time import VirtualTime
 
 WINDOW = 0.2
@@ -24,7 +22,6 @@ clock = VirtualTime()
 def under_virtual_time() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "time", clock)
-        patch.setattr(sliding_minute, "time", clock)
         yield
 
 
@@ -158,7 +155,7 @@ def test_nothing_is_sent_before_the_time_the_server_gave() -> None:
 def test_a_pause_that_begins_while_a_minute_is_waited_for_is_kept_to_as_well(
     monkeypatch: pytest.MonkeyPatch, limit: str
 ) -> None:
-    monkeypatch.setattr(SlidingMinute.__init__, "__defaults__", (None, WINDOW))
+    monkeypatch.setattr(SlidingMinute.__init__, "__defaults__", (WINDOW,))
 
     async def run() -> float:
         limits = model_limits(**{limit: 1})

@@ -1,29 +1,90 @@
-"""The rate limits of one model, and the places of its requests in flight.
+"""The rate limits of one model within one process: units in any sliding minute, requests in flight.
 
-Requests and tokens in any sliding minute are in `sliding_minute.py`, pauses for a server that is down
-in `circuit_breaker.py`, how many requests may be in flight in `concurrency.py`. The minutes and the
-highest concurrency hold over all processes with one workspace (`shared/`); what is learnt from a
-server's answers holds for one process, which runs one stage at a time.
+`concurrency.py` has the number of requests in flight that a server can take, and `circuit_breaker.py`
+the pauses for a server that fails. Runs keep to the limits together by the Dagster pool `models`, in
+which one run has a place (docs/decisions/0083).
 """
 
 import asyncio
 import math
-import random
 import time
-from collections.abc import AsyncIterator
+from collections import deque
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 
 from resources.llm.circuit_breaker import CircuitBreaker
 from resources.llm.concurrency import Concurrency
-from resources.llm.shared.shared_limits import Places
-from resources.llm.sliding_minute import Entry, SlidingMinute
 from resources.llm.waiting_line import WaitingLine
 from resources.llm.watchdog import waits_for
 
+MINUTE = 60.0
+SLACK = 0.5
+"""Seconds added to the minute: requests sent evenly may arrive bunched by the network's jitter."""
+WINDOW = MINUTE + SLACK
 BACKED_OFF_SECONDS = 1.0
 """Throttled replies within this time count as one."""
-ASK_SECONDS = (0.01, 0.05)
-"""Between these a process waits before it looks again for places that others have left."""
+
+
+@dataclass(slots=True)
+class Entry:
+    """Units that were taken at a time of the monotonic clock."""
+
+    at: float
+    units: float
+
+
+class SlidingMinute:
+    """At most `limit` units in any window of a minute; waiters are served in order.
+
+    A leaky bucket lets twice its limit through in its first minute, and takes nothing back. So the
+    window is an exact log of the units.
+    """
+
+    def __init__(self, limit: int, window: float = WINDOW):
+        self.limit, self.window = float(limit), window
+        self._taken: deque[Entry] = deque()
+        self._sum = 0.0
+        self._line = WaitingLine()
+
+    async def take(self, units: float, pause: Callable[[], float] = lambda: 0.0) -> Entry:
+        """Take `units`, once they fit and no `pause`, in seconds, is left.
+
+        More units than the limit count as the whole limit.
+        """
+        units = min(units, self.limit)
+        async with self._line.turn():
+            while (wait := max(pause(), self._seconds_until(units))) > 0:
+                waits_for("room within a limit per minute")
+                await self._line.sleep(wait)
+            entry = Entry(time.monotonic(), units)
+            self._taken.append(entry)
+            self._sum += units
+            return entry
+
+    def correct(self, entry: Entry, units: float) -> None:
+        """Make an entry count as `units`."""
+        if not self._taken or entry.at < self._taken[0].at:
+            return
+        self._sum += units - entry.units
+        is_released = units < entry.units
+        entry.units = units
+        if is_released:
+            self._line.wake()
+
+    def _seconds_until(self, units: float) -> float:
+        now = time.monotonic()
+        while self._taken and self._taken[0].at <= now - self.window:
+            self._sum -= self._taken.popleft().units
+        over = self._sum + units - self.limit
+        for taken in self._taken:
+            if over <= 1e-9:
+                break
+            over -= taken.units
+            if over <= 1e-9:
+                # Checked again then: an attempt may have been corrected to less or more meanwhile.
+                return max(taken.at + self.window - now, 0.001)
+        return 0.0
 
 
 class TokenReservation:
@@ -45,7 +106,6 @@ class ModelLimits:
         concurrency: The entry's `concurrency`.
         requests: The requests of a sliding minute, None without a limit.
         tokens: The tokens of a sliding minute, None without a limit.
-        places: The places of all processes together.
         timeout: Seconds after which an attempt times out.
     """
 
@@ -54,19 +114,14 @@ class ModelLimits:
         concurrency: int,
         requests: SlidingMinute | None = None,
         tokens: SlidingMinute | None = None,
-        places: Places | None = None,
         timeout: float = math.inf,
     ):
         self._concurrency = Concurrency(concurrency, timeout)
         self.in_flight = 0
         self.has_answered = False
         """Whether the server answered a request of this run, so that the key is one that it accepts."""
-        self._requests, self._tokens, self._places = requests, tokens, places
+        self._requests, self._tokens = requests, tokens
         self._line, self._n_entering = WaitingLine(), 0
-        self._may_be_marked = False
-        """Whether other processes may know that this one waits for a place."""
-        self._ask_at: float | None = None
-        """When this process looks for a place, as others wait for one or have all."""
         self._not_before = 0.0
         self._backed_off = -BACKED_OFF_SECONDS
 
@@ -74,7 +129,7 @@ class ModelLimits:
     async def attempt(
         self, estimated_tokens: int, breaker: CircuitBreaker
     ) -> AsyncIterator[TokenReservation]:
-        """Hold a place for one attempt, once the limits and the breaker allow it.
+        """Be in flight with one attempt, once the limits and the breaker allow it.
 
         Args:
             estimated_tokens: Tokens to reserve in the sliding minute.
@@ -83,7 +138,7 @@ class ModelLimits:
         Raises:
             ProviderDown: The breaker has given the server up.
         """
-        place = await self._enter()
+        await self._enter()
         try:
             async with breaker.admit():
                 while (wait := self._pause()) > 0:
@@ -98,7 +153,8 @@ class ModelLimits:
                     await self._requests.take(1, self._pause)
                 yield TokenReservation(self._tokens, entry)
         finally:
-            self._leave(place)
+            self.in_flight -= 1
+            self._line.wake()
 
     @property
     def allowed(self) -> int:
@@ -109,9 +165,8 @@ class ModelLimits:
         """The server answered an attempt that was sent at a time of the monotonic clock."""
         before = self.allowed
         # Where fewer are in flight, the answers say nothing about how many the server can take. Those
-        # that are about to follow others count, unless other processes have their places.
-        n_entering = self._n_entering if self._ask_at is None else 0
-        if self.in_flight + n_entering >= before:
+        # that are about to follow others count.
+        if self.in_flight + self._n_entering >= before:
             self._concurrency.answered(sent_at, time.monotonic())
         if self.allowed > before:
             self._line.wake()
@@ -133,57 +188,17 @@ class ModelLimits:
         """Send nothing more for so long."""
         self._not_before = max(self._not_before, time.monotonic() + seconds)
 
-    async def _enter(self) -> int:
-        """A place, once there is one."""
+    async def _enter(self) -> None:
+        """Wait until one more may be in flight."""
         self._n_entering += 1
         try:
             async with self._line.turn():
-                while (place := await self._take()) is None:
+                while self.in_flight >= self.allowed:
                     waits_for("a place within the concurrency of its model")
-                    now = time.monotonic()
-                    await self._line.sleep(None if self._ask_at is None else self._ask_at - now)
+                    await self._line.sleep()
                 self.in_flight += 1
-                return place
         finally:
             self._n_entering -= 1
-            if not self._n_entering:
-                self._wait_no_more()
 
     def _pause(self) -> float:
         return self._not_before - time.monotonic()
-
-    def _leave(self, place: int) -> None:
-        """Leave a place. Nobody waits for that: the answer that came goes on to the ledger."""
-        self.in_flight -= 1
-        places = self._places
-        try:
-            if places is not None:
-                places.calls.later(lambda: places.leave(place))
-        finally:
-            self._line.wake()
-
-    async def _take(self) -> int | None:
-        """A place, if there is one in this process and in all of them together.
-
-        If other processes wait, too, chance decides who is first.
-        """
-        places = self._places
-        if self.in_flight >= self.allowed:
-            self._ask_at = None
-            return None
-        if places is None:
-            return 0
-        is_due = self._ask_at is not None and time.monotonic() >= self._ask_at
-        was_marked, self._may_be_marked = self._may_be_marked, True
-        place = await places.calls.take(lambda: places.enter(is_due), places.give_back)
-        if place is not None:
-            self._may_be_marked = was_marked
-        elif is_due or self._ask_at is None:
-            self._ask_at = time.monotonic() + random.uniform(*ASK_SECONDS)
-        return place
-
-    def _wait_no_more(self) -> None:
-        self._ask_at = None
-        if self._places is not None and self._may_be_marked:
-            self._may_be_marked = False
-            self._places.calls.later(self._places.wait_no_more)

@@ -2,21 +2,27 @@
 
 import asyncio
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sqlalchemy import MetaData, Table, insert
 
 from resources.images.store import ImageStore
+from resources.llm import budget_store as module
 from resources.llm.budget import Budget, BudgetReached
+from resources.llm.budget_store import ChainBudget
 from resources.llm.gateway import Gateway
-from resources.llm.ledger import Ledger
+from resources.llm.ledger import Ledger, now
 from resources.llm.registry import load_registry
-from resources.llm.shared import SharedLimits
-from resources.llm.shared.accounts import AHEAD, Account
+from resources.migrations import StoreAway
 from resources.offline.process import OfflineServer
+from resources.stores import StoreKind, open_store, postgres
+from resources.stores.columns import integer, number, numbered, text
 from tests.doubles.openai_api import Api, answer_to, serving
 from tests.resources.llm.priced import COST, MODELS, MOST, TEXTS, requests
 
@@ -162,11 +168,14 @@ def test_work_that_is_finished_leaves_the_next_a_budget_of_its_own(runs):
     assert runs.spent() == {"demo-1": 4 * COST, "demo-3": 4 * COST, "demo-4": 4 * COST}
 
 
-# Side by side
+# Side by side: Dagster says which runs are at work
+
+AT_WORK = ("one", "two", "three")
+BESIDE = {"together": True, "at_work": AT_WORK}
 
 
 def test_runs_side_by_side_spend_one_budget_together(runs):
-    gateways = [runs.begin(run, 400, together=True) for run in ("one", "two", "three")]
+    gateways = [runs.begin(run, 400, **BESIDE) for run in AT_WORK]
     refused: list[str] = []
 
     def ask(number: int) -> None:
@@ -187,20 +196,20 @@ def test_runs_side_by_side_spend_one_budget_together(runs):
 
 
 def test_a_run_with_a_budget_of_its_own_does_not_share_it_with_those_beside_it(runs):
-    beside = runs.begin("beside", 200, together=True)
+    beside = runs.begin("one", 200, **BESIDE)
     beside.ask("s", requests(TEXTS[:4]))
 
-    runs.spend("own", 200, TEXTS[4:8])
+    runs.spend("own", 200, TEXTS[4:8], at_work=AT_WORK)
 
-    assert runs.spent() == {"beside": 4 * COST, "own": 4 * COST}
+    assert runs.spent() == {"one": 4 * COST, "own": 4 * COST}
 
 
 def test_when_all_have_ended_the_next_has_a_budget_of_its_own(runs):
-    one, two = (runs.begin(run, 200, together=True) for run in ("one", "two"))
+    one, two = (runs.begin(run, 200, **BESIDE) for run in ("one", "two"))
     one.ask("s", requests(TEXTS[:4]))
     runs.end(one)
     with pytest.raises(BudgetReached):  # The other of the two is at work.
-        runs.spend("three", 200, TEXTS[4:8], together=True)
+        runs.spend("three", 200, TEXTS[4:8], together=True, at_work=["two"])
     runs.end(two)
 
     runs.spend("four", 200, TEXTS[4:8], together=True)
@@ -208,68 +217,123 @@ def test_when_all_have_ended_the_next_has_a_budget_of_its_own(runs):
     assert runs.spent() == {"one": 4 * COST, "four": 4 * COST}
 
 
-# What a killed process had
+# The row of a chain
 
 
 @pytest.fixture
-def shared(tmp_path) -> Iterator[list[SharedLimits]]:
-    made = [SharedLimits(tmp_path / "limits.sqlite") for _ in range(3)]
-    yield made
-    for each in made:
-        each.close()
+def rows(tmp_path) -> Iterator[Callable[..., ChainBudget]]:
+    made: list[ChainBudget] = []
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+
+    def join(run: str, *at_work: str, **options: object) -> ChainBudget:
+        path = tmp_path / "limits.sqlite"
+        made.append(ChainBudget(path, ledger, run, at_work=at_work, together=True, **options))
+        return made[-1]
+
+    yield join
+    for row in made:
+        row.close()
+    ledger.close()
 
 
-def account(shared: SharedLimits, run: str, **options: object) -> Account:
-    ledger = Ledger(shared.path.with_name("ledger.sqlite"))
-    return shared.account(ledger, run, **{"ancestors": (), "together": True, **options})
+def test_what_is_spent_and_reserved_by_all_runs_of_a_chain_is_bounded(rows):
+    one, two = rows("one"), rows("two", "one")
+
+    assert one.charge(80, 100)
+    assert not two.charge(20.01, 100) and two.charge(20, 100)
+    one.change(-80, 5)
+    assert two.read() == (5, 20)
+    assert two.charge(75, 100)
 
 
-def test_a_run_is_granted_what_it_needs_and_a_little_of_the_rest(shared):
-    one, two = account(shared[0], "one"), account(shared[1], "two")
-
-    granted = one.grant(0, 0, 20, 100)
-    assert granted == 20 + AHEAD * 80
-    # 100 - 24 are left; 76 fit, and nothing more.
-    assert two.grant(0, 0, 100 - granted, 100) == 100 - granted
-    assert two.grant(0, 0, 100.1 - granted, 100) == 0
-
-    one.settle(5)
-    assert two.grant(0, 0, 95, 100) == 95
-
-
-def test_what_a_killed_run_had_reserved_is_free_again(shared):
-    killed, other = account(shared[0], "killed"), account(shared[1], "other")
-    killed.grant(10, 0, 80, 100)
-    assert other.grant(0, 0, 30, 100) == 0 and other.others_at_work
-
-    shared[0].close()  # Its locks are gone, as with its process.
+def test_what_a_killed_run_had_reserved_is_free_when_the_chain_goes_on_without_it(rows):
+    killed = rows("killed")
+    killed.change(0, 10)
+    assert killed.charge(80, 100)
+    assert rows("beside", "killed").read() == (10, 80), "both are at work"
 
     # The ledger knows of nothing that it paid, and it had said that it spent 10.
-    assert other.grant(0, 0, 90, 100) == 90
-    assert not other.others_at_work
+    assert rows("retry", ancestors=["killed"]).read() == (10, 0)
 
 
-def test_a_run_whose_process_is_started_again_goes_on_with_what_it_spent(shared):
-    account(shared[0], "run").grant(10, 0, 80, 100)
-    shared[0].close()
+def test_a_run_whose_process_is_started_again_goes_on_with_what_was_spent(rows):
+    rows("run").change(0, 10)
 
-    again = account(shared[1], "run")
+    budget = Budget(100, rows("run"))
 
-    assert again.spent_before_usd == 10
-    budget = Budget(100, 0.0, again)
-    assert budget.spent_usd == 10
     asyncio.run(budget.spend(90))
     with pytest.raises(BudgetReached):
         asyncio.run(budget.spend(0.01))
 
 
-def test_a_call_waits_for_runs_that_may_leave_room_and_not_for_others(shared):
-    budgets = [Budget(10, 0.0, account(shared[number], f"run {number}")) for number in range(2)]
+def test_a_change_that_an_outage_kept_from_the_store_is_made_by_the_next_transaction(
+    rows, monkeypatch
+):
+    row = rows("run")
+    assert row.charge(80, 100)
+    with monkeypatch.context() as outage, pytest.raises(StoreAway):
+        outage.setattr(row._store, "transaction", away)
+        row.change(-80, 5)
+
+    assert row.read() == (5, 0)
+    assert row.charge(95, 100) and not row.charge(0.01, 100)
+    assert rows("another", "run").read() == (5, 95)
+
+
+def away(**_: object) -> NoReturn:
+    raise StoreAway("The database is away.")
+
+
+def test_a_chain_without_a_call_for_a_month_is_forgotten(rows, monkeypatch):
+    rows("old").change(0, 10)
+    monkeypatch.setattr(module, "_KEPT", timedelta(0))
+
+    assert rows("retry", ancestors=["old"]).read() == (0, 0)
+
+
+# Stores of earlier versions
+
+OLD = MetaData()
+TAKEN = Table("taken", OLD, text("minute", key=True))
+SPENDERS = Table(
+    "spenders",
+    OLD,
+    numbered("seq"),
+    *(text(name) for name in ("account", "run", "joined_at")),
+    integer("together"),
+    *(number(name) for name in ("spent_usd", "granted_usd")),
+)
+
+
+def test_the_accounts_of_an_earlier_version_become_rows(tmp_path, monkeypatch):
+    with monkeypatch.context() as earlier:
+        earlier.setattr(postgres, "_opened", {})
+        store = open_store(StoreKind("limits", OLD, tmp_path / "none"), tmp_path / "limits.sqlite")
+    row = {"account": "a", "together": 0, "granted_usd": 90.0, "joined_at": now()}
+    with store.transaction() as connection:
+        for run, spent in (("first", 10.0), ("retry", 5.0), ("retry", 1.0)):
+            values = {**row, "run": run, "spent_usd": spent}
+            connection.execute(insert(SPENDERS), values)
+    store.close()
+
+    chain = ChainBudget(
+        tmp_path / "limits.sqlite", Ledger(tmp_path / "ledger.sqlite"), "again", ["retry"]
+    )
+
+    assert chain.read() == (16, 0)
+    chain.close()
+
+
+# Calls of several processes
+
+
+def test_a_call_waits_for_runs_that_may_leave_room_and_not_for_others(rows):
+    budgets = [Budget(10, rows("one")), Budget(10, rows("two", "one"))]
 
     async def run() -> str:
         await budgets[0].reserve("it", 8)
         waiting = asyncio.ensure_future(budgets[1].reserve("it", 5))
-        await asyncio.sleep(0.01)
+        await asyncio.sleep(0.1)
         assert not waiting.done()
         budgets[0].settle("it", 8, 4)
         await asyncio.wait_for(waiting, 10)
@@ -279,6 +343,15 @@ def test_a_call_waits_for_runs_that_may_leave_room_and_not_for_others(shared):
         return "done"
 
     assert asyncio.run(asyncio.wait_for(run(), 30)) == "done"
+
+
+def test_a_call_does_not_wait_for_ever_for_a_killed_process(rows, monkeypatch):
+    monkeypatch.setattr("resources.llm.budget.PATIENCE_SECONDS", 0.3)
+    assert rows("killed").charge(8, 10)
+    budget = Budget(10, rows("beside", "killed"))
+
+    with pytest.raises(BudgetReached):
+        asyncio.run(asyncio.wait_for(budget.reserve("it", 5), 30))
 
 
 calls = st.lists(
@@ -291,9 +364,12 @@ calls = st.lists(
 @settings(max_examples=25, deadline=None)
 @given(calls, st.integers(0, 120))
 def test_whatever_runs_spend_side_by_side_the_limit_is_never_passed(tmp_path_factory, drawn, limit):
-    path = tmp_path_factory.mktemp("accounts") / "limits.sqlite"
-    shared = [SharedLimits(path) for _ in range(3)]
-    budgets = [Budget(limit, 0.0, account(each, f"run {n}")) for n, each in enumerate(shared)]
+    folder = tmp_path_factory.mktemp("budgets")
+    ledger = Ledger(folder / "ledger.sqlite")
+    budgets = [
+        Budget(limit, ChainBudget(folder / "limits.sqlite", ledger, run, **BESIDE))
+        for run in AT_WORK
+    ]
     for budget in budgets:
         for _ in drawn:
             budget.billed("it", 1.0, 1.0)  # So none has to go alone.
@@ -321,8 +397,9 @@ def test_whatever_runs_spend_side_by_side_the_limit_is_never_passed(tmp_path_fac
             await asyncio.wait_for(asyncio.gather(*(ask(*each) for each in drawn)), 60)
 
     asyncio.run(ask_all())
-    for each in shared:
-        each.close()
+    for budget in budgets:
+        budget.close()
+    ledger.close()
 
     assert len(done) + len(refused) == len(drawn)
     # Nobody was sent away who would have fitted.

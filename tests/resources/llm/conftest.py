@@ -1,0 +1,36 @@
+"""What several tests of model calls use."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from resources.llm.budget import Budget
+from resources.llm.budget_store import ChainBudget
+from resources.llm.ledger import Ledger
+
+NewBudget = Callable[[float], Budget]
+
+
+@contextmanager
+def budgets_in(folder: Path) -> Iterator[NewBudget]:
+    """Makes budgets of so many US dollars, each of a run of its own, and closes them at the end."""
+    ledger = Ledger(folder / "ledger.sqlite")
+    budgets: list[Budget] = []
+
+    def make(limit_usd: float) -> Budget:
+        budgets.append(Budget(limit_usd, ChainBudget(folder / "limits.sqlite", ledger, "")))
+        return budgets[-1]
+
+    yield make
+    for budget in budgets:
+        budget.close()
+    ledger.close()
+
+
+@pytest.fixture
+def new_budget(tmp_path: Path) -> Iterator[NewBudget]:
+    """Makes budgets of so many US dollars."""
+    with budgets_in(tmp_path) as make:
+        yield make

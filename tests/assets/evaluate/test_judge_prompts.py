@@ -74,9 +74,6 @@ def test_a_broken_prompt_leaves_judgments_and_scores_as_they_were(
     ) in sentence(run)
     assert {"evaluate/answers", "evaluate/scores"} <= made(run)
     assert tables(world) == before
-    # Neither do scores change that are computed in spite of it.
-    assert world.score().success
-    assert tables(world) == before
 
 
 def test_a_changed_prompt_judges_anew_and_its_scores_name_it(world: World, tmp_path: Path) -> None:

@@ -20,10 +20,8 @@ pytestmark = [
     pytest.mark.e2e,
     pytest.mark.browser,
     pytest.mark.timeout(1800),
-    pytest.mark.nightly(
-        sibling="tests/e2e/test_ui.py"
-        "::test_edits_mark_what_they_change_and_what_does_not_load_is_shown_until_the_next_edit"
-    ),
+    pytest.mark.nightly,
+    pytest.mark.slow,
 ]
 
 SAMPLE = REPO_ROOT / "resources" / "sample_corpus"

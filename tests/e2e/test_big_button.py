@@ -15,9 +15,8 @@ from tests.e2e.ui import PATIENCE, Ui, executed, finished, in_order, nodes, serv
 pytestmark = [
     pytest.mark.e2e,
     pytest.mark.timeout(1800),
-    pytest.mark.nightly(
-        sibling="tests/e2e/test_ui.py::test_a_selection_is_backfilled_once_in_the_order_of_the_data"
-    ),
+    pytest.mark.nightly,
+    pytest.mark.slow,
 ]
 
 

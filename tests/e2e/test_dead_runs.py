@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.running import ONE_OF_THE_WHOLE_RUNS, Run
+from tests.e2e.running import Run
 from tests.e2e.starting import processes_of, started
 from tests.e2e.ui import Ui, serving
 
@@ -40,7 +40,7 @@ def process_of(ui: Ui, run: str) -> int:
     return int(ui.started.wait_for(said)[1])
 
 
-@ONE_OF_THE_WHOLE_RUNS
+@pytest.mark.nightly
 def test_a_killed_demo_and_a_killed_build_end_as_failed_and_the_build_is_executed_again(
     tmp_path: Path,
 ) -> None:
@@ -69,10 +69,7 @@ def test_a_killed_demo_and_a_killed_build_end_as_failed_and_the_build_is_execute
         assert ui.ended(ui.executed_again(first["id"])) == "SUCCESS"
 
 
-@pytest.mark.nightly(
-    sibling="tests/dagster_project/test_run_processes.py"
-    "::test_the_run_of_a_killed_process_ends_as_failed_with_the_reason"
-)
+@pytest.mark.nightly
 def test_runs_whose_ui_is_gone_with_them_leave_the_next_ui_free(
     copied: Run, tmp_path: Path
 ) -> None:

@@ -20,7 +20,7 @@ from dagster_project.progress import why_step_failed
 from dagster_project.resources import make_resources
 from resources.files.home import REPO_ROOT
 from resources.warehouse import column_descriptions
-from tests.e2e.running import ONE_OF_THE_WHOLE_RUNS, Run, instance_of
+from tests.e2e.running import Run, instance_of
 from tests.e2e.ui import PATIENCE, Ui, executed, finished, in_order, serving
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(1200), pytest.mark.slow]
@@ -193,7 +193,7 @@ def test_a_run_with_an_impossible_setting_says_so_at_its_first_step(
     assert said == "cluster.clusters.tau is 7.0, but should be less than or equal to 1."
 
 
-@ONE_OF_THE_WHOLE_RUNS
+@pytest.mark.nightly
 def test_the_build_job_launched_from_the_ui_runs_every_stage_and_calls_nobody_twice(ui: Ui) -> None:
     known, before = len(ui.run.ledger), executed(ui)
     build = ui.launch("build")["run"]["runId"]

@@ -20,7 +20,7 @@ from resources.offline.process import OfflineServer
 from tests.doubles.openai_api import Api, answer_to, serving
 from tests.resources.llm.priced import COST, MODELS, MOST, TEXTS, requests
 
-pytestmark = pytest.mark.usefixtures("stores_on")
+pytestmark = [pytest.mark.usefixtures("stores_on"), pytest.mark.slow]
 
 
 class Runs:

@@ -37,6 +37,8 @@ from tests.doubles.faulty_api import (
 from tests.doubles.openai_api import answer_to
 from tests.resources.llm.entries import change_entries, charges_of, no_backoff
 
+pytestmark = pytest.mark.slow
+
 MODELS = """
 profiles: {{p: {{writer: it, judge: it, evaluate: [it]}}}}
 models:

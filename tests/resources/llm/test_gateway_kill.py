@@ -36,6 +36,8 @@ from resources.offline.process import OfflineServer
 from tests.doubles.openai_api import Api, answer_to, serving, serving_loop
 from tests.resources.llm.loopback import questions
 
+pytestmark = pytest.mark.slow
+
 N = 150
 CONCURRENCY = 4
 SEED = 7

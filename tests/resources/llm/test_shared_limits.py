@@ -24,7 +24,7 @@ from resources.stores.locks import ByteLocks
 from tests.doubles.openai_api import Api, completion_by_rule, http_reply, serving
 from tests.doubles.virtual_time import VirtualTime
 
-pytestmark = pytest.mark.usefixtures("stores_on")
+pytestmark = [pytest.mark.usefixtures("stores_on"), pytest.mark.slow]
 
 SPEC = ModelSpec(name="it", provider="openai", base_url="http://it/v1", model="it", concurrency=4)
 WINDOW = 10.0

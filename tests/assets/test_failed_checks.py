@@ -5,6 +5,7 @@ from pathlib import Path
 
 import dagster as dg
 import duckdb
+import pytest
 
 from dagster_project.progress import is_wrong
 from tests.assets.conftest import MakeWorld
@@ -18,6 +19,8 @@ from tests.assets.world import (
     copy_of,
     sentence,
 )
+
+pytestmark = pytest.mark.slow
 
 BENCHMARKS = "FROM cluster.image_sets WHERE kind = 'benchmark'"
 FIRST, LAST = (f"(SELECT {end}(set_id) {BENCHMARKS})" for end in ("min", "max"))

@@ -238,9 +238,6 @@ def cover(paths: Sequence[str], n_workers: int) -> int:
         return 2
     shutil.rmtree(DATA, ignore_errors=True)
     DATA.mkdir(parents=True)
-    head = ["git", "rev-parse", "--short=10", "HEAD"]
-    draw = subprocess.run(head, cwd=ROOT, capture_output=True, text=True).stdout.strip()
-    (DATA / "draw").write_text(draw)
     rc = DATA / "coveragerc"
     source = ",".join(str(ROOT / folder) for folder in PRODUCT)
     rc.write_text(CONFIG.format(source=source, data=DATA))
@@ -255,7 +252,7 @@ def cover(paths: Sequence[str], n_workers: int) -> int:
         "-p",
         "tests.faults.__main__",
     ]
-    command += ["--tier=all", f"--draw={draw}", "-n", str(n_workers), "--dist=loadfile", *paths]
+    command += ["-m", "not nightly", "-n", str(n_workers), "--dist=loadfile", *paths]
     env = {**os.environ, "FAULTS_COVER": "yes", "PYTHONPATH": str(ROOT)}
     done = subprocess.run(command, cwd=ROOT, env=env)
     subprocess.run([*coverage, "combine", "-q", f"--rcfile={rc}"], cwd=ROOT, check=True)
@@ -270,7 +267,6 @@ class Covered:
 
         self._data = CoverageData(str(DATA / ".coverage"))
         self._data.read()
-        self.draw = (DATA / "draw").read_text()
         self.tests: dict[str, dict[str, Any]] = {}
         self._fixtures: dict[str, float] = {}
         for part in DATA.glob("tests-*.json"):
@@ -459,8 +455,8 @@ class Verdict(NamedTuple):
 class Copy:
     """A copy of a checkout without what git ignores, in which one fault after the other is planted."""
 
-    def __init__(self, root: Path, base: Path, draw: str) -> None:
-        self.root, self.base, self._draw = base / "checkout", base, draw
+    def __init__(self, root: Path, base: Path) -> None:
+        self.root, self.base = base / "checkout", base
         listed = ["git", "ls-files", "-co", "--exclude-standard", "-z"]
         names = subprocess.run(listed, cwd=root, capture_output=True, text=True, check=True).stdout
         for name in names.split("\0"):
@@ -490,8 +486,6 @@ class Copy:
             f"--timeout={TEST_TIMEOUT}",
             f"--basetemp={self.base}/tmp",
         ]
-        if (self.root / "tests/plugins/tiers.py").exists():
-            command += ["--tier=all", f"--draw={self._draw}"]
         env = {**os.environ, "FAULTS_CHOSEN": str(request), "PYTHONDONTWRITEBYTECODE": ""}
         # Processes that tests start take the code from the copy, too.
         env["PYTHONPATH"] = os.pathsep.join([str(self.root), str(self.base)])
@@ -603,7 +597,7 @@ def run(
     with tempfile.TemporaryDirectory(prefix="loom-faults-") as base:
         for number in range(jobs):
             (place := Path(base) / str(number)).mkdir()
-            copies.put(Copy(root, place, covered.draw))
+            copies.put(Copy(root, place))
         with ThreadPoolExecutor(jobs) as pool:
             verdicts = list(pool.map(one, faults))
     if report is not None:

@@ -32,11 +32,10 @@ from resources.warehouse.staging import run_on_lake
 from resources.warehouse.transfer import fill, write_parquet
 from tests.doubles.servers import PostgresServer, S3Server
 from tests.lakes import new_lake
-from tests.plugins.backends import ON_LAKE
 from tests.resources.older_stores import IN_DUCKDB, THEN, TODAY, rows_of_today, small_sql
 from tests.resources.test_warehouse import TABLE, answers, failures, held
 
-pytestmark = [pytest.mark.slow, ON_LAKE]
+pytestmark = pytest.mark.slow
 CATALOGUE = "__ducklake_metadata_warehouse"
 
 

@@ -11,7 +11,7 @@ from tests.review.browser import WIDE, open_item, overflow, press, sign_in
 from tests.review.pages import Site, dialogue, item, make_site, serving
 from tests.review.samples import samples
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(300), pytest.mark.slow]
 
 NARROW = {"width": 800, "height": 820}
 

@@ -16,7 +16,7 @@ from tests.review.items_of_every_kind import item_of
 from tests.review.pages import Site, dialogue, make_site, serving
 from tests.review.samples import samples
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(300), pytest.mark.slow]
 
 SAYS = texts("en")
 TWO = "default: {annotators: 2}\n"
@@ -492,7 +492,6 @@ def test_without_javascript_a_sentence_says_so(browser: Browser, site: Site) -> 
     expect(page.get_by_role("group", name="Turn 1, Answer")).to_contain_text("A red ground.")
 
 
-@pytest.mark.sample(1)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing(browser: Browser, tmp_path: Path, scheme: str) -> None:
     with serving(make_site(tmp_path / "two", TWO)) as site:
@@ -546,7 +545,6 @@ def test_axe_finds_nothing(browser: Browser, tmp_path: Path, scheme: str) -> Non
         require_accessible(page)
 
 
-@pytest.mark.sample(1)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_on_the_way_in(browser: Browser, site: Site, scheme: str) -> None:
     page = browser.new_context(color_scheme=scheme).new_page()

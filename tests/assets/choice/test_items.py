@@ -31,6 +31,8 @@ from tests.assets.world import (
 )
 from tests.doubles.garbling_proxy import Asked
 
+pytestmark = pytest.mark.slow
+
 N_ITEMS = 10
 TRANSLATIONS = dg.AssetSelection.assets(["choice", "translations"])
 ITEMS = dg.AssetSelection.assets(["choice", "items"])

@@ -24,7 +24,7 @@ from methods.clustering.neighbours import ThresholdError
 from resources.ray_clustering.cluster import RayCluster
 from resources.ray_clustering.job_folder import JobFolder, open_job_folder
 from tests.assets.corpus import Corpus, sample_rows
-from tests.assets.local_ray import A_WORKER_DIES, ON_RAY, LocalRay
+from tests.assets.local_ray import ON_RAY, LocalRay
 from tests.assets.world import Result, Row, sentence
 from tests.doubles.serving import free_ports
 
@@ -147,7 +147,6 @@ def left(home: Path) -> list[Path]:
 class TestWithWorkers:
     """A cluster and its jobs."""
 
-    @A_WORKER_DIES
     def test_two_workers_share_the_blocks_and_one_that_is_killed_costs_only_its_own(
         self, instance, ray, loom_home
     ):
@@ -166,10 +165,7 @@ class TestWithWorkers:
         assert lines(instance, result)[-1].startswith("7/7 blocks, 9,000 pairs, ")
         assert left(loom_home) == []
 
-    @pytest.mark.nightly(
-        sibling="tests/assets/cluster/test_on_ray.py"
-        "::test_two_workers_share_the_blocks_and_one_that_is_killed_costs_only_its_own"
-    )
+    @pytest.mark.nightly
     def test_a_job_that_fails_says_why_and_the_next_does_what_is_missing(
         self, instance, ray, loom_home
     ):
@@ -196,10 +192,7 @@ class TestWithWorkers:
         assert said.startswith(f"7/7 blocks ({n_done} of them by an earlier job), 9,000 pairs, ")
         assert 1 <= n_done <= 6 and left(loom_home) == []
 
-    @pytest.mark.nightly(
-        sibling="tests/assets/cluster/test_on_ray.py"
-        "::test_two_workers_share_the_blocks_and_one_that_is_killed_costs_only_its_own"
-    )
+    @pytest.mark.nightly
     def test_a_run_that_is_stopped_stops_its_job(self, instance, ray, loom_home, monkeypatch):
         """Dagster's signal comes as soon as the job is sent."""
         from dagster._core.errors import DagsterExecutionInterruptedError
@@ -222,10 +215,7 @@ class TestWithWorkers:
         assert job.status == "STOPPED"
         assert len(left(loom_home)) == 1
 
-    @pytest.mark.nightly(
-        sibling="tests/assets/cluster/test_on_ray.py"
-        "::test_two_workers_share_the_blocks_and_one_that_is_killed_costs_only_its_own"
-    )
+    @pytest.mark.nightly
     def test_the_asset_fills_its_table_with_the_same_rows(
         self, ray, make_world, tmp_path, monkeypatch
     ):

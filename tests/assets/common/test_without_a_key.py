@@ -13,6 +13,8 @@ from tests.assets.world import (
     made,
 )
 
+pytestmark = pytest.mark.slow
+
 ASKING = {
     "dialogue/summaries",
     "dialogue/questions",

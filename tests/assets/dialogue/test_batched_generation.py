@@ -20,6 +20,8 @@ from tests.assets.world import (
 )
 from tests.doubles.batch_api import BatchServer
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def provider() -> Iterator[str]:

@@ -21,6 +21,8 @@ from tests.assets.world import (
     sentence,
 )
 
+pytestmark = pytest.mark.slow
+
 MADE = ("instructions", "three_turns", "turn_references", "turn_categories")
 CONVERSATIONS = dg.AssetSelection.assets(*(["dialogue", name] for name in MADE))
 LOSE_ANY = {

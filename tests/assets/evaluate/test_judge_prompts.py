@@ -27,6 +27,8 @@ from tests.assets.world import (
     sentence,
 )
 
+pytestmark = pytest.mark.slow
+
 NOW = judge_version(BENCHMARKS["mmdu"], "shown")
 EARLIER = "mmdu/judge@4bf65a46"
 TABLES = ("judgments", "scores", "failed", "missing", "leaderboard")

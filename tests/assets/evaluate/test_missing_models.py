@@ -25,6 +25,8 @@ from tests.assets.world import (
 from tests.doubles.garbling_proxy import Asked
 from tests.resources.llm.entries import no_backoff
 
+pytestmark = pytest.mark.slow
+
 TABLES = ("answers", "judgments", "failed", "missing", "scores")
 N_TURNS = 24
 """Four dialogues of six turns."""

@@ -40,6 +40,8 @@ from tests.assets.world import (
 )
 from tests.doubles import garbling_proxy
 
+pytestmark = pytest.mark.slow
+
 COLOURS = ("red", "green", "blue", "red", "green", "blue")
 KEYS = ("A", "B", "C", "C", "A", "B")
 

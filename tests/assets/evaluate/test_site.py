@@ -17,6 +17,8 @@ from tests.assets.evaluate.test_multiple_choice import COLOURS, picture
 from tests.assets.evaluate.test_report_data import VERSION, evaluated, released
 from tests.resources.site.reading import pieces_of
 
+pytestmark = pytest.mark.slow
+
 RELEASE = "mmdu-1"
 PROFILE = Profile.model_validate(
     {"writer": "w", "judges": ["judge-1", "judge-2"], "evaluate": ["good"]}

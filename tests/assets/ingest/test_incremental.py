@@ -20,6 +20,8 @@ from tests.assets.ingesting import (
 )
 from tests.assets.world import Row, World, metadata, sentence
 
+pytestmark = pytest.mark.slow
+
 BALLOONS = sample_rows("balloon")
 BUTTERFLIES = sample_rows("butterfly")
 FOUR = [f"shard-{number:02}" for number in range(1, 5)]

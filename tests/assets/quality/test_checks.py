@@ -22,6 +22,8 @@ from tests.assets.world import (
     sentence,
 )
 
+pytestmark = pytest.mark.slow
+
 QUALITY = dg.AssetSelection.groups("quality")
 RULES_ONLY = {"quality__checks": {"config": {"model_checks": False}}}
 

@@ -27,6 +27,8 @@ from tests.assets.world import (
     sentence,
 )
 
+pytestmark = pytest.mark.slow
+
 NOBODY = {"review__approved": {"config": {"require": "all"}}}
 """Run config under which nothing is approved before anyone reviewed."""
 

@@ -25,6 +25,8 @@ from tests.assets.world import (
 )
 from tests.doubles.tiny_clip import make_tiny_clip
 
+pytestmark = pytest.mark.slow
+
 MADE = ("candidates", "seeds", "seed_rewrites", "contexts")
 QUESTIONS = dg.AssetSelection.assets(*(["rewrite", name] for name in MADE))
 CANDIDATES = dg.AssetSelection.assets(["rewrite", "candidates"])

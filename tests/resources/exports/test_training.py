@@ -27,6 +27,8 @@ from resources.exports.forms import FORMS, form_named
 from resources.exports.source import ExportError, Source
 from resources.images.store import ImageStore
 
+pytestmark = pytest.mark.slow
+
 HERE = "<ImageHere>"
 QWEN2_VL = (
     "{% for message in messages %}<|im_start|>{{ message['role'] }}\n"

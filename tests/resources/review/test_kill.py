@@ -8,9 +8,13 @@ import textwrap
 import time
 from collections import Counter
 
+import pytest
+
 from resources.files.home import REPO_ROOT
 from resources.review.store import ReviewStore
 from tests.resources.review.review_queue import kept, queue, with_rules
+
+pytestmark = pytest.mark.slow
 
 CHILDREN = 3
 KILLS = 2

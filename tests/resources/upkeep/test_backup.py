@@ -35,6 +35,8 @@ from tests.resources.review.test_store import decision
 from tests.resources.test_warehouse import TABLE, answers
 from tests.shared import PROCESSES
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:

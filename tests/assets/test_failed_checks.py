@@ -20,7 +20,7 @@ from tests.assets.world import (
     sentence,
 )
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 BENCHMARKS = "FROM cluster.image_sets WHERE kind = 'benchmark'"
 FIRST, LAST = (f"(SELECT {end}(set_id) {BENCHMARKS})" for end in ("min", "max"))

@@ -110,6 +110,7 @@ def test_eight_writers_at_once_all_succeed_and_readers_see_whole_writes(lake: La
     assert n_snapshots["n"].to_pylist()[0] >= 32
 
 
+@pytest.mark.nightly
 def test_a_writer_killed_at_ten_moments_leaves_whole_rows_and_no_lock(lake: Lake) -> None:
     lake.replace(TABLE, answers("a", 2_000, "one"), {"set_id": "a"})
     for number in range(10):
@@ -293,6 +294,7 @@ def test_a_release_names_its_snapshot_which_upkeep_keeps(lake: Lake) -> None:
     assert keep_up(lake, 0, lambda _: None).n_ended <= 2
 
 
+@pytest.mark.nightly
 def test_upkeep_and_writers_at_once_leave_all_rows(lake: Lake) -> None:
     for set_id in "abcd":
         lake.replace(TABLE, answers(set_id, 5, "0"), {"set_id": set_id})

@@ -21,6 +21,9 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(300), pytest.mark.slow]
 SAYS = texts("en")
 TWO = "default: {annotators: 2}\n"
 PHONE = {"width": 375, "height": 700}
+SCHEMES = pytest.mark.parametrize(
+    "scheme", ["light", pytest.param("dark", marks=pytest.mark.nightly)]
+)
 
 
 @pytest.fixture
@@ -275,6 +278,7 @@ def test_two_tabs_ask_which_draft_stays(browser: Browser, site: Site, stays: str
     expect(first.get_by_role("textbox", name=note)).to_have_value(wanted)
 
 
+@pytest.mark.nightly
 def test_a_page_that_is_loaded_again_shows_the_stored_draft_and_not_what_the_browser_remembers(
     browser: Browser, site: Site
 ) -> None:
@@ -337,6 +341,7 @@ def test_a_draft_that_was_left_is_not_typed_over_before_the_server_has_it(
     expect(note).to_have_value("Left.", timeout=20_000)
 
 
+@pytest.mark.nightly
 def test_a_draft_that_was_left_is_one_of_the_two_that_a_person_is_asked_about(
     browser: Browser, site: Site
 ) -> None:
@@ -492,7 +497,7 @@ def test_without_javascript_a_sentence_says_so(browser: Browser, site: Site) -> 
     expect(page.get_by_role("group", name="Turn 1, Answer")).to_contain_text("A red ground.")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@SCHEMES
 def test_axe_finds_nothing(browser: Browser, tmp_path: Path, scheme: str) -> None:
     with serving(make_site(tmp_path / "two", TWO)) as site:
         one, two = dialogue(site, "one"), dialogue(site, "two")
@@ -545,7 +550,7 @@ def test_axe_finds_nothing(browser: Browser, tmp_path: Path, scheme: str) -> Non
         require_accessible(page)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@SCHEMES
 def test_axe_finds_nothing_on_the_way_in(browser: Browser, site: Site, scheme: str) -> None:
     page = browser.new_context(color_scheme=scheme).new_page()
     page.goto(site.link("anna"))

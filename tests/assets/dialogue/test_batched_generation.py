@@ -136,6 +136,7 @@ def test_an_evaluation_runs_again_with_its_config_and_asks_nothing_twice(
     assert len(world.ledger) == live + 4
 
 
+@pytest.mark.nightly
 def test_a_run_that_waits_for_the_batch_of_another_run_is_run_again_too(world: World) -> None:
     with BatchServer(batch_seconds=5) as slow:
         world.write_models(in_batches(slow.base_url, "writer"))

@@ -27,7 +27,7 @@ from resources.llm.ledger import Ledger
 from resources.llm.model_spec import RegistryError
 from resources.llm.registry import Profile, Registry, active_profile, load_registry
 from resources.offline.process import OfflineServer
-from resources.ray_clustering.cluster import RayCluster
+from resources.ray_rows.cluster import RayCluster
 from resources.review.store import ReviewStore
 from resources.settings.prompts import check_own_prompts
 from resources.warehouse import Warehouse

@@ -1,8 +1,7 @@
 """Vectors to groups and clusters: `cluster.clusters`, `cluster.communities` and `cluster.changes`.
 
-What belongs here: whether the prior clustering is extended or everything is reclustered, by which
-detectors, when a job is submitted to a Ray cluster, and the run's metadata. The algorithms are in
-`methods/clustering/`; what the job does is in `resources/ray_clustering`.
+The prior clustering is extended, or everything is reclustered. The algorithms are in
+`methods/clustering/`; the search for pairs on a Ray cluster is `resources/ray_rows/neighbour_pairs.py`.
 """
 
 from collections.abc import Iterator
@@ -21,7 +20,7 @@ from assets.cluster.table_rows import changes_table, clusters_table, communities
 from assets.common.automation import WHEN_READY
 from assets.common.previews import preview
 from assets.common.progress import StepProgress
-from assets.common.ray_jobs import require, run_job
+from assets.common.ray_jobs import RowsOnRay, RowWork, require
 from assets.common.settings import AssetConfig
 from assets.common.tables import report, table_asset
 from methods.clustering.approximate import approximate_neighbours
@@ -32,29 +31,29 @@ from methods.clustering.communities import (
     threshold_communities,
 )
 from methods.clustering.incremental import Communities, extend, recluster
-from methods.clustering.neighbours import ThresholdError, Vectors
+from methods.clustering.neighbours import Vectors, merge
 from methods.clustering.two_passes import ASSIGNED, CommunityDetector, Detectors, Membership
 from resources.embedding.embedder import Embedder
 from resources.files.home import home
-from resources.ray_clustering.cluster import RayCluster
-from resources.ray_clustering.job_folder import JobFolder, JobFolderInUse, open_job_folder
+from resources.ray_rows.cluster import RayCluster
+from resources.ray_rows.neighbour_pairs import FIND_ON_WORKER, PairFolderInUse, open_pair_folder
 from resources.warehouse import Warehouse, Write
 
 MIN_VECTORS_FOR_JOB = 200_000
 """Fewer vectors are clustered in this process: on two cores that takes the ten seconds a job needs to
 start."""
-ROWS_PER_TASK = 4096
-"""A task takes seconds for one million vectors, and a minute or two for forty million."""
+ROWS_PER_BLOCK = 4096
+"""A block takes seconds for one million vectors, and a minute or two for forty million."""
 
 
 @contextmanager
 def ray_detector(
     context: dg.AssetExecutionContext, cluster: RayCluster, tau: float, min_size: int = 2
 ) -> Iterator[CommunityDetector]:
-    """A detector with the results of `threshold_communities` that submits large inputs as Ray jobs.
+    """A detector with the results of `threshold_communities` that searches large inputs on Ray.
 
-    Results of jobs stay in `ray/` under the home folder until the context is left without an error; a
-    run after an error reuses them. Raises dg.Failure.
+    The pairs that were found stay in `ray/` of the workspace until the context is left without an
+    error; a run after an error reuses them. Raises dg.Failure, ThresholdError.
     """
     require(cluster)
     with ExitStack() as folders:
@@ -64,35 +63,18 @@ def ray_detector(
                 return threshold_communities(vectors, tau, min_size)
             try:
                 folder = folders.enter_context(
-                    open_job_folder(home() / "ray", vectors, tau, ROWS_PER_TASK)
+                    open_pair_folder(home() / "ray", vectors, tau, ROWS_PER_BLOCK)
                 )
-            except JobFolderInUse as error:
+            except PairFolderInUse as error:
                 raise dg.Failure(
                     f"{error} Wait for it, then run this again.", allow_retries=True
                 ) from None
-            if not folder.has_communities(min_size):
-                _run_job(context, cluster, folder, min_size)
-            return folder.read_communities(min_size)
+            search = RowWork(FIND_ON_WORKER, {"folder": str(folder.path)}, n_rows=1, min_rows=1)
+            on_ray = RowsOnRay(context, cluster, root=folder.path)
+            on_ray.run(search, folder.unfinished_blocks(), folder.store)
+            return communities_from_graph(merge(folder.prepared, folder.pairs()), min_size)
 
         yield detect
-
-
-def _run_job(
-    context: dg.AssetExecutionContext, cluster: RayCluster, folder: JobFolder, min_size: int
-) -> None:
-    """Submit the job of a folder and wait for it. Raises dg.Failure, ThresholdError."""
-    run_job(
-        context,
-        cluster,
-        "python -m resources.ray_clustering",
-        # The pair filter was prepared for processors: a GPU may round differently.
-        {"CUDA_VISIBLE_DEVICES": ""},
-        {"folder": str(folder.path), "min_size": min_size},
-        f"finished blocks are kept in {folder.path}",
-    )
-    message = folder.take_error()
-    if message:
-        raise ThresholdError(message)
 
 
 SHOWN_OF_EACH = 5

@@ -19,7 +19,7 @@ from methods.ingest.picture_candidates import candidates, codes
 from methods.ingest.picture_match import Miniature
 from resources.corpus.corpus import Corpus
 from resources.images.store import ImageStore
-from resources.ray_clustering.cluster import RayCluster
+from resources.ray_rows.cluster import RayCluster
 from resources.warehouse import Warehouse
 
 TABLE = "cluster.duplicates"

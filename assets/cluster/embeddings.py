@@ -18,7 +18,7 @@ from assets.common.ray_jobs import ByRowSettings, RowsOnRay, RowWork
 from assets.common.tables import report, table_asset
 from assets.ingest import entries
 from resources.embedding.embedder import STEP, Embedder, with_vectors
-from resources.ray_clustering.cluster import RayCluster
+from resources.ray_rows.cluster import RayCluster
 from resources.warehouse import Warehouse
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 """Jobs on a Ray cluster, by Dagster Pipes: how one is submitted, and work by row as one.
 
 What belongs here: the errors of a cluster and of a job that fails, and storing blocks of rows as they
-arrive. What jobs do is in `resources/ray_clustering` and `resources/ray_rows`.
+arrive. What jobs do is in `resources/ray_rows`.
 """
 
 import logging
@@ -10,6 +10,7 @@ import shutil
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -22,7 +23,7 @@ from assets.common.settings import AssetConfig
 from methods.errors import UserError
 from methods.ids import content_id
 from resources.files.home import REPO_ROOT, home
-from resources.ray_clustering.cluster import RayCluster
+from resources.ray_rows.cluster import RayCluster
 from resources.ray_rows.folder import RowFolder, without
 
 if TYPE_CHECKING:
@@ -60,26 +61,46 @@ class RowWork:
     make: str
     arguments: Mapping[str, Any]
     n_rows: int
+    min_rows: int | None = None
+    """Fewer rows are not worth a job; by default MIN_ROWS_FOR_JOB."""
 
 
 class RowsOnRay:
-    """Work on rows by a Ray cluster, for one run of an asset. Raises dg.Failure."""
+    """Work on rows by a Ray cluster, for one run of an asset.
 
-    def __init__(self, context: dg.AssetExecutionContext, cluster: RayCluster, gpus: float = 0):
+    Args:
+        context: The run.
+        cluster: The cluster.
+        gpus: GPUs of each worker.
+        root: The folder of the work's files, which all nodes see; by default `ray/` of the workspace.
+
+    Raises:
+        dg.Failure: The cluster cannot be used.
+    """
+
+    def __init__(
+        self,
+        context: dg.AssetExecutionContext,
+        cluster: RayCluster,
+        gpus: float = 0,
+        root: Path | None = None,
+    ):
         require(cluster)
         self._context, self._cluster, self._gpus = context, cluster, gpus
+        self._root = root or home() / "ray"
 
     def run(self, work: RowWork, rows: pa.Table, store: Callable[[pa.Table], None]) -> pa.Table:
         """Have rows done, whose first column is their ids; returns what is left: too few for a job.
 
         Each block goes to `store` as soon as it is done, in a thread of its own. A block that an
-        earlier run had asked for may come, too. Raises dg.Failure, RowWorkError.
+        earlier run had asked for may come, too. An error of `store` ends the job and is raised. Raises
+        dg.Failure, RowWorkError.
         """
         context = self._context
         in_part = context.has_partition_key or context.has_partition_key_range
         shards = context.partition_keys if in_part else []
         name = content_id(work.make, dict(work.arguments), *shards)
-        folder = RowFolder(home() / "ray" / f"rows-{name}")
+        folder = RowFolder(self._root / f"rows-{name}")
         folder.path.parent.mkdir(parents=True, exist_ok=True)
         try:
             with FileLock(f"{folder.path}.lock", timeout=0):
@@ -98,7 +119,7 @@ class RowsOnRay:
         for block in folder.take():
             store(block)
             left = without(left, block.column(0))
-        if left.num_rows >= MIN_ROWS_FOR_JOB:
+        if left.num_rows >= (MIN_ROWS_FOR_JOB if work.min_rows is None else work.min_rows):
             n_blocks = folder.plan(left, work.n_rows)
             self._context.log.info(f"{left.num_rows:,} rows in {n_blocks} blocks")
             self._run_job(folder, work, store)
@@ -113,18 +134,24 @@ class RowsOnRay:
             is_last = False
             while not is_last:
                 is_last = finished.wait(LOOK_SECONDS)
-                for block in folder.take():
-                    store(block)
+                try:
+                    for block in folder.take():
+                        store(block)
+                except BaseException:
+                    folder.cancel()
+                    raise
 
-        passed_on = {name: os.environ[name] for name in PASSED_ON if os.environ.get(name)}
+        environment = {name: os.environ[name] for name in PASSED_ON if os.environ.get(name)}
+        if not self._gpus:
+            # A node's GPU would round differently from the processor that prepared the rows.
+            environment["CUDA_VISIBLE_DEVICES"] = ""
         with ThreadPoolExecutor(1) as thread:
             storing = thread.submit(store_until_finished)
             try:
-                run_job(
+                _run_job(
                     self._context,
                     self._cluster,
-                    "python -m resources.ray_rows",
-                    {**passed_on, "LOOM_HOME": str(home())},
+                    {**environment, "LOOM_HOME": str(home())},
                     {
                         "folder": str(folder.path),
                         "make": work.make,
@@ -140,7 +167,7 @@ class RowsOnRay:
             raise RowWorkError(message)
 
 
-# --- Any job -------------------------------------------------------------------------------------
+# --- The job -------------------------------------------------------------------------------------
 
 
 def require(cluster: RayCluster) -> None:
@@ -164,24 +191,31 @@ def require(cluster: RayCluster) -> None:
         )
 
 
-def run_job(
+def _run_job(
     context: dg.AssetExecutionContext,
     cluster: RayCluster,
-    entrypoint: str,
     environment: Mapping[str, str],
     extras: Mapping[str, Any],
     kept: str,
 ) -> None:
-    """Submit a job with the project's code and wait for it; `kept` says what is not lost if it fails.
+    """Submit the job of `resources.ray_rows` with the project's code and wait for it.
 
-    Raises dg.Failure.
+    Args:
+        context: The run.
+        cluster: The cluster.
+        environment: Variables of the job.
+        extras: What the job gets by its Pipes session.
+        kept: What is not lost if the job fails, for the error message.
+
+    Raises:
+        dg.Failure: The job did not finish.
     """
     code = [str(REPO_ROOT / package) for package in ("methods", "resources")]
     try:
         _client(cluster).run(
             context=context,
             submit_job_params={
-                "entrypoint": entrypoint,
+                "entrypoint": "python -m resources.ray_rows",
                 # Unbuffered, so that the job's output arrives while it runs.
                 "runtime_env": {
                     "py_modules": code,

@@ -38,7 +38,7 @@ from resources.images.fetcher import ImageFetcher
 from resources.images.index import ImageIndex
 from resources.images.intake import ImageIntake, ImageResult, WantedImage
 from resources.images.store import ImageStore
-from resources.ray_clustering.cluster import RayCluster
+from resources.ray_rows.cluster import RayCluster
 from resources.warehouse import Parquet, Warehouse, Write, arrow_schema
 
 IMAGES_AT_ONCE = 20_000

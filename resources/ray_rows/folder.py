@@ -6,6 +6,7 @@ killed are found and used by the next one.
 
 import hashlib
 import io
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -15,17 +16,16 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from resources.files.atomic import write_atomically
-from resources.ray_clustering.cluster import FolderOfJob
 
 OnRows = Callable[[pa.Table], pa.Table]
 """What is done with the rows of a block."""
 
 
-class RowFolder(FolderOfJob):
+class RowFolder:
     """The blocks of one kind of work; any number of processes may work on them at once."""
 
     def __init__(self, path: Path):
-        super().__init__(path)
+        self.path = path
         self._todo, self._done = path / "todo", path / "done"
 
     def plan(self, rows: pa.Table, n_rows: int) -> int:
@@ -70,6 +70,23 @@ class RowFolder(FolderOfJob):
             # In this order: without its result a block that is still to do would be done again.
             (self._todo / path.name).unlink(missing_ok=True)
             path.unlink(missing_ok=True)
+
+    def cancel(self) -> None:
+        """Remove the blocks to do: a job that is still running ends after its current ones."""
+        shutil.rmtree(self._todo, ignore_errors=True)
+
+    def write_error(self, message: str) -> None:
+        """Record why the work cannot be done."""
+        write_atomically(self.path / "error.txt", message.encode())
+
+    def take_error(self) -> str | None:
+        """Read and delete the recorded error; None if there is none."""
+        path = self.path / "error.txt"
+        if not path.exists():
+            return None
+        message = path.read_text()
+        path.unlink()
+        return message
 
 
 def without(rows: pa.Table, ids: pa.ChunkedArray) -> pa.Table:

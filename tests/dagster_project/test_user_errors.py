@@ -58,7 +58,7 @@ HANDLED_IN_CODE = {
     "resources.offline.chat_request.ApiError": "becomes an HTTP answer of the offline server",
     "resources.offline.chat_request.BadRequest": "becomes an HTTP answer of the offline server",
     "resources.offline.chat_request.UnknownModel": "becomes an HTTP answer of the offline server",
-    "resources.ray_clustering.job_folder.JobFolderInUse": "becomes a failure that says to wait",
+    "resources.ray_rows.neighbour_pairs.PairFolderInUse": "becomes a failure that says to wait",
     "resources.web.ssrf_guard.PrivateAddress": "becomes an ImageRejected, or a sentence of the client",
     "resources.review.locks.LockLost": "becomes status 409 of the review app",
     "resources.review.locks.OtherDraft": "the page asks which draft stays",

@@ -101,3 +101,15 @@ def test_an_error_is_told_once(folder):
     assert folder.take_error() is None
     folder.write_error("The model cannot be loaded.")
     assert folder.take_error() == "The model cannot be loaded." and folder.take_error() is None
+
+
+def test_after_cancel_a_running_job_finds_nothing_to_do_and_finished_blocks_stay(folder):
+    squares = Squares()
+    folder.plan(rows(1, 2, 3), 1)
+    first, *later = folder.todo()
+    folder.run(first, squares)
+
+    folder.cancel()
+
+    assert [folder.run(name, squares) for name in later] == [0, 0]
+    assert folder.todo() == [] and taken(folder) == {1: 1}

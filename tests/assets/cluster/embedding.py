@@ -10,7 +10,7 @@ import numpy as np
 from assets.cluster import embeddings as embeddings_asset
 from assets.common.tables import rows_to_arrow
 from resources.embedding.embedder import Embedder
-from resources.ray_clustering.cluster import RayCluster
+from resources.ray_rows.cluster import RayCluster
 from resources.warehouse import Warehouse
 
 

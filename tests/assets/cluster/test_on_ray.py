@@ -1,15 +1,11 @@
 """Clustering on a Ray cluster of two workers: the same communities, whoever dies on the way."""
 
 import builtins
-import os
 import re
-import signal
 import time
 from collections.abc import Iterator
-from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
-from threading import Thread
 from types import SimpleNamespace
 
 import dagster as dg
@@ -21,10 +17,11 @@ from assets.common import ray_jobs
 from dagster_project.resources import make_resources
 from methods.clustering.communities import Community, threshold_communities
 from methods.clustering.neighbours import ThresholdError
-from resources.ray_clustering.cluster import RayCluster
-from resources.ray_clustering.job_folder import JobFolder, open_job_folder
+from resources.ray_rows.cluster import RayCluster
+from resources.ray_rows.folder import RowFolder
+from resources.ray_rows.neighbour_pairs import PairFolder, find_on_worker, open_pair_folder
 from tests.assets.corpus import Corpus, sample_rows
-from tests.assets.local_ray import ON_RAY, LocalRay
+from tests.assets.local_ray import ON_RAY, one_worker_dies
 from tests.assets.world import Result, Row, sentence
 from tests.doubles.serving import free_ports
 
@@ -41,7 +38,7 @@ def small_jobs(loom_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
     monkeypatch.setattr(clusters_module, "MIN_VECTORS_FOR_JOB", 1000)
-    monkeypatch.setattr(clusters_module, "ROWS_PER_TASK", ROWS)
+    monkeypatch.setattr(clusters_module, "ROWS_PER_BLOCK", ROWS)
 
 
 @pytest.fixture
@@ -93,14 +90,13 @@ def lines(instance: dg.DagsterInstance, result: Result) -> list[str]:
     return [record.user_message for record in records if " blocks" in record.user_message]
 
 
-def interrupted(vectors: np.ndarray, home: Path, n_blocks: int) -> JobFolder:
-    """A folder with so many blocks done, by a run that then failed."""
+def interrupted(vectors: np.ndarray, home: Path, n_blocks: int) -> PairFolder:
+    """A folder with the pairs of so many blocks, left by a run that failed."""
     with (
         pytest.raises(ZeroDivisionError),
-        open_job_folder(home / "ray", vectors, TAU, ROWS) as folder,
+        open_pair_folder(home / "ray", vectors, TAU, ROWS) as folder,
     ):
-        for block in folder.blocks[:n_blocks]:
-            folder.run_block(block)
+        folder.store(folder.find(folder.unfinished_blocks().slice(0, n_blocks)))
         raise ZeroDivisionError
     return folder
 
@@ -108,89 +104,35 @@ def interrupted(vectors: np.ndarray, home: Path, n_blocks: int) -> JobFolder:
 # --- With workers --------------------------------------------------------------------------------
 
 
-def stop_one_see_another_and_kill(ray: LocalRay, within: float) -> list[int]:
-    """Processes that this Ray has at a block: the first one is killed, once there is a second one."""
-    deadline = time.monotonic() + within
-    workers: list[int] = []
-    while time.monotonic() < deadline:
-        for worker in at_a_block(ray):
-            if not workers:
-                os.kill(worker, signal.SIGSTOP)
-                if worker in at_a_block(ray):
-                    workers = [worker]
-                else:
-                    os.kill(worker, signal.SIGCONT)
-            elif worker != workers[0]:
-                os.kill(workers[0], signal.SIGKILL)
-                return [*workers, worker]
-        time.sleep(0.01)
-    return workers
-
-
-def at_a_block(ray: LocalRay) -> list[int]:
-    """Workers of this Ray that have the title which Ray gives them during a block."""
-    found = []
-    for process in [path for path in Path("/proc").iterdir() if path.name.isdigit()]:
-        with suppress(OSError):
-            if (process / "cmdline").read_bytes().startswith(b"ray::run_block"):
-                parent = (process / "stat").read_text().rsplit(")", 1)[1].split()[1]
-                if str(ray.folder) in Path("/proc", parent, "cmdline").read_text():
-                    found.append(int(process.name))
-    return found
+def n_stored(folder: PairFolder) -> int:
+    """The number of blocks whose pairs are stored."""
+    return len(list((folder.path / "pairs").glob("*.npy")))
 
 
 def left(home: Path) -> list[Path]:
-    """Job folders that are not finished."""
+    """Pair folders that are not finished."""
     return [path for path in (home / "ray").iterdir() if path.is_dir()]
 
 
 class TestWithWorkers:
     """A cluster and its jobs."""
 
-    def test_two_workers_share_the_blocks_and_one_that_is_killed_costs_only_its_own(
+    def test_a_killed_worker_costs_its_block_and_communities_are_those_of_one_process(
         self, instance, ray, loom_home
     ):
-        """It is stopped before it dies: so it is at a block for certain, and another works."""
+        """One of seven blocks was done by a run that failed; one of two workers is killed."""
         vectors = clumps(200, 10)
-        seen = []
-        killer = Thread(target=lambda: seen.extend(stop_one_see_another_and_kill(ray, within=90)))
-        killer.start()
-
-        result, found = find(instance, ray.address, vectors)
-
-        killer.join()
-        assert len(set(seen)) == 2 and result.success
-        assert found == threshold_communities(vectors, TAU)
-        # 2,000 vectors in blocks of 300 rows; 200 times the 45 pairs of ten.
-        assert lines(instance, result)[-1].startswith("7/7 blocks, 9,000 pairs, ")
-        assert left(loom_home) == []
-
-    @pytest.mark.nightly
-    def test_a_job_that_fails_says_why_and_the_next_does_what_is_missing(
-        self, instance, ray, loom_home
-    ):
-        """One of seven blocks is done; the second one's place is taken: it cannot be written."""
-        vectors = clumps(200, 10, seed=1)
         folder = interrupted(vectors, loom_home, 1)
-        in_the_way = folder.path / "blocks" / "300-600.npy"
-        in_the_way.mkdir()
+        assert n_stored(folder) == 1
 
-        result, _ = find(instance, ray.address, vectors)
+        with one_worker_dies(ray, lambda: n_stored(folder) > 1) as killed:
+            result, found = find(instance, ray.address, vectors)
 
-        assert sentence(result).startswith(f"The Ray job at {ray.address} did not finish (")
-        assert f"Is a directory: '{in_the_way}" in sentence(result)
-        assert sentence(result).endswith(
-            f"run this again; finished blocks are kept in {folder.path}."
-        )
-        n_done = sum(path.is_file() for path in (folder.path / "blocks").iterdir())
-        in_the_way.rmdir()
-
-        result, found = find(instance, ray.address, vectors)
-
-        assert result.success and found == threshold_communities(vectors, TAU)
-        *_, said = lines(instance, result)  # On a busy machine there are lines before it.
-        assert said.startswith(f"7/7 blocks ({n_done} of them by an earlier job), 9,000 pairs, ")
-        assert 1 <= n_done <= 6 and left(loom_home) == []
+        assert result.success and len(killed) == 1
+        assert found == threshold_communities(vectors, TAU)
+        # 2,000 vectors in blocks of 300 rows.
+        assert lines(instance, result)[-1].startswith("6/6 blocks, 6 rows, ")
+        assert left(loom_home) == []
 
     @pytest.mark.nightly
     def test_a_run_that_is_stopped_stops_its_job(self, instance, ray, loom_home, monkeypatch):
@@ -221,7 +163,7 @@ class TestWithWorkers:
     ):
         """Five entries are a job; the group of four balloons is done here."""
         monkeypatch.setattr(clusters_module, "MIN_VECTORS_FOR_JOB", 5)
-        monkeypatch.setattr(clusters_module, "ROWS_PER_TASK", 1)
+        monkeypatch.setattr(clusters_module, "ROWS_PER_BLOCK", 1)
         corpus = Corpus(tmp_path / "corpus")
         corpus.write_shard("one", [*sample_rows("balloon")[:4], sample_rows("butterfly")[0]])
         corpus.write_categories()
@@ -241,8 +183,9 @@ class TestWithWorkers:
         result, on_workers = rows(runner="ray")
         _, here = rows(recluster=True)
 
-        *_, said = lines(world.instance, result)
-        assert re.match(r"(\d)/\1 blocks, \d pairs, [12] workers$", said)
+        assert re.match(
+            r"(\d)/\1 blocks, \1 rows, .* [12] workers$", lines(world.instance, result)[-1]
+        )
         assert on_workers == here and {row["group_how"] for row in here} == {"seed", "no neighbour"}
         assert left(world.home) == []
 
@@ -313,9 +256,9 @@ def test_without_the_extra_one_sentence_says_what_to_install(instance, monkeypat
 
 def test_another_run_at_the_same_vectors(instance, monkeypatch):
     def in_use(*_arguments):
-        raise clusters_module.JobFolderInUse("Another run clusters the same vectors in ray/ab.")
+        raise clusters_module.PairFolderInUse("Another run clusters the same vectors in ray/ab.")
 
-    monkeypatch.setattr(clusters_module, "open_job_folder", in_use)
+    monkeypatch.setattr(clusters_module, "open_pair_folder", in_use)
     result, _ = find(instance, "http://127.0.0.1:8265", clumps(200, 10))
 
     assert sentence(result) == (
@@ -323,15 +266,24 @@ def test_another_run_at_the_same_vectors(instance, monkeypatch):
     )
 
 
-def test_what_the_job_refuses_is_refused_here(instance, monkeypatch):
-    """Too many pairs, found out by the job, are the error that they are without Ray."""
+def test_too_many_pairs_end_the_job(instance, monkeypatch):
+    """The pairs of the first block are too many: the blocks that are left to do are removed."""
+    blocks_left = []
 
     def run(context, submit_job_params, extras):
-        JobFolder(Path(extras["folder"])).write_error("More than 2 pairs lie within tau.")
+        folder = RowFolder(Path(extras["folder"]))
+        block, *later = folder.todo()
+        folder.run(block, find_on_worker(**extras["arguments"]))
+        deadline = time.monotonic() + 30
+        while folder.todo() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        blocks_left.extend([len(later), len(folder.todo())])
 
     monkeypatch.setattr(ray_jobs, "_client", lambda _cluster: SimpleNamespace(run=run))
+    monkeypatch.setattr("methods.clustering.neighbours.MAX_PAIRS", 2)
     result, _ = find(instance, "http://127.0.0.1:8265", clumps(200, 10))
 
     (failed,) = [event for event in result.all_events if event.is_step_failure]
     assert ThresholdError.__name__ in failed.step_failure_data.error.cause.cls_name
-    assert "More than 2 pairs lie within tau." in failed.step_failure_data.error.cause.message
+    assert "More than 2 pairs lie within tau" in failed.step_failure_data.error.cause.message
+    assert blocks_left == [6, 0]

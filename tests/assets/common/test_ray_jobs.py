@@ -21,7 +21,7 @@ from methods.ingest.picture_match import VERSION
 from resources.embedding.embedder import PACKAGED, Embedder
 from resources.images.looking import look_on_worker
 from resources.images.store import open_images
-from resources.ray_clustering.cluster import RayCluster
+from resources.ray_rows.cluster import RayCluster
 from resources.ray_rows.folder import RowFolder
 from resources.warehouse import Warehouse
 from tests.assets.cluster.embedding import entry, fill

@@ -1,0 +1,216 @@
+"""The exact search for pairs of vectors within tau, as work by row on a Ray cluster.
+
+A row of this work is a block of the vectors. The prepared vectors and the pairs of finished blocks are
+files in a folder that every node sees. Arrays are memory-mapped: the processes of a node share one
+copy, and only the pages they access are read.
+"""
+
+import hashlib
+import json
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import cached_property
+from pathlib import Path
+from uuid import uuid4
+
+import numpy as np
+import pyarrow as pa
+from filelock import FileLock, Timeout
+from numpy.typing import NDArray
+
+from methods.clustering.neighbours import (
+    Pairs,
+    PreparedVectors,
+    Vectors,
+    block_pairs,
+    blocks,
+    prepare,
+    require_pair_limit,
+)
+from methods.clustering.pair_filter import PairFilter
+from methods.json_text import from_json
+
+FIND_ON_WORKER = "resources.ray_rows.neighbour_pairs:find_on_worker"
+"""The function that makes the work of one worker."""
+
+_KEY = re.compile(r"[0-9a-f]{32}")
+"""The name of a pair folder; folders of other work by row have names of another form."""
+
+
+class PairFolderInUse(RuntimeError):
+    """Another run uses the same pair folder."""
+
+
+class PairFolder:
+    """The prepared vectors of one search, and the pairs that were found so far."""
+
+    def __init__(self, path: Path):
+        self.path = path
+
+    def write_vectors(self, vectors: Vectors, tau: float, rows_per_block: int) -> None:
+        """Prepare vectors, shape (n, d), unless that is done already. Raises ThresholdError."""
+        if self._prepared.exists():
+            return
+        prepared = prepare(vectors, tau)
+        numbers = {"tau": tau, "bound": prepared.pair_filter.bound, "rows": rows_per_block}
+        unfinished = self.path / f"{uuid4().hex}.tmp"
+        unfinished.mkdir(parents=True)
+        _save(unfinished / "vectors.npy", prepared.vectors)
+        _save(unfinished / "heads.npy", prepared.pair_filter.heads)
+        _save(unfinished / "first.npy", prepared.first)
+        _save(unfinished / "distinct_of.npy", prepared.distinct_of)
+        (unfinished / "numbers.json").write_text(json.dumps(numbers))
+        unfinished.rename(self._prepared)
+
+    @cached_property
+    def prepared(self) -> PreparedVectors:
+        """The prepared vectors, memory-mapped."""
+        return PreparedVectors(
+            _mapped(self._prepared / "vectors.npy"),
+            PairFilter(_mapped(self._prepared / "heads.npy"), self._numbers["bound"]),
+            self._numbers["tau"],
+            _mapped(self._prepared / "first.npy"),
+            _mapped(self._prepared / "distinct_of.npy"),
+        )
+
+    def unfinished_blocks(self) -> pa.Table:
+        """The rows of the work: `block_id`, `start` and `stop` of each block without stored pairs.
+
+        The first block has the most columns, so workers start with the longest work.
+        """
+        bounds = [block for block in self._blocks if not self._pairs(_block_id(*block)).is_file()]
+        starts, stops = [start for start, _ in bounds], [stop for _, stop in bounds]
+        return pa.table(
+            {
+                "block_id": pa.array([_block_id(*block) for block in bounds], pa.string()),
+                "start": pa.array(starts, pa.int64()),
+                "stop": pa.array(stops, pa.int64()),
+            }
+        )
+
+    def find(self, rows: pa.Table) -> pa.Table:
+        """The pairs of some rows of `unfinished_blocks`: `block_id`, and the lists `low` and `high`."""
+        found = [
+            block_pairs(self.prepared, start, stop)
+            for start, stop in zip(rows["start"].to_pylist(), rows["stop"].to_pylist(), strict=True)
+        ]
+        lists = pa.list_(pa.int32())
+        return pa.table(
+            {
+                "block_id": rows["block_id"],
+                "low": pa.array([pairs.low for pairs in found], lists),
+                "high": pa.array([pairs.high for pairs in found], lists),
+            }
+        )
+
+    def store(self, found: pa.Table) -> None:
+        """Store what `find` returned. Raises ThresholdError once there are too many pairs."""
+        n_pairs = self._n_pairs
+        for block_id, low, high in zip(*found.columns, strict=True):
+            path = self._pairs(block_id.as_py())
+            if not path.is_file():
+                path.parent.mkdir(exist_ok=True)
+                _save(path, [low.values.to_numpy(), high.values.to_numpy()])
+                n_pairs += len(low.values)
+        self._n_pairs = n_pairs
+        require_pair_limit(n_pairs, self._numbers["tau"])
+
+    def pairs(self) -> Iterator[Pairs]:
+        """The pairs of each block; the pairs of all blocks must be stored."""
+        for block in self._blocks:
+            low, high = _mapped(self._pairs(_block_id(*block)))
+            yield Pairs(low, high)
+
+    @property
+    def _prepared(self) -> Path:
+        return self.path / "prepared"
+
+    @cached_property
+    def _numbers(self) -> dict[str, float]:
+        return from_json((self._prepared / "numbers.json").read_text(), most=None)
+
+    @cached_property
+    def _blocks(self) -> list[tuple[int, int]]:
+        return blocks(self.prepared, int(self._numbers["rows"]))
+
+    @cached_property
+    def _n_pairs(self) -> int:
+        """The number of stored pairs."""
+        return sum(_mapped(path).shape[1] for path in (self.path / "pairs").glob("*.npy"))
+
+    def _pairs(self, block_id: str) -> Path:
+        return self.path / "pairs" / f"{block_id}.npy"
+
+
+def find_on_worker(folder: str) -> Callable[[pa.Table], pa.Table]:
+    """What a worker does with blocks of the pair folder at the path `folder`."""
+    return PairFolder(Path(folder)).find
+
+
+@contextmanager
+def open_pair_folder(
+    root: Path, vectors: Vectors, tau: float, rows_per_block: int
+) -> Iterator[PairFolder]:
+    """The pair folder of these vectors, locked for this process.
+
+    If the context is left without an error, the folder is deleted, and so are unlocked folders of other
+    vectors. After an error the folder stays, and the next run continues it.
+
+    Args:
+        root: The folder of all pair folders.
+        vectors: Shape (n, d).
+        tau: The lowest cosine of a pair.
+        rows_per_block: Vectors of one block.
+
+    Raises:
+        PairFolderInUse: Another process has the folder open.
+        ThresholdError: The vectors or tau cannot be used.
+    """
+    path = root / _key(vectors, tau, rows_per_block)
+    root.mkdir(parents=True, exist_ok=True)
+    try:
+        # The lock is shared within the process: both passes may have the same vectors.
+        with FileLock(f"{path}.lock", timeout=0, is_singleton=True):
+            folder = PairFolder(path)
+            folder.write_vectors(vectors, tau, rows_per_block)
+            yield folder
+            others = [entry for entry in root.iterdir() if _KEY.fullmatch(entry.name)]
+            for other in [entry for entry in others if entry.is_dir() and entry != path]:
+                with suppress(Timeout), FileLock(f"{other}.lock", timeout=0):
+                    shutil.rmtree(other, ignore_errors=True)
+            shutil.rmtree(path, ignore_errors=True)
+    except Timeout:
+        raise PairFolderInUse(f"Another run clusters the same vectors in {path}.") from None
+
+
+def _block_id(start: int, stop: int) -> str:
+    return f"{start}-{stop}"
+
+
+def _key(vectors: Vectors, tau: float, rows: int) -> str:
+    """Name of the folder: a hash of the vectors' bits, tau and the size of a block."""
+    digest = hashlib.sha256(f"{vectors.shape} {vectors.dtype} {tau!r} {rows}".encode())
+    digest.update(np.ascontiguousarray(vectors).data.cast("B"))
+    return digest.hexdigest()[:32]
+
+
+def _mapped(path: Path) -> NDArray:
+    """A memory-mapped array, copy-on-write: torch needs writable pages, the file stays unchanged."""
+    return np.load(path, mmap_mode="c")
+
+
+def _save(path: Path, array: NDArray | list[NDArray[np.int32]]) -> None:
+    """Write an array; the file has its name once it is complete and durable."""
+    unfinished = path.with_name(f"{path.name}.{uuid4().hex}.tmp")
+    try:
+        with unfinished.open("wb") as file:
+            np.save(file, array)
+            file.flush()
+            os.fsync(file.fileno())
+        unfinished.replace(path)
+    except BaseException:
+        unfinished.unlink(missing_ok=True)
+        raise

@@ -61,7 +61,6 @@ class Fault(NamedTuple):
     id: str
     area: str
     file: str
-    line: int
     was: str
     now: str
     notices: str
@@ -72,21 +71,16 @@ class Fault(NamedTuple):
         if not path.is_relative_to(root.resolve()):
             raise ValueError(f"{self.id}: {self.file} is not in the checkout.")
         text = path.read_text() if path.is_file() else ""
-        starts = [found.start() for found in re.finditer(re.escape(self.was), text)]
-        far = sorted((abs(text.count("\n", 0, at) + 1 - self.line), at) for at in starts)
-        if not far:
-            raise ValueError(f"{self.id}: {self.file} does not have its text.")
-        if len(far) > 1 and far[0][0] == far[1][0]:
-            raise ValueError(f"{self.id}: {self.file} has its text twice as near to {self.line}.")
-        start = far[0][1]
-        changed = text[:start] + self.now + text[start + len(self.was) :]
+        if (n := text.count(self.was)) != 1:
+            raise ValueError(f"{self.id}: {self.file} has its text {n} times instead of once.")
+        changed = text.replace(self.was, self.now)
         try:
             _parse(path, changed)
         except Exception as error:
             raise ValueError(f"{self.id}: {self.file} has no form any more ({error}).") from None
         if changed == text:
             raise ValueError(f"{self.id}: it changes nothing.")
-        return changed, text.count("\n", 0, start) + 1
+        return changed, text.partition(self.was)[0].count("\n") + 1
 
 
 def _parse(path: Path, text: str) -> None:

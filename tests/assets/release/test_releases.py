@@ -280,13 +280,20 @@ def test_where_nothing_is_known_no_release_is_empty_in_silence(world: World) -> 
     images = json.loads(card(world, now["mmdu"])["licences"])["images"]
     assert images == {"unknown": card(world, now["mmdu"])["n_images"]}
 
+    # What the sentence advises.
+    (world.home / "settings.yaml").write_text(
+        "release: {releases: {licences_left_out: {mmdu-instruct: []}}}\n"
+    )
+    assert world.run("release").success
+    assert card(world, current(world)["mmdu-instruct"])["n_items"] == 6
+
     # Where nothing is left of anything the run fails, and nothing of it is in force, but for pins.
-    pinned = before
+    pinned = current(world)
     leaving = leaving_out(mmdu=["unknown"], mmdu_instruct=["unknown"])
     leaving["release__releases"]["config"]["pinned"] = {"mmdu": pinned["mmdu"]}
     run = world.run("release", leaving)
     assert sentence(run).startswith(
-        "Every item of mmdu-instruct has a picture whose licence leaves it out"
+        f"{why}: {pinned['mmdu-instruct']} is not in force any more. mmdu leaves out 4 of 4 items for"
     )
     assert current(world) == {"mmdu": pinned["mmdu"]}
     run = world.run("release", leaving_out(mmbench=["ND"]))

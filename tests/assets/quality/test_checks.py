@@ -174,7 +174,7 @@ def test_one_request_a_dialogue_and_step_checks_all_pairs(world: World) -> None:
 
 
 def test_of_an_answer_without_end_the_checks_read_the_beginning(world: World) -> None:
-    plant(world, "instruction", 0, 0, answer=lambda text: text + " again" * 40 * MOST_READ)
+    plant(world, "instruction", 0, 0, answer=lambda text: text + " again" * 7 * MOST_READ)
     check_pairs(world, {})
     assert world.rows("SELECT * FROM quality.failed") == []
     (row,) = world.rows("SELECT outcome, reasons FROM quality.checks WHERE outcome <> 'pass'")

@@ -88,6 +88,7 @@ def processes(lake: Lake, script: str, *arguments: object) -> list[subprocess.Po
 # Writers
 
 
+@pytest.mark.nightly
 def test_eight_writers_at_once_all_succeed_and_readers_see_whole_writes(lake: Lake) -> None:
     """Two of them write each of four partitions, and all of them meet at their commits."""
     lake.check()
@@ -380,6 +381,7 @@ def test_a_migration_whose_rows_break_a_rule_changes_nothing(lake: Lake) -> None
         connection.rollback()
 
 
+@pytest.mark.nightly
 def test_eight_processes_make_one_lake(lake: Lake) -> None:
     makers = processes(lake, "lake.check()", *range(8))
     assert [maker.wait() for maker in makers] == [0] * 8

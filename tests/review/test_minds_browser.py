@@ -98,6 +98,7 @@ def test_a_decision_waits_for_the_draft_that_is_on_its_way(browser: Browser, sit
     assert (made.verdict, made.note) == ("accept", "Well seen.")
 
 
+@pytest.mark.nightly
 def test_who_comes_back_before_the_draft_was_saved_finds_it_and_is_asked_nothing(
     browser: Browser, site: Site
 ) -> None:
@@ -250,7 +251,9 @@ def test_an_expert_takes_a_version_by_one_key_and_edits_from_there(
 # --- Drafts ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("stays", ["work.show_other", "work.keep_this"])
+@pytest.mark.parametrize(
+    "stays", [pytest.param("work.show_other", marks=pytest.mark.nightly), "work.keep_this"]
+)
 def test_two_tabs_ask_which_draft_stays(browser: Browser, site: Site, stays: str) -> None:
     one = dialogue(site)
     site.store.update_queue([one])

@@ -46,18 +46,18 @@ check: $(VENV)/.developer ## Lint, types, import direction
 
 # A worker more than there are cores uses what another waits for; their linear algebra has one thread each.
 PYTEST := env OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
-  $(BIN)/python -m pytest -n $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) --maxprocesses 4
+  $(BIN)/python -m pytest -n $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) --maxprocesses 4 --dist worksteal
 
 test: check ## All checks, the fast tests and the main job (about 5 minutes on 2 cores)
-	@$(PYTEST) --tier=fast $(ARGS)
+	@$(PYTEST) -m "not slow and not nightly" --hypothesis-profile=quick $(ARGS)
 
 # A test that fails is run once more, and the summary lists it as RERUN: one in a thousand must not
 # hold up a build, and must be seen. `make test` and `make test-nightly` run a test once.
-test-all: check ## All checks and all tests but the exhaustive ones, as CI runs them (about 30 minutes)
-	@$(PYTEST) --tier=all --reruns 1 -r aR $(ARGS)
+test-all: check ## All checks and all tests but the nightly ones, as CI runs them
+	@$(PYTEST) -m "not nightly" --reruns 1 -r aR $(ARGS)
 
 test-nightly: check ## Every case of each law, and the tests on Label Studio, MediaWiki, llama.cpp and the newest Dagster (hours)
-	@$(PYTEST) --tier=nightly $(ARGS)
+	@$(PYTEST) --hypothesis-profile=nightly $(ARGS)
 	@$(BIN)/python -m tests.extras.label_studio
 	@$(BIN)/python -m tests.mediawiki
 	@$(BIN)/python -m tests.real
@@ -73,7 +73,7 @@ test-peers: $(VENV)/.developer ## Exports, run and read by the tools that they a
 	  --disable-pip-version-check --target $(VENV)-peers/lmms-eval -r tests/resources/exports/peer_lmms_eval.txt
 	@test -d $(VENV)-peers/readers || $(BIN)/python -m pip install --quiet --no-deps \
 	  --disable-pip-version-check --target $(VENV)-peers/readers -r tests/resources/exports/peer_readers.txt
-	@PEERS=$(VENV)-peers $(BIN)/python -m pytest --tier=all tests/resources/exports/peer_inspect.py \
+	@PEERS=$(VENV)-peers $(BIN)/python -m pytest tests/resources/exports/peer_inspect.py \
 	  tests/resources/exports/peer_lmms_eval.py tests/resources/exports/peer_readers.py
 
 test-real: $(VENV)/.developer ## The gateway with a real llama.cpp server and LiteLLM proxy, in an environment of their own

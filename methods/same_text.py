@@ -14,8 +14,9 @@ colour, a name or a direction say different things.
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from methods.choice.translation_checks import CARDINALS
 from methods.prompts.messages import IMAGE_HERE, IMAGE_NAME
@@ -111,8 +112,9 @@ def _is_detail(word: str) -> bool:
     )
 
 
-def runs(words: Words, wide: int = RUN) -> list[Words]:
-    """Each run of so many words or characters of a text once; a shorter text as a whole."""
+@lru_cache(maxsize=4096)  # A text is compared with many others, one after the other.
+def runs(words: Words, wide: int = RUN) -> Mapping[Words, None]:
+    """Each run of so many words or characters of a text once, in order; a shorter text as a whole."""
     kept: dict[Words, None] = {}
     end = width = 0
     for start, word in enumerate(words):
@@ -123,7 +125,7 @@ def runs(words: Words, wide: int = RUN) -> list[Words]:
             break
         kept.setdefault(words[start:end])
         width -= _width(word)
-    return list(kept)
+    return kept
 
 
 def every_run(words: Words) -> set[Words]:
@@ -179,11 +181,13 @@ class Rarity:
 
     def _shared(self, text: Said, other: Said, wide: int, share: float) -> float | None:
         """The weight of the runs of a width that both have, if it is such a share of the text's."""
-        own, known = runs(text.words, wide), frozenset(runs(other.words, wide))
+        own, known = runs(text.words, wide), runs(other.words, wide)
+        shared = [run for run in own if run in known]
+        if not shared:
+            return None
         weights = {run: self.weight(run) for run in own}
         if not any(weights.values()):
             weights = dict.fromkeys(own, 1.0)
-        shared = [run for run in own if run in known]
         if sum(weights[run] for run in shared) < share * sum(weights.values()):
             return None
         n_own = sum(self.weight(run) for run in shared)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 
 from resources import command_line
 from resources.warehouse import Warehouse
@@ -21,16 +22,19 @@ if TYPE_CHECKING:
 
 pytest_plugins = [
     "pytester",
-    "tests.plugins.tiers",
     "tests.plugins.backends",
     "tests.plugins.golden",
-    "tests.plugins.interrupts",
     "tests.plugins.leaks",
-    "tests.plugins.order",
-    "tests.plugins.timings",
 ]
 
 CHROMIUM = shutil.which("chromium")
+
+# A busy machine is slow, not wrong: without a deadline no law fails by the time it takes. CI tries the
+# same examples each time, so a failure can be repeated. `--hypothesis-profile` chooses another one.
+settings.register_profile("quick", max_examples=15, deadline=None, derandomize=True)
+settings.register_profile("ci", max_examples=50, deadline=None, derandomize=True)
+settings.register_profile("nightly", max_examples=300, deadline=None)
+settings.load_profile("ci")
 
 
 @pytest.fixture(scope="session", autouse=True)

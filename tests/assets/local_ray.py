@@ -26,9 +26,6 @@ RAY = Path(sys.executable).with_name("ray")
 UNTIL_NOBODY_LISTENS = '"$@" < /dev/null & read -r; kill -KILL 0'
 """Ends the cluster when this process closes the pipe, or is no more; at once, as `ray` waits half
 a minute for actors."""
-A_WORKER_DIES = pytest.mark.sample(1, of="a worker on Ray that dies")
-"""A cluster, its job and a worker that begins anew take a minute: a commit has one of these."""
-
 ON_RAY = [
     pytest.mark.slow,
     pytest.mark.filterwarnings("ignore:Function `PipesMessageReader.expected_writer_count`"),

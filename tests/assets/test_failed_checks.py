@@ -5,12 +5,12 @@ from pathlib import Path
 
 import dagster as dg
 import duckdb
+import pytest
 
 from dagster_project.progress import is_wrong
 from tests.assets.conftest import MakeWorld
 from tests.assets.world import (
     ANY_ASSETS,
-    GENERATION,
     SMALL_SETS,
     WITHOUT_PICTURES,
     Result,
@@ -19,6 +19,8 @@ from tests.assets.world import (
     copy_of,
     sentence,
 )
+
+pytestmark = pytest.mark.nightly
 
 BENCHMARKS = "FROM cluster.image_sets WHERE kind = 'benchmark'"
 FIRST, LAST = (f"(SELECT {end}(set_id) {BENCHMARKS})" for end in ("min", "max"))
@@ -52,31 +54,6 @@ def follow(world: World, said: str) -> Result:
     if "and what follows" in advice:
         selected, config = WITHOUT_PICTURES, {**SMALL_SETS, **config}
     return world.run(ANY_ASSETS, config, assets=selected)
-
-
-def test_rows_that_were_deleted_are_found_and_made_again_without_a_call(
-    released: World, make_world: MakeWorld, tmp_path: Path
-) -> None:
-    copy_of(released.root, tmp_path)
-    world = make_world(tmp_path, released.corpus)
-    assert world.run(ANY_ASSETS, assets=GENERATION).success
-    before = world.rows("FROM dialogue.questions ORDER BY question_id")
-    n_calls, sound = len(world.ledger), wrong(world)
-    assert not {name for name in sound if name.startswith("dialogue")}
-
-    gone = [row["question_id"] for row in before[:3]]
-    change(world, f"DELETE FROM dialogue.questions WHERE question_id IN {tuple(gone)}")
-    found = wrong(world)
-    assert found.keys() - sound.keys() == {"dialogue/questions whole", "dialogue/answers whole"}
-    assert f"dialogue.questions has {len(before) - 3} rows" in found["dialogue/questions whole"]
-    assert f"({', '.join(gone)})" in found["dialogue/answers whole"]
-
-    for name in found.keys() - sound.keys():
-        run = follow(world, found[name])
-        assert run.success, sentence(run)
-    assert wrong(world) == sound
-    assert world.rows("FROM dialogue.questions ORDER BY question_id") == before
-    assert len(world.ledger) == n_calls
 
 
 FAULTS = {

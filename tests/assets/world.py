@@ -11,6 +11,7 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -107,6 +108,12 @@ def models_yaml(base_url: str) -> Row:
     }
 
 
+@cache
+def definitions_with(embedder: Embedder) -> dg.Definitions:
+    """The project's definitions with this embedder. All worlds share them and their resolved jobs."""
+    return build_defs(resource_overrides={"embedder": embedder})
+
+
 @dataclass
 class World:
     """One home and what runs on it. `settings` are environment variables during runs."""
@@ -121,7 +128,7 @@ class World:
     def __post_init__(self) -> None:
         self.write_models(models_yaml(self.proxy.base_url))
         self.settings = {"LOOM_PROFILE": "test", **self.settings}
-        self.definitions = build_defs(resource_overrides={"embedder": self.embedder})
+        self.definitions = definitions_with(self.embedder)
 
     @property
     def home(self) -> Path:

@@ -33,6 +33,8 @@ from resources.llm.ledger import Ledger
 from resources.warehouse.configured import warehouse_of_home
 from tests.resources.llm.test_ledger import call
 
+pytestmark = pytest.mark.slow
+
 WRONG = [
     ["release", "lst"],
     ["release", "show", "x"],

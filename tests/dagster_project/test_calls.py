@@ -16,6 +16,8 @@ from resources.web.addresses import CALLS
 from tests.e2e.running import CLI, command, environment
 from tests.resources.calls_page.ledgers import call, keep
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def port() -> int:

@@ -14,6 +14,8 @@ from dagster_project.definitions import defs
 from resources.warehouse import Warehouse
 from tests.assets.hand_clusters import clustered_by_hand, entry
 
+pytestmark = pytest.mark.slow
+
 WARN = dg.AssetCheckSeverity.WARN
 MadeWith = Callable[..., dg.AssetCheckExecutionContext]
 

@@ -16,6 +16,8 @@ from dagster_project.code_versions import code_version
 from dagster_project.definitions import build_defs
 from resources.files.home import REPO_ROOT
 
+pytestmark = pytest.mark.slow
+
 GENERATED = {f"dialogue/{name}" for name in ("summaries", "questions", "answers", "dialogues")}
 Versions = dict[str, str | None]
 
@@ -113,7 +115,6 @@ def own_prompt(folder: Path, name: str, change: Callable[[str], str]) -> None:
     target.write_text(change(text))
 
 
-@pytest.mark.sample(8)
 @pytest.mark.parametrize(
     ("name", "made_by_it"),
     [

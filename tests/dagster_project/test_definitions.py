@@ -23,6 +23,8 @@ from dagster_project.definitions import build_defs, defs
 from resources.files.home import REPO_ROOT
 from resources.warehouse import Warehouse, declared_columns, sql_files, sql_text
 
+pytestmark = pytest.mark.slow
+
 ORDER = (
     *("ingest", "cluster", "dialogue", "rewrite", "choice", "quality", "review", "release"),
     *("evaluate", "ledger"),

@@ -11,6 +11,8 @@ from tests.dagster_project.conftest import Commanded
 from tests.dagster_project.test_dry_run import REGISTRY
 from tests.e2e.running import command
 
+pytestmark = pytest.mark.slow
+
 SETTINGS = """
 cluster: {image_sets: {benchmark_sizes: [3], instruction_sizes: [2]}}
 dialogue: {questions: {per_image: 1, per_set: {benchmark: 12, instruction: [5, 7]}}}

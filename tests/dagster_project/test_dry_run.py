@@ -14,6 +14,8 @@ from resources.warehouse import lake_connection
 from tests.assets.corpus import mini_corpus
 from tests.dagster_project.conftest import Commanded
 
+pytestmark = pytest.mark.slow
+
 REGISTRY = """
 profiles: {p: {writer: w, judge: j, evaluate: [a, b, "no-images:a"]}}
 models:

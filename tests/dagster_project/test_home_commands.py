@@ -18,6 +18,8 @@ from resources.stores_of_home import bring_home_up_to_date
 from resources.upkeep.cleaning import CleaningError, clean
 from resources.warehouse import Warehouse
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def folder(small_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

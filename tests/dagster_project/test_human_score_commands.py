@@ -13,6 +13,8 @@ from dagster_project.cli import main as loom
 from methods.evaluation.judge_quality import AnswerKey
 from resources.warehouse import Warehouse
 
+pytestmark = pytest.mark.slow
+
 RELEASE = "alignmmbench-imported"
 FIRST = "item,model,score,rater\n1-0,a,8,ann\n1-0,a,5,bob\n1-1,a,3,ann\n9-9,a,3,ann\n1-1,b,3,ann\n"
 

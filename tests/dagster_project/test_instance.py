@@ -17,6 +17,7 @@ from assets.rewrite import seed_rewrites
 from dagster_project.instance import open_instance
 from resources.migrations import StoreError
 
+pytestmark = pytest.mark.slow
 STORAGES = [sqlite_run_storage, sqlite_event_log, sqlite_schedule_storage]
 
 

@@ -20,6 +20,8 @@ from dagster_project.instance import open_instance
 from dagster_project.job_runs import handlers_kept, interrupts_kept, run_job
 from resources.files.home import REPO_ROOT
 
+pytestmark = pytest.mark.slow
+
 # --- The origin ----------------------------------------------------------------------------------
 
 

@@ -24,6 +24,8 @@ from tests.doubles.providers.open_models import Ollama, Vllm
 from tests.doubles.providers.openai_models import Gpt4o, OpenAIReasoning
 from tests.doubles.providers.provider import KEY, Provider, running
 
+pytestmark = pytest.mark.slow
+
 PRICE = {"price": {"prompt": 1, "completion": 2}}
 Made = Callable[..., None]
 

@@ -18,6 +18,8 @@ from resources.images.store import ImageStore
 from resources.publishing.releases import ReleaseError
 from resources.warehouse import Warehouse
 
+pytestmark = pytest.mark.slow
+
 RELEASES = {"mmdu-1": "benchmark", "mmdu-instruct-1": "instruction"}
 ANSWER = (
     "The mill stands on a brick base of eight sides, its cap turns on an iron ring, and the sails are "

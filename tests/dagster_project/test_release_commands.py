@@ -12,6 +12,8 @@ from dagster_project.cli import main as loom
 from resources.warehouse import Warehouse
 from tests.homes.kept import FIRST, INSTRUCTION, SECOND
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def folder(small_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

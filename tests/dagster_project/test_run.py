@@ -22,6 +22,8 @@ from resources.warehouse import Warehouse
 from tests.assets.filled import put
 from tests.e2e.running import command
 
+pytestmark = pytest.mark.slow
+
 
 def test_every_stage_can_be_run_by_itself_and_the_build_of_all() -> None:
     assert set(JOBS) == {*DESCRIPTIONS, "build", "checks"}

@@ -20,6 +20,8 @@ from resources.files.home import warehouse_path
 from resources.llm.ledger import Charge, Ledger
 from resources.warehouse import Warehouse
 
+pytestmark = pytest.mark.slow
+
 ENTRIES = dg.AssetKey(["ingest", "entries"])
 CALLS = dg.AssetKey(["ledger", "calls"])
 MONDAY, NEXT_MONDAY = datetime(2026, 1, 5, 3, tzinfo=UTC), datetime(2026, 1, 12, 3, tzinfo=UTC)

@@ -26,6 +26,8 @@ from resources.llm.ledger import Charge, Ledger
 from resources.review.store import ReviewStore
 from resources.warehouse.configured import warehouse_of_home
 
+pytestmark = pytest.mark.slow
+
 SHARDS = dg.AssetKey(["ingest", "shards"])
 DECISIONS = dg.AssetKey(["review", "decisions"])
 

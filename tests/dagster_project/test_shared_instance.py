@@ -20,6 +20,8 @@ from resources.migrations import StoreError
 if TYPE_CHECKING:
     from tests.doubles.servers import PostgresServer
 
+pytestmark = pytest.mark.slow
+
 ADDRESSES = (
     *("sqlite:///x", "host/db", "postgresql://host", "mysql://h/d"),
     # Passwords with a bare / or @, which libpq would look for as host, port or database.

@@ -20,6 +20,8 @@ from resources.warehouse.versions import MIGRATIONS
 from tests.e2e.running import CLI
 from tests.resources.test_warehouse import TABLE, answers
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def warehouse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Warehouse:

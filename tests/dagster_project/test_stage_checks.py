@@ -14,6 +14,8 @@ from dagster_project.stage_checks import CHECKED_STAGES
 from resources.warehouse import Warehouse, sql_text
 from tests.assets.filled import Rows, put
 
+pytestmark = pytest.mark.slow
+
 IMAGE = "i" * 64
 TURNS = [{"question_id": "q", "question": "What?", "answer": "A."}]
 THREE = [{"question": "What?", "task": task} for task in ("see", "think", "write")]

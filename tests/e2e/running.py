@@ -17,8 +17,6 @@ from resources.warehouse import Warehouse
 
 CLI = "dagster_project.cli"
 """The module of `vlm-loom`."""
-ONE_OF_THE_WHOLE_RUNS = pytest.mark.sample(1, of="whole runs")
-"""Tests that run the whole job, most of it or all services, a minute each: a commit has one."""
 
 
 @dataclass

@@ -27,6 +27,7 @@ from tests.e2e.ui import PATIENCE, Ui, executed, finished, in_order, serving
 pytestmark = [
     pytest.mark.e2e,
     pytest.mark.browser,
+    pytest.mark.nightly,
     pytest.mark.slow,
     pytest.mark.timeout(1800),
 ]
@@ -211,7 +212,7 @@ def test_the_day(day: Day, ui: Ui, page: Page, newcomer: GarblingProxy, tmp_path
     assert asset_runs(ui) == before | {run}
 
 
-@pytest.mark.nightly(sibling="tests/e2e/test_a_day.py::test_the_day")
+@pytest.mark.nightly
 @pytest.mark.timeout(5400)
 def test_an_hour_of_all_sensors_and_schedules_starts_no_run_in_a_workspace_that_is_up_to_date(
     copied: Run, page: Page

@@ -21,13 +21,12 @@ from resources.web.alerts import WEBHOOK
 from resources.web.ports import HOST
 from tests.contracts.test_deploy import DEPLOY, IMAGE_ENV, OURS
 from tests.doubles.serving import free_ports, serving
-from tests.e2e.running import ONE_OF_THE_WHOLE_RUNS
 from tests.resources.web.test_alerts import Webhook
 
 if TYPE_CHECKING:
     from tests.doubles.servers import PostgresServer
 
-pytestmark = [pytest.mark.e2e, pytest.mark.slow, ONE_OF_THE_WHOLE_RUNS]
+pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.nightly]
 PATIENCE = 180.0
 LAUNCH = """
 mutation ($params: ExecutionParams!) {

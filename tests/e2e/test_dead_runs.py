@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.running import ONE_OF_THE_WHOLE_RUNS, Run
+from tests.e2e.running import Run
 from tests.e2e.starting import processes_of, started
 from tests.e2e.ui import Ui, serving
 
@@ -40,7 +40,7 @@ def process_of(ui: Ui, run: str) -> int:
     return int(ui.started.wait_for(said)[1])
 
 
-@ONE_OF_THE_WHOLE_RUNS
+@pytest.mark.nightly
 def test_a_killed_build_of_a_terminal_and_one_of_the_ui_end_as_failed(
     tmp_path: Path,
 ) -> None:
@@ -67,10 +67,7 @@ def test_a_killed_build_of_a_terminal_and_one_of_the_ui_end_as_failed(
         ui.started.wait_for(lambda: ui.status(build) == "FAILURE")
 
 
-@pytest.mark.nightly(
-    sibling="tests/dagster_project/test_run_processes.py"
-    "::test_the_run_of_a_killed_process_ends_as_failed_with_the_reason"
-)
+@pytest.mark.nightly
 def test_runs_whose_ui_is_gone_with_them_leave_the_next_ui_free(
     copied: Run, tmp_path: Path
 ) -> None:

@@ -9,6 +9,8 @@ from resources.settings.packages import EXTRA_OF
 from resources.warehouse import Warehouse
 from tests.e2e.running import command
 
+pytestmark = pytest.mark.slow
+
 ABSENT = f"""
 from importlib.machinery import PathFinder
 

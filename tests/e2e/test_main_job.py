@@ -16,10 +16,10 @@ from dagster_project.run_tags import BUILD
 from resources.files.home import REPO_ROOT
 from resources.llm.ledger import Ledger
 from resources.warehouse import sql_text
-from tests.e2e.running import ONE_OF_THE_WHOLE_RUNS, Run, command, demo, instance_of
+from tests.e2e.running import Run, command, demo, instance_of
 from tests.resources.llm.entries import charges_of
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(1200), pytest.mark.always]
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(1200)]
 
 SAMPLE = REPO_ROOT / "resources" / "sample_corpus"
 DIMENSIONS = [
@@ -334,7 +334,7 @@ def test_a_model_sees_its_own_history_with_images_at_their_turn(main_job: Run) -
         history.append(row["answer"])
 
 
-@ONE_OF_THE_WHOLE_RUNS
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_dry_run_after_the_job_has_nothing_left_to_ask_and_changes_nothing(
     main_job: Run,
@@ -351,7 +351,7 @@ def test_a_dry_run_after_the_job_has_nothing_left_to_ask_and_changes_nothing(
     assert len(main_job.ledger) == n_calls
 
 
-@ONE_OF_THE_WHOLE_RUNS
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_second_run_calls_no_model_and_changes_no_id(copied: Run) -> None:
     ids = """
@@ -388,7 +388,7 @@ def with_a_changed_row(run: Run, folder: Path) -> dict:
     return entry
 
 
-@ONE_OF_THE_WHOLE_RUNS
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_what_is_out_of_date_is_run_and_gives_what_a_run_of_everything_gives(
     copied: Run, tmp_path: Path
@@ -442,7 +442,7 @@ def leaderboards(printed: str) -> str:
     return printed[printed.index("Leaderboard (") : printed.index("Done in")]
 
 
-@ONE_OF_THE_WHOLE_RUNS
+@pytest.mark.nightly
 @pytest.mark.slow
 @pytest.mark.parametrize("jobs", ["build", "build evaluate"])
 def test_after_one_row_changes_only_what_depends_on_it_is_asked_again(

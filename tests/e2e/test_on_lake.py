@@ -12,7 +12,9 @@ import pytest
 from resources.files.home import REPO_ROOT
 from resources.warehouse.declarations import declared_columns
 from tests.doubles.servers import PostgresServer
-from tests.e2e.running import ONE_OF_THE_WHOLE_RUNS, Run, command, demo, environment
+from tests.e2e.running import Run, command, demo, environment
+
+pytestmark = pytest.mark.slow
 
 SCORES = "evaluate.scores"
 TABLES = sorted(table for table in declared_columns() if not table.startswith("ledger."))
@@ -35,7 +37,7 @@ def as_texts(rows: list[dict[str, Any]]) -> list[str]:
     return sorted(repr([(key, row[key]) for key in row if key not in OF_THIS_RUN]) for row in rows)
 
 
-@ONE_OF_THE_WHOLE_RUNS
+@pytest.mark.nightly
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_the_main_job_on_a_lake_gives_the_same_releases_and_leaderboards(

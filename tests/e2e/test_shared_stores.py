@@ -7,9 +7,9 @@ import pytest
 from resources.llm.ledger import Ledger
 from resources.review.store import ReviewStore
 from tests.doubles.servers import PostgresServer
-from tests.e2e.running import ONE_OF_THE_WHOLE_RUNS, Run, command, demo
+from tests.e2e.running import Run, command, demo
 
-pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(1200), ONE_OF_THE_WHOLE_RUNS]
+pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(1200), pytest.mark.nightly]
 FILES = ("ledger.sqlite", "limits.sqlite", "review.sqlite", "image_index.sqlite")
 
 

@@ -11,7 +11,7 @@ import dagster as dg
 import pytest
 
 from dagster_project.cli import main as loom
-from tests.e2e.running import ONE_OF_THE_WHOLE_RUNS, Run, instance_of
+from tests.e2e.running import Run, instance_of
 from tests.e2e.starting import free_port, processes_of, started
 from tests.e2e.ui import ENDED, Ui, answering, serving
 
@@ -70,7 +70,7 @@ def test_what_is_no_port_is_one_sentence(
     )
 
 
-@ONE_OF_THE_WHOLE_RUNS
+@pytest.mark.nightly
 def test_of_two_first_starts_one_works_and_the_next_start_ends_what_was_killed(
     loom_home: Path,
     tmp_path: Path,

@@ -8,9 +8,9 @@ import pytest
 from resources.files.object_storage import SharedFiles
 from resources.images.store import ImageStore
 from tests.doubles.servers import S3Server
-from tests.e2e.running import ONE_OF_THE_WHOLE_RUNS, Run, command
+from tests.e2e.running import Run, command
 
-pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(1200), ONE_OF_THE_WHOLE_RUNS]
+pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(1200), pytest.mark.nightly]
 FILES = ("images", "releases", "reports")
 
 

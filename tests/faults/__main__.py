@@ -61,7 +61,6 @@ class Fault(NamedTuple):
     id: str
     area: str
     file: str
-    line: int
     was: str
     now: str
     notices: str
@@ -72,21 +71,16 @@ class Fault(NamedTuple):
         if not path.is_relative_to(root.resolve()):
             raise ValueError(f"{self.id}: {self.file} is not in the checkout.")
         text = path.read_text() if path.is_file() else ""
-        starts = [found.start() for found in re.finditer(re.escape(self.was), text)]
-        far = sorted((abs(text.count("\n", 0, at) + 1 - self.line), at) for at in starts)
-        if not far:
-            raise ValueError(f"{self.id}: {self.file} does not have its text.")
-        if len(far) > 1 and far[0][0] == far[1][0]:
-            raise ValueError(f"{self.id}: {self.file} has its text twice as near to {self.line}.")
-        start = far[0][1]
-        changed = text[:start] + self.now + text[start + len(self.was) :]
+        if (n := text.count(self.was)) != 1:
+            raise ValueError(f"{self.id}: {self.file} has its text {n} times instead of once.")
+        changed = text.replace(self.was, self.now)
         try:
             _parse(path, changed)
         except Exception as error:
             raise ValueError(f"{self.id}: {self.file} has no form any more ({error}).") from None
         if changed == text:
             raise ValueError(f"{self.id}: it changes nothing.")
-        return changed, text.count("\n", 0, start) + 1
+        return changed, text.partition(self.was)[0].count("\n") + 1
 
 
 def _parse(path: Path, text: str) -> None:
@@ -238,9 +232,6 @@ def cover(paths: Sequence[str], n_workers: int) -> int:
         return 2
     shutil.rmtree(DATA, ignore_errors=True)
     DATA.mkdir(parents=True)
-    head = ["git", "rev-parse", "--short=10", "HEAD"]
-    draw = subprocess.run(head, cwd=ROOT, capture_output=True, text=True).stdout.strip()
-    (DATA / "draw").write_text(draw)
     rc = DATA / "coveragerc"
     source = ",".join(str(ROOT / folder) for folder in PRODUCT)
     rc.write_text(CONFIG.format(source=source, data=DATA))
@@ -255,7 +246,7 @@ def cover(paths: Sequence[str], n_workers: int) -> int:
         "-p",
         "tests.faults.__main__",
     ]
-    command += ["--tier=all", f"--draw={draw}", "-n", str(n_workers), "--dist=loadfile", *paths]
+    command += ["-m", "not nightly", "-n", str(n_workers), "--dist=loadfile", *paths]
     env = {**os.environ, "FAULTS_COVER": "yes", "PYTHONPATH": str(ROOT)}
     done = subprocess.run(command, cwd=ROOT, env=env)
     subprocess.run([*coverage, "combine", "-q", f"--rcfile={rc}"], cwd=ROOT, check=True)
@@ -270,7 +261,6 @@ class Covered:
 
         self._data = CoverageData(str(DATA / ".coverage"))
         self._data.read()
-        self.draw = (DATA / "draw").read_text()
         self.tests: dict[str, dict[str, Any]] = {}
         self._fixtures: dict[str, float] = {}
         for part in DATA.glob("tests-*.json"):
@@ -459,8 +449,8 @@ class Verdict(NamedTuple):
 class Copy:
     """A copy of a checkout without what git ignores, in which one fault after the other is planted."""
 
-    def __init__(self, root: Path, base: Path, draw: str) -> None:
-        self.root, self.base, self._draw = base / "checkout", base, draw
+    def __init__(self, root: Path, base: Path) -> None:
+        self.root, self.base = base / "checkout", base
         listed = ["git", "ls-files", "-co", "--exclude-standard", "-z"]
         names = subprocess.run(listed, cwd=root, capture_output=True, text=True, check=True).stdout
         for name in names.split("\0"):
@@ -490,8 +480,6 @@ class Copy:
             f"--timeout={TEST_TIMEOUT}",
             f"--basetemp={self.base}/tmp",
         ]
-        if (self.root / "tests/plugins/tiers.py").exists():
-            command += ["--tier=all", f"--draw={self._draw}"]
         env = {**os.environ, "FAULTS_CHOSEN": str(request), "PYTHONDONTWRITEBYTECODE": ""}
         # Processes that tests start take the code from the copy, too.
         env["PYTHONPATH"] = os.pathsep.join([str(self.root), str(self.base)])
@@ -603,7 +591,7 @@ def run(
     with tempfile.TemporaryDirectory(prefix="loom-faults-") as base:
         for number in range(jobs):
             (place := Path(base) / str(number)).mkdir()
-            copies.put(Copy(root, place, covered.draw))
+            copies.put(Copy(root, place))
         with ThreadPoolExecutor(jobs) as pool:
             verdicts = list(pool.map(one, faults))
     if report is not None:

@@ -22,6 +22,8 @@ from tests.doubles.openai_api import Api, completion, http_reply, serving
 from tests.golden.guide_entries import SCHEMA, double_of, gateway_of, outcomes, question, set_keys
 from tests.resources.llm.entries import charges_of, no_backoff
 
+pytestmark = pytest.mark.slow
+
 PAGE = "../../../docs/guides/server-behaviours.md"
 ATTEMPTS = 3
 LONG = "word " * 5_000

@@ -1,7 +1,7 @@
 """Tests of stores and tables run on each of their backends: files, and what stands on Postgres.
 
 What belongs here: the fixtures `stores_on` and `tables_on`. A module or folder that uses one of them
-has its tests run twice, the second time (a sample of them) in the slow tier, each in its own database;
+has its tests run twice, the second time in its own database: slow on Postgres, nightly on a lake;
 `files_alone` and `of_file` mark what is about files.
 """
 
@@ -27,22 +27,17 @@ class OnSameStores:
         return self._function(*given)
 
 
-ON_POSTGRES = pytest.mark.sample(100, of="stores on Postgres")
-"""Each has a database of its own, half a second: a commit has so many of them, a night all."""
-ON_LAKE = pytest.mark.sample(25, of="tables on a lake")
-"""Each makes the tables of a lake, two seconds and more."""
-
-
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run what uses one of the fixtures on both."""
-    for fixture, file, other, of_file, sample in (
-        ("stores_on", "sqlite", "postgres", "files_alone", ON_POSTGRES),
-        ("tables_on", "file", "lake", "of_file", ON_LAKE),
+    for fixture, file, other, of_file, tier in (
+        # Half a second for a database of its own, and some for the tables of a lake.
+        ("stores_on", "sqlite", "postgres", "files_alone", pytest.mark.slow),
+        ("tables_on", "file", "lake", "of_file", pytest.mark.nightly),
     ):
         if fixture in metafunc.fixturenames:
             on = [pytest.param(file)]
             if metafunc.definition.get_closest_marker(of_file) is None:
-                on.append(pytest.param(other, marks=[pytest.mark.slow, sample]))
+                on.append(pytest.param(other, marks=tier))
             metafunc.parametrize(fixture, on, indirect=True)
 
 

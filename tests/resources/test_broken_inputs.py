@@ -7,6 +7,8 @@ import pytest
 from resources.files.home import REPO_ROOT
 from tests.resources.broken_inputs import GUIDES, RECORD, SECTIONS, record
 
+pytestmark = pytest.mark.slow
+
 REASON = re.compile(
     r'(?:ImageRejected|_Refused|_at_least|_at_most|_refused|RowError)\(\s*(?:record, numbers, )?"(\w+)"'
 )

@@ -16,6 +16,8 @@ from resources.command_line import Choice, Command, Group, say_workspace
 from resources.files import home
 from tests.command_lines import fault_of
 
+pytestmark = pytest.mark.slow
+
 
 def commands(command: click.Command = vlm_loom, *path: str) -> Iterator[tuple[str, ...]]:
     """The words of each command that does something."""

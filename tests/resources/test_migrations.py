@@ -46,6 +46,8 @@ from tests.resources.store_files import (
     rows_of_sqlite,
 )
 
+pytestmark = pytest.mark.slow
+
 FOLDERS = [MIGRATIONS, *(kind.steps for kind in SQLITE.values())]
 OF_ANALYSES = (
     "extraction_quality",

@@ -10,6 +10,8 @@ from methods.errors import UserError
 from resources.notebook import Home
 from resources.warehouse import Warehouse, WarehouseError, arrow_schema
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def folder(empty_warehouse: Warehouse) -> Path:

@@ -32,11 +32,10 @@ from resources.warehouse.staging import run_on_lake
 from resources.warehouse.transfer import fill, write_parquet
 from tests.doubles.servers import PostgresServer, S3Server
 from tests.lakes import new_lake
-from tests.plugins.backends import ON_LAKE
 from tests.resources.older_stores import IN_DUCKDB, THEN, TODAY, rows_of_today, small_sql
 from tests.resources.test_warehouse import TABLE, answers, failures, held
 
-pytestmark = [pytest.mark.slow, ON_LAKE]
+pytestmark = pytest.mark.slow
 CATALOGUE = "__ducklake_metadata_warehouse"
 
 
@@ -89,6 +88,7 @@ def processes(lake: Lake, script: str, *arguments: object) -> list[subprocess.Po
 # Writers
 
 
+@pytest.mark.nightly
 def test_eight_writers_at_once_all_succeed_and_readers_see_whole_writes(lake: Lake) -> None:
     """Two of them write each of four partitions, and all of them meet at their commits."""
     lake.check()
@@ -111,6 +111,7 @@ def test_eight_writers_at_once_all_succeed_and_readers_see_whole_writes(lake: La
     assert n_snapshots["n"].to_pylist()[0] >= 32
 
 
+@pytest.mark.nightly
 def test_a_writer_killed_at_ten_moments_leaves_whole_rows_and_no_lock(lake: Lake) -> None:
     lake.replace(TABLE, answers("a", 2_000, "one"), {"set_id": "a"})
     for number in range(10):
@@ -294,6 +295,7 @@ def test_a_release_names_its_snapshot_which_upkeep_keeps(lake: Lake) -> None:
     assert keep_up(lake, 0, lambda _: None).n_ended <= 2
 
 
+@pytest.mark.nightly
 def test_upkeep_and_writers_at_once_leave_all_rows(lake: Lake) -> None:
     for set_id in "abcd":
         lake.replace(TABLE, answers(set_id, 5, "0"), {"set_id": set_id})
@@ -379,6 +381,7 @@ def test_a_migration_whose_rows_break_a_rule_changes_nothing(lake: Lake) -> None
         connection.rollback()
 
 
+@pytest.mark.nightly
 def test_eight_processes_make_one_lake(lake: Lake) -> None:
     makers = processes(lake, "lake.check()", *range(8))
     assert [maker.wait() for maker in makers] == [0] * 8

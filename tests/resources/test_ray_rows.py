@@ -7,6 +7,8 @@ import pytest
 
 from resources.ray_rows.folder import RowFolder
 
+pytestmark = pytest.mark.slow
+
 
 def rows(*numbers: int) -> pa.Table:
     return pa.table({"id": [f"r{n}" for n in numbers], "n": pa.array(numbers, pa.int64())})

@@ -13,6 +13,8 @@ from resources.warehouse import arrow_schema, staging
 from resources.warehouse.declarations import extras_ddl, schema_ddl
 from resources.warehouse.staging import require_rules, run_on_lake
 
+pytestmark = pytest.mark.slow
+
 Connection = duckdb.DuckDBPyConnection
 SMALL = """
 CREATE TABLE dialogue.small (

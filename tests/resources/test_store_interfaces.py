@@ -8,6 +8,8 @@ import pytest
 
 from resources.files.home import REPO_ROOT
 
+pytestmark = pytest.mark.slow
+
 SOURCES = ("assets", "dagster_project", "extras", "methods", "resources", "review")
 STORES = (
     "resources/stores/",

@@ -25,6 +25,8 @@ from tests.resources.older_stores import (
     warehouse_of_the_baseline,
 )
 
+pytestmark = pytest.mark.slow
+
 SQLITE = ("ledger.sqlite", "review.sqlite", "image_index.sqlite")
 COMMANDS = ("demo", "dry-run", "review serve", "ui")
 COMMANDS_ON_ANY_HOME = (

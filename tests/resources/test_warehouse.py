@@ -37,6 +37,8 @@ from resources.warehouse.duckdb_file import OpenFile, OpenFiles, left_open
 from tests.lakes import new_lake
 from tests.shared import PROCESSES
 
+pytestmark = pytest.mark.slow
+
 TABLE = "dialogue.answers"
 QUERIES = sorted(
     path.relative_to(folder).with_suffix("").as_posix()

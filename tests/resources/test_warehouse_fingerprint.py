@@ -9,6 +9,8 @@ import pytest
 
 from resources.warehouse import Warehouse, WarehouseError, Write, arrow_schema, declared_columns
 
+pytestmark = pytest.mark.slow
+
 DIALOGUES = "dialogue.dialogues"
 FAILED = "dialogue.failed"
 TURN = {"question_id": "q1", "question": "What is it?", "answer": "A kite."}

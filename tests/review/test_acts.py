@@ -12,6 +12,8 @@ from review.pages.items import SIDES
 from tests.review.http_people import decide, opened, signed_in
 from tests.review.pages import Site, dialogue, make_site, picture
 
+pytestmark = pytest.mark.slow
+
 SAYS = texts("en")
 
 

@@ -11,7 +11,7 @@ from tests.review.browser import WIDE, open_item, overflow, press, sign_in
 from tests.review.pages import Site, dialogue, item, make_site, serving
 from tests.review.samples import samples
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(300), pytest.mark.slow]
 
 NARROW = {"width": 800, "height": 820}
 
@@ -78,26 +78,6 @@ def test_turns_are_edited_added_moved_and_removed(browser: Browser, site: Site) 
             {"question": "Which is darker?", "answer": "<image-2>."},
         ],
     }
-
-
-def test_a_rejection_needs_a_reason_and_other_a_note(browser: Browser, site: Site) -> None:
-    one = dialogue(site)
-    site.store.update_queue([one])
-    page = sign_in(browser, site, "anna")
-    open_item(page, site, one["item_id"])
-
-    press(page, "r", "Control+Enter")
-    expect(page.get_by_role("alert")).to_have_text("A rejection needs a reason.")
-    page.get_by_role("combobox", name="Reason").select_option("other")
-    press(page, "Control+Enter")
-    expect(page.get_by_role("alert")).to_have_text("The reason “other” needs a note.")
-    assert site.store.decisions() == []
-    page.keyboard.type("Both are violet.")  # The note has the focus.
-    press(page, "Control+Enter")
-    page.wait_for_url("**/?notice=queue.nothing_left")
-
-    (stored,) = site.store.decisions()
-    assert (stored.verdict, stored.reason, stored.note) == ("reject", "other", "Both are violet.")
 
 
 def test_what_a_rejection_lacks_is_said_at_its_field_without_scrolling(
@@ -242,33 +222,6 @@ def test_hostile_text_is_shown_as_text(browser: Browser, site: Site) -> None:
     assert page.locator("#pane a.reference").count() == 2
     assert page.locator("textarea").first.input_value() == HOSTILE + "!"
     assert dialogs == []
-
-
-def test_a_reload_loses_nothing_that_was_typed(browser: Browser, site: Site) -> None:
-    one = dialogue(site)
-    site.store.update_queue([one])
-    page = sign_in(browser, site, "anna")
-    open_item(page, site, one["item_id"])
-
-    press(page, "j", "j", "e")
-    page.keyboard.type(" Typed just now.")
-    page.reload()  # At once: before any pause that would have saved it.
-    page.wait_for_selector("html[data-ready]")
-    answer = page.get_by_role("group", name="Turn 1, Answer")
-    expect(answer).to_contain_text("A red ground. Typed just now.")
-    expect(page.get_by_role("radio", name="Accept with edits")).to_be_checked()
-
-    press(page, "m")
-    page.keyboard.type("to do")
-    expect(page.locator("#saved")).to_have_text("Draft saved")
-    # On another machine of the same person it is there, too.
-    other = sign_in(browser, site, "anna")
-    open_item(other, site, one["item_id"])
-    expect(other.get_by_role("textbox", name="Note")).to_have_value("to do")
-    expect(other.get_by_role("group", name="Turn 1, Answer")).to_contain_text("Typed just now.")
-
-    other.get_by_role("button", name="Undo all edits").click()
-    expect(other.get_by_role("group", name="Turn 1, Answer")).not_to_contain_text("Typed")
 
 
 def test_who_lost_the_lock_is_told_and_keeps_the_draft(browser: Browser, site: Site) -> None:

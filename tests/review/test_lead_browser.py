@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, expect
 from tests.review.browser import WIDE, overflow, press, sign_in
 from tests.review.pages import Site, dialogue, make_site, serving
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(300), pytest.mark.slow]
 
 PHONE = {"width": 390, "height": 800}
 

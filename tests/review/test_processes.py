@@ -9,11 +9,8 @@ import signal
 import subprocess
 import sys
 import textwrap
-import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -31,8 +28,8 @@ from tests.doubles.servers import PostgresServer
 from tests.doubles.serving import free_ports, serving
 from tests.e2e.running import environment
 from tests.resources.review.account_clock import CHEAP, RIGHT, WRONG
-from tests.resources.review.review_queue import item, kept, status
-from tests.review.html import csrf_token_in, script_data
+from tests.resources.review.review_queue import item, status
+from tests.review.html import csrf_token_in
 from tests.review.http_people import decide, opened
 from tests.review.pages import PEOPLE, Site, dialogue
 
@@ -43,7 +40,7 @@ kinds:
   rewrite: {annotators: 1, expert: none}
   reference: {annotators: 1, expert: all, quota: 2}
 """
-N_REWRITES, N_PEOPLE = 300, 4
+N_REWRITES = 300
 # What runs `vlm-loom` with a clock that is set a day ahead.
 AHEAD = """
     import datetime, time
@@ -154,13 +151,6 @@ def behind(
     postgres: PostgresServer, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Installation]:
     with running(postgres, tmp_path_factory.mktemp("processes")) as made:
-        yield made
-
-
-@pytest.fixture
-def mortal(postgres: PostgresServer, tmp_path: Path) -> Iterator[Installation]:
-    """One whose processes the test ends."""
-    with running(postgres, tmp_path) as made:
         yield made
 
 
@@ -328,83 +318,3 @@ def test_the_leads_figures_follow_what_was_done_at_another(
         finally:
             behind.accounts.rename("anne", "anna")
             behind.store.update_queue(queue_of(behind))
-
-
-class Person(threading.Thread):
-    """Somebody who decides rewrites through the proxy until told to stop, though answers are lost."""
-
-    def __init__(self, client: httpx2.Client, stop: threading.Event):
-        super().__init__()
-        self.client, self.stop = client, stop
-        self.acknowledged: list[tuple[int, str, str]] = []
-        self.answers: Counter[int] = Counter()
-
-    def run(self) -> None:
-        for number in itertools.count():
-            if self.stop.is_set():
-                return
-            page = self.client.post("/next", data={"kind": "rewrite"})
-            self.answers[page.status_code] += 1
-            found = page.headers.get("location", "")
-            if not found.startswith("/items/"):
-                continue
-            page = self.client.get(found)
-            self.answers[page.status_code] += 1
-            if page.status_code != 200:
-                continue
-            item_id, note = found.removeprefix("/items/"), f"{self.name} {number}"
-            data = script_data(page.text)
-            assert data is not None, "who was given an item may not decide it"
-            answer = decide(self.client, data, "accept", note=note)
-            self.answers[answer.status_code] += 1
-            if answer.status_code == 200:
-                self.acknowledged.append((answer.json()["event_id"], item_id, note))
-
-
-def test_what_was_acknowledged_survives_processes_that_are_killed_and_a_queue_that_changes(
-    mortal: Installation,
-) -> None:
-    stop = threading.Event()
-    names = [f"person {number}" for number in range(N_PEOPLE)]
-    for name in names:
-        mortal.accounts.add(name, "annotator")
-
-    with serving(Proxy(mortal.ports)) as server:
-        people = [Person(signed_in(mortal, server.address, name), stop) for name in names]
-
-        def n_acknowledged() -> int:
-            return sum(len(person.acknowledged) for person in people)
-
-        for person in people:
-            person.start()
-        try:
-            wait_for(lambda: n_acknowledged() > 20)
-            with ThreadPoolExecutor(1) as build:
-                update = build.submit(mortal.store.update_queue, queue_of(mortal, 3 * N_REWRITES))
-                mortal.end(1, by=signal.SIGKILL)
-                seen = n_acknowledged()
-                wait_for(lambda: n_acknowledged() > seen + 20)
-                update.result()
-            mortal.end(0, 2)
-            mortal.start(0, 1, 2)
-            seen = n_acknowledged()
-            wait_for(lambda: n_acknowledged() > seen + 20)
-            assert all(person.is_alive() for person in people)
-        finally:
-            stop.set()
-            for person in people:
-                person.join()
-                person.client.close()
-
-    # Nobody saw anything but that nobody was there, or that an item was another's by then.
-    answers = sum((person.answers for person in people), Counter())
-    assert set(answers) <= {200, 303, 409, 502}, answers
-    stored = [each for each in mortal.store.decisions() if each.reviewer in names]
-    said = Counter((each.event_id, each.item_id, each.note) for each in stored)
-    acknowledged = [each for person in people for each in person.acknowledged]
-    assert set(acknowledged) <= set(said)
-    assert max(Counter(each.item_id for each in stored).values()) == 1
-    assert len(said) - len(acknowledged) <= N_PEOPLE * 3
-    before = kept(mortal.store)
-    mortal.store.rebuild()
-    assert kept(mortal.store) == before

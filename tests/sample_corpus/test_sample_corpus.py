@@ -8,6 +8,8 @@ from PIL import Image, UnidentifiedImageError
 from tests.sample_corpus.__main__ import FOLDER, write_corpus
 from tests.sample_corpus.entries import load_entries
 
+pytestmark = pytest.mark.slow
+
 TEXTS = ["categories.jsonl", "shards/sample-a.tsv", "shards/sample-b.tsv"]
 IMAGES = sorted(path.name for path in (FOLDER / "images").iterdir())
 (TRUNCATED,) = (entry.image for entry in load_entries() if entry.fault == "truncated")

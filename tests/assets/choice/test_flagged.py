@@ -10,6 +10,8 @@ from methods.review import QueueItem, check_decision
 from tests.assets.conftest import MakeWorld
 from tests.assets.world import ANY_ASSETS, ASKING, SCORING, Row, World, copy_of, models_yaml
 
+pytestmark = pytest.mark.slow
+
 N_ITEMS, N_MMIU = 5, 3
 EVERYTHING_FAILS = {"wrong_item_models": ["refuser"], "min_models": 1}
 FLAGGED = ("flagged_items", "item_queue", "item_decisions")

@@ -27,6 +27,8 @@ from tests.assets.world import (
     sentence,
 )
 
+pytestmark = pytest.mark.slow
+
 SETTINGS = {"n_derived": 11}
 QUESTIONS = dg.AssetSelection.assets(["choice", "mmiu_items"])
 TITLE = "multiple-image-captioning"

@@ -26,6 +26,8 @@ from tests.assets.world import (
     sentence,
 )
 
+pytestmark = pytest.mark.slow
+
 N_ITEMS = 5
 SETTINGS = {"choice": {"items": {"n_items": N_ITEMS}}}
 RELEASE = "release/releases"

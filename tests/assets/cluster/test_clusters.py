@@ -13,6 +13,8 @@ from tests.assets.corpus import Corpus, sample_rows
 from tests.assets.ingesting import ingest_unchecked
 from tests.assets.world import Result, Row, World, copy_of, metadata, sentence
 
+pytestmark = pytest.mark.slow
+
 module = importlib.import_module("assets.cluster.clusters")
 
 BALLOONS, BUTTERFLIES = sample_rows("balloon"), sample_rows("butterfly")

@@ -18,6 +18,8 @@ from resources.embedding.embedder import Embedder
 from resources.warehouse import Warehouse
 from tests.assets.cluster.embedding import Double, embed, entry, fill
 
+pytestmark = pytest.mark.slow
+
 module = importlib.import_module("assets.cluster.embeddings")
 
 

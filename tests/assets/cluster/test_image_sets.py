@@ -10,6 +10,8 @@ from resources.warehouse import WarehouseError
 from tests.assets.conftest import MakeWorld
 from tests.assets.world import SMALL_SETS, Result, Row, World, copy_of, metadata
 
+pytestmark = pytest.mark.slow
+
 IMAGE_SETS = dg.AssetSelection.assets(["cluster", "image_sets"])
 
 

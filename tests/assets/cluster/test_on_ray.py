@@ -21,7 +21,7 @@ from resources.ray_rows.cluster import RayCluster
 from resources.ray_rows.folder import RowFolder
 from resources.ray_rows.neighbour_pairs import PairFolder, find_on_worker, open_pair_folder
 from tests.assets.corpus import Corpus, sample_rows
-from tests.assets.local_ray import A_WORKER_DIES, ON_RAY, one_worker_dies
+from tests.assets.local_ray import ON_RAY, one_worker_dies
 from tests.assets.world import Result, Row, sentence
 from tests.doubles.serving import free_ports
 
@@ -117,7 +117,6 @@ def left(home: Path) -> list[Path]:
 class TestWithWorkers:
     """A cluster and its jobs."""
 
-    @A_WORKER_DIES
     def test_a_killed_worker_costs_its_block_and_communities_are_those_of_one_process(
         self, instance, ray, loom_home
     ):
@@ -135,10 +134,7 @@ class TestWithWorkers:
         assert lines(instance, result)[-1].startswith("6/6 blocks, 6 rows, ")
         assert left(loom_home) == []
 
-    @pytest.mark.nightly(
-        sibling="tests/assets/cluster/test_on_ray.py"
-        "::test_a_killed_worker_costs_its_block_and_communities_are_those_of_one_process"
-    )
+    @pytest.mark.nightly
     def test_a_run_that_is_stopped_stops_its_job(self, instance, ray, loom_home, monkeypatch):
         """Dagster's signal comes as soon as the job is sent."""
         from dagster._core.errors import DagsterExecutionInterruptedError
@@ -161,10 +157,7 @@ class TestWithWorkers:
         assert job.status == "STOPPED"
         assert len(left(loom_home)) == 1
 
-    @pytest.mark.nightly(
-        sibling="tests/assets/cluster/test_on_ray.py"
-        "::test_a_killed_worker_costs_its_block_and_communities_are_those_of_one_process"
-    )
+    @pytest.mark.nightly
     def test_the_asset_fills_its_table_with_the_same_rows(
         self, ray, make_world, tmp_path, monkeypatch
     ):

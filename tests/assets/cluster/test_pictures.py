@@ -16,6 +16,8 @@ from resources.warehouse import Warehouse
 from tests.assets.hand_clusters import CAPTIONS, MODEL, clustered_by_hand
 from tests.assets.world import World
 
+pytestmark = pytest.mark.slow
+
 BY_HAND = SimpleNamespace(name=MODEL)
 """What of an embedder is asked for where every text has its vector."""
 

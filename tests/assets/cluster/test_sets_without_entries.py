@@ -9,6 +9,8 @@ from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import mini_corpus
 from tests.assets.world import World, copy_of, made, sentence
 
+pytestmark = pytest.mark.slow
+
 SUMMARIES = dg.AssetSelection.assets(["dialogue", "summaries"])
 REVIEW = {f"review/{asset}" for asset in ("queue", "approved", "agreement", "effort")}
 

@@ -9,6 +9,8 @@ import pytest
 from tests.assets.conftest import MakeWorld
 from tests.assets.world import Result, Row, World, check, copy_of, made, metadata, sentence
 
+pytestmark = pytest.mark.slow
+
 ONLY = "settings of this run only"
 
 

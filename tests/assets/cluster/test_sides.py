@@ -13,6 +13,8 @@ from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import sample_rows, two_sided_corpus
 from tests.assets.world import SMALL_SETS, Result, World, copy_of, metadata, sentence
 
+pytestmark = pytest.mark.slow
+
 SIDES = dg.AssetSelection.assets(["cluster", "sides"])
 BOTH = dg.AssetSelection.assets(["cluster", "sides"], ["cluster", "image_sets"])
 CANDIDATES = dg.AssetSelection.assets(["rewrite", "candidates"])

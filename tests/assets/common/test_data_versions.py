@@ -12,6 +12,8 @@ from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import TOPICS, mini_corpus, sample_rows
 from tests.assets.world import Result, World, copy_of
 
+pytestmark = pytest.mark.nightly
+
 Versions = dict[str, str]
 
 

@@ -7,6 +7,8 @@ from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import mini_corpus
 from tests.assets.world import ANY_ASSETS, World, sentence
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def world(make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory) -> World:
@@ -22,7 +24,7 @@ def stages(world: World) -> dict[str, list[dg.AssetKey]]:
     return found
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "stage",
     ["cluster", "dialogue", "rewrite", "choice", "review", "release", "evaluate", "ledger"],

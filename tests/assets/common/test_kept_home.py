@@ -13,6 +13,8 @@ from tests.assets.world import WITHOUT_PICTURES, Row, World, copy_of, sentence
 from tests.homes.build import SETS
 from tests.homes.kept import OF_0_2_0, unpack
 
+pytestmark = pytest.mark.nightly
+
 KEPT = (
     *("cluster.clusters", "cluster.communities", "cluster.entry_sides", "cluster.image_sets"),
     *("dialogue.summaries", "dialogue.questions", "dialogue.answers", "dialogue.dialogues"),

@@ -18,6 +18,8 @@ from resources.images.store import ImageStore, open_images
 from resources.warehouse import Warehouse
 from tests.methods.ingest.pictures_drawn import COPIES, file_of, texture
 
+pytestmark = pytest.mark.slow
+
 
 class Home:
     """Four pictures, the last one a copy of the first, and all pairs of them."""

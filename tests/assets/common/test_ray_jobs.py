@@ -25,7 +25,7 @@ from resources.ray_rows.cluster import RayCluster
 from resources.ray_rows.folder import RowFolder
 from resources.warehouse import Warehouse
 from tests.assets.cluster.embedding import entry, fill
-from tests.assets.local_ray import A_WORKER_DIES, ON_RAY, one_worker_dies
+from tests.assets.local_ray import ON_RAY, one_worker_dies
 from tests.assets.world import Result, sentence
 from tests.doubles.serving import free_ports
 from tests.methods.ingest.pictures_drawn import file_of, texture
@@ -116,7 +116,7 @@ def kept(warehouse: Warehouse) -> dict[tuple[str, str, str], np.ndarray]:
 class TestWithWorkers:
     """A cluster and its jobs."""
 
-    @A_WORKER_DIES
+    @pytest.mark.nightly
     def test_a_killed_worker_costs_its_block_and_vectors_are_those_of_one_process(
         self, instance, ray, warehouse, tmp_path
     ):
@@ -137,10 +137,7 @@ class TestWithWorkers:
         assert on_workers.keys() == local.keys() and len(local) == 80
         assert min(float(local[key] @ on_workers[key]) for key in local) > 1 - 1e-6
 
-    @pytest.mark.nightly(
-        sibling="tests/assets/common/test_ray_jobs.py"
-        "::test_a_killed_worker_costs_its_block_and_vectors_are_those_of_one_process"
-    )
+    @pytest.mark.nightly
     def test_workers_look_at_pictures_and_compare_them_but_for_what_an_earlier_run_had_done(
         self, instance, ray, warehouse, loom_home, tmp_path
     ):
@@ -170,10 +167,7 @@ class TestWithWorkers:
         assert warehouse.count(PAIRS) == 66
         assert warehouse.count(MINIATURES) == 12 and not folder.path.exists()
 
-    @pytest.mark.nightly(
-        sibling="tests/assets/common/test_ray_jobs.py"
-        "::test_a_killed_worker_costs_its_block_and_vectors_are_those_of_one_process"
-    )
+    @pytest.mark.nightly
     def test_an_error_of_a_worker_is_its_sentence_and_the_blocks_of_others_are_kept(
         self, instance, ray, warehouse
     ):

@@ -6,14 +6,14 @@ import pytest
 from dagster_project.definitions import defs
 from tests.assets.conftest import MakeWorld
 from tests.assets.world import (
-    AFTER_JUDGING,
     ANY_ASSETS,
-    SMALL_SETS,
     Result,
     World,
     copy_of,
     made,
 )
+
+pytestmark = pytest.mark.slow
 
 ASKING = {
     "dialogue/summaries",
@@ -64,24 +64,8 @@ def said(run: Result) -> str:
     )
 
 
-@pytest.mark.parametrize("job", ["cluster", "review", "release", "ledger"])
-def test_a_stage_that_asks_no_model_runs(world: World, job: str) -> None:
-    run = world.run(job, SMALL_SETS if job == "cluster" else None)
-    assert run.success, said(run)
-
-
 def test_ingestion_runs(world: World) -> None:
     assert world.ingest().success
-
-
-def test_the_assets_of_evaluation_that_read_what_is_there_run(world: World) -> None:
-    run = world.run(ANY_ASSETS, assets=AFTER_JUDGING)
-    assert run.success, said(run)
-    assert made(run) >= {
-        f"evaluate/{table}"
-        for table in ("scores", "leaderboard", "provenance", "score_queue", "judge_agreement")
-    }
-    assert made(run) >= {"evaluate/reports"}
 
 
 @pytest.mark.parametrize("asset", sorted(ASKING))

@@ -23,6 +23,8 @@ from tests.assets.world import (
 )
 from tests.doubles.garbling_proxy import Asked, When
 
+pytestmark = pytest.mark.slow
+
 
 @dataclass
 class BadDay:

@@ -12,6 +12,8 @@ from resources.offline.process import OfflineServer
 from tests.assets.conftest import MakeWorld
 from tests.assets.world import Row, World, copy_of
 
+pytestmark = pytest.mark.slow
+
 SHAPE = {
     "dialogue__questions": {"config": {"per_set": 7}},
     "dialogue__answers": {"config": {"n_words": 400}},

@@ -7,6 +7,8 @@ import pytest
 from tests.assets.conftest import MakeWorld
 from tests.assets.world import World, any_loss, copy_of, metadata, models_yaml
 
+pytestmark = pytest.mark.slow
+
 QUESTIONS = {"dialogue__questions": {"config": {"per_set": 12}}}
 
 

@@ -3,8 +3,12 @@
 from collections import defaultdict
 from pathlib import Path
 
+import pytest
+
 from tests.assets.conftest import MakeWorld
 from tests.assets.world import ANY_ASSETS, GENERATION, World, copy_of, models_yaml
+
+pytestmark = pytest.mark.slow
 
 
 def test_each_step_asks_the_model_that_the_profile_gives_it(

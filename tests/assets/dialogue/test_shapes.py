@@ -9,6 +9,8 @@ from methods.mmdu.reading import ON_ONE, ON_SEVERAL
 from tests.assets.conftest import MakeWorld
 from tests.assets.world import Result, World, copy_of, sentence
 
+pytestmark = pytest.mark.slow
+
 PLACE = re.compile(r"Image(\d+): <ImageHere>")
 
 

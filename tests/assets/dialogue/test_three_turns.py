@@ -21,6 +21,8 @@ from tests.assets.world import (
     sentence,
 )
 
+pytestmark = pytest.mark.slow
+
 MADE = ("instructions", "three_turns", "turn_references", "turn_categories")
 CONVERSATIONS = dg.AssetSelection.assets(*(["dialogue", name] for name in MADE))
 LOSE_ANY = {
@@ -256,17 +258,3 @@ def test_all_that_is_approved_is_one_release(base: Made) -> None:
         of=card["release_id"],
     )
     assert shown["n"] == 6
-
-
-def test_the_careful_model_is_above_the_careless_one_in_every_setting(world: World) -> None:
-    assert world.evaluate().success and world.score().success
-    found = {
-        (row["model"], row["metric"]): row["value"]
-        for row in world.rows(
-            "SELECT model, metric, value FROM evaluate.scores WHERE benchmark = 'convbench' "
-            "AND form = 'floor' AND subset_label = ''"
-        )
-    }
-    # The judge counts given turns of a whole conversation, which are the same for all models.
-    for metric in ("S1", "S2", "S3", "SO", "S2^", "S3^", "S3~", "R1", "R2"):
-        assert found["careful", metric] > found["careless", metric], metric

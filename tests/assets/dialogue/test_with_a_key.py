@@ -20,6 +20,8 @@ from tests.assets.world import (
     sentence,
 )
 
+pytestmark = pytest.mark.slow
+
 KEY = "sk-test-4f1c2a9d7e8b6350-never-to-be-seen"
 MODELS = {"gpt-4o": "offline-writer", "gpt-4o-mini": "offline-careful"}
 

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import dagster as dg
 import pytest
-from PIL import Image
 
 from methods.alignmmbench.tasks import CATEGORIES
 from resources.files.home import REPO_ROOT
@@ -164,31 +163,3 @@ def test_without_the_pictures_no_model_is_asked_and_responses_from_a_file_are_ra
     # The judge reads no picture: the same answers have the same ratings.
     assert found["Rating", "micro", "file:careful"] == scores(rated)["Rating", "micro", "careful"]
     assert ("Rating", "micro", "no-images:careful") in found
-
-
-@pytest.mark.skipif(not SLICE.exists(), reason="the published slice is not beside the project")
-def test_the_published_slice_is_answered_rated_and_written_back(
-    make_world: MakeWorld, offline: str, tmp_path: Path
-) -> None:
-    (tmp_path / "corpus").mkdir()
-    world = make_world(tmp_path, Corpus(tmp_path / "corpus"))
-    world.write_models(models(offline))
-    published = tmp_path / "published"
-    published.mkdir()
-    shutil.copyfile(SLICE, published / "metadata.jsonl")
-    rows = [json.loads(line) for line in SLICE.read_text().splitlines()]
-    for number, path in enumerate(sorted({row["image_path"] for row in rows})):
-        place = published / path
-        place.parent.mkdir(exist_ok=True)
-        Image.new("RGB", (64, 64), (5 * number % 256, 255 - number, 90)).save(place, "JPEG")
-
-    assert imported(world, published / "metadata.jsonl").success
-    assert world.run(ANY_ASSETS, assets=ASKING | SCORING | EXPORTS).success
-
-    assert world.warehouse.count("evaluate.judgments") == len(rows) * len(CONTESTANTS) * 2
-    of = scores(world)
-    assert of["Rating", "micro", "baseline:reference"] == 10
-    assert of["Rating", "micro", "refuser"] == 1
-    (release,) = world.rows("SELECT release_id FROM release.current")
-    written = world.home / "releases" / release["release_id"] / "metadata.jsonl"
-    assert written.read_text() == SLICE.read_text()

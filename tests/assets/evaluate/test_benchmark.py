@@ -25,6 +25,8 @@ from tests.assets.world import (
 )
 from tests.doubles.garbling_proxy import When
 
+pytestmark = pytest.mark.slow
+
 ANSWERS = dg.AssetSelection.assets(["evaluate", "answers"])
 OUT_OF_LUCK = "the model is out of luck today"
 N_TURNS = 6

@@ -10,6 +10,8 @@ from tests.assets.conftest import MakeWorld
 from tests.assets.evaluate.test_benchmark import N_TURNS, items
 from tests.assets.world import ANY_LOSS_IN_EVALUATION, World, copy_of, metadata, models_yaml
 
+pytestmark = pytest.mark.slow
+
 CONTEXT_TOKENS = 2000
 """Two pictures (765 each) and what is said of them, and no third one."""
 JUDGED = judge_version(BENCHMARKS["mmdu"], "shown")

@@ -193,6 +193,7 @@ def test_without_references_models_are_asked_what_can_be_asked_and_nobody_loses(
     assert world.warehouse.count("evaluate.scores") == 0
 
 
+@pytest.mark.nightly
 def test_a_picture_that_was_never_there_is_nobodys_loss(
     make_world: MakeWorld,
     offline: str,
@@ -234,9 +235,7 @@ def test_a_picture_that_was_never_there_is_nobodys_loss(
     assert {row["model"] for row in statuses} == set(MODELS)
 
 
-@pytest.mark.nightly(
-    sibling="tests/assets/evaluate/test_convbench.py::test_nine_scores_stand_in_the_order_of_skill"
-)
+@pytest.mark.nightly
 @pytest.mark.skipif(not SLICE.exists(), reason="the published slice is not beside the project")
 def test_the_published_slice_has_nine_scores_in_the_known_order(
     make_world: MakeWorld, offline: str, tmp_path: Path

@@ -7,6 +7,8 @@ import pytest
 from assets.evaluate.judge_agreement import NOBODY
 from tests.assets.review.desk import Desk
 
+pytestmark = pytest.mark.slow
+
 Row = dict[str, Any]
 
 ANSWERS = ["Three owls.", "Two owls.", "An owl.", "No owl."]

@@ -10,6 +10,8 @@ from tests.assets.evaluate.test_benchmark import N_TURNS, items
 from tests.assets.world import World, copy_of
 from tests.doubles.garbling_proxy import Asked
 
+pytestmark = pytest.mark.slow
+
 NO_PICTURE = "No picture of the dialogue is shown to you"
 
 

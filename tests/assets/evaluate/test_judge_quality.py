@@ -14,6 +14,8 @@ from methods.benchmarks import BENCHMARKS
 from methods.mmdu.judging import DIMENSIONS, OVERALL
 from tests.assets.review.desk import Desk
 
+pytestmark = pytest.mark.slow
+
 Row = dict[str, Any]
 Scores = Mapping[tuple[str, str, int], tuple[int, ...]]
 """Replicates by judge, model and item."""

@@ -18,7 +18,7 @@ from tests.doubles.garbling_proxy import When
 
 pytestmark = pytest.mark.slow
 
-ALL_DIALOGUES, FEW_DIALOGUES, N_TURNS = 110, 64, 2
+N_DIALOGUES, N_TURNS = 64, 2
 BY_SKILL = ["careful", "careless", "rambler", "always-a", "refuser"]
 REFERENCE, SWAPPED, EMPTY = "baseline:reference", "baseline:swapped-reference", "baseline:empty"
 CONTESTANTS = [*BY_SKILL, REFERENCE, SWAPPED, EMPTY]
@@ -31,14 +31,12 @@ def whole(
     make_world: MakeWorld,
     offline: str,
     tmp_path_factory: pytest.TempPathFactory,
-    pytestconfig: pytest.Config,
 ) -> Iterator[World]:
     root = tmp_path_factory.mktemp("whole")
     (root / "corpus").mkdir()
     world = make_world(root, Corpus(root / "corpus"))
     world.write_models(models(offline, world.proxy.base_url))
-    n_dialogues = ALL_DIALOGUES if pytestconfig.getoption("tier") == "nightly" else FEW_DIALOGUES
-    file = write_dialogues(root / "published", n_dialogues, N_TURNS)
+    file = write_dialogues(root / "published", N_DIALOGUES, N_TURNS)
     config = {"benchmark": "mmdu", "file": str(file)}
     assert world.run("import_release", {"release_import": {"config": config}}).success
     lose_some(world)

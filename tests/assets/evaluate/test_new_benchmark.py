@@ -40,6 +40,8 @@ from tests.assets.world import (
 )
 from tests.doubles import garbling_proxy
 
+pytestmark = pytest.mark.slow
+
 COLOURS = ("red", "green", "blue", "red", "green", "blue")
 KEYS = ("A", "B", "C", "C", "A", "B")
 
@@ -209,8 +211,8 @@ def circular(world: World) -> list[Row]:
     ("where", "said", "steps"),
     [
         ("ask", "KeyError", ["answers"]),
-        ("prompt", "There is no prompt file", ["answers"]),
-        ("judge", "RecursionError", ["observations"]),
+        pytest.param("prompt", "There is no prompt file", ["answers"], marks=pytest.mark.nightly),
+        pytest.param("judge", "RecursionError", ["observations"], marks=pytest.mark.nightly),
         ("metric", "ZeroDivisionError", ["comparisons", "scores"]),
     ],
 )

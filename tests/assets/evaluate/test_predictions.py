@@ -308,10 +308,6 @@ def test_the_same_file_again_changes_nothing_and_another_one_replaces_it(world: 
     circular = shown(world, "Circular/micro")
     assert circular["file:careless"] == circular["careful"] > circular["careless"]
 
-    assert imported(world, "mmbench-dev-en", file, "careless").success
-    assert evaluate(world, models=["file:careless"]).success
-    assert scores(world, "file:careless") == scores(world, "careless")
-
 
 def test_who_is_removed_is_gone_from_every_table(world: World) -> None:
     file = world.root / "careful.xlsx"
@@ -357,7 +353,9 @@ def test_what_changes_while_models_are_asked_is_answered_by_the_next_run(
 
 
 def test_predictions_that_there_are_not_cannot_be_asked_for(base: World) -> None:
-    result = evaluate(base, models=["file:nobody"])
+    config = {"evaluate__answers": {"config": {"models": ["file:nobody"]}}}
+    answers_alone = dg.AssetSelection.assets(["evaluate", "answers"])
+    result = base.run(ANY_ASSETS, config, assets=answers_alone)
     assert sentence(result).startswith("There are no predictions of file:nobody")
 
 

@@ -16,6 +16,8 @@ from tests.assets.evaluate.test_benchmark import (
 )
 from tests.assets.world import ANY_LOSS_IN_EVALUATION, Result, World, copy_of, metadata, sentence
 
+pytestmark = pytest.mark.slow
+
 THOUGHT = "The tower is in front of the river."
 
 

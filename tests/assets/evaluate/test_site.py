@@ -17,6 +17,8 @@ from tests.assets.evaluate.test_multiple_choice import COLOURS, picture
 from tests.assets.evaluate.test_report_data import VERSION, evaluated, released
 from tests.resources.site.reading import pieces_of
 
+pytestmark = pytest.mark.slow
+
 RELEASE = "mmdu-1"
 PROFILE = Profile.model_validate(
     {"writer": "w", "judges": ["judge-1", "judge-2"], "evaluate": ["good"]}
@@ -226,7 +228,7 @@ def test_the_page_of_a_release_that_cannot_be_made_stays(
     assert home.rows("evaluate.not_made")[0]["release_id"] == RELEASE
 
 
-@pytest.mark.parametrize("broken", ["release.js", "items/0.js", "columns/1.js"])
+@pytest.mark.parametrize("broken", ["release.js", "columns/1.js"])
 def test_data_that_lost_a_part_are_written_again(home: Home, broken: str) -> None:
     home.change("release.images", image_id=home.image_id)
     home.made()

@@ -18,6 +18,8 @@ from tests.assets.world import (
     models_yaml,
 )
 
+pytestmark = pytest.mark.slow
+
 BLIND, ELSEWHERE = "no-images:careful", "other-images:careful"
 EVALUATED = ["careful", BLIND, ELSEWHERE, "baseline:reference"]
 N_DIALOGUES, N_TURNS = 8, 2

@@ -22,6 +22,8 @@ from tests.assets.ingesting import (
 )
 from tests.assets.world import Result, World, metadata
 
+pytestmark = pytest.mark.slow
+
 WEB = "https://upload.example.org/"
 
 Make = Callable[..., World]

@@ -22,7 +22,7 @@ from resources.images.index import ImageIndex
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus
 from tests.assets.ingesting import ingest_part, table, wit_line, write_settings, write_tsv
-from tests.assets.local_ray import A_WORKER_DIES, ON_RAY, LocalRay, one_worker_dies
+from tests.assets.local_ray import ON_RAY, LocalRay, one_worker_dies
 from tests.assets.world import Row, World
 from tests.resources.images.upload_double import (
     UploadDouble,
@@ -111,7 +111,7 @@ def least_span(at: list[float]) -> float:
     return min(last - first for first, last in zip(at, at[HOST_CONNECTIONS:], strict=False))
 
 
-@A_WORKER_DIES
+@pytest.mark.nightly
 def test_a_killed_worker_costs_its_block_and_no_host_is_asked_faster_than_by_one_process(
     ray: LocalRay, uploads: UploadDouble, make_world: MakeWorld, tmp_path: Path
 ) -> None:
@@ -166,10 +166,7 @@ MATERIALIZE = """
 """
 
 
-@pytest.mark.nightly(
-    sibling="tests/assets/ingest/test_images_on_ray.py"
-    "::test_a_killed_worker_costs_its_block_and_no_host_is_asked_faster_than_by_one_process"
-)
+@pytest.mark.nightly
 def test_a_run_after_a_killed_one_asks_for_no_image_of_a_finished_block(
     ray: LocalRay, uploads: UploadDouble, make_world: MakeWorld, tmp_path: Path
 ) -> None:

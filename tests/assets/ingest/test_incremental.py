@@ -20,6 +20,8 @@ from tests.assets.ingesting import (
 )
 from tests.assets.world import Row, World, metadata, sentence
 
+pytestmark = pytest.mark.slow
+
 BALLOONS = sample_rows("balloon")
 BUTTERFLIES = sample_rows("butterfly")
 FOUR = [f"shard-{number:02}" for number in range(1, 5)]
@@ -169,6 +171,7 @@ def test_the_ids_of_what_did_not_change_stay(edited: list[Seen]) -> None:
 # --- Many shards ---------------------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 def test_four_shards_in_one_run_give_what_they_give_one_by_one(
     make_world: MakeWorld, tmp_path: Path
 ) -> None:

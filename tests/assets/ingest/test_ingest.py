@@ -26,6 +26,8 @@ from tests.assets.ingesting import (
 )
 from tests.assets.world import Row, World, made, metadata, sentence
 
+pytestmark = pytest.mark.slow
+
 BALLOONS = sample_rows("balloon")
 BUTTERFLIES = sample_rows("butterfly")
 TABLES = ("shards", "wit_rows", "pages", "images", "entries", "rejected")

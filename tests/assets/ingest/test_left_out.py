@@ -12,6 +12,8 @@ from tests.assets.corpus import Corpus, WitLine
 from tests.assets.ingesting import table, wit_line, write_settings
 from tests.assets.world import Result, World, metadata, sentence
 
+pytestmark = pytest.mark.slow
+
 WEB = "https://upload.example.org/"
 OWLS = {
     "en": ("Owl", "An owl at night", "Owls hunt at night."),

@@ -15,6 +15,8 @@ from tests.assets.corpus import Corpus, file_name, sample_rows
 from tests.assets.ingesting import ingest_part, table, write_settings
 from tests.assets.world import Row, World, check, copy_of
 
+pytestmark = pytest.mark.slow
+
 # The sample's attributions name a licence.
 BALLOONS = [{**row, "caption_attribution_description": "Ada"} for row in sample_rows("balloon")]
 LICENCE = {"name": "CC BY-SA 4.0", "url": "https://example.org/by-sa", "artist": "Zoë Ballon"}

@@ -20,6 +20,8 @@ from tests.resources.wikipedia.recorded_wiki import (
     open_wiki,
 )
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def wiki() -> Iterator[AnsweringWiki]:

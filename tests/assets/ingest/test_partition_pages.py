@@ -12,6 +12,8 @@ from tests.assets.corpus import Corpus, sample_rows
 from tests.assets.ingesting import ingest_part, ingest_range
 from tests.assets.world import Result, World
 
+pytestmark = pytest.mark.slow
+
 SHARDS = ["balloons", "butterflies"]
 TABLES = ["wit_rows", "pages", "images", "entries"]
 

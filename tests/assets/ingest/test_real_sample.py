@@ -15,6 +15,8 @@ from tests.assets.corpus import Corpus, WitLine, file_name
 from tests.assets.ingesting import rejected, table, write_settings
 from tests.assets.world import Result, World, metadata
 
+pytestmark = pytest.mark.slow
+
 DEFAULT_LIMITS = (
     "max_aspect",
     "min_side",

@@ -26,6 +26,8 @@ from tests.assets.world import World, metadata
 from tests.resources.corpus.storage_double import StorageDouble, serving_storage
 from tests.resources.images.upload_double import UploadDouble, ok, picture, serving_uploads
 
+pytestmark = pytest.mark.slow
+
 Make = Callable[..., World]
 
 

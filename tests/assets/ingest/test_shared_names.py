@@ -9,6 +9,8 @@ from tests.assets.corpus import Corpus, WitLine, file_name, sample_rows
 from tests.assets.ingesting import ANY_LOSS, rejected
 from tests.assets.world import World
 
+pytestmark = pytest.mark.slow
+
 ROWS = sample_rows("balloon", "butterfly")
 SAMPLE = Path("../shared/data/public_reports/42-same-file-name")
 

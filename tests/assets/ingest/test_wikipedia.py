@@ -23,6 +23,8 @@ from tests.assets.ingesting import (
 from tests.assets.world import World, metadata, sentence
 from tests.resources.wikipedia.mediawiki_double import File, MediaWiki, Page, Request, Use
 
+pytestmark = pytest.mark.slow
+
 CONTACT = "me@example.org"
 LICENCE = {"LicenseShortName": "CC BY-SA 4.0", "LicenseUrl": "https://example.org/by-sa"}
 OWLS = {

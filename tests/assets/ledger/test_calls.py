@@ -12,10 +12,12 @@ import duckdb
 import pytest
 
 from assets.common.tables import rows_to_arrow
-from dagster_project.definitions import build_defs
+from dagster_project.definitions import defs
 from resources.llm.ledger import Call, Charge, Ledger
 from resources.warehouse import Warehouse, WarehouseError, declared_columns, sql_text
 from tests.assets.world import Result, Row, check, made, metadata
+
+pytestmark = pytest.mark.slow
 
 # One day for the writer and the judge, and the beginning of the next.
 CALLS = [
@@ -77,7 +79,6 @@ class Mirror:
 
     def __init__(self, home: Path, instance: dg.DagsterInstance):
         self.home, self.instance = home, instance
-        self.definitions = build_defs()
 
     @property
     def ledger(self) -> Ledger:
@@ -97,7 +98,7 @@ class Mirror:
         )
 
     def run(self) -> Result:
-        result = self.definitions.resolve_job_def("ledger").execute_in_process(
+        result = defs.resolve_job_def("ledger").execute_in_process(
             instance=self.instance, raise_on_error=False
         )
         assert result.success
@@ -354,7 +355,7 @@ def test_a_call_answered_while_the_mirror_was_made_is_known(mirror: Mirror) -> N
     name_calls(mirror, [("answered", "g", "A balloon.")])
     known = next(
         each
-        for each in mirror.definitions.asset_checks
+        for each in defs.asset_checks
         if dg.AssetCheckKey(dg.AssetKey(["ledger", "calls"]), "calls_known") in each.check_keys
     )
     assert not known(warehouse=mirror.warehouse, ledger=mirror.ledger).passed

@@ -14,6 +14,8 @@ from review.jsonl import read_jsonl, write_jsonl
 from tests.assets.conftest import MakeWorld
 from tests.assets.world import Result, Row, World, copy_of, metadata, sentence
 
+pytestmark = pytest.mark.slow
+
 EDITED = "Both wings of <image-1> are as blue as ink; I and Ottoline Ferrante have looked twice."
 REASON = "factual_error"
 TABLES = ("releases", "items", "turns", "references", "images")

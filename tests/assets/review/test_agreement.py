@@ -14,6 +14,8 @@ from dagster_project.resources import make_resources
 from methods.ids import content_id
 from tests.assets.review.desk import Desk
 
+pytestmark = pytest.mark.slow
+
 Row = dict[str, Any]
 REWRITES = [{"original": "How many?", "rewrite": f"Count them, {number}."} for number in range(4)]
 BLIND_PAIRS = {"default": {"annotators": 2}}

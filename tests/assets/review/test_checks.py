@@ -13,6 +13,8 @@ from methods.review import Decision
 from tests.assets.conftest import MakeWorld
 from tests.assets.world import Row, World, check, copy_of
 
+pytestmark = pytest.mark.slow
+
 Fault = Callable[[Row], Row]
 
 

@@ -25,6 +25,8 @@ from tests.assets.world import (
 )
 from tests.doubles.tiny_clip import make_tiny_clip
 
+pytestmark = pytest.mark.slow
+
 MADE = ("candidates", "seeds", "seed_rewrites", "contexts")
 QUESTIONS = dg.AssetSelection.assets(*(["rewrite", name] for name in MADE))
 CANDIDATES = dg.AssetSelection.assets(["rewrite", "candidates"])
@@ -364,19 +366,3 @@ def test_the_published_form_is_read_again(base: Made) -> None:
         given = [turn.given for turn in item.turns]
         assert given == [*(turn["answer"] for turn in dialogue["turns"][:-1]), None]
     assert all((folder / image).is_file() for item in items.values() for image in item.images)
-
-
-def test_the_careful_model_is_above_the_careless_one(world: World) -> None:
-    assert world.evaluate().success and world.score().success
-    found = {
-        row["model"]: row["value"]
-        for row in world.rows(
-            "SELECT model, value FROM evaluate.scores WHERE benchmark = 'alignmmbench' "
-            "AND metric = 'Rating' AND aggregation = 'micro' AND form = 'floor' "
-            "AND subset_label = ''"
-        )
-    }
-    assert found["careful"] > found["careless"] + 1
-    assert world.rows(
-        "FROM evaluate.scores WHERE benchmark = 'alignmmbench' AND metric = 'Alignment score'"
-    )

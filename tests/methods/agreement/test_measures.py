@@ -32,6 +32,8 @@ from methods.agreement.scores import (
     strict_accuracy,
 )
 
+pytestmark = pytest.mark.slow
+
 NAN = math.nan
 nominal = partial(krippendorff_alpha, level="nominal")
 ordinal = partial(krippendorff_alpha, level="ordinal")

@@ -68,7 +68,6 @@ def test_every_pair_stands_in_the_graph_from_both_sides_and_once():
     assert {(b, a) for a, b in pairs} == pairs
 
 
-@pytest.mark.sample(2)
 @pytest.mark.parametrize("make", KINDS)
 def test_looking_into_every_cell_is_exact(make, monkeypatch):
     monkeypatch.setattr(module, "_probes_for", lambda _prepared, centres, *_: centres.ntotal)

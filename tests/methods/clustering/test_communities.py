@@ -26,7 +26,6 @@ def members_of(vectors: np.ndarray, tau: float = TAU, min_size: int = 2) -> list
 # --- The same communities as sentence-transformers -----------------------------------------------
 
 
-@pytest.mark.sample(4)
 @pytest.mark.parametrize("number", [np.float32, np.float16])
 @pytest.mark.parametrize("make", KINDS)
 @given(

@@ -59,7 +59,6 @@ def near_by_definition(vectors, tau) -> list[list[bool]]:
 BOTH, NEITHER = [[False, True], [True, False]], [[False, False], [False, False]]
 
 
-@pytest.mark.sample(6)
 @pytest.mark.parametrize("make", KINDS)
 @pytest.mark.parametrize("number", [*NUMBERS, "whole"])
 @given(seed=SEEDS, tau=TAUS)
@@ -71,7 +70,6 @@ def test_neighbours_are_all_pairs_within_tau(make, number, seed, tau):
         assert near(vectors, tau) == near_by_definition(vectors, tau)
 
 
-@pytest.mark.sample(4)
 @pytest.mark.parametrize("seed", range(5))
 def test_a_pair_at_the_border_is_decided_by_its_float64_product(number, seed):
     a, b = clustered_vectors(seed, n=2, dimensions=384)
@@ -82,7 +80,6 @@ def test_a_pair_at_the_border_is_decided_by_its_float64_product(number, seed):
     assert near(vectors, product + 1e-14) == NEITHER
 
 
-@pytest.mark.sample(3)
 @pytest.mark.parametrize("seed", range(3))
 def test_the_bound_lies_above_every_pair_within_tau(number, seed):
     vectors = clustered_vectors(seed, n=600, dimensions=96)
@@ -199,7 +196,6 @@ def test_a_pair_exactly_at_tau_is_within_it_and_one_just_under_is_not(number):
     assert near(vectors, np.nextafter(product, 1)) == NEITHER
 
 
-@pytest.mark.sample(4)
 @pytest.mark.parametrize("tile", [(1, 1), (3, 5), (90, 7), (1024, 4096)])
 def test_tiles_of_any_size_find_the_same(monkeypatch, number, tile):
     vectors = clustered_vectors(4)

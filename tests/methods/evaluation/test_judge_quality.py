@@ -26,6 +26,8 @@ from methods.evaluation.judge_quality import (
 from methods.evaluation.metrics import Scored
 from methods.evaluation.statistics.length_control import ALL_THE_SAME, EQUALLY_LONG, NO_SCORES
 
+pytestmark = pytest.mark.slow
+
 SCALE = Scale(("Richness", "Overall"), 1, 10)
 NOTHING_BESIDE = Beside({}, {})
 KEY = ("other", "metric", "unit", "measure", "subject")

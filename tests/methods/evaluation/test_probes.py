@@ -43,6 +43,8 @@ from tests.methods.evaluation.simulated_judges import (
     shown_at_once,
 )
 
+pytestmark = pytest.mark.slow
+
 SOUGHT = Sought(0.45, 9, 0.8, 0.05, 3)
 IN_HALVES = Sought(0.2, EQUAL, 0.8, 0.05, 3)
 

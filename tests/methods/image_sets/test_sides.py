@@ -18,6 +18,8 @@ from methods.image_sets.sides import (
     sides,
 )
 
+pytestmark = pytest.mark.slow
+
 PLACES = st.integers(0, 7)
 SHARES = st.sampled_from([0.0, 0.1, 0.5, 0.6, 1.0])
 

@@ -16,6 +16,8 @@ from methods.ingest.picture_candidates import (
 from methods.ingest.picture_match import TURNS, UPRIGHT, square, turned
 from tests.methods.ingest.pictures_drawn import COPIES, file_of, texture
 
+pytestmark = pytest.mark.slow
+
 
 def codes_of(*files: bytes):
     return codes([square(each).miniature() for each in files])

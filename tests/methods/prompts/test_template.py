@@ -14,6 +14,8 @@ from methods.prompts.messages import Image, Text
 from methods.prompts.parsing import ParseError
 from methods.prompts.template import PromptTemplate, TemplateError, as_data
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(methods.__file__).parent
 PAGE = PromptTemplate(
     "page", "Read.\n=== user ===\n{{ picture(1) }}\n<page>{{ page | data }}</page>\n"

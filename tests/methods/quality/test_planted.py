@@ -9,6 +9,8 @@ from tests.methods.quality.clean_pairs import clean
 from tests.methods.quality.faults import FAULTS
 from tests.methods.quality.planted import MOST_ALIKE, Found, figures
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def measured() -> dict[str, Found]:

@@ -12,7 +12,7 @@ from resources.images.store import ImageStore
 from resources.web.addresses import CALLS, calls_of
 from tests.resources.calls_page.ledgers import call, charge, keep, request_of, serving
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(300), pytest.mark.slow]
 
 SIZES = tuple({"width": width, "height": 820} for width in (1280, 800, 390))
 HOSTILE = (

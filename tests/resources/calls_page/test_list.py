@@ -27,6 +27,8 @@ from tests.resources.calls_page.ledgers import (
     words,
 )
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:

@@ -25,6 +25,8 @@ from tests.resources.calls_page.ledgers import (
     words,
 )
 
+pytestmark = pytest.mark.slow
+
 HOSTILE = (
     "<script>alert(1)</script><img src=x onerror=alert(2)></p></main><b>bold</b>{{ 7 * 7 }}"
     "\u202eback\u2066\x00\x07\x1b[31m\ufeff &lt;i&gt; "

@@ -9,6 +9,8 @@ from methods.review.differences import word_differences
 from resources.web.addresses import CALLS
 from tests.resources.calls_page.ledgers import ask, call, charge, keep, page, request_of, serving
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:

@@ -15,6 +15,8 @@ from resources.web import ssrf_guard
 from tests.resources.corpus.storage_double import serving_storage
 from tests.resources.web.private_hosts import PRIVATE
 
+pytestmark = pytest.mark.slow
+
 DATA = random.Random(0).randbytes(3_000_000)
 OTHER = random.Random(1).randbytes(2_500_000)
 

@@ -24,6 +24,8 @@ from resources.corpus.settings import CorpusError
 from resources.corpus.staging import Staged
 from resources.corpus.tsv import TsvShard, stage_tsv
 
+pytestmark = pytest.mark.slow
+
 HEADER = "\t".join(COLUMNS).encode() + b"\n"
 GOOD = (
     "en",

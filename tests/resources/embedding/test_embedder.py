@@ -11,6 +11,8 @@ import pytest
 from resources.embedding import embedder as module
 from resources.embedding.embedder import Embedder, EmbedderError, packaged_weights
 
+pytestmark = pytest.mark.slow
+
 TEXTS = [
     "a lighthouse on a rocky shore",
     "a lighthouse by the sea",

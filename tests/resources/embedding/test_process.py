@@ -14,6 +14,8 @@ import pytest
 from resources.embedding.embedder import Embedder, EmbedderError
 from resources.embedding.process import EmbedderProcess
 
+pytestmark = pytest.mark.slow
+
 TEXTS = ["a lighthouse on a rocky shore", "", "\ud800 half a character", "où 字 " * 400]
 
 

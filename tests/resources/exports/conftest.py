@@ -15,11 +15,11 @@ from methods.release import RELEASE_TABLES, Edition, frozen
 from methods.release_card import row_of
 from resources.exports.source import Source
 from resources.images.store import ImageStore
-from resources.warehouse import Warehouse, arrow_schema
+from resources.warehouse import Warehouse, Write, arrow_schema
 
 MMDU = Edition("mmdu")
 HERE = "<ImageHere>"
-LONG = "5 MB: " + 'x, "y"\n\'' * 555_000
+LONG = "Half a MB: " + 'x, "y"\n\'' * 60_000
 HOSTILE = (
     '=HYPERLINK("http://x")',
     "+1; -1; @SUM(A1)",
@@ -54,9 +54,8 @@ def image_ids(store: ImageStore) -> list[str]:
 
 
 @pytest.fixture
-def released(tmp_path: Path, store: ImageStore) -> Released:
+def released(empty_warehouse: Warehouse, store: ImageStore) -> Released:
     """`released(items, name=…, edition=…, licences=…)`: the source of a release of these items."""
-    warehouse = Warehouse(tmp_path / "home" / "warehouse.duckdb")
 
     def made(
         items: Sequence[Item],
@@ -87,10 +86,18 @@ def released(tmp_path: Path, store: ImageStore) -> Released:
             }
         )
         tables = {"releases": [row], **release.rows}
-        for table, table_rows in tables.items():
-            arrow = pa.Table.from_pylist(table_rows, schema=arrow_schema(f"release.{table}"))
-            warehouse.replace(f"release.{table}", arrow, {"release_id": release.release_id})
-        return Source(warehouse, store, row, **source)
+        partition = {"release_id": release.release_id}
+        empty_warehouse.replace_all(
+            [
+                Write(
+                    f"release.{table}",
+                    pa.Table.from_pylist(rows, schema=arrow_schema(f"release.{table}")),
+                    partition,
+                )
+                for table, rows in tables.items()
+            ]
+        )
+        return Source(empty_warehouse, store, row, **source)
 
     return made
 

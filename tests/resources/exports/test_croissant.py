@@ -18,6 +18,8 @@ from resources.exports.folder import write_folder
 from resources.exports.forms import form_named
 from resources.images.store import ImageStore
 
+pytestmark = pytest.mark.slow
+
 # absl, which it imports, would close the stream that pytest captures into when Dagster sets up logging.
 absl_logging.get_absl_handler().python_handler.setStream(sys.__stderr__)
 

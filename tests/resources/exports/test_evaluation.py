@@ -33,6 +33,8 @@ from resources.exports.source import Source
 from resources.images.store import ImageStore
 from resources.importing.answer_files import read_rows
 
+pytestmark = pytest.mark.slow
+
 HERE = "<ImageHere>"
 
 

@@ -14,6 +14,8 @@ from resources.exports.forms import FORMS, form_named
 from resources.exports.push import push, require_publishable, require_repository
 from resources.exports.source import ExportError
 
+pytestmark = pytest.mark.slow
+
 
 def everything(folder: Path) -> dict[str, bytes]:
     return {

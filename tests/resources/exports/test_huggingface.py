@@ -21,6 +21,8 @@ from resources.exports.huggingface import FEATURES, SCHEMA, yaml_features
 from resources.exports.source import ExportError, Source
 from resources.images.store import ImageStore
 
+pytestmark = pytest.mark.slow
+
 
 def written(source: Source, folder: Path, shard_mb: int = 500) -> Path:
     write_folder(folder, form_named("huggingface", shard_mb), source)

@@ -16,6 +16,8 @@ from resources.images.store import ImageDamaged, ImageNotStored, ImageStore
 from resources.publishing.server import files_of
 from tests.doubles.servers import S3Server
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(params=["bucket", "folder"])
 def shared(

@@ -26,6 +26,8 @@ from tests.resources.images.upload_double import (
     status,
 )
 
+pytestmark = pytest.mark.slow
+
 WEB = "https://upload.example.org/wit/"
 
 

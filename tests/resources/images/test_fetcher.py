@@ -29,6 +29,8 @@ from tests.resources.images.upload_double import (
     trickle,
 )
 
+pytestmark = pytest.mark.slow
+
 WEB = "https://upload.example.org/wit/"
 
 

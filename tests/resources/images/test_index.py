@@ -20,7 +20,7 @@ from resources.images.store import FileState
 from tests.plugins.backends import OnSameStores
 from tests.shared import PROCESSES
 
-pytestmark = pytest.mark.usefixtures("stores_on")
+pytestmark = [pytest.mark.usefixtures("stores_on"), pytest.mark.slow]
 
 IMAGE, OTHER = "a" * 64, "b" * 64
 FACTS = {"mime_type": "image/png", "width": 3, "height": 2, "blur": 0.5, "title": "où 字"}

@@ -16,6 +16,8 @@ from resources.publishing.releases import rows_of_release
 from resources.warehouse import Warehouse, WarehouseError
 from tests.homes.kept import FIRST, INSTRUCTION, SECOND, unpack
 
+pytestmark = pytest.mark.slow
+
 Rows = dict[str, list[dict]]
 
 

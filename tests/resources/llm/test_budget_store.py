@@ -26,7 +26,7 @@ from resources.stores.columns import integer, number, numbered, text
 from tests.doubles.openai_api import Api, answer_to, serving
 from tests.resources.llm.priced import COST, MODELS, MOST, TEXTS, requests
 
-pytestmark = pytest.mark.usefixtures("stores_on")
+pytestmark = [pytest.mark.usefixtures("stores_on"), pytest.mark.slow]
 
 
 class Runs:

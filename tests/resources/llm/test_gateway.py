@@ -31,6 +31,8 @@ from tests.doubles.fault_server import FaultServer
 from tests.doubles.openai_api import scripted
 from tests.resources.llm.entries import change_entries, no_backoff
 
+pytestmark = pytest.mark.slow
+
 KEY = "sk-secret-4f9a1c7e2b8d"
 MODELS = """
 profiles:

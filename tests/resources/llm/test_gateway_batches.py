@@ -27,7 +27,7 @@ from resources.offline.process import OfflineServer
 from tests.doubles.batch_api import BatchServer
 from tests.resources.llm.entries import charges_of
 
-pytestmark = pytest.mark.usefixtures("stores_on")
+pytestmark = [pytest.mark.usefixtures("stores_on"), pytest.mark.slow]
 
 REGISTRY = """
 profiles: {{p: {{writer: m, judge: m, evaluate: [m]}}}}

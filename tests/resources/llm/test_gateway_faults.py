@@ -37,6 +37,8 @@ from tests.doubles.faulty_api import (
 from tests.doubles.openai_api import answer_to
 from tests.resources.llm.entries import change_entries, charges_of, no_backoff
 
+pytestmark = pytest.mark.slow
+
 MODELS = """
 profiles: {{p: {{writer: it, judge: it, evaluate: [it]}}}}
 models:
@@ -84,7 +86,7 @@ def in_a_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
 
 TEXTS = [f"Question {number}: which way is north?" for number in range(5000)]
 FEW = 400
-"""So many of them are sent, but in the nightly tier, which sends all."""
+"""So many of them are sent, and nightly all."""
 BAD_DAY = Weather(share=0.3, rejected=0.01, filtered=0.01, seed=1)
 CONCURRENCY = 64
 
@@ -101,13 +103,13 @@ class Day:
     charges: list[Charge]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="module", params=[FEW, pytest.param(None, marks=pytest.mark.nightly)])
 def days(
     tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
 ) -> Iterator[tuple[Day, Day]]:
     """Everything asked, and asked again on the same ledger."""
     folder = tmp_path_factory.mktemp("days")
-    texts = TEXTS if request.config.getoption("tier") == "nightly" else TEXTS[:FEW]
+    texts = TEXTS[: request.param]
 
     def live() -> Day:
         gateway = change_entries(

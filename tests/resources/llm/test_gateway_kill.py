@@ -36,6 +36,8 @@ from resources.offline.process import OfflineServer
 from tests.doubles.openai_api import Api, answer_to, serving, serving_loop
 from tests.resources.llm.loopback import questions
 
+pytestmark = pytest.mark.slow
+
 N = 150
 CONCURRENCY = 4
 SEED = 7
@@ -240,17 +242,16 @@ def kill_over_and_over(
     return kills
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="module", params=[8, pytest.param(26, marks=pytest.mark.nightly)])
 def run(
     api: Recorder,
     askers: Askers,
     tmp_path_factory: pytest.TempPathFactory,
     request: pytest.FixtureRequest,
 ) -> Run:
-    n_kills = 26 if request.config.getoption("tier") == "nightly" else 8
     calm, rough = tmp_path_factory.mktemp("calm"), tmp_path_factory.mktemp("rough")
     assert askers.ask(calm, "calm") == 0
-    kills = kill_over_and_over(api, askers, rough, SEED, n_kills)
+    kills = kill_over_and_over(api, askers, rough, SEED, request.param)
     assert askers.ask(rough, "last") == 0
     names = [*(kill.asker for kill in kills), "last"]
     return Run(calm, rough, kills, names, {name: api.by(name) for name in names})

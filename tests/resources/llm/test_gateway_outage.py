@@ -34,6 +34,7 @@ pytestmark = pytest.mark.slow
 N = 150
 CONCURRENCY = 8
 SEED = 53
+MOMENTS = pytest.mark.parametrize("n_moments", [3, pytest.param(10, marks=pytest.mark.nightly)])
 ENOUGH_SECONDS = 60.0
 """An undisturbed asker takes a second or two."""
 MODELS = """
@@ -82,6 +83,7 @@ def pause(server: PostgresServer) -> None:
 
 
 @pytest.mark.timeout(900)
+@MOMENTS
 @pytest.mark.parametrize("disturb", [restart, crash, pause])
 def test_an_asker_outlives_a_disturbed_database_and_pays_twice_for_what_was_in_flight_at_most(
     disturb: Callable[[PostgresServer], None],
@@ -89,8 +91,8 @@ def test_an_asker_outlives_a_disturbed_database_and_pays_twice_for_what_was_in_f
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     request: pytest.FixtureRequest,
+    n_moments: int,
 ) -> None:
-    n_moments = 10 if request.config.getoption("tier") == "nightly" else 3
     api = Recorder()
     request.addfinalizer(api.stop)
     models = tmp_path / "models.yaml"
@@ -133,13 +135,14 @@ WHOLE_SECONDS, PAUSE_SECONDS = 2.0, 5.0
 
 
 @pytest.mark.timeout(300)
+@MOMENTS
 def test_a_database_that_stands_for_longer_than_the_timeout_costs_no_request(
     server: PostgresServer,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     request: pytest.FixtureRequest,
+    n_moments: int,
 ) -> None:
-    n_moments = 10 if request.config.getoption("tier") == "nightly" else 3
     rng = random.Random(SEED)
     api = Recorder()
     request.addfinalizer(api.stop)

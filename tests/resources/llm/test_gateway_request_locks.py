@@ -22,6 +22,8 @@ from tests.doubles.faulty_api import FaultyApi, Weather
 from tests.doubles.openai_api import Api, answer_to, serving
 from tests.resources.llm.test_request_locks import start, together
 
+pytestmark = pytest.mark.slow
+
 MODELS = """
 profiles: {{p: {{writer: it, judge: it, evaluate: [it]}}}}
 models:

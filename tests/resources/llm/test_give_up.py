@@ -12,6 +12,8 @@ from resources.llm.trial import FIRST_RESULTS
 from tests.doubles.odd_api import Asked, answering, never
 from tests.resources.llm.loopback import ask, gateway_of, questions
 
+pytestmark = pytest.mark.slow
+
 PATIENT = {"attempts": 50}
 
 

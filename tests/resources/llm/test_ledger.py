@@ -29,7 +29,7 @@ from resources.llm.request import ChatRequest, Completion, Failure, request_key
 from resources.migrations import StoreError
 from tests.resources.llm.entries import charges_of
 
-pytestmark = pytest.mark.usefixtures("stores_on")
+pytestmark = [pytest.mark.usefixtures("stores_on"), pytest.mark.slow]
 
 
 def call(number: int = 0, **changes) -> Call:

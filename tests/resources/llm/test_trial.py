@@ -24,6 +24,8 @@ from resources.offline.process import OfflineServer
 from tests.doubles.openai_api import Api, ScriptedApi, completion, http_reply, scripted, serving
 from tests.resources.llm.entries import change_entries, no_backoff
 
+pytestmark = pytest.mark.slow
+
 CONCURRENCY = 16
 MODELS = """
 profiles: {{p: {{writer: judge, judge: judge, evaluate: [judge, other]}}}}

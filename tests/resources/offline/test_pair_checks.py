@@ -8,6 +8,8 @@ from tests.methods.quality.planted import Found
 from tests.resources.offline.checked_pairs import FINDERS, figures, replied
 from tests.resources.offline.quality_figures import PAGE, page
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def measured() -> dict[str, Found]:

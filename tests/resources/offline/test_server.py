@@ -18,6 +18,8 @@ from resources.offline.process import ROOT, OfflineServer, OfflineServerError
 from tests.doubles.fault_server import FaultServer
 from tests.resources.offline.offline_drawings import chat_messages, draw
 
+pytestmark = pytest.mark.slow
+
 HELLO = [{"role": "user", "content": "Hello"}]
 
 

@@ -15,6 +15,8 @@ from resources.offline.chat_completion import answer
 from resources.offline.chat_request import read_chat
 from tests.resources.offline.offline_drawings import chat_messages, draw, prompt_messages
 
+pytestmark = pytest.mark.slow
+
 LETTERS = "ABCDEFGH"
 
 

@@ -22,6 +22,8 @@ from resources.warehouse import Warehouse
 from tests.methods.results.test_shapes import metric
 from tests.methods.results.test_tables import BOARD, HOSTILE, model, pair, slice_
 
+pytestmark = pytest.mark.slow
+
 SETTINGS = {"least_coverage": 0.95, "version": None}
 CARD = {
     **{"n_items": 4, "n_turns": 20, "n_images": 9, "release_id": "mmdu-1", "name": "mmdu"},

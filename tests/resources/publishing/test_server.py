@@ -18,6 +18,8 @@ from resources.web.addresses import address
 from tests.browser import FLAGS
 from tests.resources.reports.report_rows import OWN_HASH
 
+pytestmark = pytest.mark.slow
+
 REPORT = "reports/mmdu-1.html"
 SECRET = "what is nobody's to read"
 

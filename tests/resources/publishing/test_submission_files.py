@@ -28,6 +28,8 @@ from resources.publishing.result_files import ResultError
 from resources.publishing.submission_files import MOST_CHARACTERS, write_submissions
 from resources.warehouse import Warehouse, Write, arrow_schema
 
+pytestmark = pytest.mark.slow
+
 HOSTILE = (
     '=HYPERLINK("http://x")',
     "+1; @SUM(A1)",

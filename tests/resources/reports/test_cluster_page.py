@@ -26,6 +26,8 @@ from resources.reports.cluster_page import (
 from resources.reports.figures import NO_GROUP, OTHER, PALETTE
 from tests.browser import FLAGS
 
+pytestmark = pytest.mark.slow
+
 HOSTILE = "</script><img src=x onerror=\"document.title='owned'\"><b>bold</b> $\\frac{$ {{ 7 * 7 }}"
 FACTS = {"n_entries": 5, "n_groups": 1, "n_clusters": 1, "n_grouped": 4, "n_clustered": 3}
 

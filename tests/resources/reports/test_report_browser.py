@@ -30,7 +30,7 @@ from tests.resources.reports.report_rows import (
     scores,
 )
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(120), pytest.mark.slow]
 LONG = "an-organization/" + "A" * 60 + "-7b-instruct"
 
 

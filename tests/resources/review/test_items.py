@@ -20,6 +20,8 @@ from tests.resources.review.review_queue import (
     work,
 )
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def store(tmp_path):

@@ -8,12 +8,16 @@ import textwrap
 import time
 from collections import Counter
 
+import pytest
+
 from resources.files.home import REPO_ROOT
 from resources.review.store import ReviewStore
 from tests.resources.review.review_queue import kept, queue, with_rules
 
-CHILDREN = 4
-KILLS = 4
+pytestmark = pytest.mark.slow
+
+CHILDREN = 3
+KILLS = 2
 SEED = 3
 
 # One line a decision, written when the store has said that it has it.
@@ -56,7 +60,7 @@ def decide_until_killed(path, names, seconds):
 def test_what_was_acknowledged_survives_every_kill(tmp_path):
     random_ = random.Random(SEED)
     store = with_rules(tmp_path, "default: {annotators: 2}")
-    store.update_queue(queue(4000))
+    store.update_queue(queue(1500))
     acknowledged = []
     for kill in range(KILLS):
         names = [f"person-{kill}-{number}" for number in range(CHILDREN)]

@@ -16,6 +16,8 @@ from tests.plugins.backends import OnSameStores
 from tests.resources.review.review_queue import kept, lock_all, queue, rows, verdict, with_rules
 from tests.shared import PROCESSES
 
+pytestmark = pytest.mark.slow
+
 THREADS = 20
 ITEMS = 1000
 DECISIONS = 300

@@ -13,6 +13,8 @@ from resources.settings.extras import Extra, extras
 from resources.warehouse import Warehouse, declarations, declared_columns
 from tests.resources.older_stores import forget_sql
 
+pytestmark = pytest.mark.slow
+
 CORE = ("assets", "dagster_project", "methods", "resources", "review", "sql", "models.yaml")
 WITHOUT = """
 from dagster_project.cli import vlm_loom

@@ -20,8 +20,8 @@ from tests.resources.site.made_site import (
     score,
 )
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(180), pytest.mark.sample(36)]
-"""Each opens the site anew, two seconds of CPU time: a commit has half of them."""
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(180), pytest.mark.slow]
+"""Each opens the site anew, two seconds of CPU time."""
 
 
 @pytest.fixture(scope="module")

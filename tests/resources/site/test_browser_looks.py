@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, expect
 from tests.resources.calls_page.ledgers import serving
 from tests.resources.site.made_site import HOSTILE, KEY, MODELS, RELEASE, Visit, make_site
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(180), pytest.mark.slow]
 
 PAGE = f"reports/items/{RELEASE}.html"
 PAIR = "a=strong&b=weak"
@@ -110,9 +110,7 @@ def test_the_policy_of_the_page_lets_nothing_in(visit: Visit) -> None:
     visit.asked.clear()
 
 
-@pytest.mark.sample(1)
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
 def test_axe_finds_nothing(browser: Browser, home: Path, scheme: str, width: int) -> None:
     size = {"width": width, "height": 800}
     visit = Visit(browser, (home / PAGE).as_uri(), color_scheme=scheme, viewport=size)

@@ -35,6 +35,8 @@ from tests.resources.review.test_store import decision
 from tests.resources.test_warehouse import TABLE, answers
 from tests.shared import PROCESSES
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
@@ -285,7 +287,7 @@ def killed(work: Any, *arguments: Any) -> None:
     assert child.exitcode == -signal.SIGKILL
 
 
-@pytest.mark.parametrize("n", [1, 2, 5, 30])
+@pytest.mark.parametrize("n", [1, 30])
 def test_a_killed_backup_leaves_nothing_that_looks_whole(
     home: Path, tmp_path: Path, n: int
 ) -> None:

@@ -21,6 +21,8 @@ from tests.doubles.servers import PostgresServer, S3Server
 from tests.resources.files.test_object_storage import picture
 from tests.resources.review.review_queue import queue, verdict
 
+pytestmark = pytest.mark.slow
+
 N_ITEMS, N_ADDRESSES = 30, 2_500
 
 

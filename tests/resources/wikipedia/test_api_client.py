@@ -15,6 +15,8 @@ from tests.resources.web.private_hosts import PRIVATE
 from tests.resources.wikipedia import mediawiki_faults as faults
 from tests.resources.wikipedia.mediawiki_double import MediaWiki, Page
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def wiki() -> Iterator[MediaWiki]:

@@ -20,6 +20,8 @@ from resources.wikipedia import Wikipedia, WikipediaError, api_client
 from tests.resources.wikipedia import mediawiki_faults as faults
 from tests.resources.wikipedia.mediawiki_double import File, MediaWiki, Page, Use
 
+pytestmark = pytest.mark.slow
+
 buffer = io.BytesIO()
 Image.new("RGB", (40, 30), "teal").save(buffer, "PNG")
 TITLES = [f"Bird {number}" for number in range(120)]

@@ -15,6 +15,8 @@ from methods.benchmarks import BENCHMARKS
 from methods.evaluation.rating import RATING
 from tests.assets.review.desk import Desk
 
+pytestmark = pytest.mark.slow
+
 Row = dict[str, Any]
 
 BENCHMARK = {"benchmark": "alignmmbench", "release_id": "r"}

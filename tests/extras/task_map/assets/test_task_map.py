@@ -13,6 +13,8 @@ from resources.reports.benchmark_report import render_report
 from tests.assets.review.desk import Desk
 from tests.resources.reports.report_rows import Page
 
+pytestmark = pytest.mark.slow
+
 Row = dict[str, Any]
 READERS, ORDERERS = (90.0, 70.0, 50.0, 20.0), (30.0, 80.0, 20.0, 60.0)
 """Scores of the models a to d on two kinds of tasks."""

@@ -19,6 +19,8 @@ from methods.evaluation.statistics.intervals import (
 from methods.evaluation.statistics.resampling import ClusterTotals, cluster_totals
 from tests.methods.evaluation.statistics.matrices import matrices
 
+pytestmark = pytest.mark.slow
+
 LOW, HIGH = 0.0, 100.0
 
 

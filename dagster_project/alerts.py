@@ -1,7 +1,7 @@
 """Sensors that tell people of failed runs and failed checks (`resources/web/alerts.py`).
 
-What belongs here: which runs are told of, and in which words. The sensors are off where no address is
-set. A tick without an address, or whose message cannot be sent, is skipped with the reason.
+The sensors are off where no address is set. A tick without an address, or whose message cannot be sent,
+is skipped with the reason.
 """
 
 import dagster as dg

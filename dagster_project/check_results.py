@@ -1,7 +1,4 @@
-"""Results of asset checks: one that fails says what is wrong, of which rows, and what to do.
-
-What belongs here: that form. What is wrong is said by the check.
-"""
+"""Results of asset checks: one that fails says what is wrong, of which rows, and what to do."""
 
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -1,8 +1,7 @@
 """Asset checks: the schema of every table, licences, tables without rows, the ledger.
 
-What belongs here: the factory that makes schema checks from `sql/`, and checks of stages with few of
-them. A blocking check that fails stops what follows. What a step may lose is a limit of the step: it
-keeps its earlier rows when it lost more (`assets/common/losses.py`).
+A blocking check that fails stops what follows. A step has a limit of drops: it keeps its earlier rows
+when it dropped more (`assets/common/losses.py`).
 """
 
 from collections import Counter

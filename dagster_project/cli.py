@@ -1,8 +1,4 @@
-"""`vlm-loom`: every command of the project.
-
-What belongs here: the commands, their arguments and help. What each does stands in the module that its
-function imports, when it is called; the form of commands is `resources/command_line.py`.
-"""
+"""`vlm-loom`: every command of the project."""
 
 import os
 import sys

@@ -1,8 +1,4 @@
-"""Asset checks of clusters and image sets.
-
-What belongs here: conditions that clusters and sets must meet (blocking), and limits that warn a
-person, which are settings of the assets. Schema checks are in `checks.py`.
-"""
+"""Asset checks of clusters and image sets."""
 
 from collections.abc import Iterable
 from typing import Any

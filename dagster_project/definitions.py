@@ -1,7 +1,4 @@
-"""All definitions; `build_defs` lets a test or a script replace any resource.
-
-What belongs here: putting together what the modules beside this one define.
-"""
+"""All definitions; `build_defs` lets a test or a script replace any resource."""
 
 from collections.abc import Mapping
 from importlib import import_module

@@ -1,8 +1,7 @@
 """What dialogues are like with some settings, beside the paper's, and what building them would cost.
 
-What belongs here: a dry run of the stage `dialogue` in a home that is thrown away, for each kind of
-dialogues by itself, and the page of what came of it. No provider is asked: the offline server writes
-the texts, and a call is reckoned as in `vlm-loom dry-run`.
+No provider is asked: the offline server writes the texts, and a call is reckoned as in `vlm-loom
+dry-run`.
 """
 
 import shutil

@@ -1,8 +1,4 @@
-"""A dry run: the main job on a copy of the home, without a request to any provider.
-
-What belongs here: the copy, the jobs that ask models, and the table of estimates. What one call would
-cost is estimated in `resources/llm/dry_run.py`.
-"""
+"""A dry run: the main job on a copy of the home, without a request to any provider."""
 
 import os
 import shutil

@@ -1,8 +1,4 @@
-"""What is done to a home as a whole: back it up, restore it, check its ledger, clean it.
-
-What belongs here: the sentences that say what was done. What each does is `resources/upkeep/backup.py`,
-`resources/llm/ledger/check.py` and `resources/upkeep/cleaning.py`.
-"""
+"""What is done to a home as a whole: back it up, restore it, check its ledger, clean it."""
 
 from datetime import datetime
 from pathlib import Path

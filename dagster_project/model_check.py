@@ -1,8 +1,6 @@
 """What a model can do, found out by asking it: text, images, a schema, a long prompt.
 
-What belongs here: the requests, and what their outcomes say; the settings that follow from numbers are
-in `model_measures.py`. Each check sends new requests: what a server could do last month is not asked of
-the ledger.
+Each check sends new requests: what a server could do last month is not asked of the ledger.
 """
 
 import io

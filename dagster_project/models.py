@@ -1,8 +1,4 @@
-"""A model by itself: ask it a question, try what it can do.
-
-What belongs here: the gateway of a command, and what is printed of an answer. What is tried
-of a model is `model_check.py`.
-"""
+"""A model by itself: ask it a question, try what it can do."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

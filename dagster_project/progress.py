@@ -1,6 +1,6 @@
 """Progress of a run in a terminal: one line for each asset, and the asset's own log lines.
 
-What belongs here: the console logger of the project's jobs. The whole log is in the Dagster UI.
+The whole log is in the Dagster UI.
 """
 
 import logging

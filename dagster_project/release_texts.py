@@ -1,8 +1,4 @@
-"""Releases as people read them: every one in a line, and one with its card and the scores on it.
-
-What belongs here: reading what these texts are made of, for a command and for a run's metadata alike.
-The form of a card is `methods/release_card.py`.
-"""
+"""Releases as people read them: every one in a line, and one with its card and the scores on it."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,6 +1,6 @@
 """The resources of a run, made from the environment when the run starts.
 
-What belongs here: where each resource comes from. None is opened while definitions load.
+No resource is opened while definitions load.
 """
 
 import logging

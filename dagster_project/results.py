@@ -1,8 +1,7 @@
 """What evaluation came to: leaderboards, what is missing and why, where the reports are; scores as
 files.
 
-What belongs here: printing it, and having it written. `vlm-loom build` and `vlm-loom run evaluate` end
-with it.
+`vlm-loom build` and `vlm-loom run evaluate` end with it.
 """
 
 import math

@@ -1,7 +1,7 @@
 """Schedules: new and changing shards weekly, models without scores nightly, `ledger.calls` hourly.
 
-What belongs here: the calendar. A schedule that asks models is stopped until someone turns it on in the
-UI; copying the ledger asks none, so that schedule runs from the start.
+A schedule that asks models is stopped until someone turns it on in the UI; copying the ledger asks
+none, so that schedule runs from the start.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,4 @@
-"""Sensors: changes outside Dagster that assets depend on.
-
-What belongs here: polling the corpus folder, the review store and providers' batches.
-"""
+"""Sensors: changes outside Dagster that assets depend on."""
 
 import json
 import warnings

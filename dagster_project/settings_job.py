@@ -1,8 +1,4 @@
-"""The job `settings`: the home's `settings.yaml`, shown and edited in the Launchpad.
-
-What belongs here: the job. Reading and writing the file is `resources/settings/asset_settings.py`.
-The settings themselves stand next to the assets.
-"""
+"""The job `settings`: the home's `settings.yaml`, shown and edited in the Launchpad."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

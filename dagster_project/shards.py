@@ -1,9 +1,7 @@
 """Observations of the corpus, in the terms of Dagster.
 
-What belongs here: the events by which `ingest/shards` says which content a shard has, and
-`ingest/corpus_files` which content the files about shards have; the check of both against what was
-ingested. Dagster compares the content at a materialization with that of now, so a shard is reported
-before it is ingested, too.
+Dagster compares the content at a materialization with that of now, so a shard is reported before it is
+ingested, too.
 """
 
 import math

@@ -1,8 +1,4 @@
-"""A prompt on a copy of the tables, or one query; runs that write go on meanwhile.
-
-What belongs here: the prompt and what it prints. The copy (`resources/notebook.py`) is open for reading
-alone, and is gone when the prompt ends.
-"""
+"""A prompt on a copy of the tables, or one query; runs that write go on meanwhile."""
 
 import shutil
 import sys

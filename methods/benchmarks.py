@@ -1,8 +1,6 @@
 """The benchmarks that there are, by name: those of the project, and those of installed packages.
 
-What belongs here: one line a benchmark, and finding the others. What a benchmark is says
-`methods/evaluation/benchmark.py`, its protocol stands in the folder of its name. A package names its
-benchmarks as entry points of the group `vlm_loom.benchmarks`.
+A package names its benchmarks as entry points of the group `vlm_loom.benchmarks`.
 """
 
 import re

@@ -1,8 +1,4 @@
-"""What hangs together: things that are linked, directly or by way of others.
-
-What belongs here: the components of links between things of any kind. What links two things is for the
-callers to say.
-"""
+"""What hangs together: things that are linked, directly or by way of others."""
 
 from collections.abc import Hashable, Iterable
 from typing import TypeVar

@@ -1,8 +1,6 @@
 """Content ids: hashes of the content they identify.
 
-A rebuild gives the same id to the same content, and no counter is needed. What belongs here: the
-canonical form, the hash, a number drawn by it. What does not: what is hashed for a particular kind of
-thing (its own module).
+A rebuild gives the same id to the same content, and no counter is needed.
 """
 
 import hashlib

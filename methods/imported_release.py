@@ -1,7 +1,6 @@
 """An imported benchmark as rows of the release tables.
 
-What belongs here: the name and the rows of a release that was read from published files. What such a
-file says is read by the benchmark (`methods/<benchmark>/published.py`).
+What such a file says is read by the benchmark (`methods/<benchmark>/published.py`).
 """
 
 from collections.abc import Sequence

@@ -2,7 +2,7 @@
 
 The one place that decodes JSON; a lint rule bans `json.loads` elsewhere. What Python's decoder accepts
 and nothing after it can hold is decided here, so that whoever gets a value can encode it, walk through
-it and store it. What belongs here: decoding and encoding. Ids of content are `ids.py`.
+it and store it.
 """
 
 import json

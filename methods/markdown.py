@@ -1,8 +1,4 @@
-"""Markdown of tables and of texts from outside.
-
-What belongs here: the forms that several pages and previews share. What is on a page is said by the
-module that makes it.
-"""
+"""Markdown of tables and of texts from outside."""
 
 from collections.abc import Sequence
 

@@ -1,7 +1,4 @@
-"""Names in sentences: those nearest to one that there is not, the first of many, numbers of things.
-
-What belongs here: the words. What the names are of, and what to do, says the sentence around them.
-"""
+"""Names in sentences: those nearest to one that there is not, the first of many, numbers of things."""
 
 import re
 from collections.abc import Collection, Iterable

@@ -1,8 +1,6 @@
 """What a benchmark and an instruction set have in common, so that a model has seen what it is asked.
 
-What belongs here: pages, images, near-duplicates and texts that two releases share. When a text says
-what another one says is `same_text.py`. Dividing the corpus, so that they share none, is
-`methods/image_sets/sides.py`.
+Dividing the corpus, so that they share none, is `methods/image_sets/sides.py`.
 
 A form of words is no item: "Which of the two is brighter?" may be asked of any pictures. So a question
 that both have counts only where its answer is the same, too, or where one of them has none to compare

@@ -1,7 +1,4 @@
-"""Tables of phrases as one regular expression.
-
-What belongs here: the form of such a table. Phrases stand in the modules of what they tell.
-"""
+"""Tables of phrases as one regular expression."""
 
 import re
 from collections.abc import Callable

@@ -1,7 +1,6 @@
 """A release: approved dialogues as rows of the release tables, under an id by content.
 
-What belongs here: the rows of a release that was built, and the id of any. The id is a hash of the
-content, so the same content gives the same release. What is imported is `imported_release.py`.
+The id is a hash of the content, so the same content gives the same release.
 """
 
 import re

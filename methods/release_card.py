@@ -1,8 +1,4 @@
-"""The card of a release: how it was made, for people and for other tools.
-
-What belongs here: the forms of a card (a row of `release.releases`, JSON, Markdown) and its settings as
-single values. What is on a card is gathered by `assets/release/card.py`.
-"""
+"""The card of a release: how it was made, for people and for other tools."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

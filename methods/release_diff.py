@@ -1,9 +1,4 @@
-"""How two releases differ: items and what is in them, settings, prompts, scores of whole releases.
-
-What belongs here: which item of one release is compared with which of the other, and what differs. The
-form in Markdown is `release_diff_text.py`, scores on what both releases have is
-`methods/evaluation/common_items.py`; reading releases is `assets/evaluate/release_diff.py`.
-"""
+"""How two releases differ: items and what is in them, settings, prompts, scores of whole releases."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

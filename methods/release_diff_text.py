@@ -1,8 +1,4 @@
-"""How two releases differ, as a page of Markdown: what a terminal and the metadata of a run show.
-
-What belongs here: the form. What differs is `release_diff.py`; the page for a browser is
-`resources/reports/diff_page.py`.
-"""
+"""How two releases differ, as a page of Markdown: what a terminal and the metadata of a run show."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple

@@ -1,7 +1,4 @@
-"""The items of a release, as evaluation and exports take them, from rows of its tables.
-
-What belongs here: rows to items. Items to rows is `release.py` and `imported_release.py`.
-"""
+"""The items of a release, as evaluation and exports take them, from rows of its tables."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

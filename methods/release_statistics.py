@@ -1,7 +1,7 @@
 """What a release consists of, in numbers: turns, images, words, tokens, kinds of questions, labels.
 
-What belongs here: counting items of a release, and the bins of a histogram. MMDU shows such numbers in
-Table 1 (turns, images, tokens, lengths), Figure 4 (their distributions) and Figure 11 (categories).
+MMDU shows such numbers in Table 1 (turns, images, tokens, lengths), Figure 4 (their distributions) and
+Figure 11 (categories).
 """
 
 from collections import Counter

@@ -1,8 +1,5 @@
 """Whether a text says what another one says, so that a model that has learned the one knows the other.
 
-What belongs here: the form in which texts are compared, how much two of them have in common that others
-have not, and the details in which they have to agree.
-
 Texts are compared by runs of three words, so that a text is found again with other words, other
 punctuation or its sentences in another order. A run weighs 1 / (1 + n), n being the number of other
 pictures of whose texts it is part: what a writer says of every picture says nothing of this one, as

@@ -1,8 +1,4 @@
-"""The words by which texts are found in the static site.
-
-What belongs here: the words of a text. The browser cuts what is searched for in the same way
-(`resources/site/static`).
-"""
+"""The words by which texts are found in the static site."""
 
 import re
 import unicodedata

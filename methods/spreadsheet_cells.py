@@ -1,8 +1,4 @@
-"""Cells of CSV and TSV files that people open in a spreadsheet, where a text may not become a formula.
-
-What belongs here: which texts those are, the apostrophe that marks them, and tables that say which of
-their cells are marked, so that reading takes away these apostrophes and no others.
-"""
+"""Cells of CSV and TSV files for spreadsheets, in which a text may not become a formula."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence

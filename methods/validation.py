@@ -1,8 +1,4 @@
-"""What is wrong with a file or with settings that a person wrote, in words.
-
-What belongs here: the first fault of a file as pydantic found it, and checks that settings have in
-common. The sentence around it says which file, and what to do.
-"""
+"""What is wrong with a file or with settings that a person wrote, in words."""
 
 from collections.abc import Collection, Iterable
 from typing import Any

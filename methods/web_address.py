@@ -1,9 +1,4 @@
-"""Addresses on the web, and the secrets in them: a user's password, a token in the query.
-
-What belongs here: taking secrets out of an address, so that it may be stored and shown. What does not:
-the addresses of Wikimedia's images (`methods/wikimedia/addresses.py`) and of models' servers
-(`resources/llm/server_address.py`, where every unknown parameter may be a secret).
-"""
+"""Addresses on the web, and the secrets in them: a user's password, a token in the query."""
 
 import re
 from typing import NamedTuple

@@ -1,8 +1,4 @@
-"""The length of a text in words, counted alike wherever the project counts words, and its script.
-
-What belongs here: what a word is, and what is Chinese. Lengths in tokens are estimated by
-`resources/llm/estimate.py`.
-"""
+"""The length of a text in words, counted alike wherever the project counts words, and its script."""
 
 import re
 

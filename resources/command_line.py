@@ -1,8 +1,5 @@
 """The form of every command: what is wrong is one sentence with the nearest that there are, and exit
 codes are 0 for done, 1 for done in part, 2 for not done.
-
-What belongs here: click's classes as this project uses them. Which commands there are is
-`dagster_project/cli.py`.
 """
 
 import os

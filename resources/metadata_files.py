@@ -1,8 +1,4 @@
-"""MMIU's metadata files that a user brings, with their pictures in the image store.
-
-What belongs here: finding the files, opening them and the pictures that they name, and the sentence for
-what is wrong. What a file says is read by `methods/mmiu/metadata.py`.
-"""
+"""MMIU's metadata files that a user brings, with their pictures in the image store."""
 
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,9 +1,5 @@
 """Migrations: the numbered SQL files that bring a store's file from one version to the next.
 
-What belongs here: which files there are, which of them a file still needs, and the refusal of a file
-that another version made. `stores/versions.py` runs them. The warehouse has steps of its own
-(`warehouse/versions.py`).
-
 A store's schema file declares the current version, and a new file is made from it. The folder
 `migrations/` beside it has one file for each step since the baseline: `0101_what_it_does.sql` is the
 step from version 100 to version 101; there is no such folder before the first step. The highest number

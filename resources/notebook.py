@@ -1,7 +1,6 @@
 """The tables of a home in a notebook: read only, on a copy, while runs go on.
 
-What belongs here: the copy, which is the file as it is between two transactions, and reading it. The
-prompt of `vlm-loom sql` is on such a copy, too.
+The prompt of `vlm-loom sql` is on such a copy, too.
 """
 
 import os

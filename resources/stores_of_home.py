@@ -1,8 +1,4 @@
-"""The stores of a home, opened together when a command starts.
-
-What belongs here: that every file is of this version before work begins, instead of amid it, and that
-a home which cannot be used is one sentence.
-"""
+"""The stores of a home, opened together when a command starts."""
 
 import errno
 import os

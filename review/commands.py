@@ -1,9 +1,8 @@
 """`vlm-loom review`: the app, accounts, and review in files.
 
-What belongs here: the commands, their arguments and help, and what is printed. What each does stands in
-the modules that its function imports, when it is called. A password is read from a prompt or from
-standard input, never from an argument: other users of the machine can see arguments, and shells store
-them.
+Each function imports the modules that do the work when it is called. A password is read from a prompt
+or from standard input, never from an argument: other users of the machine can see arguments, and shells
+store them.
 """
 
 import sys

@@ -1,7 +1,6 @@
 """Protection against cross-site request forgery: whether one of the app's own pages sent a request.
 
-What belongs here: the token that every form and script sends back. The headers in which browsers name
-the origin of a request are checked before (`resources/web/request_guard.py`). Both must be right, since
+The token and the request's origin (`resources/web/request_guard.py`) must both be right, since
 attackers have bypassed either.
 """
 

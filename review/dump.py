@@ -1,8 +1,4 @@
-"""Everything that people did, as one file: decisions, revisions, comments, effort, gold; and back.
-
-What belongs here: which tables the file has, in which forms, and what is read back of it. Items to
-decide on go out and come back as `import_export.py` says.
-"""
+"""Everything that people did, as one file: decisions, revisions, comments, effort, gold; and back."""
 
 import csv
 import io

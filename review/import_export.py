@@ -1,9 +1,5 @@
 """Review outside the app: which items are exported for a person, and how their decisions come back.
 
-What belongs here: the choice of the items, and the import of records, whatever their file format. What
-does not: the formats (`jsonl.py`, `spreadsheet.py`, those of extras), and what makes a decision valid
-(`methods/review/decisions.py`).
-
 An import adds decisions and never overwrites one: a person changes an earlier decision in the app.
 """
 

@@ -1,8 +1,6 @@
 """The texts of an item one by one, each under a name, and a content with some of them changed.
 
-Spreadsheets and Label Studio have a cell or a box for each text. What belongs here: which texts an item
-has, and how changed texts become a content. What does not: whether the changed content is valid
-(`Kind.check` in `methods/review/kinds.py`).
+Spreadsheets and Label Studio have a cell or a box for each text.
 """
 
 import copy

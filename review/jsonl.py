@@ -1,8 +1,7 @@
 """Review in a JSONL file: one line an item, exported empty and imported filled in.
 
 A person fills in `verdict` (accept, edit, reject, skip) and what it needs: `edits`, the whole content
-as it should be, or a `reason`. A line that is left empty stays open. What belongs here: writing and
-reading the lines. Which items are exported and what is imported is `review/import_export.py`.
+as it should be, or a `reason`. A line that is left empty stays open.
 """
 
 import json

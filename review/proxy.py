@@ -1,7 +1,4 @@
-"""Signing in by a proxy, which has checked who somebody is (OpenID Connect) and says it in a header.
-
-What belongs here: whose header is believed. What follows from the name is `review/security.py`.
-"""
+"""Signing in by a proxy, which has checked who somebody is (OpenID Connect) and says it in a header."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

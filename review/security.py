@@ -1,9 +1,5 @@
 """Authentication and authorization of every request to the review app.
 
-What belongs here: the session cookie, the check of a page's role, the security headers. What does not:
-protection against cross-site requests (`review/csrf.py`), accounts and their rules
-(`resources/review/accounts.py`), and the pages.
-
 An app uses it like this:
 
     app = Starlette(

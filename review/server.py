@@ -1,8 +1,4 @@
-"""The web server of the review app.
-
-What belongs here: how uvicorn is set up, and what it lacks: it waits for ever for a request that is
-sent in part only. Pages and their protection are in `review/app.py` and `review/security.py`.
-"""
+"""The web server of the review app."""
 
 import asyncio
 import os

@@ -3,8 +3,7 @@
 A row is one text, and an item all rows with its item_id, since dialogues have different numbers of
 questions and answers. A person writes `verdict`, `reason` and `note` in any one row of an item, and a
 `new_text` beside each text to be changed. `text` is not edited in place, so that a cell which the
-program itself rewrites never counts as an edit. What belongs here: writing and reading the cells. Which
-items are exported and what is imported is `review/import_export.py`.
+program itself rewrites never counts as an edit.
 """
 
 import csv

@@ -1,8 +1,4 @@
-"""`make pictures`: every picture of docs/pictures anew, from a fresh demo home, with Chromium.
-
-What belongs here: which page is taken, in which state, and how large. The pictures of
-docs/guides/a-day.md are taken by its own test (`tests/e2e/test_a_day.py`) while it does that work.
-"""
+"""`make pictures`: every picture of docs/pictures anew, from a fresh demo home, with Chromium."""
 
 import os
 import shutil

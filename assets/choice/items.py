@@ -1,9 +1,4 @@
-"""Multiple-choice items, written from entries (MMBench, 3.2).
-
-What belongs here: which entries are written about, and the rows that replies become. Who is asked for
-which ability, and reading the replies are `methods/mmbench/writing.py`; the order of choices is
-`methods/choice/lettered.py`.
-"""
+"""Multiple-choice items, written from entries (MMBench, 3.2)."""
 
 from collections import Counter
 from collections.abc import Sequence

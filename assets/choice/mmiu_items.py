@@ -1,8 +1,4 @@
-"""Questions on several images, made of samples (MMIU, 3.2 and A.4).
-
-What belongs here: where samples come from, and the rows that questions become. Making questions of
-samples is `methods/mmiu/`.
-"""
+"""Questions on several images, made of samples (MMIU, 3.2 and A.4)."""
 
 from collections import Counter
 from collections.abc import Sequence

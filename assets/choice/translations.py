@@ -1,9 +1,4 @@
-"""Multiple-choice items in other languages (MMBench, 3.2, MMBench-CN).
-
-What belongs here: which items are translated, and the rows that replies become. What a model is sent,
-and what is checked of its reply, are `methods/mmbench/translating.py` and
-`methods/choice/translation_checks.py`.
-"""
+"""Multiple-choice items in other languages (MMBench, 3.2, MMBench-CN)."""
 
 from collections import Counter
 from typing import NamedTuple

@@ -1,8 +1,4 @@
-"""`cluster.cohesion`: size and cohesion of each cluster, and the cluster nearest to it.
-
-What belongs here: reading the tables into arrays and writing the results. The measurements are in
-`methods/clustering/cohesion.py`.
-"""
+"""`cluster.cohesion`: size and cohesion of each cluster, and the cluster nearest to it."""
 
 from typing import TYPE_CHECKING, Any
 

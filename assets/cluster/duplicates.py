@@ -1,8 +1,4 @@
-"""`cluster.duplicates`: images behind several URLs and near-duplicate images, over all shards.
-
-What belongs here: which pairs are proposed, and writing groups. Comparing pictures, and what is known
-from earlier runs, is `assets/common/picture_copies.py`.
-"""
+"""`cluster.duplicates`: images behind several URLs and near-duplicate images, over all shards."""
 
 from collections.abc import Iterable, Mapping
 

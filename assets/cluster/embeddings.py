@@ -1,8 +1,4 @@
-"""Embeddings of entries' texts, each text embedded once; and reading the vectors of entries.
-
-What belongs here: which texts are embedded, and in what portions they are stored. The view
-`cluster.entry_texts` defines the texts of an entry; `resources/embedding/embedder.py` computes vectors.
-"""
+"""Embeddings of entries' texts, each text embedded once; and reading the vectors of entries."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING

@@ -1,8 +1,4 @@
-"""Image sets sampled from clusters, with counts of the sets that could not be made.
-
-What belongs here: the configuration, and reading and writing the tables. The algorithm is in
-`methods/image_sets/`.
-"""
+"""Image sets sampled from clusters, with counts of the sets that could not be made."""
 
 from collections.abc import Mapping
 from itertools import groupby

@@ -1,8 +1,4 @@
-"""`cluster.map`: the coordinates of entries on a plane.
-
-What belongs here: which entries are on the map. The projection is in
-`methods/clustering/projection.py`.
-"""
+"""`cluster.map`: the coordinates of entries on a plane."""
 
 import dagster as dg
 from pydantic import Field

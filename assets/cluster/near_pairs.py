@@ -1,7 +1,4 @@
-"""`cluster.near_pairs`: pairs of clusters that could be merged.
-
-What belongs here: which pairs are listed. The measurements are in `methods/clustering/cohesion.py`.
-"""
+"""`cluster.near_pairs`: pairs of clusters that could be merged."""
 
 import dagster as dg
 from pydantic import Field

@@ -1,7 +1,4 @@
-"""The state that a clustering starts from: entries with vectors and memberships, and communities.
-
-What belongs here: reading tables into the arrays that `methods/clustering/` takes.
-"""
+"""The state that a clustering starts from: entries with vectors and memberships, and communities."""
 
 from dataclasses import dataclass
 

@@ -1,8 +1,4 @@
-"""`cluster.sides`: what benchmarks and what instruction sets are made of, divided before sampling.
-
-What belongs here: the configuration, reading entries, prior sides and imported benchmarks, and what a
-run says of them. The rules are in `methods/image_sets/sides.py`.
-"""
+"""`cluster.sides`: what benchmarks and what instruction sets are made of, divided before sampling."""
 
 from collections import Counter
 from collections.abc import Mapping

@@ -1,7 +1,4 @@
-"""A clustering as rows of its three tables, column by column.
-
-What belongs here: which column has which array. What the tables mean is in `sql/cluster/schema.sql`.
-"""
+"""A clustering as rows of its three tables, column by column."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime

@@ -1,8 +1,4 @@
-"""What assets that generate data with models have in common: requests, rows, typed failures.
-
-What belongs here: making rows of replies, and failures of requests without a usable reply. Calling
-models is `resources/llm`; parsing a reply belongs to the methods.
-"""
+"""What assets that generate data with models have in common: requests, rows, typed failures."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence

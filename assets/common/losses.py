@@ -1,7 +1,4 @@
-"""Rows, images or calls that a step lost: counted by reason, and refused where they are too many.
-
-What belongs here: losses as metadata and in words, and the limit that keeps a table's earlier rows.
-"""
+"""Rows, images or calls that a step lost: counted by reason, and refused where they are too many."""
 
 from collections.abc import Mapping
 from typing import Any

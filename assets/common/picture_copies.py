@@ -1,10 +1,6 @@
 """Which pictures are copies of others, for all stages that ask: each picture is looked at once, and
 each pair compared once, in a way that depends on its two pictures alone. So all stages get the same
 answer, whoever asks first. What a killed run had found is kept, but for its last portion.
-
-What belongs here: reading pictures, and what `cluster.picture_miniatures` and `cluster.picture_pairs`
-hold. Which pictures may be copies is `methods/ingest/picture_candidates.py`, whether they are
-`methods/ingest/picture_match.py`.
 """
 
 from bisect import bisect_left

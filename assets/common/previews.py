@@ -1,7 +1,6 @@
 """Previews: the first rows of a table as Markdown, and pictures, as the UI shows them.
 
-What belongs here: making a table readable in the UI's dialog, about 1,100 pixels wide. Most of the text
-comes from outside: no cell can end its table, be markup, or load a picture.
+Most of the text comes from outside: no cell can end its table, be markup, or load a picture.
 """
 
 import base64

@@ -1,8 +1,4 @@
-"""Progress of a running asset: lines in the log, observations on the asset's page.
-
-What belongs here: reporting. `resources/llm/usage.py` counts model calls, `resources/llm/usage.py`
-estimates the time left.
-"""
+"""Progress of a running asset: lines in the log, observations on the asset's page."""
 
 import time
 from collections.abc import Callable, Mapping

@@ -1,8 +1,4 @@
-"""Jobs on a Ray cluster, by Dagster Pipes: how one is submitted, and work by row as one.
-
-What belongs here: the errors of a cluster and of a job that fails, and storing blocks of rows as they
-arrive. What jobs do is in `resources/ray_rows`.
-"""
+"""Jobs on a Ray cluster, by Dagster Pipes: how one is submitted, and work by row as one."""
 
 import logging
 import os

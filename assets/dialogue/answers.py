@@ -1,8 +1,4 @@
-"""Answers to the questions, from the images alone (MMDU, 2.2, B.2).
-
-What belongs here: which images an answer may rest on, and which questions are asked together. The
-prompt is `methods/mmdu/prompts/answers.md`.
-"""
+"""Answers to the questions, from the images alone (MMDU, 2.2, B.2)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,8 +1,4 @@
-"""Dialogues: the answered questions of a set, combined (MMDU, 2.2).
-
-What belongs here: which rows form a dialogue. Composing is `methods/mmdu/composing.py`, stacking
-`methods/mmdu/stacking.py`.
-"""
+"""Dialogues: the answered questions of a set, combined (MMDU, 2.2)."""
 
 from collections.abc import Iterator
 from typing import Annotated

@@ -1,7 +1,4 @@
-"""What a writer is told of entries beside their pictures.
-
-What belongs here: reading captions and notes for ConvBench's drafts.
-"""
+"""What a writer is told of entries beside their pictures."""
 
 from collections.abc import Iterable
 

@@ -1,8 +1,4 @@
-"""Instructions on pictures, which conversations of three turns begin from (ConvBench, 3, i).
-
-What belongs here: which pictures are drawn, what a writer is told of them, and the rows that replies
-become. Reading the replies is `methods/convbench/drafting.py`.
-"""
+"""Instructions on pictures, which conversations of three turns begin from (ConvBench, 3, i)."""
 
 import dagster as dg
 from pydantic import Field

@@ -1,9 +1,4 @@
-"""Questions on images and sets, from images, captions and summaries (MMDU, 2.2, B.2).
-
-What belongs here: which questions are asked for. How many they are is `methods/mmdu/composing.py`, what
-they are after `methods/mmdu/reading.py`, which are rejected `methods/quality/echoes.py`; the prompt is
-`methods/mmdu/prompts/questions.md`.
-"""
+"""Questions on images and sets, from images, captions and summaries (MMDU, 2.2, B.2)."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

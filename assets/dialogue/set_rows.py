@@ -1,7 +1,4 @@
-"""What the generation assets read: the images and the questions of every set.
-
-What belongs here: what several assets of the stage share: reads, and the names of requests.
-"""
+"""What the generation assets read: the images and the questions of every set."""
 
 from itertools import groupby
 from typing import Annotated, Any, get_args

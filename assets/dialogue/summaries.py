@@ -1,7 +1,4 @@
-"""Summaries of the pages behind the images of a set (MMDU, 2.2, B.2).
-
-What belongs here: what is asked for each entry. The prompt is `methods/mmdu/prompts/summary.md`.
-"""
+"""Summaries of the pages behind the images of a set (MMDU, 2.2, B.2)."""
 
 import dagster as dg
 from pydantic import Field

@@ -1,8 +1,4 @@
-"""Conversations of three turns: perception, reasoning, creation (ConvBench, 3, i, ii and v).
-
-What belongs here: what is asked for each instruction, and the rows that replies become. Reading the
-replies is `methods/convbench/drafting.py`.
-"""
+"""Conversations of three turns: perception, reasoning, creation (ConvBench, 3, i, ii and v)."""
 
 import dagster as dg
 

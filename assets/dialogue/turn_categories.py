@@ -1,8 +1,4 @@
-"""Task categories of the turns: their names, synonyms merged (ConvBench, 3, ii).
-
-What belongs here: reading names and writing their categories. Which names are one category is
-`methods/convbench/drafting.py`; people decide on them with the conversations.
-"""
+"""Task categories of the turns: their names, synonyms merged (ConvBench, 3, ii)."""
 
 from collections import defaultdict
 

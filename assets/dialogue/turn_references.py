@@ -1,8 +1,4 @@
-"""Captions and references of conversations of three turns (ConvBench, 3, iii and iv).
-
-What belongs here: what is asked for each conversation, and the rows that replies become. Reading the
-replies is `methods/convbench/drafting.py`.
-"""
+"""Captions and references of conversations of three turns (ConvBench, 3, iii and iv)."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping

@@ -1,8 +1,4 @@
-"""Answers: what every contestant says to every item of the releases in force.
-
-What belongs here: who is asked which items. How an item is asked is the benchmark's
-(`methods/evaluation/benchmark.py`), driven by `inference.py`.
-"""
+"""Answers: what every contestant says to every item of the releases in force."""
 
 from collections import Counter
 from collections.abc import Sequence

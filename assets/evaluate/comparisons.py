@@ -1,8 +1,4 @@
-"""Comparisons: every two models on the same turns, and the ranks that follow.
-
-What belongs here: the table `evaluate.comparisons`, and those of ranks and of abilities beside it. What
-is compared, and how, is `methods/evaluation/ranking.py`.
-"""
+"""Comparisons: every two models on the same turns, and the ranks that follow."""
 
 import dagster as dg
 from pydantic import Field

@@ -1,12 +1,12 @@
 """Contestants: the models of the registry, and what calibrates them and their judges.
 
-What belongs here: how each answers one `Ask`. A baseline asks no model: `baseline:reference` gives the
-reference answer, `baseline:swapped-reference` that of another item, `baseline:empty` an empty text. A
-judge that can be trusted puts the first above everything and the other two at the bottom.
-`no-images:<model>` and `other-images:<model>` ask the model without the images, or with those of
-another item: what it scores without looking. A judge is shown the item's own images in any case. Where
-a release has no other item to take from, the answer is lost, and other contestants go on.
-`baseline:random` and `baseline:most-frequent` say a letter; `file:<model>` what an imported file has.
+A baseline asks no model: `baseline:reference` gives the reference answer, `baseline:swapped-reference`
+that of another item, `baseline:empty` an empty text. A judge that can be trusted puts the first above
+everything and the other two at the bottom. `no-images:<model>` and `other-images:<model>` ask the model
+without the images, or with those of another item: what it scores without looking. A judge is shown the
+item's own images in any case. Where a release has no other item to take from, the answer is lost, and
+other contestants go on. `baseline:random` and `baseline:most-frequent` say a letter; `file:<model>`
+what an imported file has.
 """
 
 from collections.abc import Callable, Mapping, Sequence

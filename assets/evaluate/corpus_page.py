@@ -1,8 +1,4 @@
-"""The site's page on the corpus: what is read of it, and the file.
-
-What belongs here: reading counts and samples, which SQL makes. What the page shows of them is
-`resources/reports/report_corpus.py`.
-"""
+"""The site's page on the corpus: what is read of it, and the file."""
 
 from datetime import UTC, datetime
 from pathlib import Path

@@ -1,8 +1,4 @@
-"""Error attribution: which errors of a turn go when earlier turns are given.
-
-What belongs here: the table, of the releases that were asked in settings that give turns. How errors
-are followed is `methods/convbench/attribution.py`.
-"""
+"""Error attribution: which errors of a turn go when earlier turns are given."""
 
 from typing import Any
 

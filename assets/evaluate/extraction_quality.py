@@ -1,8 +1,4 @@
-"""Extraction quality: how far the letters that were read, and so the scores, can be trusted.
-
-What belongs here: which releases and readings it is made of, and what is shown. The figures are
-`methods/choice/extraction_quality.py`.
-"""
+"""Extraction quality: how far the letters that were read, and so the scores, can be trusted."""
 
 from collections.abc import Mapping, Sequence
 

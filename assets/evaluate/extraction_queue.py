@@ -1,8 +1,4 @@
-"""The extraction queue: answers whose letter people read, so that rules and extractor can be compared.
-
-What belongs here: which answers are drawn, what people see of them, and the letters that they read. How
-far they agree is `extraction_quality.py`.
-"""
+"""The extraction queue: people read letters of answers, to compare rules and extractor with them."""
 
 from collections import Counter
 

@@ -1,7 +1,6 @@
 """Findings: every analysis of scores as an asset of its own, and their rows in one table.
 
-What belongs here: what all analyses have in common. Each is a function in a module of its name, and a
-view of the rows of `evaluate.findings` that are its own.
+Each analysis is a function in a module of its name, and a view of its rows of `evaluate.findings`.
 """
 
 import inspect

@@ -1,8 +1,4 @@
-"""Items that filters flag: right without the picture, or wrong by every model (MMBench, 3.2).
-
-What belongs here: the two tables, and which models the filters ask. The filters are
-`methods/choice/filters.py`; people decide on what they flag by `item_queue.py`.
-"""
+"""Items that filters flag: right without the picture, or wrong by every model (MMBench, 3.2)."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any

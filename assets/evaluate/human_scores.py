@@ -1,9 +1,4 @@
-"""Scores that people gave elsewhere: imported from a file, judges are compared with them.
-
-What belongs here: the tables `evaluate.human_scores` and `evaluate.human_score_files`, and taking a
-file into them. Opening files is `resources/importing/answer_files.py`, what a record scores is
-`methods/evaluation/human_scores.py`.
-"""
+"""Scores that people gave elsewhere: imported from a file, judges are compared with them."""
 
 from pathlib import Path
 from typing import NamedTuple

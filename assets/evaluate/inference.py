@@ -1,9 +1,4 @@
-"""Inference: one contestant answers one item, as the benchmark's `ask` says.
-
-What belongs here: driving that generator: sending what it asks, recording what came. The benchmark
-makes the messages (`methods/evaluation/asking.py`), the gateway sends them, who answers is
-`contestants.py`.
-"""
+"""Inference: one contestant answers one item, as the benchmark's `ask` says."""
 
 from collections.abc import Generator
 from typing import Any, NamedTuple

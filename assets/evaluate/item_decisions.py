@@ -1,8 +1,7 @@
 """What people decided on flagged items of each release, and imported releases without rejected items.
 
-What belongs here: the table, and which items a cleaned release leaves out and how it is called. For
-items that were built here a decision has its effect in `assets/review/approved.py`: the next release
-leaves out what was rejected.
+For items that were built here a decision has its effect in `assets/review/approved.py`: the next
+release leaves out what was rejected.
 """
 
 from collections import Counter

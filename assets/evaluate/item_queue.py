@@ -1,9 +1,4 @@
-"""The queue of flagged items: people keep, edit or reject each of them, with the evidence before them.
-
-What belongs here: which items are queued, and what people see of them. What flags an item is
-`flagged_items.py` and `item_statistics.py`; what follows from decisions on items that were built here
-is `assets/review/approved.py`.
-"""
+"""The queue of flagged items: people see the evidence, and keep, edit or reject each item."""
 
 from collections import Counter
 from typing import Any

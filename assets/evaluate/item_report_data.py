@@ -1,7 +1,4 @@
-"""What the report of a release says of its items: filters, statistics, subsets, decisions.
-
-What belongs here: reading and joining them. What the page shows is `resources/reports/report_items.py`.
-"""
+"""What the report of a release says of its items: filters, statistics, subsets, decisions."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,4 @@
-"""Item statistics: how hard each item is, and whether it tells good models from bad ones.
-
-What belongs here: the table. The figures are `methods/evaluation/statistics/item_analysis.py`.
-"""
+"""Item statistics: how hard each item is, and whether it tells good models from bad ones."""
 
 from collections import Counter
 from collections.abc import Iterator

@@ -1,8 +1,4 @@
-"""A judge's replies about one item: driving the benchmark's `judge` generator.
-
-What belongs here: sending what it asks for, several requests at once. What is asked and how a reply is
-read is the benchmark's (`methods/evaluation/judging.py`).
-"""
+"""A judge's replies about one item: driving the benchmark's `judge` generator."""
 
 import sys
 from collections.abc import Mapping, Sequence

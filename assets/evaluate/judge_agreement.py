@@ -1,7 +1,4 @@
-"""How far the judge agrees with people who scored the same answers.
-
-What belongs here: which scores and judgments are compared. The measures are `methods/agreement/`.
-"""
+"""How far the judge agrees with people who scored the same answers."""
 
 import dagster as dg
 from pydantic import Field

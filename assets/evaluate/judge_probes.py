@@ -1,8 +1,4 @@
-"""Judge probes: whether a judge is led by length, by instructions in answers, by place, or by authors.
-
-What belongs here: which answers are judged with something planted, and asking. What is planted and how
-shifts are computed is `methods/evaluation/probes.py`; a judge of pairs is asked as `pairs.py` does.
-"""
+"""Judge bias tests: whether length, instructions in answers, order or authors influence a judge."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence

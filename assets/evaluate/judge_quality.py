@@ -1,9 +1,4 @@
-"""Judge quality: how far the scores of each judge can be relied on.
-
-What belongs here: which judges and people are compared, and what is shown. The figures are
-`methods/evaluation/judge_quality.py`. Agreement with people on the answers that they scored, by itself,
-is `judge_agreement.py`.
-"""
+"""Judge quality: how far the scores of each judge can be relied on."""
 
 from collections.abc import Sequence
 from itertools import combinations, groupby

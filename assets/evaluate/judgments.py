@@ -1,8 +1,4 @@
-"""Judgments: what each judge says of every answer.
-
-What belongs here: which answers are judged by whom. What a judge is sent, and how its reply is read, is
-the benchmark's (`methods/evaluation/judging.py`), driven by `judge.py`.
-"""
+"""Judgments: what each judge says of every answer."""
 
 from typing import NamedTuple
 

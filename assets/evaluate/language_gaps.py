@@ -1,9 +1,4 @@
-"""Language gaps: what models score more on a release than on the same one in another language.
-
-What belongs here: which releases are compared: those in force of one benchmark and split, in different
-languages, whose items have ids in common. How they are compared is
-`methods/evaluation/language_gaps.py`.
-"""
+"""Language gaps: what models score more on a release than on the same one in another language."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations

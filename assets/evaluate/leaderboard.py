@@ -1,8 +1,4 @@
-"""The leaderboard: what researchers read.
-
-What belongs here: the view as an asset, and which models it lacks. The view stands in
-`sql/evaluate/views.sql`.
-"""
+"""The leaderboard: what researchers read."""
 
 from typing import Any
 

@@ -1,9 +1,6 @@
 """Observations: one scored fact a row, of what was answered and judged.
 
-What belongs here: which judgments are observed together: those of one judge, one replicate and one
-version of the judging, of answers under one context policy. What is observed is the benchmark's
-(`methods/evaluation/judging.py`). No model is asked: the benchmark's `judge` is run on the judgments
-that there are.
+No model is asked: the benchmark's `judge` is run on the judgments that there are.
 """
 
 from collections import Counter

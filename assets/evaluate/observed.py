@@ -1,8 +1,7 @@
 """What scores, comparisons and judge quality are made of: observations by release, judge and model.
 
-What belongs here: reading `evaluate.observations` with what each item is. Judgments under one version
-of a judge's prompt are scored together. Where a release has several judges, a panel is one more: its
-values are the mean or median of theirs, of the turns that all of them judged.
+Judgments under one version of a judge's prompt are scored together. Where a release has several judges,
+a panel is one more: its values are the mean or median of theirs, of the turns that all of them judged.
 """
 
 from collections.abc import Callable, Iterator

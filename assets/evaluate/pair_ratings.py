@@ -1,8 +1,4 @@
-"""Pair ratings: how strong each model is by the comparisons of its answers with others'.
-
-What belongs here: the tables of ratings and of what judges were drawn by. The figures are
-`methods/pairwise/summary.py`; nothing is asked.
-"""
+"""Pair ratings: how strong each model is by the comparisons of its answers with others'."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby

@@ -1,7 +1,4 @@
-"""Asking what designs of comparisons want to know, round by round, of all releases and judges at once.
-
-What belongs here: driving the designs (`methods/pairwise/design.py`) and the rows of what came.
-"""
+"""The rounds of comparison designs: each round asks the judges of all releases at once."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,9 +1,4 @@
-"""Pairs: which of two models' answers each judge prefers.
-
-What belongs here: which releases and models are compared, and the table `evaluate.pairs` with how its
-comparisons were chosen. Asking is `pair_rounds.py`; what a judge is told, and the designs, are
-`methods/pairwise`.
-"""
+"""Pairs: which of two models' answers each judge prefers."""
 
 from collections import Counter
 from collections.abc import Sequence

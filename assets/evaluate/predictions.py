@@ -1,9 +1,4 @@
-"""Predictions that were made elsewhere: imported from a file, they take part like any model.
-
-What belongs here: the tables `evaluate.predictions` and `evaluate.prediction_files`, and taking a file
-into them and out again. Opening files is `resources/importing/answer_files.py`, which pass a record
-is of `methods/evaluation/predictions.py`; how they answer is `contestants.py`.
-"""
+"""Predictions that were made elsewhere: imported from a file, they take part like any model."""
 
 from collections.abc import Mapping
 from pathlib import Path

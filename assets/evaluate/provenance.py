@@ -1,7 +1,4 @@
-"""Provenance: what stands behind every number of the leaderboard.
-
-What belongs here: the view as an asset. It stands in `sql/evaluate/views.sql`.
-"""
+"""Provenance: what stands behind every number of the leaderboard."""
 
 import dagster as dg
 

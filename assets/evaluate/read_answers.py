@@ -1,7 +1,7 @@
 """Answers to multiple-choice questions as they were read, of the tables of a release.
 
-What belongs here: joining answers, readings and second readings. Which choices were asked in which
-order is said by the benchmark's `ask`, run once more on the answers that there are; nothing is asked.
+Which choices were asked in which order is said by the benchmark's `ask`, run once more on the answers
+that there are; nothing is asked.
 """
 
 from collections.abc import Iterator

@@ -1,9 +1,4 @@
-"""Two releases side by side: what is read of them, and the page.
-
-What belongs here: reading two releases with the scores on what they have in common, and writing the
-page and the index. What differs is `methods/release_diff.py`, the page's content
-`resources/reports/diff_page.py`.
-"""
+"""Two releases side by side: what is read of them, and the page."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime

@@ -1,7 +1,4 @@
-"""The releases that are evaluated: which one each benchmark has in force, and its items.
-
-What belongs here: reads of release tables that several assets of the stage share.
-"""
+"""The releases that are evaluated: which one each benchmark has in force, and its items."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple

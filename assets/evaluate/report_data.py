@@ -1,8 +1,4 @@
-"""What the report of a release is made of: rows of tables as plain data.
-
-What belongs here: reading and joining them, also the letters and passes of multiple choice
-(`methods/choice/letter_shares.py`, `passes.py`). What a page shows of them is `resources/reports`.
-"""
+"""What the report of a release is made of: rows of tables as plain data."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,9 +1,4 @@
-"""Reports: one HTML page a release, a home page over all, and a page on the corpus.
-
-What belongs here: which releases have a page, and the files. What a page is made of is gathered by
-`report_data.py` and `corpus_page.py`; the pages are `resources/reports/benchmark_report.py`,
-`report_index.py` and `report_corpus.py`.
-"""
+"""Reports: one HTML page a release, a home page over all, and a page on the corpus."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime

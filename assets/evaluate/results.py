@@ -1,7 +1,7 @@
 """Writing what a stage of evaluation made: its rows and its losses, model by model.
 
-What belongs here: what `evaluate/answers` and `evaluate/judgments` do with their rows. The rows of a
-model on a release are replaced when the new ones are whole; otherwise the earlier ones stay.
+The rows of a model on a release are replaced when the new ones are whole; otherwise the earlier ones
+stay.
 """
 
 from collections import Counter

@@ -1,7 +1,4 @@
-"""Who has which item right, on the releases of benchmarks that have right and wrong.
-
-What belongs here: reading what filters, item statistics and subsets are made of.
-"""
+"""Who has which item right, on the releases of benchmarks that have right and wrong."""
 
 from collections.abc import Iterator
 from typing import NamedTuple

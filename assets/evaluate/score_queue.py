@@ -1,8 +1,4 @@
-"""The score queue: judged answers that people give scores to, so that the judge can be compared.
-
-What belongs here: which answers are drawn, what people see of them, and the scores that they gave. How
-far people and judge agree is `judge_agreement.py`.
-"""
+"""The score queue: judged answers that people give scores to, so that the judge can be compared."""
 
 import dagster as dg
 from pydantic import Field

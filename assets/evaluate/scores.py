@@ -1,8 +1,4 @@
-"""Scores: means of observations with their intervals, and what they rest on.
-
-What belongs here: the table. Which observations are scored together is `observed.py`, how they are
-scored `methods/evaluation/scoring.py`.
-"""
+"""Scores: means of observations with their intervals, and what they rest on."""
 
 import dagster as dg
 

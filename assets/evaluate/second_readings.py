@@ -1,7 +1,6 @@
 """Second readings: what the extractor reads in answers that a rule has read.
 
-What belongs here: which answers are read twice, and asking about them. How far rules and extractor
-agree is `extraction_quality.py`. It is an asset of its own, so that scores never wait for it.
+The asset is separate, so that scores never wait for it.
 """
 
 from collections import Counter

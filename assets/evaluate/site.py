@@ -1,8 +1,4 @@
-"""The sample browser: every item of a release with its answers and judgments, as pages.
-
-What belongs here: which releases have one, and the table of them. What a page shows is gathered by
-`site_data.py`; files are written by `resources/site`.
-"""
+"""The sample browser: every item of a release with its answers and judgments, as pages."""
 
 import dagster as dg
 

@@ -1,8 +1,7 @@
 """What the sample browser of a release shows: rows of tables as plain data.
 
-What belongs here: reading and joining them, some items at a time. What files they become is
-`resources/site`. Of a release whose answers are held out, references and all that tells them are left
-out: judgments, scores and what was read from answers.
+If the answers of a release are held out, the site has no references and nothing that gives them away:
+no judgments, scores or extracted answers.
 """
 
 import re

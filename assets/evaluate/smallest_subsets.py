@@ -1,7 +1,4 @@
-"""The smallest subset of a release that keeps the ranking of the models.
-
-What belongs here: the table. How items are chosen and tested is `methods/evaluation/subsets.py`.
-"""
+"""The smallest subset of a release that keeps the ranking of the models."""
 
 from typing import Any
 

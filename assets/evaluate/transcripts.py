@@ -1,8 +1,4 @@
-"""Transcripts: what each model answered to each item, and what was read from the answers.
-
-What belongs here: making transcripts of the rows of `evaluate.answers` and `evaluate.extractions`, of a
-whole release or of some of its items at a time.
-"""
+"""Transcripts: what each model answered to each item, and what was read from the answers."""
 
 import asyncio
 from collections import OrderedDict

@@ -1,8 +1,4 @@
-"""Ingestion: shards of Wikipedia's pages and images to entries; each shard is a partition.
-
-What belongs here: the assets from rows to entries, and what they reject. `methods/ingest/wit.py`
-defines a row, `resources/corpus/` reads shards, `resources/images/intake.py` fetches and stores images.
-"""
+"""Ingestion: shards of Wikipedia's pages and images to entries; each shard is a partition."""
 
 from assets.ingest.entries import entries
 from assets.ingest.images import images

@@ -1,7 +1,4 @@
-"""`ingest.entries`: pages with one of their images each; dialogues are generated from them.
-
-What belongs here: the caption of an entry, and its id.
-"""
+"""`ingest.entries`: pages with one of their images each; dialogues are generated from them."""
 
 from collections import Counter
 from pathlib import Path

@@ -1,7 +1,4 @@
-"""`ingest.images`: the images of a shard's pages, fetched, checked, measured and stored.
-
-What belongs here: which images a shard needs, and writing accepted and rejected ones to the tables.
-"""
+"""`ingest.images`: the images of a shard's pages, fetched, checked, measured and stored."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,8 +1,4 @@
-"""Rows that a step of ingestion leaves out: listed in `ingest.left_out`, counted in the metadata.
-
-What belongs here: the file of those rows and what a run shows of it. Why a row is left out is the
-step's.
-"""
+"""Rows that a step of ingestion leaves out: listed in `ingest.left_out`, counted in the metadata."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -1,8 +1,4 @@
-"""`ingest.pages`: the pages of a shard; `ingest.changes`: pages whose text changed.
-
-What belongs here: which pages are accepted, by language, text and topic; the others are counted in
-`ingest.left_out`.
-"""
+"""`ingest.pages`: the pages of a shard; `ingest.changes`: pages whose text changed."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,4 @@
-"""`ingest.wit_rows`: the typed rows of a shard; rejected lines are in `ingest.rejected`.
-
-What belongs here: reading a shard if its content changed, and skipping it if not.
-"""
+"""`ingest.wit_rows`: the typed rows of a shard; rejected lines are in `ingest.rejected`."""
 
 import warnings
 from collections import Counter

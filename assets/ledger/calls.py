@@ -1,8 +1,4 @@
-"""`ledger.calls`: the model calls of the ledger in the warehouse, so that SQL can sum their cost.
-
-What belongs here: the copy of `ledger.sqlite`. The ledger itself is
-`resources/llm/ledger/`; nothing reads the copy to decide what to ask.
-"""
+"""`ledger.calls`: the model calls of the ledger in the warehouse, so that SQL can sum their cost."""
 
 import dagster as dg
 import pyarrow as pa

@@ -1,8 +1,4 @@
-"""Costs: what models cost by day, stage and model.
-
-What belongs here: the view that people read. It stands in `sql/ledger/views.sql`; the site's page
-on the corpus, which shows it, too, is written anew (`assets/evaluate/corpus_page.py`).
-"""
+"""Costs: what models cost by day, stage and model."""
 
 import dagster as dg
 

@@ -1,8 +1,4 @@
-"""Checks of every question-answer pair of the dialogues, by rule and by a model.
-
-What belongs here: which texts are checked, the settings, and the rows. The rules and the outcome are
-`methods/quality`; what is asked of models is `model_checks.py`.
-"""
+"""Checks of every question-answer pair of the dialogues, by rule and by a model."""
 
 from collections import Counter
 

@@ -1,8 +1,4 @@
-"""What models are asked about the pairs of a dialogue, and what their replies say of each pair.
-
-What belongs here: the steps in their order, each one request a dialogue. The prompts stand in
-`methods/quality/prompts`; reading replies is `methods/quality/reading.py`.
-"""
+"""What models are asked about the pairs of a dialogue, and what their replies say of each pair."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence

@@ -1,9 +1,4 @@
-"""What a benchmark's built releases consist of, whatever the benchmark.
-
-What belongs here: the form in which `built_*.py` give their releases to
-`releases.py`, which freezes them, what they read alike, and what all of them leave out for the licence
-of a picture.
-"""
+"""What a benchmark's built releases consist of, whatever the benchmark."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -1,8 +1,4 @@
-"""Releases of approved multiple-choice items: a dev and a test split (MMBench, 3.2), in each language.
-
-What belongs here: which items are in which split and language. Their rows are made by
-`methods/mmbench/building.py`, their sides by `methods/mmbench/building.py`.
-"""
+"""Releases of approved multiple-choice items: a dev and a test split a language (MMBench, 3.2)."""
 
 from collections import Counter
 from collections.abc import Mapping

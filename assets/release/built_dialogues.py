@@ -1,8 +1,4 @@
-"""Releases of approved dialogues: a benchmark and an instruction set (MMDU, 2).
-
-What belongs here: which dialogues are in which release, the instruction set without the pairs that the
-checks drop, and what the checks say of a release. Their rows are made by `methods/release.py`.
-"""
+"""Releases of approved dialogues: a benchmark and an instruction set (MMDU, 2)."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,4 @@
-"""The release of approved questions on several images (MMIU).
-
-What belongs here: which items are in it. Their rows are made by `methods/mmiu/building.py`.
-"""
+"""The release of approved questions on several images (MMIU)."""
 
 from assets.release.built import Built, BuiltReleases, Licences, Row
 from methods.json_text import from_json

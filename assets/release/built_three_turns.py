@@ -1,7 +1,4 @@
-"""The release of approved conversations of three turns (ConvBench, 3).
-
-What belongs here: which items are in it. Their rows are made by `methods/convbench/building.py`.
-"""
+"""The release of approved conversations of three turns (ConvBench, 3)."""
 
 from assets.release.built import Built, BuiltReleases, Licences, Row, origin, picture_sources
 from methods.convbench.building import (

@@ -1,7 +1,4 @@
-"""The release of approved open questions in several wordings, and of dialogues (AlignMMBench, 3.2).
-
-What belongs here: which items are in it. Their rows are made by `methods/alignmmbench/building.py`.
-"""
+"""The release of approved open questions in several wordings, and of dialogues (AlignMMBench, 3.2)."""
 
 from collections import Counter
 

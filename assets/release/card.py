@@ -1,8 +1,4 @@
-"""What the card of a new release says: settings, prompts, writers, corpus, parent, version.
-
-What belongs here: gathering it from the tables, the ledger and the last materializations. The forms of
-a card are `methods/release_card.py`.
-"""
+"""What the card of a new release says: settings, prompts, writers, corpus, parent, version."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

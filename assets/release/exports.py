@@ -1,8 +1,4 @@
-"""Exports: releases as folders for people and other tools.
-
-What belongs here: which releases are written in which forms. Writing a release's own folder is
-`resources/publishing/release_folder.py`, other forms are `resources/exports/`.
-"""
+"""Exports: releases as folders for people and other tools."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

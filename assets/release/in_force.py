@@ -1,7 +1,4 @@
-"""Which release of a name is in force: the pinned one, else the one frozen last.
-
-What belongs here: pins, in `settings.yaml` and in the table. Freezing releases is `releases.py`.
-"""
+"""Which release of a name is in force: the pinned one, else the one frozen last."""
 
 from collections.abc import Collection, Mapping
 from typing import Annotated, Any

@@ -1,8 +1,5 @@
 """What benchmarks and instruction sets that are in force, or would be, have in common, and releases
 without it.
-
-What belongs here: reading releases, who loses what both have, and the sentences about it. How releases
-are compared is `methods/overlap.py`, how pairs are taken out `methods/quality/filtering.py`.
 """
 
 from collections import Counter, defaultdict

@@ -1,9 +1,4 @@
-"""Importing a benchmark from its published files, as a release like any other.
-
-What belongs here: the name of such a release, its card, and how it comes into force. Files and
-pictures are read by `resources/importing/published_files.py`, a release's own folder by
-`resources/importing/release_import.py`.
-"""
+"""Importing a benchmark from its published files, as a release like any other."""
 
 import hashlib
 from collections import Counter

@@ -1,8 +1,4 @@
-"""Release: what is approved, frozen under ids that are hashes of the content.
-
-What belongs here: freezing the releases that the modules `built_*.py` make of what is approved. Their
-cards are made by `card.py`; which of them are in force is `in_force.py`.
-"""
+"""Release: what is approved, frozen under ids that are hashes of the content."""
 
 from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple

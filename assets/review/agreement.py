@@ -1,9 +1,4 @@
-"""How far people agree with each other.
-
-What belongs here: which decisions are compared, and the plot of it. The measures are
-`methods/agreement/`. How far a judge agrees with people is
-`assets/evaluate/judge_agreement.py`.
-"""
+"""How far people agree with each other."""
 
 import dagster as dg
 from pydantic import Field

@@ -1,8 +1,4 @@
-"""The decisions of people, and the items that are approved for a release.
-
-What belongs here: the two tables. What decisions mean for an item is `methods/review/`; people decide
-outside Dagster, in `review/`.
-"""
+"""The decisions of people, and the items that are approved for a release."""
 
 from collections import Counter
 from typing import Literal

@@ -1,7 +1,4 @@
-"""What review took people: decisions, time, reasons to reject.
-
-What belongs here: which decisions are counted. The counts are `methods/review/ratings.py`.
-"""
+"""What review took people: decisions, time, reasons to reject."""
 
 import dagster as dg
 

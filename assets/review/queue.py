@@ -1,7 +1,4 @@
-"""The review queue: generated items for people to review.
-
-What belongs here: which items are queued, the content of each, and the update of the review store.
-"""
+"""The review queue: generated items for people to review."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -1,8 +1,4 @@
-"""Pictures that AlignMMBench's questions may be written about (AlignMMBench, 3.2 and A.6.1).
-
-What belongs here: where entries, near-duplicates and excluded pictures are read from. Which pictures
-are candidates is decided by `methods/alignmmbench/candidates.py`.
-"""
+"""Pictures that AlignMMBench's questions may be written about (AlignMMBench, 3.2 and A.6.1)."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

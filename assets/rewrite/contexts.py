@@ -1,7 +1,4 @@
-"""Dialogues whose last question needs the history, or points to an error in it (AlignMMBench, 3.2).
-
-What belongs here: the rows that replies become. Reading them is `methods/alignmmbench/drafting.py`.
-"""
+"""Dialogues whose last question needs the history, or points to an error in it (AlignMMBench, 3.2)."""
 
 from typing import Literal
 

@@ -1,7 +1,4 @@
-"""Rewriting: the first question of each dialogue in other words (AlignMMBench, 3.2).
-
-What belongs here: which prompts are rewritten. Reading the rewrites is `methods/rewriting`.
-"""
+"""Rewriting: the first question of each dialogue in other words (AlignMMBench, 3.2)."""
 
 import dagster as dg
 from pydantic import Field

@@ -1,8 +1,4 @@
-"""The seeds' questions in other words, checked by rule and by embeddings (AlignMMBench, 3.2).
-
-What belongs here: what is asked for, and which of it becomes rows. The checks are
-`methods/rewriting/checks.py`.
-"""
+"""The seeds' questions in other words, checked by rule and by embeddings (AlignMMBench, 3.2)."""
 
 from collections import Counter
 

@@ -1,8 +1,4 @@
-"""Seeds: single questions on pictures with their references (AlignMMBench, 3.2).
-
-What belongs here: which candidates are asked about, and the rows that replies become; and what is told
-to the writer of any draft. Reading the replies is `methods/alignmmbench/drafting.py`.
-"""
+"""Seeds: single questions on pictures with their references (AlignMMBench, 3.2)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal

@@ -1,8 +1,4 @@
-"""`vlm-loom result export-critic`: the pairs that a critic is trained on, as files.
-
-What belongs here: the command, and the sentence that says what was written. The files are
-`assets/critic_export.py`; training on them is `docs/guides/critic`.
-"""
+"""`vlm-loom result export-critic`: the pairs that a critic is trained on, as files."""
 
 import click
 

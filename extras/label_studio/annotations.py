@@ -1,7 +1,7 @@
 """Label Studio's annotations as records to import.
 
-What belongs here: reading tasks with their annotations, as the server's API gives them. They are not
-trusted: texts are looked up by the names that the task has, and are checked like any others.
+Annotations are not trusted: texts are looked up by the names that the task has, and are checked like
+any others.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

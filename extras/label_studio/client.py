@@ -1,7 +1,6 @@
 """A Label Studio server: its projects and tasks, over its API.
 
-What belongs here: requests, and one sentence for each way they fail. Projects and tasks are only added,
-never changed or deleted, so that no annotation is lost.
+Projects and tasks are only added, never changed or deleted, so that no annotation is lost.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
 """`vlm-loom review label-studio`: what a person may decide goes to a server, decisions come back.
 
-What belongs here: the commands, and what is printed. The token is read from the environment, never from
-an argument: other users of the machine can see arguments, and shells store them.
+The token is read from the environment, never from an argument: other users of the machine can see
+arguments, and shells store them.
 """
 
 import os

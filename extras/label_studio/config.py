@@ -1,7 +1,7 @@
 """The labelling config of each kind, in Label Studio's XML: what annotators see and fill in.
 
-What belongs here: the config. The data of an item is made by `tasks.py`, so that a config holds no text
-of an item, which is untrusted; every name after a `$` is a key of a task's data.
+The data of an item is made by `tasks.py`, so that a config holds no text of an item, which is
+untrusted; every name after a `$` is a key of a task's data.
 """
 
 from xml.etree.ElementTree import Element, SubElement, indent, tostring

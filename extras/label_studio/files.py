@@ -1,8 +1,4 @@
-"""Label Studio in files, for a server that cannot be reached from here.
-
-What belongs here: writing the tasks for its Import and the labelling config for its settings, and
-reading the JSON of its Export. `client.py` does the same for a server that can be reached.
-"""
+"""Label Studio in files, for a server that cannot be reached from here."""
 
 import json
 from collections.abc import Iterable, Iterator

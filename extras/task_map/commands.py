@@ -1,7 +1,4 @@
-"""`vlm-loom result task-map` and `difficulty`: tasks by weights, and how hard they are to learn.
-
-What belongs here: the commands, their arguments and help. What they do is `terminal.py`.
-"""
+"""`vlm-loom result task-map` and `difficulty`: tasks by weights, and how hard they are to learn."""
 
 from pathlib import Path
 

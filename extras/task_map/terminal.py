@@ -1,8 +1,4 @@
-"""A map of tasks from fine-tuned weights, and the learning difficulty of tasks, for a terminal.
-
-What belongs here: files that are written, and what is printed. The map from scores is the
-asset `evaluate/task_map`; how maps are made is `methods/`.
-"""
+"""A map of tasks from fine-tuned weights, and the learning difficulty of tasks, for a terminal."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime

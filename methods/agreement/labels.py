@@ -1,7 +1,6 @@
 """Measures of labels: how often raters give the same one, as it is and corrected for chance.
 
-Raw agreement and Krippendorff's alpha are taken of scores as well. What belongs here: measures in which
-only the equality of values counts, or their order. What does not: those of distances (`scores.py`).
+Raw agreement and Krippendorff's alpha are taken of scores as well.
 """
 
 from typing import Literal

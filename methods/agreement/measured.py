@@ -1,8 +1,4 @@
-"""The result of a measure and its 95 % interval, and what measures share: pairs and counts of ratings.
-
-What belongs here: what does not depend on which measure it is. What does not: the measures
-(`labels.py`, `scores.py`).
-"""
+"""The result of a measure with its 95 % interval, and the pairs and counts of ratings behind it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,8 +1,4 @@
-"""The measures of labels and of scores by name, and rows of them with their intervals.
-
-What belongs here: which measures labels and scores have, of two raters and of all. What does not: the
-measures (`labels.py`, `scores.py`), and whose ratings are compared (`methods/review/agreement.py`).
-"""
+"""The measures of labels and of scores by name, and rows of them with their intervals."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial

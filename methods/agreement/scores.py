@@ -1,7 +1,6 @@
 """Measures of two raters' scores: how far one's order, distances and bands are the other's.
 
-What belongs here: the correlations, the measures in points, and the bands of scores from 1 to 10 that
-mean about the same. Every measure raises ValueError unless there are two raters.
+Every measure raises ValueError unless there are two raters.
 """
 
 from collections.abc import Callable, Sequence

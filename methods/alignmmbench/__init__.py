@@ -1,8 +1,4 @@
-"""AlignMMBench: open questions in several wordings, rated by the rules of their task (AlignMMBench, 4).
-
-What belongs here: AlignMMBench's implementation of the `Benchmark` protocol. Its tasks, the judge's
-reply and the published files are modules beside this one; rewriting is `methods/rewriting`.
-"""
+"""AlignMMBench: open questions in several wordings, rated by the rules of their task (section 4)."""
 
 from collections.abc import Generator, Sequence
 from typing import Any

@@ -1,8 +1,4 @@
-"""The release of approved questions, wordings of them, and dialogues (AlignMMBench, 3.2).
-
-What belongs here: which approved parts make an item, the items' ids, and the rows of a release. What
-people may change is `methods/review/kinds.py`.
-"""
+"""The release of approved questions, wordings of them, and dialogues (AlignMMBench, 3.2)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,8 +1,4 @@
-"""Pictures that questions of each task may be written about (AlignMMBench, 3.2 and A.6.1).
-
-What belongs here: which entries are candidates of which task, which are removed and why, and drawing
-among candidates. Keywords are found in texts and in pictures by `tasks.py`.
-"""
+"""Pictures that questions of each task may be written about (AlignMMBench, 3.2 and A.6.1)."""
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial

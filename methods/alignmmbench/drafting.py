@@ -1,6 +1,5 @@
 """Drafts by a model: single questions, and dialogues with a history (AlignMMBench, 3.2 and A.1).
 
-What belongs here: what is asked for in each task, reading the writer's replies, and the ids of drafts.
 Reading is strict: a draft that is not sound is refused by name. People decide on all of them.
 """
 

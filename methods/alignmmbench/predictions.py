@@ -1,6 +1,6 @@
 """Which question a row of responses on AlignMMBench is of: {question_id, predict}, a line each.
 
-What belongs here: that. Rows of other forms name it by `item_id` or `id`.
+Rows of other forms name it by `item_id` or `id`.
 """
 
 from collections.abc import Sequence

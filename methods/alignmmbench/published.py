@@ -1,9 +1,9 @@
 """AlignMMBench as it is published: `metadata.jsonl` (AlignMMBench, released data).
 
 A line a question: {question_id, image_path, history: [{user, assistant}], prompt, ref_answer, task,
-category}. `question_id` is `<seed>-<j>`: the wordings of one seed are a group. What belongs here: that
-form, read and written row for row. The pictures are published elsewhere: a path whose file is missing
-is kept, and its question can be judged, though no model can be asked about it.
+category}. `question_id` is `<seed>-<j>`: the wordings of one seed are a group. The pictures are
+published elsewhere: a path whose file is missing is kept, and its question can be judged, though no
+model can be asked about it.
 """
 
 import json

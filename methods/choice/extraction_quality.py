@@ -1,9 +1,8 @@
 """How far the reading of letters can be trusted (MMBench, 4.2: Table 1, Figure 5; Table 6).
 
-What belongs here: the figures, made of answers as they were read and of observations. Drawing answers
-for people and for the extractor is `read_answers.py`. Readers are `rule` (the strict rules),
-`extractor`, `strict` (by rule, else by the extractor: what ranks), `compat_rule` and `compat`
-(VLMEvalKit's rules, and those with the strict reading where they read nothing), `people`. Measures:
+Readers are `rule` (the strict rules), `extractor`, `strict` (by rule, else by the extractor: what
+ranks), `compat_rule` and `compat` (VLMEvalKit's rules, and those with the strict reading where they
+read nothing), `people`. Measures:
 
     read         share of the answers that the reader reads, Z included: of `rule` Table 1's match rate
     none         share that it reads as Z: no choice is named

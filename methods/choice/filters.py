@@ -1,9 +1,4 @@
-"""Filters that flag multiple-choice items by the results of models (MMBench, 3.2).
-
-What belongs here: which items a filter flags. Items are also flagged by
-`methods/evaluation/statistics/item_analysis.py`; what people decide on flagged items is
-`methods/review/flagged_items.py`.
-"""
+"""Filters that flag multiple-choice items by the results of models (MMBench, 3.2)."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

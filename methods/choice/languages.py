@@ -1,8 +1,4 @@
-"""Languages that questions are translated into.
-
-What belongs here: what is particular to each of them. How a translation is checked is
-`translation_checks.py`, what is asked for `methods/mmbench/translating.py`.
-"""
+"""Languages that questions are translated into."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -4,9 +4,8 @@
     total variation   = 1/2 sum over letters | p(l) - q(l) |
 
 p are the letters named, q the keys of the same questions; who names no choice (Z), or gave nothing to
-read, is in the shares and not in the distance. What belongs here: both, of the first pass of every
-question, and what is right without looking. The paper counts all circular passes; later ones are asked
-only of questions that were right so far, so their letters follow the keys.
+read, is in the shares and not in the distance. The paper counts all circular passes; later ones are
+asked only of questions that were right so far, so their letters follow the keys.
 
 The interval draws clusters of questions. A distance is never below 0 and grows by chance, so the test
 is another: if a model has no liking for a letter, what it named and what was right may as well change

@@ -1,9 +1,4 @@
-"""One pass over a multiple-choice question: asked in an order of its choices, read, judged by rule.
-
-What belongs here: what is the same for every benchmark of this form: the extractor, and what the early
-stop saves. Which passes there are, and in
-which order each has the choices, is the benchmark's.
-"""
+"""One pass over a multiple-choice question: asked in an order of its choices, read, judged by rule."""
 
 import re
 from collections.abc import Callable, Generator, Mapping, Sequence

@@ -1,7 +1,6 @@
 """Phrases in which answers name a letter, in English and Chinese, as regular expressions.
 
-What belongs here: the expressions that `strict.py` reads with. Each repetition is bounded, so that no
-answer takes long. Whether a choice has the letter is not asked here.
+Each repetition is bounded, so that no answer takes long.
 """
 
 import re

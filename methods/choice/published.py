@@ -1,8 +1,4 @@
-"""Multiple-choice questions as they are published, released and predicted.
-
-What belongs here: what the files of several benchmarks have in common. Which columns there are beside
-them, and what belongs together, is the benchmark's.
-"""
+"""Multiple-choice questions as they are published, released and predicted."""
 
 import re
 import string

@@ -1,9 +1,4 @@
-"""What each reader read in an answer to a multiple-choice question, and samples of answers to check.
-
-What belongs here: one answer with the letters that rules, extractor and VLMEvalKit's rules read; in
-which stratum it is; drawing by seed; and what people are shown of it. The figures made of it are
-`extraction_quality.py`.
-"""
+"""What each reader read in an answer to a multiple-choice question, and samples of answers to check."""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

@@ -1,7 +1,6 @@
 """Reading a letter from an answer by rule, without guessing (MMBench, 4.1, step 1).
 
-What belongs here: the rules. Each names choices, or nothing. What the phrases are is `phrases.py`;
-full-width letters, markdown and LaTeX are made plain first.
+Each rule names choices, or nothing.
 
 1. `final`: `\boxed{B}`, `<answer>B</answer>`, "final answer: B", "最终答案：B", or a choice's text in
    such a place. It decides alone: what was said before it was a thought.

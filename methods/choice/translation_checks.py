@@ -1,9 +1,7 @@
 """Whether a translated question is the same question: what had to survive, and what may not be new.
 
-What belongs here: the rules, each on a text and its translation, those on all texts of a question, and
-numbers in words. They are strict: a model is asked once to repair what breaks one, and then the
-translation is lost under the rule's name. Sources are English; targets are in a script of their own
-(`methods/choice/languages.py`).
+The rules are strict: a model is asked once to repair what breaks one, and then the translation is
+dropped under the rule's name.
 
 1. Code, LaTeX, tags, `{places}`, addresses and image tokens stand in the translation as they are
    (`code_changed`).

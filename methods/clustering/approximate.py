@@ -2,8 +2,8 @@
 
 An inverted file (IVF): FAISS's k-means divides the vectors into cells, and each vector is compared with
 the cells whose centres are nearest to it. The number of cells to probe is chosen on a sample whose
-neighbours are known exactly; recall is then measured on another sample. What belongs here: which pairs
-are compared. Whether a pair is within tau is decided as in the exact mode, so precision is 1.
+neighbours are known exactly; recall is then measured on another sample. Whether a pair is within tau is
+decided as in the exact mode, so precision is 1.
 """
 
 from dataclasses import dataclass

@@ -1,8 +1,4 @@
-"""How similar each entry is to its centre, or to the nearest centre if it is in no community.
-
-What belongs here: similarities of entries to centres after clustering. What does not: assigning entries
-to communities (`two_passes.py`).
-"""
+"""How similar each entry is to its centre, or to the nearest centre if it is in no community."""
 
 from dataclasses import dataclass
 

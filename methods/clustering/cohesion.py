@@ -1,7 +1,4 @@
-"""Cohesion of clusters, and pairs of clusters that are near enough to be merged.
-
-What belongs here: measurements of existing clusters. What does not: clustering (`communities.py`).
-"""
+"""Cohesion of clusters, and pairs of clusters that are near enough to be merged."""
 
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -2,9 +2,7 @@
 
 A community is a centre and the vectors within tau of it; communities are chosen largest first and do
 not overlap (the communities of sentence-transformers' `community_detection`, here in the order of
-choice). What belongs here: choosing communities in a neighbour graph, and density clusters, the
-alternative for captions. What does not: finding neighbours (`neighbours.py`), embedding texts
-(`resources/embedding/embedder.py`), sampling image sets (`methods/image_sets/`).
+choice).
 """
 
 from collections.abc import Sequence

@@ -1,9 +1,4 @@
-"""Incremental clustering: communities keep their ids while entries are added and removed.
-
-What belongs here: extending the prior communities, reclustering with ids carried over, the ids of new
-communities, and how they relate to the prior ones. What does not: assigning entries
-(`two_passes.py`).
-"""
+"""Incremental clustering: communities keep their ids while entries are added and removed."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -2,8 +2,7 @@
 
 Filter and refine: `pair_filter.py` excludes most pairs by a cheap upper bound, the others are compared
 in full. Blocks of rows are independent of each other: threads of this process or workers of a cluster
-can process them. What belongs here: which pairs are within tau. What does not: choosing communities
-(`communities.py`).
+can process them.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -1,8 +1,4 @@
-"""Projection of vectors to a plane, for the map of entries.
-
-What belongs here: which entries are on the map if there are too many, and their coordinates. t-SNE
-keeps neighbourhoods; the axes and distances between far points have no meaning.
-"""
+"""Projection of vectors to a plane, for the map of entries."""
 
 from collections.abc import Iterable
 

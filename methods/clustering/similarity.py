@@ -1,8 +1,7 @@
 """Cosine similarities between entries and centres, and whether entries have neighbours within tau.
 
 A cosine that is shown or compared with tau is the float64 product of two float32 vectors, and 1 for
-equal vectors, as in `neighbours.py`. What belongs here: these similarities, in blocks that bound
-memory. What does not: assigning entries by them (`two_passes.py`).
+equal vectors, as in `neighbours.py`.
 """
 
 import numpy as np

@@ -1,11 +1,9 @@
 """MMDU's two passes (2.2, 3.1, B.1, Figure 7): groups by category, then clusters by caption in a group.
 
-Both passes follow one procedure: a new entry joins the first community whose centre is within tau,
-in the order in which communities were found, and the entries that remain are searched for new
-communities. Without a prior clustering, that is plain clustering, which chooses communities largest
-first: so an entry has the same place whether it is there from the start or comes later. What
-belongs here: the membership of each entry and its reason. What does not: detecting communities
-(`communities.py`, `communities.py`), community ids (`incremental.py`).
+Both passes follow one procedure: a new entry joins the first community whose centre is within tau, in
+the order in which communities were found, and the entries that remain are searched for new communities.
+Without a prior clustering, that is plain clustering, which chooses communities largest first: so an
+entry has the same place whether it is there from the start or comes later.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,8 +1,4 @@
-"""ConvBench: perception, reasoning and creation in three turns, in three settings (ConvBench, 4).
-
-What belongs here: ConvBench's implementation of the `Benchmark` protocol. Names are `settings.py`, the
-judge's requests `comparing.py`, the scores `scores.py`, the published files `published.py`.
-"""
+"""ConvBench: perception, reasoning and creation in three turns, in three settings (ConvBench, 4)."""
 
 from collections.abc import Generator, Sequence
 from dataclasses import replace

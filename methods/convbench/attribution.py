@@ -13,7 +13,7 @@ it: `lost` is the measure of that noise, and what was given is a cause only wher
 positive with p < 0.05. Interval and p are of one test on clusters
 (`methods/evaluation/statistics/comparisons.py`), Holm's adjustment is over the models, by task over
 models and tasks. The decline over turns is the same with two turns of one history in place of two
-settings. What belongs here: these rows.
+settings.
 """
 
 from collections import Counter

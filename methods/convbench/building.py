@@ -1,8 +1,4 @@
-"""The release of approved conversations of three turns (ConvBench, 3).
-
-What belongs here: an approved conversation, and the rows of a release. What people may change is
-`methods/review/kinds.py`.
-"""
+"""The release of approved conversations of three turns (ConvBench, 3)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ orders, one request an order. The verdicts on the turns of an order are told whe
 conversations are compared. A given turn is both assistants': it is declared given, compared with
 nothing and nobody's win. The released scorer has one order for each item, and declares the
 reference's side the winner of given turns.
-
-What belongs here: what is compared, what the judge is told, and the observations.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

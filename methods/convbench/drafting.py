@@ -1,7 +1,5 @@
 """Drafts by a model: an instruction, its three turns, the caption and the references (ConvBench, 3).
 
-What belongs here: reading the writer's replies, what makes a draft unsound, the ids of drafts,
-which pictures they are about, and categories of tasks.
 Reading is strict: a draft that is not sound is refused by name. People decide on all of them.
 """
 

@@ -6,8 +6,7 @@
     R2 = (S1 + S2 + S3) / 3,  R1 = (R2 + SO) / 2
 
 A win rate is over comparisons that were judged, where the released scorer divides by 577 whatever was
-judged. What a setting gains is the error that the given turns account for. What belongs here: these
-metrics, and the three settings.
+judged. What a setting gains is the error that the given turns account for.
 """
 
 from collections.abc import Mapping, Sequence

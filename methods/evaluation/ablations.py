@@ -1,8 +1,7 @@
 """Messages without their images, or with the images of another item.
 
 What a model scores without looking tells how much of its score is sight (Goyal et al. 2017, Making the
-V in VQA matter; Chen et al. 2024, MMStar). What belongs here: how messages are changed. The benchmark
-makes them as ever; who sends them is `assets/evaluate/contestants.py`.
+V in VQA matter; Chen et al. 2024, MMStar).
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,8 +1,5 @@
 """How long answers are, by model, beside the references (AlignMMBench, A.5, Figure 6).
 
-What belongs here: quartiles of lengths in words (`methods/words.py`: a Chinese or Japanese character is
-one), and how much longer a model's answers are than the references:
-
     ratio = median over turns of (words of the answer / words of the reference)
 
 What length has to do with scores is `statistics/length_control.py`.

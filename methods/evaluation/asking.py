@@ -2,8 +2,8 @@
 
 A benchmark's `ask` is a generator. It yields an `Ask` and is sent the `Answer`; it yields an `Extract`
 and is sent what was read from an answer. A driver sends the requests (`assets/evaluate/inference.py`),
-a test sends plain values. What belongs here: these values. What is yielded names a trial, which tells
-askings of one item apart: `plain`, `shift-1`, `perfect-perception`, `retest-1`.
+a test sends plain values. What is yielded names a trial, which tells askings of one item apart:
+`plain`, `shift-1`, `perfect-perception`, `retest-1`.
 """
 
 from collections.abc import Callable, Generator, Iterator, Mapping

@@ -1,9 +1,7 @@
 """The protocol that every benchmark implements.
 
 A benchmark says how an item is asked, how the answers are judged, and what is scored. Everything else
-(sending, resuming, counting, intervals, ranks) is the same for all. What belongs here: that protocol.
-What passes through it is `items.py`, `asking.py`, `judging.py` and `metrics.py`; a benchmark has a
-folder of its own.
+(sending, resuming, counting, intervals, ranks) is the same for all.
 """
 
 from collections.abc import Generator, Sequence

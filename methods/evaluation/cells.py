@@ -1,8 +1,4 @@
-"""Typed values of tables and records as the texts that the cells of a TSV have.
-
-What belongs here: numbers, missing values and images of Parquet files, spreadsheets and JSON as those
-texts. Opening such files is `resources/reports/`; what a column means is the benchmark's.
-"""
+"""Typed values of tables and records as the texts that the cells of a TSV have."""
 
 import json
 from collections.abc import Mapping

@@ -1,9 +1,8 @@
 """Columns of units packed into arrays, and the mean of each with its interval.
 
-What belongs here: keeping many columns in little memory. A column has 20 bytes for each cluster and
-stratum, where the units themselves have some hundred bytes each; equal columns, as those of a model
-that failed nothing are in every form, are kept and worked out once. Which units a column has is
-`scoring.py`, the interval `statistics/intervals.py`. A mean of strata has pseudo-values there:
+A column has 20 bytes for each cluster and stratum, where the units themselves have some hundred bytes
+each; equal columns, as those of a model that failed nothing are in every form, are kept and worked out
+once. A mean of strata has pseudo-values there:
 
     theta = (1/L) sum_s theta_s,    dtheta/dw_c = (1/L) sum_s (t_cs - theta_s n_cs) / N_s
 

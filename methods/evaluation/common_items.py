@@ -1,8 +1,7 @@
 """A model's score on the items that two releases have in common, on the one and on the other.
 
-What belongs here: which observations are compared, and the arithmetic. Items are common where what is
-asked and judged by is the same (`methods/release_diff.py`); what is left to differ is what the model
-and the judge said.
+Items are common where what is asked and judged by is the same (`methods/release_diff.py`); what is left
+to differ is what the model and the judge said.
 """
 
 from collections.abc import Mapping, Sequence

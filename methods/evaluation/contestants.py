@@ -1,7 +1,6 @@
 """Contestants by their names: models, models that do not see their images, and baselines.
 
-What belongs here: what the name of a contestant says of it. A profile's `evaluate` has these names, and
-the tables of evaluation have them as `model`. How each answers is `assets/evaluate/contestants.py`.
+A profile's `evaluate` has these names, and the tables of evaluation have them as `model`.
 """
 
 BASELINE = "baseline"

@@ -1,8 +1,4 @@
-"""A dialogue as one model is asked it: its own history, and what is done where it is too long.
-
-What belongs here: asking an item turn by turn, the messages of each turn, and the policies `truncate`,
-`tile` and `sample`.
-"""
+"""A dialogue as one model is asked it: its own history, and what is done where it is too long."""
 
 import random
 from collections.abc import Generator, Sequence

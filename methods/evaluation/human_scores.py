@@ -1,8 +1,4 @@
-"""Scores that people gave elsewhere, and what a file of them comes to on a release.
-
-What belongs here: which answer each record scores, and counting every record that is no score. Opening
-files is `resources/importing/answer_files.py`.
-"""
+"""Scores that people gave elsewhere, and what a file of them comes to on a release."""
 
 import math
 from collections import Counter

@@ -1,7 +1,6 @@
 """Items of a benchmark: the data that is asked and judged.
 
-What belongs here: one item with its turns, images, choices and references, as the release tables have
-it (`sql/release/schema.sql`). Built and imported benchmarks have the same form.
+Built and imported benchmarks have the same form.
 """
 
 from collections.abc import Mapping

@@ -1,8 +1,7 @@
 """How good the scores of judges are: from observations to the findings of `evaluate/judge_quality`.
 
-What belongs here: which scores each figure is taken of. The figures are `statistics/` and
-`methods/agreement`. An answer here is one judgment of a turn, of any trial and part; its score is the
-mean of a judge's replicates. What was not judged has no score, and counts nowhere.
+An answer here is one judgment of a turn, of any trial and part; its score is the mean of a judge's
+replicates. What was not judged has no score, and counts nowhere.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

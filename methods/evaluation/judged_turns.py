@@ -1,8 +1,4 @@
-"""Judging a dialogue turn by turn: every answer that has a reference, all turns at once.
-
-What belongs here: what benchmarks of dialogues do alike. What the judge is told of a turn is the
-benchmark's.
-"""
+"""Judging a dialogue turn by turn: every answer that has a reference, all turns at once."""
 
 from collections.abc import Callable, Sequence
 

@@ -2,8 +2,7 @@
 
 A benchmark's `judge` is a generator. It yields requests to a judge, several at once where none needs
 another's reply, is sent a `Judgment` or None for each, and returns observations. A benchmark that is
-scored by rule yields nothing. What belongs here: these values, and running the generator on judgments
-that there are. Sending the requests is `assets/evaluate/judge.py`.
+scored by rule yields nothing.
 """
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence

@@ -3,10 +3,9 @@
     difference of a unit = a_u - b_u, over the units of items that both releases have, with failures at
     the floor
 
-Items are paired by id, and are a pair only if all but the language is alike: images, number of
-choices, key. The interval draws the clusters of both at once, p flips the signs of clusters
-(`statistics/comparisons.py`), and Holm's adjustment is over the models. What belongs here: which items
-are pairs, and the figures. Which releases are compared is `assets/evaluate/language_gaps.py`.
+Items are paired by id, and are a pair only if all but the language is alike: images, number of choices,
+key. The interval draws the clusters of both at once, p flips the signs of clusters
+(`statistics/comparisons.py`), and Holm's adjustment is over the models.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

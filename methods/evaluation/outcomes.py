@@ -1,8 +1,6 @@
 """Whether each model has each item right: what filters, item analysis and subsets are made of.
 
-What belongs here: from observations to right, wrong or unknown, for every benchmark whose observations
-are 1 or 0. An item is right by the metric that ranks: in MMBench under circular evaluation, in all
-passes.
+An item is right by the metric that ranks: in MMBench under circular evaluation, in all passes.
 """
 
 from collections.abc import Mapping, Sequence

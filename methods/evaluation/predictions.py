@@ -1,9 +1,4 @@
-"""Predictions that a model made elsewhere, and what a file of them comes to on a release.
-
-What belongs here: finding the answer of each pass in the rows of a file, and counting every row that
-is none. What a row is called by is the benchmark's (`methods/<benchmark>/predictions.py`); opening
-files is `resources/importing/answer_files.py`.
-"""
+"""Predictions that a model made elsewhere, and what a file of them comes to on a release."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

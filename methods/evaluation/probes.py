@@ -21,9 +21,6 @@ Judging LLM-as-a-Judge (3.3, position, verbosity and self-enhancement); Greshake
 you've signed up for (instructions in data); Holm (1979), A simple sequentially rejective multiple test
 procedure; Schuirmann (1987), A comparison of the two one-sided tests procedure and the power approach
 (a shift that is small enough).
-
-What belongs here: planted texts, which answers are asked about, pairs of scores and their shift. Asking
-is `assets/evaluate/judge_probes.py`.
 """
 
 from collections import Counter, defaultdict

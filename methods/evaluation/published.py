@@ -1,9 +1,4 @@
-"""Benchmarks as they are published: the record that files of any form are read into and written from.
-
-What belongs here: the record, the error, and the functions that a benchmark has for its published
-forms (`methods/<benchmark>/published.py`). What does not: a form; files and images
-(`resources/importing/published_files.py`); the rows of a release (`methods/imported_release.py`).
-"""
+"""Benchmarks as they are published: the record that files of any format are read into."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

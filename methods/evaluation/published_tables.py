@@ -1,7 +1,6 @@
 """Tables and lists of published files: rows of a TSV, records of JSON, lists and images in cells.
 
-What belongs here: what files of several benchmarks have in common, read and written. A cell that holds
-a Python list is parsed as a literal and never evaluated. Which columns mean what is the benchmark's.
+A cell that holds a Python list is parsed as a literal and never evaluated.
 """
 
 import ast

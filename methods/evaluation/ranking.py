@@ -1,9 +1,8 @@
 """Comparisons of every two models, and the ranks that follow; the same for every benchmark.
 
-What belongs here: which units two models are compared on, and which models have a rank. The difference
-of two models by a composite metric is the sum over its terms, each on the units that both have. In the
-form `floor` what a model failed counts as the lowest value; in the form `common` two models are
-compared on what both were judged on. Ranks rest on the form `floor`. The tests are `statistics/`.
+The difference of two models by a composite metric is the sum over its terms, each on the units that
+both have. In the form `floor` what a model failed counts as the lowest value; in the form `common` two
+models are compared on what both were judged on. Ranks rest on the form `floor`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,9 +1,8 @@
 """One rating from 1 to 10 and its reason, as JSON (AlignMMBench, 4.1 and A.8).
 
-What belongs here: what of a judge's reply is the rating. Objects in replies are found by
-`methods/prompts/reply_objects.py`. The released scorer turns a quoted rating, a decimal or
-keys in the other order into -1, takes 95 for a rating, and leaves rows with -1 out of the mean. Here a
-reply is read by one rule or refused with a reason, and what is refused is asked again.
+The released scorer turns a quoted rating, a decimal or keys in the other order into -1, takes 95 for a
+rating, and leaves rows with -1 out of the mean. Here a reply is read by one rule or refused with a
+reason, and what is refused is asked again.
 """
 
 from methods.evaluation.grades import HIGHEST, LOWEST, last_of_equal, read_grade

@@ -1,7 +1,6 @@
 """Answers that decline.
 
-What belongs here: telling a refusal in words from an answer. A refusal by a provider's filter has no
-text; it is told by its outcome.
+A refusal by a provider's filter has no text; it is told by its outcome.
 """
 
 import re

@@ -1,7 +1,7 @@
 """Asking and judging an item without a model, so that what is wrong with it is known at import.
 
-What belongs here: running both generators of a benchmark on stand-in answers. It finds an item that
-its benchmark cannot ask, and a benchmark that does not keep to its protocol.
+The dry run finds an item that its benchmark cannot ask, and a benchmark that does not keep to its
+protocol.
 """
 
 from methods.evaluation.asking import (

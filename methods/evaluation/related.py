@@ -1,7 +1,7 @@
 """Whether a contestant took part in making the release or in judging, itself or by a relative.
 
-What belongs here: the remark. A judge may favour its own answers and those of models like it, so that a
-reader has to know. Families of models stand in models.yaml.
+A judge may favour its own answers and those of models like it, so that a reader has to know.
+models.yaml has the families of models.
 """
 
 from collections.abc import Collection, Mapping

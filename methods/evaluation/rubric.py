@@ -1,8 +1,4 @@
-"""The bands of scores that a judge is told, for people who score the same answers.
-
-What belongs here: reading them from the text of a judge's prompt, so that people and judge have the
-same.
-"""
+"""The bands of scores that a judge is told, for people who score the same answers."""
 
 import re
 from collections.abc import Sequence

@@ -1,8 +1,4 @@
-"""Records of other tools' logs of samples, as predictions: lmms-eval's and inspect_ai's.
-
-What belongs here: what of such a record is the prediction, and of which item. Opening the files is
-`resources/importing/answer_files.py`.
-"""
+"""Records of other tools' logs of samples, as predictions: lmms-eval's and inspect_ai's."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any

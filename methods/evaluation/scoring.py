@@ -1,11 +1,11 @@
 """From the observations of one judge to scores, comparisons and ranks; the same for every benchmark.
 
-What belongs here: which units each score rests on. A composite metric is the weighted sum of the scores
-of its terms in the same form. A score has three forms, so that a failure is never a survivor's bonus:
-`floor` counts what the model failed as the lowest value, `judged` leaves it out, `common` has the units
-on which every model was judged. What the judge failed is left out of all three. Where a release lacks
-pictures there is a fourth: `all_items` is `floor` with the items that these leave out, and what was not
-asked for want of a picture counts as the lowest value. The arithmetic is `statistics/`.
+A composite metric is the weighted sum of the scores of its terms in the same form. A score has three
+forms, so that a failure is never a survivor's bonus: `floor` counts what the model failed as the lowest
+value, `judged` leaves it out, `common` has the units on which every model was judged. What the judge
+failed is left out of all three. Where a release lacks pictures there is a fourth: `all_items` is
+`floor` with the items that these leave out, and what was not asked for want of a picture counts as the
+lowest value.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence

@@ -1,8 +1,6 @@
 """Subsets of a release that scores are split by: what an item is labelled, and what a turn is like.
 
-What belongs here: the labels that follow from an item itself: which turn it is, whether the question is
-about one image or several, how many images and words came before. A benchmark's own labels (category,
-task, language) stand in `release.items`.
+A benchmark's own labels (category, task, language) stand in `release.items`.
 """
 
 import re

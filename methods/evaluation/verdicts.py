@@ -1,8 +1,7 @@
 """Which of two answers a judge prefers: its reply as read, and what it is worth (ConvBench, 4.1).
 
-What belongs here: the form of the reply, reading it, and both orders of a pair. The released scorer
-looks for a phrase and counts whatever lacks it as a loss, ties too. Here a reply is read by one
-rule or refused with a reason, and what is refused is asked again.
+The released scorer looks for a phrase and counts whatever lacks it as a loss, ties too. Here a reply is
+read by one rule or refused with a reason, and what is refused is asked again.
 """
 
 import re

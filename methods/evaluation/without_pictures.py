@@ -1,9 +1,8 @@
 """Asking an item whose pictures the release does not have.
 
-What belongs here: the item without the places of its pictures, and the sentence that says what is
-lacking. Who is to see pictures is not asked; who answers without them is (`Ask.lacks`). That a picture
-was never there is the benchmark's loss: where a model was not asked for it, the item is left out of
-everybody's scores (`no_picture`).
+Who is to see pictures is not asked; who answers without them is (`Ask.lacks`). That a picture was never
+there is the benchmark's loss: where a model was not asked for it, the item is left out of everybody's
+scores (`no_picture`).
 """
 
 from collections.abc import Callable, Generator

@@ -5,7 +5,7 @@
 over the groups that have wordings in the style and others, so that a hard question counts against none.
 The interval draws groups, p flips the signs of groups (`statistics/comparisons.py`), and Holm's
 adjustment is over all models and styles of a judge. AlignMMBench (4.3) measures the spread over
-rewrites, not what makes it. What belongs here: groups, styles, and the figures.
+rewrites, not what makes it.
 """
 
 import re

@@ -1,9 +1,4 @@
-"""What a benchmark asks of an item, without a model: conversations with places for its answers.
-
-What belongs here: running the benchmark's own `ask` with marks in place of answers, and finding the
-places that logs of tools name. Tools that ask by themselves are given these conversations
-(`resources/exports/evaluation.py`).
-"""
+"""What a benchmark asks of an item, without a model: conversations with places for its answers."""
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import replace

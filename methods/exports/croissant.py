@@ -1,7 +1,4 @@
-"""A dataset described in Croissant 1.1, a JSON-LD vocabulary, with the fields of its RAI extension.
-
-What belongs here: the description of Parquet shards. https://docs.mlcommons.org/croissant/docs/
-"""
+"""A dataset described in Croissant 1.1, a JSON-LD vocabulary, with the fields of its RAI extension."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """The page of a dataset (`README.md`) as the Hugging Face hub reads it: a YAML header, and text
 made from the release.
-
-What belongs here: what the page says. Which files and figures there are is told to it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

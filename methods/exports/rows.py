@@ -1,8 +1,4 @@
-"""One item of a release as exports have it: turns, and pictures with their authors.
-
-What belongs here: the item, the row that tables have of it, and its turns as messages whose
-pictures stand where they enter.
-"""
+"""One item of a release as exports have it: turns, and pictures with their authors."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,9 +1,4 @@
-"""Dialogues of a release one after another in a record, as many whole ones as a budget of tokens holds.
-
-What belongs here: how long a dialogue is, which ones stand together, and the texts of the stack, in
-which `<image-i>` counts on (MMDU, C.1). Stacks of dialogues that are written are
-`methods/mmdu/stacking.py`.
-"""
+"""Stacking: as many whole dialogues of a release in one record as a budget of tokens holds."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence

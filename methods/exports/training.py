@@ -1,7 +1,7 @@
 """Records that models are trained on: LLaVA, ShareGPT, ms-swift, LLaMA-Factory, OpenAI, MMDU.
 
-What belongs here: the record of one item in each form. Where a form marks a picture by a token, the
-token stands where the picture enters, and the list of pictures has their order.
+Where a form marks a picture by a token, the token stands where the picture enters, and the list of
+pictures has their order.
 """
 
 import re

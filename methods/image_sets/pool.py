@@ -1,10 +1,9 @@
 """The unused entries of one cluster, and which of them form the next set.
 
-What belongs here: choosing the members of a set. The candidates are one entry from each of the
-first-ranked pages, no two of them near-duplicates. A set starts with candidates of pages (or image
-groups) so frequent that some of their entries would be left over if the set did without them; if there
-are none, with the first-ranked candidate. Then it takes, one by one, the candidate farthest from all it
-has: the one whose largest similarity to them is smallest.
+The candidates are one entry from each of the first-ranked pages, no two of them near-duplicates. A set
+starts with candidates of pages (or image groups) so frequent that some of their entries would be left
+over if the set did without them; if there are none, with the first-ranked candidate. Then it takes, one
+by one, the candidate farthest from all it has: the one whose largest similarity to them is smallest.
 """
 
 import heapq

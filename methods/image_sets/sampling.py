@@ -1,9 +1,4 @@
-"""Sampling of all sets of one kind from all clusters.
-
-What belongs here: which prior sets are kept, which cluster gives a set of which size, and
-counts of sets that could not be made. What does
-not: which entries of a cluster form a set (`pool.py`), how many sets of which size (`spec.py`).
-"""
+"""Sampling of all sets of one kind from all clusters."""
 
 import heapq
 from collections import Counter

@@ -1,9 +1,7 @@
 """The two sides of a corpus: what benchmarks are made of, and what instruction sets are made of.
 
-What belongs here: which images of which pages have to be on one side, and which side it is. A model
-that was trained on the instruction set should meet nothing of it in a benchmark again, so the corpus
-is divided before anything is sampled. What two releases share all the same is found by
-`methods/overlap.py`.
+A model that was trained on the instruction set should meet nothing of it in a benchmark again, so the
+corpus is divided before anything is sampled.
 """
 
 from collections import Counter, defaultdict

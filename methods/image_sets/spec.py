@@ -1,8 +1,4 @@
-"""The input and output of set sampling: members, clusters, the sampling specification, image sets.
-
-What belongs here: these types, how many sets of which size, and the paper's bounds: a benchmark set has
-2 to 20 images (MMDU 2.2), an instruction set 2 to 5 (3.2).
-"""
+"""The input and output of set sampling: members, clusters, the sampling specification, image sets."""
 
 import math
 from collections import Counter

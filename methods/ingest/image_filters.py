@@ -1,8 +1,4 @@
-"""Filters for readable images: limits (size, blur, ...) and exclusion lists (other test sets).
-
-What belongs here: limits on an image's measurements, and parsing exclusion lists. What does not:
-measuring (`image_quality.py`), bytes that are no image (`image_check.py`), and reading a list's file.
-"""
+"""Filters for readable images: limits (size, blur, ...) and exclusion lists (other test sets)."""
 
 import re
 from collections.abc import Iterable, Mapping

@@ -1,8 +1,5 @@
 """What an image's file itself says of rights: its EXIF, XMP and IPTC fields, and texts of a PNG.
 
-What belongs here: which fields those are, and their texts. Which licence the texts name is read by
-`methods/licences/reading.py`.
-
 Sources: Exif 3.0 (tag 8298, Copyright), XMP part 1 (8.3 and 8.4: dc:rights, xmpRights), ccREL (9.2:
 cc:license in XMP), IPTC IIM 4.2 (2:116), PNG (11.3.3: keywords).
 """

@@ -1,10 +1,7 @@
 """Names of images in a mirror: the names that a mirror may have an address's image by.
 
-What belongs here: those names, and which of them several addresses share. What does not: reading the
-mirror (`resources/images/fetcher.py`).
-
-    <host>/<path>    images.example.org/wikipedia/en/1/11/Landmark.png, with ?<query> where there is one
-    <file name>      Landmark.png, if no other address ends in it
+<host>/<path>    images.example.org/wikipedia/en/1/11/Landmark.png, with ?<query> where there is one
+<file name>      Landmark.png, if no other address ends in it
 """
 
 from collections import defaultdict

@@ -1,8 +1,4 @@
-"""Near-duplicate images, by the Hamming distance of their perceptual hashes.
-
-What belongs here: pairs of near-duplicates, and the groups they form. What does not: computing hashes
-(`image_quality.py`), and choosing among the images of a group (the callers).
-"""
+"""Near-duplicate images, by the Hamming distance of their perceptual hashes."""
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations

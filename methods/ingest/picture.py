@@ -1,10 +1,4 @@
-"""Decoded images as they are shown and measured: upright, in 8 bits, several as one numbered picture.
-
-What belongs here: turning an image upright, and converting its pixels to RGB or grey of 8 bits, so that
-what is measured is what is shown; the layout and the drawing of a grid of pictures. What does not:
-accepting bytes (`image_check.py`), measuring pixels (`image_quality.py`), stored files and thumbnails
-(`resources/images/store.py`).
-"""
+"""Decoded images as they are shown and measured: upright, in 8 bits, several as one numbered grid."""
 
 import math
 from collections.abc import Callable

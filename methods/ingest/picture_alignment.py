@@ -1,8 +1,5 @@
 """Where pictures lie on others: scale, shift and turn of many pairs at a time, by least squares.
 
-What belongs here: small grey pictures in stacks, moved and fitted. What does not: whether what was
-aligned is the same (`picture_match.py`).
-
 Lucas and Kanade (IJCAI 1981) in the forward compositional form (Baker and Matthews, IJCV 2004): gain
 and offset of brightness are fitted along, and what is on one picture only, such as a mark, has little
 weight.

@@ -1,9 +1,6 @@
 """Which pictures may be copies of each other: the nearest by coarse brightness, also cropped, mirrored
 and on a side.
 
-What belongs here: a picture's code, the pairs whose codes are near, and how the two of a pair are
-nearest. What does not: whether a pair is the same picture (`picture_match.py`).
-
 The code is the low frequencies of the grey picture, a unit vector. Codes of the middle of each picture
 stand in the index as well, so that a crop finds the picture it was cut from. A mirrored picture has the
 code with the odd horizontal frequencies negated; one on its side has horizontal and vertical ones

@@ -1,10 +1,6 @@
 """Whether two pictures show the same pixels: re-encoded, scaled, cropped, framed, marked, mirrored or
 turned copies.
 
-What belongs here: finding what is inside a picture's frame, and comparing that of two small pictures
-after they were aligned (`picture_alignment.py`). What does not: which pictures are compared
-(`picture_candidates.py`), groups of near-duplicates (`near_duplicates.py`).
-
 A perceptual hash keeps coarse brightness, in which dark pictures with something bright in the
 middle are alike. Here a picture is moved and stretched onto the other one (gain and offset of
 brightness are free), and then fine detail is compared, which different pictures do not share. Two

@@ -1,7 +1,6 @@
 """Topics of pages, one for each task type, by keywords and categories.
 
-AlignMMBench collects its images by keywords chosen for each task (appendix A.6.1). What belongs here:
-matching a page's texts and categories with topics.
+AlignMMBench collects its images by keywords chosen for each task (appendix A.6.1).
 """
 
 import re

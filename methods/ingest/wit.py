@@ -1,11 +1,5 @@
 """The rows of a WIT shard: the 17 columns, their types, and the reasons to reject a row.
 
-What belongs here: records of `wikimedia/wit_base`, typing and checking the fields of one row, and
-choosing one of its three captions. What does not: splitting lines into fields (`wit_records.py`),
-reading a shard's bytes as lines (`resources/corpus/tsv.py`), the fast path for plain lines
-(`resources/corpus/tsv.py`, which never accepts a line that is rejected here), and the image behind the
-URL (`methods/ingest/image_check.py`).
-
 Source: Srinivasan et al., "WIT: Wikipedia-based Image Text Dataset", SIGIR 2021.
 """
 

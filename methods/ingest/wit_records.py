@@ -1,8 +1,4 @@
-"""Splitting the lines of a WIT shard into records and fields, by the quoting rules of csv.
-
-What belongs here: quotes, records of several lines, and which lines a stray quote costs. What does not:
-the columns and their types (`wit.py`).
-"""
+"""Splitting the lines of a WIT shard into records and fields, by the quoting rules of csv."""
 
 import re
 from collections import deque

@@ -1,8 +1,7 @@
 """Reading the licence that a text names, such as an attribution or a file's copyright notice.
 
-What belongs here: the wordings, and which source says under which licence a picture is. A licence is
-named by an SPDX expression that `packaging.licenses` accepts; what SPDX has no identifier for is a
-`LicenseRef-`: a version that is not said (`LicenseRef-CC-BY-NC-ND`), a country's own version
+A licence is named by an SPDX expression that `packaging.licenses` accepts; what SPDX has no identifier
+for is a `LicenseRef-`: a version that is not said (`LicenseRef-CC-BY-NC-ND`), a country's own version
 (`LicenseRef-CC-BY-SA-3.0-ES`), the public domain, all rights reserved. "Own work", "courtesy of" and a
 bare copyright sign name none.
 

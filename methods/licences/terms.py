@@ -1,7 +1,4 @@
-"""What a licence forbids or demands of whoever uses a picture, and which pictures may be used.
-
-What belongs here: the terms of an SPDX expression, and what a release leaves out for them.
-"""
+"""What a licence forbids or demands of whoever uses a picture, and which pictures may be used."""
 
 import re
 from collections import Counter

@@ -1,8 +1,4 @@
-"""The licence of a set that is made of pictures under licences of their own.
-
-What belongs here: the table by which it is worked out (`SETS`), and which parts contradict each
-other. What a single licence forbids or demands is `terms.py`.
-"""
+"""The licence of a set that is made of pictures under licences of their own."""
 
 import re
 from collections import Counter

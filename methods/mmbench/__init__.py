@@ -1,8 +1,4 @@
-"""MMBench: multiple choice with one image, asked once for every place of the right choice (MMBench, 4).
-
-What belongs here: MMBench's implementation of the `Benchmark` protocol. Reading letters is
-`methods/choice`; abilities and published files are modules beside this one.
-"""
+"""MMBench: multiple choice with one image, asked once for each place of the right choice (4)."""
 
 from collections.abc import Generator, Sequence
 from typing import Any

@@ -1,8 +1,4 @@
-"""Approved items of MMBench's form as a release.
-
-What belongs here: their labels and splits, dev and test at 4 to 6. The rows are made by
-`methods/choice/published.py`.
-"""
+"""Approved items of MMBench's form as a release."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -2,8 +2,7 @@
 
 A row names a question by `index`, and a later pass by index + k x 1,000,000, with `g_index` or without
 it. Which pass it is, is said by its choices where the row has them, as VLMEvalKit's files do: not every
-circular file shifts them the same way. Without choices pass k is that of `mmbench-circular.tsv`. What
-belongs here: that. Finding questions and comparing choices is `methods/choice/published.py`.
+circular file shifts them the same way. Without choices pass k is that of `mmbench-circular.tsv`.
 """
 
 from collections.abc import Sequence

@@ -2,10 +2,9 @@
 
 Columns: `index`, `question`, `hint`, `A` to `H`, `answer`, `image` (base64, or the index of the row
 that has it), `image_path`, `category`, `l2-category`, `split`; others are labels, too. The rows of the
-passes of a question have the index of its first row + k x 1,000,000, or name it in `g_index`. What
-belongs here: both forms, read and written. A circular file is read as one item a question, and every
-group has to be whole: released scorers never look whether it is. Ids that are no numbers below
-1,000,000 stand in a column `item_id`.
+passes of a question have the index of its first row + k x 1,000,000, or name it in `g_index`. A
+circular file is read as one item a question, and every group has to be whole: released scorers never
+look whether it is. Ids that are no numbers below 1,000,000 stand in a column `item_id`.
 """
 
 import re

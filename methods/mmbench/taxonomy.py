@@ -1,8 +1,4 @@
-"""MMBench's abilities: 2 of level 1, 6 of level 2, 20 of level 3 (MMBench, 3.1 and Figure 2).
-
-What belongs here: their names as released files have them, how they belong together, how many of the
-paper's 3,217 questions each leaf has, and what each asks of a picture, for who writes a question.
-"""
+"""MMBench's abilities: 2 of level 1, 6 of level 2, 20 of level 3 (MMBench, 3.1 and Figure 2)."""
 
 from collections.abc import Mapping
 

@@ -1,8 +1,6 @@
 """Translating multiple-choice items with a model (MMBench, 3.2, MMBench-CN).
 
-What belongs here: an item's texts (`methods/choice/contents.py`) as a model is sent them, and reading
-the model's reply. What has to survive is checked by `methods/choice/translation_checks.py`. Which
-choice is right is never sent: nothing in a translation can tell it.
+Which choice is right is never sent: nothing in a translation can tell it.
 """
 
 import json

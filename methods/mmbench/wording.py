@@ -1,8 +1,7 @@
 """The words around a question, in the language of its item.
 
-What belongs here: the words that no release has, and what stands before hint and question where an
-item is not in English. Releases and files have `Hint` and `Question` whatever their language
-(`published.py`): they are taken apart when an item is asked.
+Releases and files have `Hint` and `Question` whatever their language (`published.py`): they are taken
+apart when an item is asked.
 """
 
 from collections.abc import Mapping

@@ -1,8 +1,6 @@
 """Writing multiple-choice items with a model (MMBench, 3.2).
 
-What belongs here: which ability is asked of which image, reading the model's reply, and the id of an
-item. Reading is strict: an item that is not sound is refused by name. No model decides the order of the
-choices (`methods/choice/lettered.py`).
+Reading is strict: an item that is not sound is refused by name.
 """
 
 import re

@@ -1,7 +1,7 @@
 """MMDU: multi-turn, multi-image dialogues, judged turn by turn (MMDU, 2.3).
 
-What belongs here: MMDU's implementation of the `Benchmark` protocol. Composing dialogues, reading the
-judge's dictionary and the published JSON format are modules beside this one.
+Composing dialogues, reading the judge's dictionary and the published JSON format are modules beside
+this one.
 """
 
 from collections.abc import Generator, Sequence

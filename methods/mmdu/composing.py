@@ -1,8 +1,7 @@
 """Composes a dialogue from the questions and answers of one image set (MMDU, 2.2 and B.2).
 
 A question about one image calls it `<image-1>`; in the dialogue images are numbered in the order in
-which they enter, so references are renumbered. What belongs here: how many questions a dialogue has on
-what, renumbering, placing `<ImageHere>`, the order of turns.
+which they enter, so references are renumbered.
 """
 
 import re

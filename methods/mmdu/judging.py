@@ -1,8 +1,7 @@
 """MMDU's judge: six dimensions and an overall score, 1 to 10 (MMDU, 2.3 and Figure 12).
 
-What belongs here: the dimensions, and which dictionary of a judge's reply has its scores. The released
-scorer uses eval() and accepts a dictionary with missing keys; here nothing is evaluated, and an
-incomplete dictionary is an error.
+The released scorer uses eval() and accepts a dictionary with missing keys; here nothing is evaluated,
+and an incomplete dictionary is an error.
 """
 
 from dataclasses import dataclass

@@ -1,10 +1,7 @@
 """Questions and answers as a model replied with them, without what models add (MMDU, 2.2, B.2).
 
 A model that was asked for "Q1: ..." alone also writes headings, fences, labels and offers of further
-help, and calls a picture "Image 2" or "the second picture" instead of `<image-2>`. What belongs here:
-the angles that questions are asked from, questions in parts whose answers fit into one reply, taking
-that off, and references that cannot be right: the reply is then asked again, while one more answer
-costs one call, not a dialogue. What does not: numbering inside a dialogue (`composing.py`).
+help, and calls a picture "Image 2" or "the second picture" instead of `<image-2>`.
 """
 
 import math

@@ -1,7 +1,6 @@
 """Stacking of dialogues: one after another in one conversation, images renumbered (MMDU, C.1).
 
-What belongs here: which dialogues are stacked, and the texts of the stack. A dialogue is stacked once,
-and no image is twice in a stack: it would have two numbers.
+A dialogue is stacked once, and no image is twice in a stack: it would have two numbers.
 """
 
 import re

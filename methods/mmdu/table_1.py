@@ -1,7 +1,4 @@
-"""Table 1 and Figure 4 of MMDU beside dialogues that were built here.
-
-What belongs here: the paper's numbers, and the same ones of given dialogues.
-"""
+"""Table 1 and Figure 4 of MMDU beside dialogues that were built here."""
 
 from collections.abc import Mapping, Sequence
 from statistics import fmean

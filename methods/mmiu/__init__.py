@@ -1,8 +1,4 @@
-"""MMIU: multiple choice over several images, in 52 tasks (MMIU, 3 and 4.1).
-
-What belongs here: MMIU's implementation of the `Benchmark` protocol. Reading letters is
-`methods/choice`; tasks and published files are modules beside this one.
-"""
+"""MMIU: multiple choice over several images, in 52 tasks (MMIU, 3 and 4.1)."""
 
 from collections.abc import Generator, Sequence
 from typing import Any

@@ -1,7 +1,6 @@
 """Samples to finished questions: their choices in order, their ids, and the rows of a release.
 
-What belongs here: what becomes of a question once it is known which letter is right. Images that are
-choices are shown in order of letter, and are named by their place.
+Images that are choices are shown in order of letter, and are named by their place.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

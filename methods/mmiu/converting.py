@@ -1,8 +1,6 @@
 """Samples to questions: the wrong choices, by rule where the output has a form (MMIU, 3.2).
 
-What belongs here: which form an output has, and the wrong choices that follow: near numbers of the same
-form and precision, other orders, the other of yes and no, other outputs of the same task. What no rule
-makes wrong choices of, a model does.
+What no rule makes wrong choices of, a model does.
 """
 
 import math

@@ -1,11 +1,10 @@
 """MMIU's metadata: what a multiple-choice question is made of (MMIU, 3.2 and Table A.4).
 
-What belongs here: the form, and reading it from JSON and JSON Lines with every fault named. A file is
-one object or a list of objects with `Task Info` (`TaskName`, `TaskDescription`, `Input Format`, `Output
-Format`) and `Samples`, each with `Source`, `Input` (`Input Image`, `Input Context`, `Question`, `Visual
-Component`) and `Output`; a line of JSON Lines is one such object. A sample may say three things that
-Table A.4 has no place for: `Wrong Outputs`, `Also Right` (outputs that are no wrong choices), and `Key
-Word` with `Other Word`, which makes the question one that nothing answers.
+A file is one object or a list of objects with `Task Info` (`TaskName`, `TaskDescription`, `Input
+Format`, `Output Format`) and `Samples`, each with `Source`, `Input` (`Input Image`, `Input Context`,
+`Question`, `Visual Component`) and `Output`; a line of JSON Lines is one such object. A sample may say
+three things that Table A.4 has no place for: `Wrong Outputs`, `Also Right` (outputs that are no wrong
+choices), and `Key Word` with `Other Word`, which makes the question one that nothing answers.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

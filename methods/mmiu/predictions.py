@@ -2,8 +2,7 @@
 
 A row names its question by `item_id`, `id` or `index`. The authors' records have none of them: they are
 the questions of a task in their order, which holds where the file has as many records of the task as
-the release, and each has the question's own choices. What belongs here: that. Finding questions and
-comparing choices is `methods/choice/published.py`.
+the release, and each has the question's own choices.
 """
 
 from collections import Counter

@@ -4,10 +4,9 @@ JSON: a list of {task, visual_input_component, source, options, question, contex
 [paths], output}, where `options` has one choice a line as `A: text`, `context` repeats it at its end,
 and `output` is the letter of the right one. TSV, as VLMEvalKit reads it, or Parquet: `index`,
 `question`, `context`, `A` to `H` (or `options`), `answer`, `image` as a Python list of base64, or
-`image_path` as one of paths. What belongs here: both forms, read and written. A record's task names
-a data set, too: the label `task` is the paper's task, `relation` its relation, `subset` what the
-record says, `images` the level of its number of images. Other texts and numbers are labels as they
-stand.
+`image_path` as one of paths. A record's task names a data set, too: the label `task` is the paper's
+task, `relation` its relation, `subset` what the record says, `images` the level of its number of
+images. Other texts and numbers are labels as they stand.
 """
 
 import json

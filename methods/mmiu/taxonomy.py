@@ -1,8 +1,4 @@
-"""MMIU's tasks: 52 in 7 relations between images (MMIU, A.2 and A.3).
-
-What belongs here: their names and abbreviations, and which task a released record is of: records name
-the data set beside the task (`forensic_detection_blink`), and some have other spellings.
-"""
+"""MMIU's tasks: 52 in 7 relations between images (MMIU, A.2 and A.3)."""
 
 import re
 from collections.abc import Mapping

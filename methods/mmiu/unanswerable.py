@@ -1,8 +1,7 @@
 """The unanswerable set: five strategies that leave a question without a right choice (MMIU, A.4).
 
-What belongs here: what each strategy changes. Which task has which is `unanswerable_tasks.py`. A
-changed question has the same number of choices; what was right stays among them as a wrong one, unless
-its picture was taken away, and the choice `CANNOT` is right.
+A changed question has the same number of choices; what was right stays among them as a wrong one,
+unless its picture was taken away, and the choice `CANNOT` is right.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,8 +1,8 @@
 """Which tasks have unanswerable questions, and by which strategies (MMIU, Table 7 of A.4).
 
-What belongs here: the table as data. What a strategy does is `unanswerable.py`. The table lists
-visual-ordering without a strategy, so 19 tasks have one. By it key words are replaced in 5 tasks, all
-images shuffled in 9 and irrelevant sets taken in 16; the shares of Table 2 are those of 4, 10 and 15.
+The table lists visual-ordering without a strategy, so 19 tasks have one. By it key words are replaced
+in 5 tasks, all images shuffled in 9 and irrelevant sets taken in 16; the shares of Table 2 are those of
+4, 10 and 15.
 """
 
 from collections.abc import Mapping

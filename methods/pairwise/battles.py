@@ -1,9 +1,6 @@
 """Battles: comparisons of two models' answers with their outcomes, as arrays.
 
-    outcome of a battle: 1 the first model won, 0 the second one, 0.5 a tie
-
-What belongs here: the form that ratings are computed from, and the words for
-outcomes that arenas publish.
+outcome of a battle: 1 the first model won, 0 the second one, 0.5 a tie
 """
 
 from collections.abc import Iterable, Mapping, Sequence

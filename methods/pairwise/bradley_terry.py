@@ -10,9 +10,9 @@ as for a model that won every battle, half a win is added each way to every pair
 (Haldane 1956, Anscombe 1956), in that fit alone; a rating so made is finite and says little about how
 far ahead the model is. Models that no chain of battles connects cannot be compared at all.
 
-What belongs here: the fit, of many matrices of wins at once. Sources: Bradley and Terry (1952),
-Biometrika 39; Ford (1957), American Mathematical Monthly 64(8); Chiang et al. (2024), Chatbot Arena,
-section 4. On the same battles the ratings are those of arena-rank's `BradleyTerry` and evalica's.
+Sources: Bradley and Terry (1952), Biometrika 39; Ford (1957), American Mathematical Monthly 64(8);
+Chiang et al. (2024), Chatbot Arena, section 4. On the same battles the ratings are those of
+arena-rank's `BradleyTerry` and evalica's.
 """
 
 import math

@@ -4,9 +4,9 @@ Both answers are shown as Assistant A's and B's, in both orders, one request an 
 told who answered. Earlier turns are shown as each of the two had them. The form of a verdict and
 reading it are `methods/evaluation/verdicts.py`.
 
-What belongs here: the requests about a turn, the comparisons that there are, and their outcomes. What
-is missing has a rule: a comparison whose judgment was lost has no outcome; where one of the two gave no
-answer it has none in the form `judged`, and loses in the form `floor` (where neither did, it is a tie).
+What is missing has a rule: a comparison whose judgment was lost has no outcome; where one of the two
+gave no answer it has none in the form `judged`, and loses in the form `floor` (where neither did, it is
+a tie).
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -13,8 +13,6 @@ until no neighbours are open, nothing is left to ask of those that are, or the b
 of all alpha_n is alpha, so that looking often makes no order out of noise. Pairs that are far apart are
 asked no more: with k models, about 2 / k of all comparisons remain while the order stands. A unit is
 drawn by a hash of seed, pair and unit, so that each pair has other ones first.
-
-What belongs here: designs, and what one asked out of what it could have asked.
 """
 
 from collections.abc import Collection, Generator, Sequence

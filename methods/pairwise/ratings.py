@@ -9,7 +9,7 @@ so that the interval is that of other items of the kind. Two models differ by
 C: the clusters of the one of the two that fought on fewer. The bound is that of a sign test on C
 clusters: where all agree, nothing varies between resamples, and few clusters still prove little. Ranks
 follow from all pairs after Holm (`statistics/ranks.py`), within a part: models that no chain of battles
-connects have no order. What belongs here: ratings, ranks and win shares from battles.
+connects have no order.
 """
 
 from collections.abc import Sequence

@@ -10,9 +10,9 @@ deviation 1, so that a feature that goes with every win leaves a finite coeffici
 battles the prior weighs little. What a better model writes more of cannot be told from what makes it
 better where models differ more than their answers do: the coefficient is no proof of a cause.
 
-What belongs here: features of a text, and this fit. Sources: Li, Angelopoulos and Chiang (2024), Does
-style matter? Disentangling style and substance in Chatbot Arena (LMSYS blog), with words in place of a
-model's tokens; on the same features the figures are those of arena-rank's `ContextualBradleyTerry`.
+Sources: Li, Angelopoulos and Chiang (2024), Does style matter? Disentangling style and substance in
+Chatbot Arena (LMSYS blog), with words in place of a model's tokens; on the same features the figures
+are those of arena-rank's `ContextualBradleyTerry`.
 """
 
 import re

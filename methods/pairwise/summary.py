@@ -1,7 +1,4 @@
-"""What comparisons of one judge say: ratings in both forms, win shares, style and place.
-
-What belongs here: rows of figures, as plain data. The statistics are `ratings.py` and `style.py`.
-"""
+"""What comparisons of one judge say: ratings in both forms, win shares, style and place."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,8 +1,4 @@
-"""Texts that a writer drafts for readers who are shown nothing but a picture.
-
-What belongs here: reading the fields of a draft, and what none of its texts may have. What a draft
-consists of belongs to its method.
-"""
+"""Texts that a writer drafts for readers who are shown nothing but a picture."""
 
 from collections.abc import Mapping, Sequence
 

@@ -1,7 +1,7 @@
 """Texts for readers that speak of what only the writer was given: a caption, notes, a page.
 
-What belongs here: recognizing such a mention. What a reader is shown is the picture alone; a caption
-that is painted in it, an article in a newspaper that somebody reads, are in the picture.
+What a reader is shown is the picture alone; a caption that is painted in it, an article in a newspaper
+that somebody reads, are in the picture.
 """
 
 import re

@@ -1,8 +1,7 @@
 """Messages to a model: text and images in order.
 
-What belongs here: the types that prompts are rendered to and requests are hashed from. Images are
-identified by the SHA-256 of their bytes; the bytes are added when a request is sent. More images than a
-model takes are made into messages that it takes.
+Images are identified by the SHA-256 of their bytes; the bytes are added when a request is sent. More
+images than a model takes are made into messages that it takes.
 """
 
 import re

@@ -1,7 +1,6 @@
 """Parsing numbered texts in a model's reply, and asking again if a reply could not be parsed.
 
-What belongs here: numbered texts, the JSON schemas of replies, and the request to repair one. JSON in
-replies is `reply_objects.py`. A reply is data: it is searched and parsed, never evaluated.
+A reply is data: it is searched and parsed, never evaluated.
 """
 
 import hashlib

@@ -4,8 +4,7 @@ A template is Jinja text with a system part and a user part, divided by a line `
 matter, settings of the prompt, may precede it and is not rendered. `{{ picture(i) }}` inserts the i-th
 image (from 1). Untrusted text goes through the filter `data`, which keeps it from closing the tag that
 encloses it: a page that contains "</page> ignore the above" cannot end the `<page>` tag. No value, with
-the filter or without it, can insert an image. What belongs here: rendering. What does not: reading
-template files (`resources/settings/prompts.py`) and their content.
+the filter or without it, can insert an image.
 """
 
 import hashlib

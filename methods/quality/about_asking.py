@@ -1,8 +1,7 @@
 """Short answers that speak of the asking and not of a picture.
 
-What belongs here: telling them, and parts that are about the scene, by their words. There is no end to
-the phrases of a refusal, but hardly one says anything of a scene: it has a speaker, a no, a word for
-what is not done, and little else.
+There is no end to the phrases of a refusal, but hardly one says anything of a scene: it has a speaker,
+a no, a word for what is not done, and little else.
 """
 
 import re

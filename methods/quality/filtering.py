@@ -1,8 +1,4 @@
-"""Dialogues without the pairs that the checks drop or that a benchmark has, too.
-
-What belongs here: taking turns out of a dialogue, and dialogues out of a release, so that the rest
-stays whole. Which pairs are dropped is `outcome.py`, which ones are shared `methods/overlap.py`.
-"""
+"""Dialogues without the pairs that the checks drop or that a benchmark has, too."""
 
 import re
 from collections import Counter, defaultdict

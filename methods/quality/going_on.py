@@ -1,7 +1,6 @@
 """Whether what follows a declined part says something of the pictures, or goes on about the asking.
 
-What belongs here: the parts that follow, and the words of offers, apologies and reasons of a model. "I
-cannot name the species. It is a gull with a grey back." answers; "I cannot help. Ask somebody else."
+"I cannot name the species. It is a gull with a grey back." answers; "I cannot help. Ask somebody else."
 does not.
 """
 

@@ -1,8 +1,7 @@
 """Names and numbers of an answer that nothing it was written from has.
 
-What belongs here: comparing an answer with the texts that it may rest on. What a picture shows no text
-has to say, so small numbers, which count things, and common words are not looked at; whether a picture
-supports what is said of objects a model is asked (`unsupported`).
+What a picture shows no text has to say, so small numbers, which count things, and common words are not
+looked at; whether a picture supports what is said of objects a model is asked (`unsupported`).
 """
 
 import re

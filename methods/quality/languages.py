@@ -1,8 +1,8 @@
 """The language a text reads as, against the one that was wanted.
 
-What belongs here: words that say nothing by themselves, scripts by their letters, and languages of one
-script by py3langid, whose model is in its package and is asked for the languages of this table alone.
-Nothing is said where it is not sure.
+Scripts are told apart by their letters, languages of one script by py3langid, whose model is in its
+package and is asked for the languages of this table alone. Nothing is reported where py3langid is not
+sure.
 """
 
 import re

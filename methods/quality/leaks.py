@@ -1,7 +1,6 @@
 """Questions that say what only a caption or a page says.
 
-What belongs here: words in a row, names and numbers that a question shares with a source. A question
-that gives a name away can be answered without finding out what the picture shows.
+A question that gives a name away can be answered without finding out what the picture shows.
 """
 
 import re

@@ -1,8 +1,4 @@
-"""What a reply's form left in a text: labels, fences, tags, placeholders, offers of help.
-
-What belongs here: finding them in a text that a reader is shown. Taking them off while a reply is read
-is `methods/mmdu/reading.py`.
-"""
+"""What a reply's form left in a text: labels, fences, tags, placeholders, offers of help."""
 
 import re
 

@@ -1,9 +1,4 @@
-"""Texts that speak of a picture that the dialogue does not have.
-
-What belongs here: how English names a picture by its place, by how many there are, or as the other one.
-Tags beyond the pictures are refused where a writer's reply is read (`methods/mmdu/reading.py`); people
-who edit a dialogue, and files that are imported, name pictures in words.
-"""
+"""Texts that speak of a picture that the dialogue does not have."""
 
 import re
 

@@ -1,10 +1,10 @@
 """Questions that are nearly the same, among those of a dialogue and of a corpus.
 
-What belongs here: groups of texts by the Jaccard index of their word pairs, exactly, without comparing
-each with each. Two sets whose index is t or more share at least ceil(t m) pairs, m being the size of
-either. In one fixed order of all pairs they therefore share one among the first m - ceil(t m) + 1 of
-each (prefix filtering: Chaudhuri, Ganti and Kaushik 2006; Bayardo, Ma and Srikant 2007). With the
-rarest pairs first, few texts have to be compared.
+Texts are grouped by the exact Jaccard index of their word pairs, without comparing each with each. Two
+sets whose index is t or more share at least ceil(t m) pairs, m being the size of either. In one fixed
+order of all pairs they therefore share one among the first m - ceil(t m) + 1 of each (prefix filtering:
+Chaudhuri, Ganti and Kaushik 2006; Bayardo, Ma and Srikant 2007). With the rarest pairs first, few texts
+have to be compared.
 
 In a long question one other word hardly changes the index, and asks something else: "which looks older"
 is not "which looks taller". Within a dialogue the words of content have to be the same, too. Where

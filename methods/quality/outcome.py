@@ -1,7 +1,6 @@
 """Pairs, the checks there are, and the outcome of a pair's checks: pass, review or drop.
 
-What belongs here: from evidence to outcome, counts of outcomes, and notes for reviewers. Which checks
-lead to which outcome is a setting.
+A setting maps checks to outcomes.
 """
 
 from collections import Counter

@@ -1,8 +1,4 @@
-"""Personal data in texts: e-mail addresses, telephone numbers, IBANs, numbers of payment cards.
-
-What belongs here: patterns, with the checksum where there is one (IBAN: ISO 13616, mod 97; cards: Luhn,
-ISO/IEC 7812-1). Whether a text names a private person is a model's check.
-"""
+"""Personal data in texts: e-mail addresses, telephone numbers, IBANs, numbers of payment cards."""
 
 import re
 import unicodedata

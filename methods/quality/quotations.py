@@ -1,8 +1,7 @@
 """Texts without what they quote.
 
-What belongs here: what a sign, a note or a person in a picture says is not what the writer says: it may
-be in another language, apologize, or offer help. It stands in quotation marks, in capitals, or after a
-word such as "reads".
+What a sign, a note or a person in an image says is not what the writer says. A quotation stands in
+quotation marks, in capitals, or after a word such as "reads".
 """
 
 import re

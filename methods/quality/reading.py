@@ -1,8 +1,4 @@
-"""Replies of models that check pairs: grades and lists, one an answer.
-
-What belongs here: the JSON schemas and reading what follows them. Answers that are given without the
-pictures are read as others are (`methods/prompts/parsing.py`).
-"""
+"""Replies of models that check pairs: grades and lists, one an answer."""
 
 import re
 from collections.abc import Mapping

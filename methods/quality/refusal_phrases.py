@@ -1,8 +1,7 @@
 """The words in which answers decline, or say that there is no picture, in 17 languages.
 
-What belongs here: tables of phrases, no logic. Each holds the whole of what makes
-a refusal: who, that they do not or may not, and what. "I cannot see the sign" is an answer, "I cannot
-see your image" is none.
+Each phrase holds the whole of what makes a refusal: who, that they do not or may not, and what. "I
+cannot see the sign" is an answer, "I cannot see your image" is none.
 """
 
 from methods.phrases import Phrases, alternatives

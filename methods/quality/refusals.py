@@ -1,8 +1,4 @@
-"""Answers that decline, in many languages, and answers that say there is no picture.
-
-What belongs here: telling them from answers with a caveat, and from what a picture does not show. The
-words are those of `refusal_phrases.py`, and of evaluated models (`methods/evaluation/refusals.py`).
-"""
+"""Answers that decline, in many languages, and answers that say there is no picture."""
 
 import re
 

@@ -1,7 +1,4 @@
-"""All checks by rule on the dialogues of a corpus.
-
-What belongs here: which rule reads which text. Each rule is a module of its own.
-"""
+"""All checks by rule on the dialogues of a corpus."""
 
 import re
 from collections import Counter, defaultdict

@@ -1,7 +1,6 @@
 """Texts that stop in the middle of a sentence.
 
-What belongs here: telling how a text ends, by its last characters, word and line. Which replies were
-cut off by a token limit the ledger says; texts that were taken out of one do not.
+Which replies were cut off by a token limit the ledger says; texts that were taken out of one do not.
 """
 
 import re

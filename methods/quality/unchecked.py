@@ -1,7 +1,6 @@
 """What rules find in pairs that the checks have not read: people edited them, or a file was imported.
 
-What belongs here: which rules read such pairs, and their findings in words and in counts. Nothing is
-dropped for them: people decided on an edited pair, and a published benchmark stays as it is.
+Nothing is dropped for them: people decided on an edited pair, and a published benchmark stays as it is.
 """
 
 from collections import Counter

@@ -1,8 +1,4 @@
-"""What pictures of results show beside the scores: radars, and two scores against each other.
-
-What belongs here: which axes and quadrants a board gives. Drawing them is
-`resources/reports/charts.py`.
-"""
+"""What pictures of results show beside the scores: radars, and two scores against each other."""
 
 import math
 import re

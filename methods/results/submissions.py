@@ -1,6 +1,5 @@
 """One model's answers on a release, as a benchmark's own evaluation takes them.
 
-What belongs here: the rows and records, and the sentences on what an evaluation lacks or cannot hold.
 Forms are those of MMBench's server (a spreadsheet, a row a pass), of the released scorers of MMIU,
 ConvBench and MMDU, and of AlignMMBench's responses. No file has a reference that is held out.
 """

@@ -1,8 +1,4 @@
-"""Tables of results as cells: leaderboard, differences of every two models, slices.
-
-What belongs here: which cells a table has, and which of them are bold. LaTeX and Markdown of a table
-are `texts.py`.
-"""
+"""Tables of results as cells: leaderboard, differences of every two models, slices."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,6 +1,6 @@
 """Tables of results as LaTeX (booktabs, siunitx) and Markdown, and how they were made, in words.
 
-What belongs here: the texts. Names of models and labels come from outside: they are escaped.
+Names of models and labels come from outside: they are escaped.
 """
 
 import re

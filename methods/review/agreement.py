@@ -1,8 +1,4 @@
-"""Rows of agreement: of people with each other (`people_rows`), of people with a judge (`judge_rows`).
-
-What belongs here: which measure is taken of which raters. What does not: the measures
-(`methods/agreement/`).
-"""
+"""Rows of agreement: between people (`people_rows`), and of people with a judge (`judge_rows`)."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations

@@ -1,9 +1,4 @@
-"""Which items a person is given, and in which order: assignments of a lead, and priorities.
-
-What belongs here: which items an assignment covers, what becomes of them, and the order of the queue.
-What does not: who may decide an item at all (`process.py`), and where assignments are stored
-(`resources/review/assignments.py`).
-"""
+"""Which items a person is given, and in which order: assignments of a lead, and priorities."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,8 +1,4 @@
-"""The contents that generated items are reviewed with.
-
-What belongs here: making the content of an item's kind of what was generated, as the tables have it.
-What a content is, and what people may change in it, is `kinds.py`.
-"""
+"""The contents that generated items are reviewed with."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,9 +1,6 @@
 """Queue items, people's decisions on them, and when a decision is valid.
 
-A decision is about one exact content, which it names by hash. What belongs here: the two records, and
-the check of a decision. What does not: what may change in each kind (`kinds.py`), what follows from
-decisions (`process.py`, `resolution.py`), where they are stored (`resources/review/`) and how people
-make them (`review/`).
+A decision is about one exact content, which it names by hash.
 """
 
 import re

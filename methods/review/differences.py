@@ -1,8 +1,4 @@
-"""What changed between two contents, word by word.
-
-What belongs here: which text of one content is compared with which of the other, and the comparison.
-How differences are shown is `review/`.
-"""
+"""What changed between two contents, word by word."""
 
 import re
 from collections.abc import Mapping, Sequence

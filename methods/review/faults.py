@@ -1,8 +1,4 @@
-"""What is wrong with a change of a content, and where.
-
-What belongs here: the fault, and the checks that several kinds share. What does not: what may change in
-each kind (`kinds.py`), and the language in which a fault is shown (`review/`).
-"""
+"""What is wrong with a change of a content, and where."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 

@@ -1,9 +1,7 @@
 """Multiple-choice items that were flagged after their release, and what people decide on them.
 
 An item is flagged as it was released, and decided on under an id of its own, made of its id and that
-exact content: a decision on one content says nothing of another. What belongs here: that content and
-id, the sentences that people read, and what decisions do to an approval. Items are flagged by
-`methods/choice/filters.py` and `methods/evaluation/statistics/item_analysis.py`.
+exact content: a decision on one content says nothing of another.
 """
 
 from collections.abc import Mapping, Sequence

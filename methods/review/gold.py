@@ -1,9 +1,4 @@
-"""Gold: items whose right decision is known, given to annotators again to see how well they decide.
-
-What belongs here: what the right decision is, whether a decision is one, when the next gold item is
-due, whether a new annotator has passed, and agreement week by week. What does not: where gold items
-are stored and handed out (`resources/review/gold.py`).
-"""
+"""Gold: items whose right decision is known, given to annotators again to see how well they decide."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence

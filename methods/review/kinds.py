@@ -1,9 +1,6 @@
 """The kinds of items that people review: the content of each, and what people may change in it.
 
 `content` is what people decide on and what is hashed: a JSON object with the keys that the kind names.
-What belongs here: the shape of each kind's content, which keys people may change, the check of a
-changed content, and its texts in reading order. What does not: verdicts (`decisions.py`), and how a
-kind is shown (`review/`).
 """
 
 from collections.abc import Callable, Mapping, Sequence

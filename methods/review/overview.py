@@ -1,8 +1,4 @@
-"""Figures for the person who leads a review: who did how much when, and when it will be done.
-
-What belongs here: figures of decisions that were made. What does not: agreement
-(`methods/agreement/`), what an item awaits (`process.py`), and where decisions are stored.
-"""
+"""Figures for the person who leads a review: who did how much when, and when it will be done."""
 
 import math
 from collections import Counter, defaultdict

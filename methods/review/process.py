@@ -1,10 +1,7 @@
 """The review process: which decision an item needs next, after the decisions made so far.
 
 Two rounds as in MMDU and ConvBench (section 3 of each): annotators, then an expert; sampling as for
-MMDU's instruction set; rework of rejected answers as in AlignMMBench's second phase. What belongs here:
-the rules, the status of an item under them, and who may not make the next decision. What does not:
-what a valid decision is (`decisions.py`), and where decisions, locks and drafts are stored
-(`resources/review/`).
+MMDU's instruction set; rework of rejected answers as in AlignMMBench's second phase.
 """
 
 from collections.abc import Iterable

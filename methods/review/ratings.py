@@ -1,7 +1,6 @@
 """What review decisions say of raters: which label or score they gave which item, with how much effort.
 
-Decisions are ratings where people made them blind, on the same content. What belongs here: what is
-taken from review decisions. What does not: the measures of agreement.
+Decisions are ratings where people made them blind, on the same content.
 """
 
 from collections import Counter, defaultdict

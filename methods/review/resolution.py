@@ -1,8 +1,7 @@
 """What an item's decisions mean for a release: its final content and who approved it.
 
 The policy of a release says which items need people's decisions (`Policy`); the rules of the review
-process say how many people an item needs (`process.py`). What belongs here: the outcome under both.
-What does not: the state of the review itself, and who decides next.
+process say how many people an item needs (`process.py`).
 """
 
 from collections.abc import Iterable, Sequence

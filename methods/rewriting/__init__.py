@@ -1,8 +1,4 @@
-"""Rewriting prompts: same meaning, different style (AlignMMBench, 3.2).
-
-What belongs here: parsing a model's rewrites and rejecting those that cannot replace the original. What
-a rewrite may say, and how like its question it may be, is `checks.py`.
-"""
+"""Rewriting prompts: same meaning, different style (AlignMMBench, 3.2)."""
 
 import re
 from collections import Counter

@@ -1,8 +1,4 @@
-"""Whether a rewrite can stand for its question (AlignMMBench, 3.2: same meaning, another style).
-
-What belongs here: checks by rule on texts, and on the similarities of their vectors. Embedding them is
-`resources/embedding/embedder.py`; what may not be checked by rule is decided by people.
-"""
+"""Whether a rewrite can stand for its question (AlignMMBench, 3.2: same meaning, another style)."""
 
 import re
 import unicodedata

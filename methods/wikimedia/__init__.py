@@ -1,8 +1,4 @@
-"""Wikipedia's words as plain data: its API's answers, and the addresses of its images.
-
-What belongs here: everything about them that needs no network. What does not: asking
-(`resources/wikipedia`).
-"""
+"""Wikipedia's words as plain data: its API's answers, and the addresses of its images."""
 
 from methods.wikimedia.addresses import THUMBNAIL_WIDTHS, check_width, file_title, thumbnail_url
 from methods.wikimedia.answers import Json, Missing, find_asked, merge_answers, sent_form

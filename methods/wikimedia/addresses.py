@@ -1,8 +1,6 @@
 """Addresses of images on Wikimedia's upload servers.
 
-What belongs here: how the address of an original becomes that of its thumbnail, or the title of its
-file. What does not: fetching it (`resources/images/fetcher.py`). Sources:
-https://www.mediawiki.org/wiki/Manual:$wgThumbnailSteps and .../Common_thumbnail_sizes.
+Sources: https://www.mediawiki.org/wiki/Manual:$wgThumbnailSteps and .../Common_thumbnail_sizes.
 """
 
 import re

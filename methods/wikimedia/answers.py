@@ -1,8 +1,7 @@
 """The answers of `action=query`: put together, and what was asked found in them again.
 
-What belongs here: the order that the API gives its answers in. What does not: what is said of a page
-or a file (`facts.py`). Sources: https://www.mediawiki.org/wiki/API:Query and .../API:Continue, in the
-form of `formatversion=2`.
+Sources: https://www.mediawiki.org/wiki/API:Query and .../API:Continue, in the form of
+`formatversion=2`.
 """
 
 import re

@@ -1,9 +1,7 @@
 """The facts of a page and of a file, read from the API's answers.
 
-What belongs here: the facts, and making HTML and links, which anybody may have written, safe to show.
-What does not: how answers are merged (`answers.py`). Sources, in the form of `formatversion=2`:
-https://www.mediawiki.org/wiki/API:Info, .../API:Categories, .../Extension:TextExtracts,
-.../API:Imageinfo, .../Extension:CommonsMetadata, and the media list of
+Sources, in the form of `formatversion=2`: https://www.mediawiki.org/wiki/API:Info, .../API:Categories,
+.../Extension:TextExtracts, .../API:Imageinfo, .../Extension:CommonsMetadata, and the media list of
 https://en.wikipedia.org/api/rest_v1/.
 """
 

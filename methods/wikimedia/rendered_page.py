@@ -1,9 +1,7 @@
 """What a page's HTML says of its text and images, for wikis without the services of Wikimedia's.
 
-What belongs here: the introduction and the images of a page as MediaWiki renders it, in the markup of
-its older and its newer parser. What does not: asking for it (`resources/wikipedia/wiki.py`). Sources:
-https://www.mediawiki.org/wiki/API:Parsing_wikitext, .../Specs/HTML (media), and the selectors that
-.../Extension:TextExtracts leaves out.
+Sources: https://www.mediawiki.org/wiki/API:Parsing_wikitext, .../Specs/HTML (media), and the selectors
+that .../Extension:TextExtracts leaves out.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,8 +1,4 @@
-"""Two calls side by side: what differs in their facts, their requests and their replies.
-
-What belongs here: what is compared with what. The comparison word by word is
-`methods/review/differences.py`.
-"""
+"""Two calls side by side: what differs in their facts, their requests and their replies."""
 
 from collections.abc import Callable, Sequence
 from itertools import zip_longest

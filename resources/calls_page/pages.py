@@ -1,9 +1,4 @@
-"""The page of model calls over HTTP: the list, one call, two calls side by side.
-
-What belongs here: what an address asks for, which data each page gets, and what it says where there is
-none. What does not: the reading (`resources/llm/ledger/reading.py`), who is answered and what a page
-may do (`resources/web/page_guard.py`), the server (`dagster_project/ui.py` and `webserver.py`).
-"""
+"""The page of model calls over HTTP: the list, one call, two calls side by side."""
 
 import math
 import re

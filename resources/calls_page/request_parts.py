@@ -1,6 +1,5 @@
 """A canonical request as a page shows it: messages with texts and pictures, and everything else.
 
-What belongs here: reading the form that the ledger keeps, and making texts from outside fit for a page.
 It is data from a file: what has another form than expected is shown as JSON, never an error. Everything
 is escaped; nothing is ever rendered.
 """

@@ -1,12 +1,9 @@
 """The corpus: a folder of shards, and files with more facts of their pages and images.
 
-What belongs here: finding shards, and reading the files beside them. What does not: how each kind of
-shard is read (the modules beside this one) and how an image is fetched (`resources/images/fetcher.py`).
-
-    FOLDER/*.tsv[.gz], *.parquet  or  FOLDER/shards/...   the shards, WIT's form or wit_base's
-    FOLDER/corpus.yaml                                    further shards, filters (`settings.py`)
-    FOLDER/categories.jsonl                               {"page_title": ..., "categories": [...]}
-    FOLDER/images/                                        the images by path or name, if mirrored
+FOLDER/*.tsv[.gz], *.parquet  or  FOLDER/shards/...   the shards, WIT's form or wit_base's
+FOLDER/corpus.yaml                                    further shards, filters (`settings.py`)
+FOLDER/categories.jsonl                               {"page_title": ..., "categories": [...]}
+FOLDER/images/                                        the images by path or name, if mirrored
 """
 
 import re

@@ -1,8 +1,5 @@
 """Resumable download of a large file: after an interruption only the rest is fetched.
 
-What belongs here: downloading the current version of one file over http(s). What does not: many small
-files (`resources/images/fetcher.py`), and the file's content.
-
 Beside `name` are `name.json` with the validators of that version (ETag and date), `name.part` and
 `name.part.json` of an unfinished download, and `name.lock`.
 """

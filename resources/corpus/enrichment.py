@@ -1,7 +1,6 @@
 """Enrichment of rows: categories, missing texts and licences, from the corpus's files and Wikipedia.
 
-What belongs here: which source is used. The corpus's files come before Wikipedia. Wikipedia is asked
-about pages of its own shards, and about others if `corpus.yaml` says so (`enrich`).
+The corpus's files come before Wikipedia.
 """
 
 import re

@@ -1,7 +1,6 @@
 """Observation of the corpus: which content its shards and the files about them have now.
 
-What belongs here: looking at local files without reading those that did not change. Shards elsewhere
-are looked at when they are ingested.
+Shards elsewhere are looked at when they are ingested.
 """
 
 import time

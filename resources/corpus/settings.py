@@ -1,6 +1,6 @@
 """`corpus.yaml`: further shards, filters, and how Wikipedia and images are fetched.
 
-What belongs here: the file's schema and defaults. Every key is optional, and so is the file.
+Every key is optional, and so is the file.
 """
 
 from pathlib import Path

@@ -1,7 +1,6 @@
 """The interface of a shard: a part of the corpus that becomes rows in WIT's columns.
 
-What belongs here: the interface, and what shards that are files have in common. Each kind is a module
-of its own: `tsv.py`, `wit_base.py`, `wikipedia_shard.py`.
+Each kind of shard has a module: `tsv.py`, `wit_base.py`, `wikipedia_shard.py`.
 """
 
 from abc import ABC, abstractmethod

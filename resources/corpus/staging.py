@@ -1,7 +1,7 @@
 """Staging files: a shard's rows and rejections, written as they are read.
 
-What belongs here: the files that every kind of shard is read into. So a shard of millions of rows is
-never in memory, and the warehouse is locked only while it loads the files.
+A shard of millions of rows is never in memory, and the warehouse is locked only while it loads the
+files.
 """
 
 from collections import Counter

@@ -1,8 +1,7 @@
 """WIT shards as tab-separated text, compressed or not.
 
-What belongs here: reading such a file in one pass and in constant memory. Lines that are plainly rows
-are typed by the column, all others one by one by `methods/ingest/wit_records.py`,
-which also gives the reason of a rejection.
+Lines that are plainly rows are typed by the column, all others one by one by
+`methods/ingest/wit_records.py`, which also gives the reason of a rejection.
 """
 
 import gzip

@@ -1,8 +1,4 @@
-"""Shards of chosen pages of Wikipedia, or of another wiki, fetched through MediaWiki's API.
-
-What belongs here: making rows in WIT's columns of pages, the images on them and their files. What does
-not: requests and their cache (`resources/wikipedia/`).
-"""
+"""Shards of chosen pages of Wikipedia, or of another wiki, fetched through MediaWiki's API."""
 
 import re
 from collections import Counter

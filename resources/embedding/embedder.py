@@ -2,7 +2,6 @@
 
 The default is all-MiniLM-L6-v2 from an installed package with weights, so nothing is downloaded. No
 model for images is packaged: a user names one.
-What belongs here: loading, checking and running the model. torch is imported with the first text.
 """
 
 import hashlib

@@ -1,8 +1,7 @@
 """The embedding model in a process of its own, which loads it while other work goes on.
 
 sentence-transformers takes some seconds to import, on one core: a build starts this process before it
-ingests, and has the model when it comes to the texts. What belongs here: the process, both ends of it.
-What it computes is `embedder.py`.
+ingests, and has the model when it comes to the texts.
 """
 
 import os

@@ -1,9 +1,4 @@
-"""Forms that other tools evaluate models on: VLMEvalKit's TSV, tasks of lmms-eval and inspect_ai.
-
-What belongs here: writing them. What comes back is read by `resources/importing/answer_files.py`.
-The scripts in `templates/` stand in the folders as they are, next to a reader of letters that is
-generated from the project's own (`self_contained.py`).
-"""
+"""Forms that other tools evaluate models on: VLMEvalKit's TSV, tasks of lmms-eval and inspect_ai."""
 
 import csv
 import json

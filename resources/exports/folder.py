@@ -1,8 +1,5 @@
 """A release in one form, as a folder with a list of its files: written once, checked, never
 changed.
-
-What belongs here: that folder's life. Its files are those of the form, `attribution.csv`,
-`README.md` and `manifest.json`, which has the size and SHA-256 of every other one.
 """
 
 import csv

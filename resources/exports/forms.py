@@ -1,8 +1,4 @@
-"""The forms that a release is exported in: what each is for, and what writes it.
-
-What belongs here: the list. A form is a function that takes a `Source` and an empty folder, and
-writes its files and `README.md` there; what writes it is imported when it is asked for.
-"""
+"""The forms that a release is exported in: what each is for, and what writes it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace

@@ -1,8 +1,5 @@
 """The folder of a release as a Hugging Face dataset: Parquet shards with the pictures inside, and
 its page.
-
-What belongs here: the columns and the shards. What the page says is
-`methods/exports/dataset_card.py`.
 """
 
 import hashlib

@@ -1,7 +1,6 @@
 """Putting a release's Hugging Face folder onto the hub.
 
-What belongs here: what may go out, and sending it. A push that was cut off is done again: what the hub
-has is not sent a second time.
+A push that was cut off is done again: what the hub has is not sent a second time.
 """
 
 import os

@@ -1,7 +1,4 @@
-"""Releases as files of records with folders of pictures, and as WebDataset shards.
-
-What belongs here: writing them, item by item. What a record says is `methods/exports/training.py`.
-"""
+"""Releases as files of records with folders of pictures, and as WebDataset shards."""
 
 import io
 import json

@@ -1,7 +1,4 @@
-"""A release as exports read it: items in batches, with their pictures; never all of it in memory.
-
-What belongs here: reading, what is left out for a licence, and counting what goes out.
-"""
+"""A release as exports read it: items in batches, with their pictures; never all of it in memory."""
 
 import base64
 import re

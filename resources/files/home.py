@@ -1,9 +1,6 @@
 """Where the project writes: one folder, `data/` by default, `LOOM_HOME` to move it.
 
 The default is in the checkout; of an installed package it is in the folder that a command is run in.
-
-What belongs here: the names of the things under that folder, and whether they may be written. Nothing
-here opens them.
 """
 
 import os

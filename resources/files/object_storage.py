@@ -1,7 +1,7 @@
 """Files that machines share: images, releases, reports and the site, in an S3 bucket or a folder.
 
-What belongs here: the bucket's objects, single ones and whole folders. What the home keeps of them is a
-copy: whoever finds none fetches it. Without `LOOM_FILES` all of it is in the home alone.
+What the home keeps of them is a copy: whoever finds none fetches it. Without `LOOM_FILES` all of it is
+in the home alone.
 """
 
 import hashlib

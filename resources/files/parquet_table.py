@@ -1,7 +1,7 @@
 """Tables of published files as Parquet: read as the lines of a TSV, written from them.
 
-What belongs here: the container. What a column means is the benchmark's, which reads and writes the
-same table as a TSV (`methods/<benchmark>/published.py`).
+What a column means is the benchmark's, which reads and writes the same table as a TSV
+(`methods/<benchmark>/published.py`).
 """
 
 from collections.abc import Iterable, Iterator

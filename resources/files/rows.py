@@ -1,8 +1,4 @@
-"""Files of rows, into or out of the warehouse, that may be larger than memory.
-
-What belongs here: writing such a file in portions, reading one in portions, the staging folder for such
-files; and lists of pictures by digest, which a person made.
-"""
+"""Files of rows, into or out of the warehouse, that may be larger than memory."""
 
 import shutil
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,4 @@
-"""Waiting for something that others hold, and saying so now and then.
-
-What belongs here: how long, and when a line is due. What does not: what is waited for.
-"""
+"""Waiting for something that others hold, and saying so now and then."""
 
 import time
 from collections.abc import Callable

@@ -1,8 +1,5 @@
 """Queues of image requests, one a host.
 
-What belongs here: which request is next. What does not: when a host may be asked (`host_pace.py`), the
-requests (`request.py`), and failures of single images (`fetcher.py`).
-
 A refused image goes to the end of its host's queue, so that the next ones show whether the host refuses
 all requests or this image. If the host is given up, all that waits in its queue ends as `rate_limited`.
 """

@@ -1,9 +1,4 @@
-"""The image index: which address gave which stored image, so that nothing is fetched twice.
-
-What belongs here: one store of addresses with the image that came from each and what was
-measured of it. What does not: the images (`store.py`) and those that were refused, which the
-next run asks for again.
-"""
+"""The image index: which address gave which stored image, so that nothing is fetched twice."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime

@@ -1,9 +1,4 @@
-"""Intake of images by URL: fetch, check, measure, store, and record in the index.
-
-What belongs here: the order of those steps, concurrently for many images. What does not: each step by
-itself (`fetcher.py`, `methods/ingest/image_quality.py`, `methods/ingest/image_filters.py`, `store.py`,
-`index.py`).
-"""
+"""Intake of images by URL: fetch, check, measure, store, and record in the index."""
 
 import hashlib
 import os

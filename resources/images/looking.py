@@ -1,8 +1,4 @@
-"""Pictures of the store as they are compared: read, decoded, made small, laid on one another.
-
-What belongs here: what is done with pictures and pairs, in a run's process or on a cluster. Which ones,
-and what is known of them, is `assets/common/picture_copies.py`.
-"""
+"""Pictures of the store as they are compared: read, decoded, made small, laid on one another."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple

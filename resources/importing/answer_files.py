@@ -1,9 +1,7 @@
 """Reading files of predictions and of people's scores, such as other evaluation tools write.
 
-What belongs here: which columns are read, and opening logs of inspect_ai (`.eval`): zip files with a
-JSON file a sample, packed by zstd, which Python's `zipfile` does not know, so that Arrow unpacks such a
-member. Opening other files is `record_file.py`; what the records are of is
-`methods/evaluation/predictions.py` and `human_scores.py`.
+A log of inspect_ai (`.eval`) is a zip file with a JSON file a sample, packed by zstd, which Python's
+`zipfile` does not know: Arrow unpacks such a member.
 """
 
 import json

@@ -1,7 +1,6 @@
 """Reading published files of a benchmark: its items, with their pictures in the image store.
 
-What belongs here: opening the file, finding the pictures that it names, and the sentence for what is
-wrong. What a record says is read by the benchmark (`methods/<benchmark>/published.py`).
+What a record says is read by the benchmark (`methods/<benchmark>/published.py`).
 """
 
 import re

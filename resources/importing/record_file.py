@@ -1,8 +1,6 @@
 """Reading files of records: spreadsheets, tables and JSON that anybody may have made.
 
-What belongs here: opening the file, and its records as texts. A formula is the text that it is
-written as, and nothing is computed. What the records are of is that of the module that asks:
-`answer_files.py`, `published_files.py`.
+A formula is the text that it is written as, and nothing is computed.
 """
 
 import io

@@ -1,8 +1,4 @@
-"""Reading a release's folder back into the tables, so that a release outlives the home it was made in.
-
-What belongs here: whether a folder is what was written, and which rows it becomes. Writing folders is
-`resources/publishing/release_folder.py`.
-"""
+"""Reading a release's folder back into the tables: a release outlives the home it was made in."""
 
 import shutil
 import tempfile

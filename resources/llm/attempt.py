@@ -1,8 +1,4 @@
-"""One attempt at a request: reserve budget and a place within the model's limits, then send it.
-
-What belongs here: what is reserved before an attempt and released after it, and what the limits learn
-from how it ends. Retries are in `model_calls.py`.
-"""
+"""One attempt at a request: reserve budget and a place within the model's limits, then send it."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

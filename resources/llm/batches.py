@@ -2,8 +2,7 @@
 
 A batch is recorded before it is submitted, and its id is in the metadata that the provider keeps. A
 batch whose creation was interrupted is found again by that id, instead of being submitted, and paid
-for, twice. What belongs here: submitting, polling, finding again, and the files of
-requests and results. The rows are in `resources/llm/ledger/batch_state.py`.
+for, twice.
 """
 
 import asyncio

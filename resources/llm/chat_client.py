@@ -1,8 +1,8 @@
 """Chat completions over HTTP: one POST a request, with the errors of the openai package.
 
 The package's own call copies and checks options, addresses and headers for each request, which takes
-more processor time than sending it and reading the reply. Here they are made once a model.
-What belongs here: the form of a request and of an error response. Files and batches are the package's.
+more processor time than sending it and reading the reply. This client makes them once a model. Files
+and batches go through the package.
 """
 
 import ssl

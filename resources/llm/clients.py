@@ -1,8 +1,4 @@
-"""HTTP clients of the models' servers, one client a model, opened when it is first needed.
-
-What belongs here: addresses, keys, transport and redirects, and what is expected of the launcher of the
-offline server. What is sent, and what becomes of the reply, is in `attempt.py` and `batches.py`.
-"""
+"""HTTP clients of the models' servers, one client a model, opened when it is first needed."""
 
 import asyncio
 import logging

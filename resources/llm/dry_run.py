@@ -1,8 +1,7 @@
 """A gateway for dry runs: what a run would send to providers, and what that is likely to cost.
 
 Requests that the ledger has answers for get them; all others are answered by the offline server, so
-that later stages have data to work on. Nothing is written to the ledger. What belongs here: that
-gateway and its forecast. The jobs that run on it are in `dagster_project/dry_run.py`.
+that later stages have data to work on. Nothing is written to the ledger.
 """
 
 import time

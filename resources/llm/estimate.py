@@ -1,7 +1,4 @@
-"""Estimates of a request's tokens and cost before it is sent: for limits, budgets and dry runs.
-
-What belongs here: estimates. The tokens that were used are in the provider's reply (`reply.py`).
-"""
+"""Estimates of a request's tokens and cost before it is sent: for limits, budgets and dry runs."""
 
 import math
 from collections.abc import Callable

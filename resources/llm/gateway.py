@@ -1,8 +1,4 @@
-"""The model gateway: requests in, outcomes out, each from the ledger or sent to a provider once.
-
-What belongs here: doing a stage's items concurrently. How one request comes to its outcome is
-`model_calls.py`; what is asked, and what is made of an answer, belongs to the assets.
-"""
+"""The model gateway: requests in, outcomes out, each from the ledger or sent to a provider once."""
 
 import asyncio
 import gc

@@ -1,7 +1,4 @@
-"""Ledger entries made from a provider's reply: a call that is kept, or a charge without an answer.
-
-What belongs here: deciding what a reply is, the same for live and batched requests.
-"""
+"""Ledger entries made from a provider's reply: a call that is kept, or a charge without an answer."""
 
 import re
 from typing import NamedTuple

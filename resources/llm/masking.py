@@ -1,7 +1,6 @@
 """Secrets taken out of what a provider sends: keys, secret headers, credentials of an address.
 
-What belongs here: masking them in replies and in error texts, which are made fit to be shown, too. A
-server may send back what it was sent. Which forms are masked, and which are not, is said in
+A server may send back what it was sent. Which forms are masked, and which are not, is said in
 docs/guides/asking-models.md.
 """
 

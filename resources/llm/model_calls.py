@@ -1,9 +1,4 @@
-"""The model calls of one stage: from a request to its outcome.
-
-What belongs here: looking an answer up in the ledger, sending each request once at a time, retrying,
-committing an answer before it is returned, typed failures. One attempt over HTTP is `attempt.py`;
-working on many items at once is `gateway.py`.
-"""
+"""The model calls of one stage: from a request to its outcome."""
 
 import asyncio
 import time

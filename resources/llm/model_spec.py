@@ -1,8 +1,4 @@
-"""One model of `models.yaml`: what it is called, who answers for it, how it is asked, what it costs.
-
-What belongs here: the fields of an entry and what follows from them alone. The file and its profiles
-are `registry.py`.
-"""
+"""One model of `models.yaml`: what it is called, who answers for it, how it is asked, what it costs."""
 
 import os
 import re

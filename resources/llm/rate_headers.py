@@ -1,8 +1,8 @@
 """Headers by which a provider says how long nothing more should be sent.
 
-What belongs here: reading them. `retry-after-ms` and `Retry-After` go with a refusal;
-`x-ratelimit-*` (OpenAI and those that speak its protocol) and `anthropic-ratelimit-*` say with any
-reply what is left of a limit and when it is full again.
+`retry-after-ms` and `Retry-After` go with a refusal; `x-ratelimit-*` (OpenAI and those that speak its
+protocol) and `anthropic-ratelimit-*` say with any reply what is left of a limit and when it is full
+again.
 """
 
 import re

@@ -1,8 +1,4 @@
-"""The model registry: `models.yaml`, parsed and validated.
-
-What belongs here: the file, its profiles, and the errors about them. What an entry of a model says is
-`model_spec.py`.
-"""
+"""The model registry: `models.yaml`, parsed and validated."""
 
 import os
 from collections.abc import Mapping

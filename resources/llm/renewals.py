@@ -1,8 +1,7 @@
 """Asking anew what was answered: of one model, in one stage, with one prompt.
 
-What belongs here: deciding it, and saying what it covers. The decision stands in the ledger and is
-part of the key of every request that it covers (`model_calls.py`). So each is asked once more, a run
-that was stopped goes on where it was, and the earlier answers stay.
+A renewal is part of the key of every request that it covers: each request is sent once more, a run that
+was stopped goes on where it was, and the earlier answers stay.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,9 +1,6 @@
 """Parsing a provider's reply: its text, its reasoning, its finish reason, its tokens.
 
-What belongs here: the JSON format of a chat completion, as the servers that speak it write it, and a
-limit on the size of a response. Reasoning inside a text is `methods/model_text.py`. A reply is
-untrusted data: every field is checked, and anything but a completion is a BadResponse. Whether a
-completion is an answer is decided in `ledger_entries.py`.
+A reply is untrusted data: every field is checked, and anything but a completion is a BadResponse.
 """
 
 import codecs

@@ -1,7 +1,7 @@
 """Chat requests in a canonical form that is hashed, and their outcomes.
 
-What belongs here: the request, its key, its outcome. A request names its images by SHA-256, so it is
-small, and the same question about the same image is the same request wherever the file is.
+A request names its images by SHA-256, so it is small, and the same question about the same image is the
+same request wherever the file is.
 """
 
 import hashlib

@@ -1,8 +1,4 @@
-"""The keys of a stage's requests: under which its answers stand in the ledger.
-
-What belongs here: what a request is known by besides its own form: decisions to ask it anew. The form
-is `request.py`.
-"""
+"""The keys of a stage's requests: under which its answers stand in the ledger."""
 
 from dataclasses import replace
 from typing import NamedTuple

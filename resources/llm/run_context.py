@@ -1,8 +1,4 @@
-"""What all stages of one run share when they ask models.
-
-What belongs here: the registry, the ledger, the image store, the run's money and retries, and each
-model's limits. Asking is `gateway.py` (many requests) and `model_calls.py` (one request).
-"""
+"""What all stages of one run share when they ask models."""
 
 from dataclasses import dataclass, field
 

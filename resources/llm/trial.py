@@ -1,9 +1,4 @@
-"""A model's first results in a stage, which decide whether the stage goes on asking it.
-
-What belongs here: counting them, and giving a model up when the first ones all failed for one reason.
-What counts as a result is its asker's to say: an outcome (`model_calls.py`) or a parsed reply
-(`parsed_reply.py`).
-"""
+"""A model's first results in a stage, which decide whether the stage goes on asking it."""
 
 import asyncio
 from collections import defaultdict

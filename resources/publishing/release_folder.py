@@ -2,10 +2,8 @@
 
 `releases/<release id>/` holds the items in the forms that their benchmark is published in, the images
 that they name, who made each image, the card as JSON and as a page (`README.md`), and the rows of the
-release's tables, from which the other files are made.
-What belongs here: writing such a folder once. A release is frozen: a file that exists is not replaced.
-Reading one is `resources/importing/release_import.py`; the forms of a card are
-`methods/release_card.py`.
+release's tables, from which the other files are made. A release is frozen: a file that exists is not
+replaced.
 """
 
 import csv

@@ -1,8 +1,4 @@
-"""Releases in the tables: which there are, which of a name is in force, which one is meant, its rows.
-
-What belongs here: reading that. Pins and what comes into force are `assets/release/in_force.py`; what
-becomes of a release's rows is `methods/release_items.py`.
-"""
+"""Releases in the tables: which ones exist, which one of a name is in force, and their rows."""
 
 from collections.abc import Sequence
 from typing import Any

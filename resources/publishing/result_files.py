@@ -1,8 +1,4 @@
-"""Results of a release as files: tables for programs and papers, pictures, OpenVLM's leaderboard file.
-
-What belongs here: reading the rows and writing the files. What a table for a paper has in it is
-`methods/results/`; answers as a benchmark's own evaluation takes them are `submission_files.py`.
-"""
+"""Results of a release as files: tables, images, and OpenVLM's leaderboard file."""
 
 import csv
 import io

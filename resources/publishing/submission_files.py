@@ -1,8 +1,4 @@
-"""Answers on a release as files that a benchmark's own evaluation takes, a model each.
-
-What belongs here: reading the answers, and spreadsheets that hold any text. What is in a file is
-`methods/results/submissions.py`.
-"""
+"""Answers on a release as files that a benchmark's own evaluation takes, a model each."""
 
 import io
 import re

@@ -1,7 +1,7 @@
 """The Ray job: Ray Data hands the blocks of a folder to a pool of workers.
 
-What belongs here: the driver, its side of Dagster Pipes, and the workers. Folder, work and GPUs of a
-worker are extras of the Pipes session. Rows go by the folder, not through Ray's object store.
+Folder, work and GPUs of a worker are extras of the Pipes session. Rows go by the folder, not through
+Ray's object store.
 """
 
 import importlib

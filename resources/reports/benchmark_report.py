@@ -1,8 +1,6 @@
 """The report of a release: one page of the site, an HTML file that loads nothing.
 
-What belongs here: what the page consists of, and the writing of the file. Its sections are the modules
-`report_*.py` beside this one, the page is `templates/report.html`, the data are gathered by
-`assets/evaluate/report_data.py`. The same data gives the same page, byte for byte.
+The same data gives the same page, byte for byte.
 """
 
 import hashlib

@@ -1,8 +1,4 @@
-"""The page of two releases side by side: a page of the site, one HTML file that loads nothing.
-
-What belongs here: what the page shows of a difference, and where pages stand. What differs is
-`methods/release_diff.py`, the page `templates/diff.html`.
-"""
+"""The page of two releases side by side: a page of the site, one HTML file that loads nothing."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -1,7 +1,4 @@
-"""A score with its interval on the scale of its metric, as tables and charts of the report show it.
-
-What belongs here: the wording and the tint of one cell, and places on an axis.
-"""
+"""A score with its interval on the scale of its metric, as tables and charts of the report show it."""
 
 import math
 from collections.abc import Iterable

@@ -1,8 +1,4 @@
-"""The environment of the templates that the site's pages are made of, and what all pages have.
-
-What belongs here: what the pages have in common. The templates are in `templates/`, those of extras in
-theirs. The frame of a page is `templates/site.html`, its script `templates/report.js`.
-"""
+"""The environment of the templates that the site's pages are made of, and what all pages have."""
 
 import base64
 import hashlib

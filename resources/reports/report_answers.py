@@ -1,10 +1,4 @@
-"""Sections of a report on the answers themselves: refusals, lengths, letters.
-
-What belongs here: what the score would be if all refusals were right (MMBench, Table 4), lengths beside
-the references, letters that were named beside those that are right (Figure 4), and calls that an early
-stop saved (4.3). The numbers are `methods/evaluation/answer_lengths.py` and, in `methods/choice`,
-`letter_shares.py` and `passes.py`.
-"""
+"""Sections of a report on the answers themselves: refusals, lengths, letters."""
 
 from collections.abc import Iterator, Mapping, Sequence
 

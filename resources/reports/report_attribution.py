@@ -1,9 +1,8 @@
 """The section of a report on where errors come from: what given turns change, the decline over turns,
 and maps of tasks by turn.
 
-What belongs here: its tables, sentences and plots by judge, from rows of `evaluate.error_attribution`
-and the scores. What an error is, and when one is attributed, is the method's; what its turns, trials
-and changes are called comes with the rows (`Terms`).
+What an error is, and when one is attributed, is the method's; what its turns, trials and changes are
+called comes with the rows (`Terms`).
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,7 +1,6 @@
 """What a section of a report consists of, as data: notes, tables, sentences, panes.
 
-What belongs here: the blocks, and cells that several sections have. One template shows them all:
-`templates/report_blocks.html`.
+The template of all blocks is `templates/report_blocks.html`.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,9 +1,4 @@
-"""The leaderboard of a report: ranks, scores in three forms and counts, by judge and way of averaging.
-
-What belongs here: the order of the models, what stands in each line, and the tables below: all metrics,
-every two models with the smallest difference that the release can show, what each model scores more
-than without its images, judges side by side, models that are missing. Charts are `report_plots.py`.
-"""
+"""The leaderboard of a report: ranks, scores in three forms and counts, by judge and aggregation."""
 
 import math
 from collections import Counter

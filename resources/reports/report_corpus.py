@@ -1,8 +1,5 @@
 """The page of the site on the corpus: in numbers, its clusters and image sets, what was left out and
 why, checks, review, costs.
-
-What belongs here: what the page shows of counts and samples, which are gathered by
-`assets/evaluate/corpus_page.py`. The page is `templates/corpus.html`.
 """
 
 from collections.abc import Iterator, Sequence

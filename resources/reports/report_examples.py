@@ -1,7 +1,4 @@
-"""Examples of a report: items with their pictures, and what models and judges said of them.
-
-What belongs here: thumbnails, links that may be followed, and text with its image tokens found.
-"""
+"""Examples of a report: items with their pictures, and what models and judges said of them."""
 
 import re
 from collections.abc import Sequence

@@ -1,7 +1,4 @@
-"""The sections of a report that extras have.
-
-What belongs here: what such a section is. They stand together, before the languages.
-"""
+"""The sections of a report that extras have."""
 
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module

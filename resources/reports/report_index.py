@@ -1,8 +1,4 @@
-"""The home page of the site: all releases, models by benchmarks, what changed, comparisons of releases.
-
-What belongs here: what the page says of a release and its models. The page is `templates/index.html`,
-what is remembered of it `resources/reports/state.py`.
-"""
+"""The home page of the site: all releases, models by benchmarks, changes, comparisons of releases."""
 
 from collections.abc import Mapping, Sequence
 from statistics import fmean

@@ -1,8 +1,4 @@
-"""What the report of a release is made of, as plain data.
-
-What belongs here: a line for each thing that the page shows. They are gathered by
-`assets/evaluate/report_data.py`; rows are those of the tables of these names.
-"""
+"""What the report of a release is made of, as plain data."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict

@@ -1,7 +1,5 @@
 """The section of a report on the same release in another language: what each model scores more in
 which.
-
-What belongs here: its texts and tables, from the findings of `evaluate/language_gaps`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,8 +1,4 @@
-"""Differences of a report: how tables show them, the matrix of every two models, what looking adds.
-
-What belongs here: differences with their intervals and p by Holm, which of them count, and the smallest
-difference that the release can show. The tests are `methods/evaluation/ranking.py`.
-"""
+"""Differences of a report: how tables show them, the matrix of every two models, what looking adds."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import median

@@ -1,8 +1,4 @@
-"""The section of a report on comparisons of answers: ratings, who won against whom, what judges prefer.
-
-What belongs here: its texts and tables, from rows of `evaluate.pair_designs`, `evaluate.pair_ratings`,
-`evaluate.pair_biases`, counts of comparisons and shares of wins. The figures are `methods/pairwise`.
-"""
+"""The section of a report on comparisons of answers: ratings, wins, and what judges prefer."""
 
 from collections.abc import Callable, Iterator, Sequence
 

@@ -1,9 +1,4 @@
-"""Scores on parts of a release: slices by label, and abilities in the benchmark's levels.
-
-What belongs here: tables and maps of parts, the order of values, radars of a level, and which models
-are surely better than others in an ability. The labels are those of items and
-`methods/evaluation/slices.py`, the tests `methods/evaluation/ranking.py`.
-"""
+"""Scores on parts of a release: slices by label, and abilities in the benchmark's levels."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence

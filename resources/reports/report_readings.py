@@ -1,8 +1,4 @@
-"""How letters were read: the section of a report on the readings behind multiple-choice scores.
-
-What belongs here: which findings of `evaluate/extraction_quality` are shown, and how. What they are is
-`methods/choice/extraction_quality.py`.
-"""
+"""How letters were read: the section of a report on the readings behind multiple-choice scores."""
 
 from collections.abc import Iterator, Mapping, Sequence
 

@@ -1,8 +1,4 @@
-"""The scores of a release as a report's sections find them: by judge, metric, form and model.
-
-What belongs here: which judge is shown first, what the metrics are, who is a baseline or a relative of
-the judge. What a section shows of it is `report_board.py`, `report_pairs.py` and `report_parts.py`.
-"""
+"""The scores of a release as a report's sections find them: by judge, metric, form and model."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

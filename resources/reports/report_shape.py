@@ -1,8 +1,4 @@
-"""What a release consists of, as a report shows it: histograms, shares and the card.
-
-What belongs here: heights of bars and words beside them. The numbers are
-`methods/release_statistics.py`.
-"""
+"""What a release consists of, as a report shows it: histograms, shares and the card."""
 
 from collections.abc import Sequence
 from typing import NamedTuple

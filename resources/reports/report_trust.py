@@ -1,8 +1,4 @@
-"""The section of a report on its judges: how far they agree with people, and whether they are led.
-
-What belongs here: its texts, tables and sentences, from the findings of `evaluate/judge_quality` and
-rows of `evaluate.judge_probes`.
-"""
+"""The section of a report on its judges: how far they agree with people, and whether they are led."""
 
 from collections.abc import Iterator, Sequence, Set
 from typing import Any

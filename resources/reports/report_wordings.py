@@ -1,8 +1,5 @@
 """The section of a report on wordings: what each style costs a model, and the groups it is least steady
 in.
-
-What belongs here: its texts and tables, from the findings of `evaluate/wording_effects` and the groups
-whose ratings differ most.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,8 +1,4 @@
-"""What changed since the site was made the last time.
-
-What belongs here: what is remembered of the home page, in a file beside it, and how two states of it
-differ. What is shown of it is `report_index.py`.
-"""
+"""What changed since the site was made the last time."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

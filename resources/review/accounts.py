@@ -1,9 +1,7 @@
 """Accounts of reviewers: their roles, passwords, sign-in links and sessions.
 
 An account is a person who may review, here and in the review app. A session is the time between a
-sign-in and its end. What belongs here: the account tables of the review store, and
-expiry times. What does not: allowed names and hashes of passwords (`credentials.py`), the limits of
-failed sign-ins (`sign_in_limits.py`), cookies and pages (`review/security.py`, `review/pages/`).
+sign-in and its end.
 
 Of every token (of a link or a session) only the SHA-256 is stored, so that nobody can sign in with
 what the file holds. Tokens are 32 random bytes, so that they need neither salt nor a slow hash.

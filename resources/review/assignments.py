@@ -1,9 +1,4 @@
-"""Assignments: what a lead gave to whom, and which items that is.
-
-What belongs here: the tables `assignments` (append-only: an assignment, or the end of one) and
-`assigned` (the items of each, which follow from the assignments, the items and their status). Which
-items an assignment covers is `methods/review/assignment.py`.
-"""
+"""Assignments: what a lead gave to whom, and which items that is."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping

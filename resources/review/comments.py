@@ -1,7 +1,6 @@
 """Comments that people write on an item, to one person or to everybody who may read it.
 
-What belongs here: the table `comments`, which is append-only, and who sees which comment. Every
-function runs inside the caller's transaction.
+Every function runs inside the caller's transaction.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,6 @@
 """Events: the decisions of people, in the order they were stored, each once.
 
-What belongs here: reading and appending rows of the table `events`. Triggers keep it append-only. What
-takes a decision back is `revocations.py`.
+Triggers keep it append-only.
 """
 
 import json

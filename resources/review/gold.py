@@ -1,8 +1,4 @@
-"""Gold items in the store: made of what experts decided, handed out, and what people answered.
-
-What belongs here: the table `gold` and reads of the decisions on its items. What is right is
-`methods/review/gold.py`.
-"""
+"""Gold items in the store: made of what experts decided, handed out, and what people answered."""
 
 import json
 from typing import Any, Literal, NamedTuple

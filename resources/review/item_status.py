@@ -1,8 +1,8 @@
 """Item status, stored beside the events so that no page has to read all events.
 
-What belongs here: the tables `standings` (the status of each item) and `bars` (who may not make its
-next decision). Both follow from the items, the events, the rules and the assignments alone, and are
-updated in the transaction that changes any of these.
+The tables `standings` (the status of each item) and `bars` (who may not make its next decision) follow
+from the items, the events, the rules and the assignments alone, and are updated in the transaction that
+changes any of these.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,4 @@
-"""Items of the review queue: stored, listed page by page, and counted by status.
-
-What belongs here: the tables `items`, `item_contents` and `item_texts`.
-"""
+"""Items of the review queue: stored, listed page by page, and counted by status."""
 
 import json
 from collections import defaultdict

@@ -1,8 +1,4 @@
-"""What the lead of a review looks at, read from the store: work, agreement, disputes, holds.
-
-What belongs here: reads for the lead's page. The figures are made of them in
-`methods/review/overview.py` and `methods/review/agreement.py`.
-"""
+"""What the lead of a review looks at, read from the store: work, agreement, disputes, holds."""
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime

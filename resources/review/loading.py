@@ -1,7 +1,6 @@
 """What people did in another store, added to this one.
 
-What belongs here: which rows are there already. What makes them valid is `review/dump.py`. Every
-function runs inside the caller's transaction.
+Every function runs inside the caller's transaction.
 """
 
 from collections.abc import Iterable

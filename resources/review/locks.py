@@ -1,6 +1,5 @@
 """Locks and drafts: which person works on which item until when, and their unfinished work.
 
-What belongs here: the tables `locks` and `drafts`, and the choice of the next item for a person.
 Every function runs inside the caller's transaction, so that two people never get the same lock.
 """
 

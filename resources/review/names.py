@@ -1,8 +1,7 @@
 """Names of people that change: a new name, a pseudonym, and spellings that become one.
 
-What belongs here: the one change of an event that the store allows. Its triggers let `reviewer` change
-to what the table `renaming` says, which has rows only inside the transaction that renames; everything
-else of a decision stays.
+The store's triggers let `reviewer` change to what the table `renaming` says, which has rows only inside
+the transaction that renames; everything else of a decision stays.
 """
 
 import secrets

@@ -1,8 +1,7 @@
 """Changes of mind: decisions that their person takes back, and items that are opened again.
 
-What belongs here: the table `revocations`, and who may take back what. A decision is never changed: a
-row of the table says that it no longer counts, and the status of its item follows. Every function runs
-inside the caller's transaction.
+A decision is never changed: a row of the table says that it no longer counts, and the status of its
+item follows. Every function runs inside the caller's transaction.
 """
 
 from collections.abc import Iterable

@@ -1,8 +1,4 @@
-"""The rules of review, read from `review.yaml` beside the store's file.
-
-What belongs here: reading and checking the file. The meaning of the rules is in
-`methods/review/process.py`.
-"""
+"""The rules of review, read from `review.yaml` beside the store's file."""
 
 import json
 from pathlib import Path

@@ -1,6 +1,6 @@
 """Limits of failed sign-ins by password: for a name, and for an address.
 
-What belongs here: the table `sign_in_attempts`. Every function runs inside the caller's transaction.
+Every function runs inside the caller's transaction.
 """
 
 from datetime import datetime, timedelta

@@ -1,8 +1,4 @@
-"""The review store as others use it: one class over one file or schema.
-
-What belongs here: which calls there are, each one transaction, and how far people are. The other
-modules of this folder read and write the rows.
-"""
+"""The review store as others use it: one class over one file or schema."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime

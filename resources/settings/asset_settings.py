@@ -1,8 +1,5 @@
 """`settings.yaml` of the home: the settings of assets that differ from their defaults.
 
-What belongs here: the base class of an asset's settings, and reading, checking and writing the file.
-Which settings an asset has stands beside the asset.
-
 The file has a key for each stage, in it one for each asset, in it the settings:
 
     cluster:

@@ -1,8 +1,4 @@
-"""The extras: packages in `extras/` that add to the core, which goes on without them.
-
-What belongs here: what an extra may add, and finding those that there are. Its folders `sql/` and
-`templates/` have the form of the core's; modules are named, and imported when they are wanted.
-"""
+"""The extras: packages in `extras/` that add to the core, which goes on without them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

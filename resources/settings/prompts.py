@@ -2,7 +2,7 @@
 
 A file in that folder replaces the project's file of the same name (`mmdu/judge.md`, for example). A
 benchmark of an installed package has its prompts in the folder `prompts` next to the module that its
-entry point names. What belongs here: finding, checking and reading them.
+entry point names.
 """
 
 import os

@@ -1,8 +1,4 @@
-"""Pictures of the static site: a thumbnail of each, made once, and the picture itself.
-
-What belongs here: their files below `items/` of the reports, and the removal of those that no release
-has.
-"""
+"""Pictures of the static site: a thumbnail of each, made once, and the picture itself."""
 
 import os
 import shutil

@@ -1,7 +1,7 @@
 """The data of the sample browser in pieces that a page loads when it needs them.
 
-What belongs here: their form and their sizes. A piece is a script, since a page that is opened from a
-folder may load scripts and nothing else; it calls `loom.put` with its name and its value.
+A piece is a script, since a page that is opened from a folder may load scripts and nothing else; it
+calls `loom.put` with its name and its value.
 """
 
 import json

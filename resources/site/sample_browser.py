@@ -1,8 +1,8 @@
 """The sample browser of a release: its data in pieces, and the page that reads them.
 
-What belongs here: the folder's life. A page names the folder of its data, whose name says what they
-are made of: a page that is open while a release is evaluated again goes on with the data that it has
-begun with, and a release of which nothing changed is not written again.
+A page names the folder of its data, whose name says what they are made of: a page that is open while a
+release is evaluated again goes on with the data that it has begun with, and a release of which nothing
+changed is not written again.
 """
 
 import shutil

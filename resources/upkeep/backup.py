@@ -1,8 +1,5 @@
 """A home copied while it is in use, and put back.
 
-What belongs here: which files a backup has, in which order they are copied, and that a backup is there
-whole or not at all. How a store's file is copied at one moment is the store's.
-
 What refers to something is copied before it: Dagster's events refer to tables, tables to calls,
 decisions, images and releases. All of these only grow, so what is copied later has all of that.
 """

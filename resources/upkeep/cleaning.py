@@ -1,8 +1,7 @@
 """Removing from a home what can be made again.
 
-What belongs here: which parts of a home those are, and which processes work on a home. Ledger, review
-store, warehouse, images, releases and Dagster's history cannot be made again: they are removed only
-with everything else.
+Ledger, review store, warehouse, images, releases and Dagster's history cannot be made again: they are
+removed only with everything else.
 """
 
 import os

@@ -1,8 +1,4 @@
-"""Bringing a home to what several machines share, and back: stores, tables, pictures, releases, pages.
-
-What belongs here: what is brought, and in which order. Rows of stores are `stores/copies.py`'s, tables
-`warehouse/transfer.py`'s, files `files/object_storage.py`'s. The home keeps what it has.
-"""
+"""Moving a home to storage that several machines share, and back."""
 
 import shutil
 from collections.abc import Callable, Iterator

@@ -1,9 +1,8 @@
 """Links to reports, releases and model calls, as the UI shows them, and from page to page of the site.
 
-What belongs here: the form of a link. One of the UI is a path below the UI's own address, without a
-host, a port or a path of a disk, so it goes on working when the home has moved or the UI is on another
-port. One of the site is relative to the folder of reports. The files are answered by
-`resources/publishing/server.py`, the calls by `resources/calls_page`.
+A link of the UI is a path below the UI's own address, without a host, a port or a path of a disk, so it
+goes on working when the home has moved or the UI is on another port. A link of the site is relative to
+the folder of reports.
 """
 
 from urllib.parse import quote, urlencode

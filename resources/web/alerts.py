@@ -1,7 +1,6 @@
 """Messages to people who look at no page: a webhook in the form of Slack's, an e-mail.
 
-What belongs here: who is told, by the environment, and the sending. A message that cannot be sent is a
-sentence that names no address with a secret in it. What is told is `dagster_project/alerts.py`.
+A message that cannot be sent is a sentence that names no address with a secret in it.
 """
 
 import os

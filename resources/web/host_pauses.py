@@ -1,10 +1,4 @@
-"""Pauses that hosts have asked for: no request goes to a host before its pause is over.
-
-What belongs here: until when each host is paused, for everything in this process that sends requests,
-and the header by which a server says how long it asks its clients to wait.
-How long a pause is, and when a host is given up, is decided by who sends them
-(`resources/wikipedia/api_client.py`, `resources/images/host_queue.py`).
-"""
+"""Pauses that hosts have asked for: no request goes to a host before its pause is over."""
 
 import math
 import threading

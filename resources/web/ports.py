@@ -1,7 +1,4 @@
-"""The port on loopback that a server of this project listens on.
-
-What belongs here: whether it can be used, looked at before the server starts.
-"""
+"""The port on loopback that a server of this project listens on."""
 
 import os
 import socket

@@ -1,8 +1,7 @@
 """A guard against server-side request forgery (SSRF): no connections into private networks.
 
-What belongs here: which addresses may be connected to. What does not: what is sent over the
-connection. The guard is a network backend of httpcore2, because there the address that is checked is
-the address that is connected to.
+The guard is a network backend of httpcore2, because there the address that is checked is the address
+that is connected to.
 """
 
 import asyncio

@@ -1,8 +1,7 @@
 """An HTTP client of MediaWiki's API that keeps to Wikimedia's etiquette.
 
-What belongs here: Wikimedia's rules, concurrency, waiting, retries, and which answers are errors. What
-does not: what is requested (`wiki.py`). Sources: https://www.mediawiki.org/wiki/API:Etiquette,
-.../API:Errors_and_warnings, .../Manual:Maxlag_parameter and .../Wikimedia_APIs/Rate_limits.
+Sources: https://www.mediawiki.org/wiki/API:Etiquette, .../API:Errors_and_warnings,
+.../Manual:Maxlag_parameter and .../Wikimedia_APIs/Rate_limits.
 """
 
 import asyncio

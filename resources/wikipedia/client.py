@@ -1,8 +1,4 @@
-"""Wikipedia for its callers: synchronous, with a cache on disk.
-
-What belongs here: the interface and its settings. What does not: the requests (`wiki.py`,
-`api_client.py`) and the cache (`page_cache.py`, `records.py`).
-"""
+"""Wikipedia for its callers: synchronous, with a cache on disk."""
 
 import asyncio
 import re

@@ -1,8 +1,4 @@
-"""Pages, images and files of a wiki through a cache: only what is new or out of date is requested.
-
-What belongs here: deciding what is out of date, and caching every answer as it arrives. What does not:
-the requests (`wiki.py`) and the cache's files (`records.py`).
-"""
+"""Pages, images and files of a wiki through a cache: only what is new or out of date is requested."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Sequence

@@ -1,10 +1,7 @@
 """The files of the Wikipedia cache: one file for each shard and kind of record.
 
-What belongs here: the file format, which survives a run that is killed while it writes. What does
-not: when a record is out of date (`page_cache.py`).
-
-    FOLDER/<shard>.pages.jsonl, FOLDER/<shard>.files.jsonl
-    {"key": [language, title asked for, ...], "value": {...}}     a later line replaces an earlier one
+FOLDER/<shard>.pages.jsonl, FOLDER/<shard>.files.jsonl
+{"key": [language, title asked for, ...], "value": {...}}     a later line replaces an earlier one
 """
 
 import json

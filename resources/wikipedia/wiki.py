@@ -1,8 +1,4 @@
-"""The API requests to one language's wiki.
-
-What belongs here: the requests, in batches and with their continuations followed. What does not:
-reading the answers (`methods/wikimedia`) and caching them (`page_cache.py`).
-"""
+"""The API requests to one language's wiki."""
 
 import re
 from collections.abc import AsyncIterator, Iterator, Sequence

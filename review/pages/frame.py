@@ -1,7 +1,4 @@
-"""What all pages share: templates and languages.
-
-What belongs here: rendering a template in the reader's language. What does not: what a page shows.
-"""
+"""What all pages share: templates and languages."""
 
 import re
 from functools import cache

@@ -1,7 +1,4 @@
-"""What the tests of ingestion share: rows by hand, settings, runs of a part, and looks at the tables.
-
-What belongs here: what several of them need. Corpora out of the sample stand in `corpus.py`.
-"""
+"""Helpers of the ingestion tests: rows by hand, settings, runs of a part, and looks at the tables."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,8 +1,6 @@
 """What clustering costs on more vectors than there are texts at hand: real ones, grown with noise.
 
-Run by `make bench NAME=cluster ARGS=--grown=1000000`. What belongs here: growing the vectors, and
-the exact and the
-approximate mode on them, each in a process of its own. Nothing else is compared: at a million vectors
+Run by `make bench NAME=cluster ARGS=--grown=1000000`. Nothing else is compared: at a million vectors
 sentence-transformers and FAISS's flat search take hours on two cores.
 """
 

@@ -1,11 +1,10 @@
 """What imported responses cost: AlignMMBench's size, from the published files to the leaderboard.
 
 A part of `make bench NAME=evaluate`: 4,978 questions in groups of the published sizes (780 of six
-wordings,
-4 of five, one of seven, 271 of one) and the responses of five models, imported, rated and scored. The
-questions are those of the published slice where it is beside the project, with new ids, else made
-here. The judge is a stand-in that answers at once, in another process; judging again, from the ledger,
-is what is counted. What belongs here: that one measurement; the others are `evaluate.py`.
+wordings, 4 of five, one of seven, 271 of one) and the responses of five models, imported, rated and
+scored. The questions are those of the published slice where it is beside the project, with new ids,
+else made here. The judge is a stand-in that answers at once, in another process; judging again, from
+the ledger, is what is counted.
 """
 
 import asyncio

@@ -2,7 +2,6 @@
 
 A part of `make bench NAME=evaluate`: MMDU's size, from answers, judgments and observations that are
 there to scores, comparisons, leaderboard and the HTML page.
-What belongs here: that one measurement; the others are `evaluate.py`.
 """
 
 import json

@@ -1,8 +1,7 @@
 """What scores cost at size: 11,698 items and 20 models, from observations that are there.
 
-A part of `make bench NAME=evaluate`: as many items as MMIU has, in 52 tasks, right or wrong by
-each model.
-What belongs here: that one measurement; the others are `evaluate.py`.
+A part of `make bench NAME=evaluate`: as many items as MMIU has, in 52 tasks, right or wrong by each
+model.
 """
 
 import json

@@ -1,8 +1,4 @@
-"""An error that a person can put right reaches that person as one sentence, wherever it is raised.
-
-What belongs here: the base class `UserError` over the whole code base. What each error says is tested
-beside the code that raises it.
-"""
+"""An error that a person can put right reaches that person as one sentence, wherever it is raised."""
 
 import importlib
 import inspect

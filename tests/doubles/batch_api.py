@@ -1,8 +1,7 @@
 """The mock model server with OpenAI's Batch and Files API: `BatchServer` runs it as a process.
 
-What belongs here: what the gateway asks of such an API, and the ways in which batches go wrong. Each
-request gets the answer of a live call, in an order that is never that of the input. Faults that are
-taken at `/faults`: `batch_expire` leaves `count` requests of the next batch unanswered;
+Each request gets the answer of a live call, in an order that is never that of the input. Faults that
+are taken at `/faults`: `batch_expire` leaves `count` requests of the next batch unanswered;
 `batch_item_status` and `content_filter` are of so many requests, `batch_fail` and `batch_lost` of so
 many batches.
 """

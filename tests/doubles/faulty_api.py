@@ -1,9 +1,7 @@
 """A provider on its bad days: answers chat completions late, wrongly or not at all, by a seeded draw.
 
-What belongs here: the ways an OpenAI-compatible API fails, how often and how late, and the record of
-what every request was sent and what the provider had worked for. What does not: what a caller ought
-to make of it (`test_gateway_faults.py`). What becomes of the n-th attempt of a request is drawn from
-the seed, the request's text and n alone, whatever else arrives in between; `Weather.plan` tells it.
+What becomes of the n-th attempt of a request is drawn from the seed, the request's text and n alone,
+whatever else arrives in between; `Weather.plan` tells it.
 """
 
 import asyncio

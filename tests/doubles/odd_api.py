@@ -1,8 +1,4 @@
-"""A server that answers a POST in whatever way a test says, on real sockets over loopback.
-
-What belongs here: ways to answer that no provider has on a good day: endless bodies, compressed ones,
-none at all. Completions by rule are `openai_api`.
-"""
+"""A server that answers a POST in whatever way a test says, on real sockets over loopback."""
 
 import socket
 from collections.abc import Callable, Iterator

@@ -1,9 +1,6 @@
 """The fake of an OpenAI-compatible API: chat completions over real HTTP on loopback.
 
-What belongs here: the wire (one event loop, bare HTTP), an API that answers by rule after a delay, and
-one that answers with what a test gives it. Faults drawn by chance are `faulty_api`; replies of the real
-offline server rewritten on their way are `garbling_proxy`. It costs so little that it is never what a
-caller waits for.
+The fake costs so little that it is never what a caller waits for.
 """
 
 import asyncio

@@ -1,6 +1,6 @@
 """A CLIP model with random weights and one layer: it runs as a real one does, and knows nothing.
 
-What belongs here: making its folder. No weights of a real one are at hand where tests run.
+The weights of a real model are not at hand where tests run.
 """
 
 import json

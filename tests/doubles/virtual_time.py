@@ -1,8 +1,7 @@
 """A clock that jumps to the next timer instead of waiting, for code whose waits are its result.
 
-What belongs here: an asyncio event loop under virtual time. A test of how long a limit or a pause
-takes is exact with it on a machine of any load, and takes no time. The threads of an executor
-are waited for, during which no time passes.
+A test of how long a limit or a pause takes is exact with it on a machine of any load, and takes no
+time. The threads of an executor are waited for, during which no time passes.
 """
 
 import asyncio

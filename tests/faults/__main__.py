@@ -1,10 +1,8 @@
 """Plants faults one by one and says which of them the tests notice: `python -m tests.faults`.
 
-What belongs here: `faults.toml` checked against the code (`check`), which test runs which line
-(`cover`), and the runs with a fault planted in a copy of a checkout (`run`). A fault is put to the
-tests that coverage names for its lines, the nearest and quickest first. The checkout itself is never
-changed. pytest loads this module as a plugin, too: in `cover` it tells coverage which test is at work,
-or which fixture that tests share; in `run` it keeps the chosen tests.
+A fault is put to the tests that coverage names for its lines, the nearest and quickest first. The
+checkout itself is never changed. pytest loads this module as a plugin, too: in `cover` it tells
+coverage which test is at work, or which fixture that tests share; in `run` it keeps the chosen tests.
 """
 
 import argparse

@@ -1,7 +1,6 @@
 """A real MediaWiki on loopback, with PHP and SQLite, made for one test and recorded.
 
-What belongs here: making it, its pages and files, and passing requests on to it. The wiki is Debian's
-package `mediawiki`, which is installed once; each wiki has a folder of its own.
+The wiki is Debian's package `mediawiki`, which is installed once; each wiki has a folder of its own.
 """
 
 import base64

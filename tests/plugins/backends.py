@@ -1,8 +1,7 @@
 """Tests of stores and tables run on each of their backends: files, and what stands on Postgres.
 
-What belongs here: the fixtures `stores_on` and `tables_on`. A module or folder that uses one of them
-has its tests run twice, the second time in its own database: slow on Postgres, nightly on a lake;
-`files_alone` and `of_file` mark what is about files.
+A module or folder that uses one of them has its tests run twice, the second time in its own database:
+slow on Postgres, nightly on a lake; `files_alone` and `of_file` mark what is about files.
 """
 
 import os

@@ -1,8 +1,4 @@
-"""Golden files: what the project wrote when it was last looked at, compared line by line.
-
-What belongs here: the fixture `golden` and the option that writes the files anew. The files stand in
-`tests/golden/files`.
-"""
+"""Golden files: what the project wrote when it was last looked at, compared line by line."""
 
 import difflib
 from collections.abc import Callable

@@ -1,8 +1,8 @@
 """Fails a test that leaves something behind: threads, child processes, sockets, files, signal handlers.
 
-What belongs here: what a process holds before and after each test, and who it belongs to. What a
-fixture of a wider scope makes is its own until it ends; then it must be gone. What a test leaves makes
-every later test of the worker run under other conditions, and a test that fails for it names nobody.
+What a fixture of a wider scope makes is its own until it ends; then it must be gone. What a test leaves
+makes every later test of the worker run under other conditions, and a test that fails for it names
+nobody.
 """
 
 import gc

@@ -1,9 +1,6 @@
 """The record of broken inputs: each input, fed to the code, and the outcome.
 
-    python -m tests.resources.broken_inputs        writes tests/resources/broken_inputs.md
-
-What belongs here: the record's order. What does not: the inputs (the modules named `broken_*`) and
-the guides, which explain the reasons.
+python -m tests.resources.broken_inputs        writes tests/resources/broken_inputs.md
 """
 
 import tempfile

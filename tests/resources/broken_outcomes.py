@@ -1,8 +1,4 @@
-"""The outcomes of a broken input, and how the record says them.
-
-What belongs here: the kinds of outcome. What does not: the inputs (`broken_files.py`,
-`broken_images.py`, `broken_wikis.py`, `broken_settings.py`) and the record (`broken_inputs.py`).
-"""
+"""The outcomes of a broken input, and how the record says them."""
 
 import re
 from collections.abc import Callable

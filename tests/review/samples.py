@@ -1,7 +1,6 @@
 """An item of each kind that a queue lacks, for tests and the guide's pictures.
 
-What belongs here: texts written for this purpose, each marked as a sample. They are shown with any
-images of the demo, so that their texts say nothing about those images.
+The items are shown with any images of the demo, so that their texts say nothing about those images.
 """
 
 from collections.abc import Collection, Sequence

@@ -1,7 +1,6 @@
 """The generator of the sample corpus: `python -m tests.sample_corpus` writes it anew.
 
-What belongs here: which file is written where. `scenes/` draws the pictures and `shards.py` writes
-the rows; both follow `topics/*.toml`. With the same version of Pillow every run writes the same bytes.
+With the same version of Pillow every run writes the same bytes.
 """
 
 import io

@@ -1,8 +1,4 @@
-"""A small supersampled drawing surface, and the outlines that scenes are built from.
-
-What belongs here: colour arithmetic, outlines, gradients, clipping, reflection, for all pictures.
-What a picture shows is in `backdrop.py` and `scenes/`.
-"""
+"""A small supersampled drawing surface, and the outlines that scenes are built from."""
 
 import math
 import random

@@ -1,8 +1,4 @@
-"""The entries of the corpus, read from `topics/*.toml`.
-
-What belongs here: the fields of an entry and the checks on them. `shards.py` writes an entry as a WIT
-row, `scenes/` draws its picture.
-"""
+"""The entries of the corpus, read from `topics/*.toml`."""
 
 import tomllib
 from dataclasses import dataclass, field

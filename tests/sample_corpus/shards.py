@@ -1,8 +1,4 @@
-"""The entries as lines of WIT shards, and the two kinds of damage done to lines on purpose.
-
-What belongs here: the form of a row. The column names are those of `methods/ingest/wit.py`, which
-reads shards; the entries are those of `entries.py`.
-"""
+"""The entries as lines of WIT shards, and the two kinds of damage done to lines on purpose."""
 
 import csv
 import io

@@ -1,7 +1,4 @@
-"""`make strangers`: the main job on corpora and with models that it was not made for.
-
-What belongs here: the order of the runs, and the table of them in docs/results/tests.md.
-"""
+"""`make strangers`: the main job on corpora and with models that it was not made for."""
 
 import argparse
 import sys

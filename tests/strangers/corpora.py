@@ -1,7 +1,4 @@
-"""A corpus in WIT's form, written from rows, and the words of WordNet that describe what is in them.
-
-What belongs here: the form. Where pictures and words come from is said by `recipes.py`.
-"""
+"""A corpus in WIT's form, written from rows, and the words of WordNet that describe what is in them."""
 
 import csv
 import hashlib

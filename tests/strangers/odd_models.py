@@ -1,8 +1,4 @@
-"""Models that answer oddly: the offline server behind proxies that rewrite what it answers.
-
-What belongs here: each oddity, and models.yaml with a model of each. Which role has which is said by
-`runs.py`.
-"""
+"""Models that answer oddly: the offline server behind proxies that rewrite what it answers."""
 
 import zlib
 from collections import Counter

@@ -1,8 +1,4 @@
-"""Material of Debian's archive, fetched once into a folder that git ignores.
-
-What belongs here: fetching and unpacking. What becomes of the files is said by the recipes
-(`recipes.py`).
-"""
+"""Material of Debian's archive, fetched once into a folder that git ignores."""
 
 import shutil
 import subprocess

@@ -1,7 +1,7 @@
 """Corpora of real pictures and texts that the project was not made on, from packages of Debian.
 
-What belongs here: which packages, and how their files become rows. `RECIPES` has them all; what reads
-a file's text takes the text, so that it can be tested without the package.
+`RECIPES` has them all; what reads a file's text takes the text, so that it can be tested without the
+package.
 """
 
 import gzip

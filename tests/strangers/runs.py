@@ -1,8 +1,4 @@
-"""A run of the main job on a stranger's corpus with odd models, and what is done when it ends early.
-
-What belongs here: running, reading the advice of the sentences it ends with, following it, and counting
-what came out in the end. The corpora are `recipes.py`, the models `odd_models.py`.
-"""
+"""A run of the main job on a stranger's corpus with odd models, and what is done when it ends early."""
 
 import json
 import re

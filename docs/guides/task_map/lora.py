@@ -1,6 +1,5 @@
 """LoRA in a few lines of torch, saved as PEFT saves it (Hu et al. 2021).
 
-What belongs here: the layer, putting it into a model, beginning anew, and the two files of an adapter.
 PEFT itself is not needed.
 """
 

@@ -1,8 +1,4 @@
-"""The files that a critic is trained on: the pairs of one release, and their card.
-
-What belongs here: reading the pairs and refusing those that no critic should be trained on. The files'
-form is `methods/export.py`.
-"""
+"""The files that a critic is trained on: the pairs of one release, and their card."""
 
 import json
 from collections.abc import Mapping, Sequence

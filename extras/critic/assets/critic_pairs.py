@@ -1,8 +1,4 @@
-"""Training pairs of a critic: answers that people scored, as the judge is sent them.
-
-What belongs here: which scores there are, the sides that pairs are on, and the two tables. What makes a
-pair, and what is on one side, is in `methods/`; the files are `critic_export.py`.
-"""
+"""Training pairs of a critic: answers that people scored, as the judge is sent them."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping

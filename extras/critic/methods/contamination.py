@@ -1,8 +1,4 @@
-"""What the training side of a critic's pairs may not share with the test side.
-
-What belongs here: when two questions are nearly the same, and what two sides share. Keeping it together
-is `split.py`; both ask the same of questions.
-"""
+"""What the training side of a critic's pairs may not share with the test side."""
 
 import re
 from collections.abc import Iterator, Sequence

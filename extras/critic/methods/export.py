@@ -1,7 +1,4 @@
-"""A critic's training files: chat rows, and the card that says what they are.
-
-What belongs here: their form. Writing them is `assets/critic_export.py`.
-"""
+"""A critic's training files: chat rows, and the card that says what they are."""
 
 import hashlib
 import json

@@ -1,8 +1,4 @@
-"""Training pairs of a critic: what the judge is sent, and the reply that a person's score makes.
-
-What belongs here: which of several people's scores is learned, the reply in the form that the judge's
-reader accepts, and a reason for each scored answer of which no pair is made.
-"""
+"""Training pairs of a critic: what the judge is sent, and the reply that a person's score makes."""
 
 import json
 import re

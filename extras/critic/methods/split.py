@@ -1,8 +1,7 @@
 """The sides of a critic's pairs: what it is trained on, and what it is tested on (AlignMMBench, 4.1).
 
-What belongs here: which pairs hang together, and which side each goes to. The paper draws nine tenths
-of each category; drawn one by one, a question would be on one side in one wording and on the other in
-another.
+The paper draws nine tenths of each category; drawn one by one, a question would be on one side in one
+wording and on the other in another.
 """
 
 from collections import Counter, defaultdict

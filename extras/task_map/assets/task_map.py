@@ -1,8 +1,4 @@
-"""Task map from scores: which tasks the same models do well on, and how hard each is.
-
-What belongs here: which scores are profiles, and the tables. Distances, clusters and picture are
-in `methods/`; a map from weights is the command `vlm-loom result task-map`.
-"""
+"""Task map from scores: which tasks the same models do well on, and how hard each is."""
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations, groupby

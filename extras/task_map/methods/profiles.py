@@ -7,8 +7,7 @@ profiles, over models m:
 
 0 where the models' scores rise and fall together, 1 where one says nothing of the other, 2 where one is
 the other turned round. It says how alike tasks are to the models that were asked, not to a learner:
-models that are good at everything make all tasks alike, and few models make chance correlations. What
-belongs here: which tasks and models have a profile.
+models that are good at everything make all tasks alike, and few models make chance correlations.
 """
 
 from collections.abc import Mapping

@@ -4,8 +4,7 @@
     d(s, t) = 1 - v(s) . v(t) / (|v(s)| |v(t)|)                   cosine distance, 0 to 2
 
 All distances follow from the products of every two vectors, and these are sums over tensors: whoever
-reads weights adds up the products of one tensor, or of a part of it, at a time. What belongs here: the
-products of one part, and the distances. Reading weights is `resources/products.py`.
+reads weights adds up the products of one tensor, or of a part of it, at a time.
 """
 
 from collections.abc import Sequence

@@ -1,10 +1,8 @@
 """Adapters of LoRA in the form that PEFT saves: `adapter_config.json` and `adapter_model.safetensors`.
 
 A module's change is scale x B A, with scale = alpha / r, or alpha / sqrt(r) with rsLoRA (Hu et al.
-2021; Kalajdzievski 2023). Modules are named `base_model.model.<path>.lora_A.weight` and `lora_B`;
-those of embeddings `lora_embedding_A` and `_B`, whose product is turned, which products of two do not
-notice.
-What belongs here: which change an adapter stands for, and which adapters stand for another one.
+2021; Kalajdzievski 2023). Modules are named `base_model.model.<path>.lora_A.weight` and `lora_B`; those
+of embeddings `lora_embedding_A` and `_B`, whose product is turned, which products of two do not notice.
 """
 
 import math

@@ -1,8 +1,4 @@
-"""The page and the CSV of a task map from weights.
-
-What belongs here: what both say of a map. The picture is `picture.py`, the page
-`templates/task_map.html`.
-"""
+"""The page and the CSV of a task map from weights."""
 
 import csv
 import io

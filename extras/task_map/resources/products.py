@@ -1,7 +1,4 @@
-"""The products of every two task vectors of a folder, which all distances follow from; whole weights.
-
-What belongs here: which folders are tasks, and of which kind they are.
-"""
+"""The products of every two task vectors of a folder, from which all distances follow."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack

@@ -1,7 +1,4 @@
-"""The task map of a report: from the rows of the tables to what the page shows of it, by judge.
-
-What belongs here: which rows are one map. `picture.py` draws it.
-"""
+"""The task map of a report: from the rows of the tables to what the page shows of it, by judge."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple

@@ -1,7 +1,6 @@
 """The tensors of a folder of safetensors files, read in parts.
 
-What belongs here: opening the files of one model or adapter, whole or in shards, and what can be wrong
-with them. Pickled weights are refused: to read a pickle is to run what is in it.
+Pickled weights are refused: to read a pickle is to run what is in it.
 """
 
 from collections.abc import Iterator

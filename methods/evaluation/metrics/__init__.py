@@ -1,10 +1,8 @@
 """Metrics: how the observations of one model become one number, one file a metric.
 
-What belongs here: what a metric takes and gives. A metric makes units of observations: a unit is what
-is averaged (a turn, an item, a group). All that follows is the same for every metric: the mean of the
-units' values, its interval by drawing clusters of units, the forms for failures, comparisons and ranks
-(`methods/evaluation/scoring.py`). A composite metric is a weighted sum of the numbers of others
-(`composite.py`).
+A metric makes units of observations: a unit is what is averaged (a turn, an item, a group). All that
+follows is the same for every metric: the mean of the units' values, its interval by drawing clusters of
+units, the forms for failures, comparisons and ranks (`methods/evaluation/scoring.py`).
 """
 
 from abc import ABC, abstractmethod

@@ -1,8 +1,8 @@
 """The observations of one model in columns: a sequence of `Scored` that takes a tenth of their memory.
 
-What belongs here: the columns, and parts of them. What is the same on many observations (items, labels,
-texts) is one number in each, and stands once in `Names`, which the models of a release share. A part
-has the numbers of its rows; its columns are taken when they are asked for.
+What is the same on many observations (items, labels, texts) is one number in each, and stands once in
+`Names`, which the models of a release share. A part has the numbers of its rows; its columns are taken
+when they are asked for.
 """
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence

@@ -1,7 +1,6 @@
 """The units that the number of a metric is made of, term by term.
 
-What belongs here: the units of the terms together, and the number. A metric that is no composite has
-one term of weight 1, its own units.
+A metric that is no composite has one term of weight 1, its own units.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

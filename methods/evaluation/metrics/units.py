@@ -1,8 +1,4 @@
-"""The units of one model by one metric in columns: a sequence of `Unit`.
-
-What belongs here: the columns, and what is worked out of them for scores and comparisons. Which units
-there are is the metric's (`metrics/`).
-"""
+"""The units of one model by one metric in columns: a sequence of `Unit`."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,6 @@
 """Statistics of evaluation: intervals, comparisons, ranks, power and quality of judges.
 
-What belongs here: pure functions over arrays. For one metric, `values` has the value that each model
-has for each unit (models x units, float, NaN where it has none) and `clusters` the cluster of each unit
-(int: its dialogue, item or group); units of one cluster are not independent. What does not belong here:
-where values come from, and measures of agreement (methods/agreement).
+For one metric, `values` has the value that each model has for each unit (models x units, float, NaN
+where it has none) and `clusters` the cluster of each unit (int: its dialogue, item or group); units of
+one cluster are not independent.
 """

@@ -5,8 +5,8 @@
                      models, of the item (0 or 1) and the model's share right of the other items
 
 Sources: Lord and Novick (1968), Statistical Theories of Mental Test Scores, 15; Nunnally and Bernstein
-(1994), Psychometric Theory, 8 (without the item itself, which would correlate with the total that it
-is part of). What belongs here: both figures from a matrix of outcomes.
+(1994), Psychometric Theory, 8 (without the item itself, which would correlate with the total that it is
+part of).
 """
 
 from dataclasses import dataclass

@@ -1,8 +1,7 @@
 """Samples of MMIU's tasks that the project makes of its own entries, whose outputs need no model.
 
-What belongs here: which of the 52 tasks these are, and which entry each sample is made of. What a task
-asks is a module beside this one. Temporal and three-dimensional tasks are not among them: of an
-encyclopaedia's pictures neither an order in time nor depth is known.
+Temporal and three-dimensional tasks are not among them: of an encyclopaedia's pictures neither an order
+in time nor depth is known.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

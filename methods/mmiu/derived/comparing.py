@@ -1,7 +1,4 @@
-"""Tasks that compare versions of a picture: what was changed is known (MMIU, A.2).
-
-What belongs here: visual quality, differences that are counted, and copies of a picture.
-"""
+"""Tasks that compare versions of a picture: what was changed is known (MMIU, A.2)."""
 
 from collections.abc import Sequence
 from functools import partial

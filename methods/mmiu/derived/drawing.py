@@ -1,7 +1,6 @@
 """Changing pictures: cutting, turning, warping, degrading, joining.
 
-What belongs here: functions from pictures to pictures, of RGB, that know nothing of tasks, and the
-subjects that samples are made of. The same picture gives the same pixels each time.
+The same picture gives the same pixels each time.
 """
 
 from collections.abc import Callable, Mapping, Sequence

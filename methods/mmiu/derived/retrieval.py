@@ -1,8 +1,4 @@
-"""Tasks that follow from what pages say of their pictures: captions, clusters, categories (MMIU, A.2).
-
-What belongs here: a picture by its caption, a picture of the same subject as another one, and a title
-for several pictures.
-"""
+"""Tasks made from what pages say of their images: captions, clusters, categories (MMIU, A.2)."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -1,8 +1,4 @@
-"""Tasks about two-dimensional relations: the relation is made, so it is known (MMIU, A.2).
-
-What belongs here: jigsaw puzzles, spatial transformations, homographies, and texts about where pictures
-stand.
-"""
+"""Tasks about two-dimensional relations: the relation is made, so it is known (MMIU, A.2)."""
 
 from collections.abc import Sequence
 from functools import partial

@@ -2,7 +2,7 @@
 
 Kept in the ledger's file, so that it outlives every process: a batch may take a day. An item is
 `waiting` in a batch, to be asked `again` after one that expired, or `failed` for good until that is
-told. What belongs here: those rows. Talking to a provider is `batches.py`.
+told.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,8 +1,4 @@
-"""The ledger's rows: calls that were answered, charges for what brought no answer.
-
-What belongs here: what a row holds and how it is put into its table. Which rows there are is asked of
-`ledger.py`.
-"""
+"""The ledger's rows: calls that were answered, charges for what brought no answer."""
 
 import zlib
 from collections.abc import Mapping, Sequence

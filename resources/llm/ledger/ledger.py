@@ -1,9 +1,8 @@
 """The ledger: every model call that was answered, by the hash of what was asked.
 
-It is the cache, the resume point, the cost account and the audit trail in one store. A
-response is committed and flushed before anyone sees it. What belongs here: what is asked of calls and
-of charges, also in bulk as Arrow (the state of batches stands in `batch_state.py`, in the same store).
-Images are in it by SHA-256 inside the request, never as base64; keys and secrets never come near it.
+It is the cache, the resume point, the cost account and the audit trail in one store. A response is
+committed and flushed before anyone sees it. Images are in it by SHA-256 inside the request, never as
+base64; keys and secrets never come near it.
 """
 
 import itertools

@@ -1,8 +1,7 @@
 """The ledger for reading: pages of calls, one call, and the names to choose from.
 
-What belongs here: what a person asks of calls and charges, without changing anything. A ledger may
-have a million calls, so no question reads all of them: how many rows are looked at is bounded, and the
-answer says where it stopped. What a process asks of the ledger is `ledger.py`.
+A ledger may have a million calls, so no question reads all of them: how many rows are looked at is
+bounded, and the answer says where it stopped.
 """
 
 import heapq

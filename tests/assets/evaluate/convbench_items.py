@@ -1,8 +1,7 @@
 """ConvBench items with references: pictures, three instructions each, and a table of references.
 
-What belongs here: writing such a folder in the published form. References and captions are by the
-rules of the careful offline model, from what is measured in the pixels, so that the offline judge can
-tell good answers from bad.
+References and captions are by the rules of the careful offline model, from what is measured in the
+pixels, so that the offline judge can tell good answers from bad.
 """
 
 import csv

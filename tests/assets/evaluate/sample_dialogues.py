@@ -1,7 +1,7 @@
 """Dialogues on pictures of the sample corpus, as MMDU's authors publish theirs.
 
-What belongs here: making their file and its folder of pictures. The references are those of the offline
-writer, from what is measured in the pixels, so that the offline judge can tell good answers from bad.
+The references are those of the offline writer, from what is measured in the pixels, so that the offline
+judge can tell good answers from bad.
 """
 
 import hashlib

@@ -1,9 +1,8 @@
 """A server of models over loopback HTTP that enforces what a real one enforces: what all of them share.
 
-What belongs here: reading a chat request, the answer by rule, its tokens and limit. What one kind of
-server takes, refuses and says is in a module of its own beside this one, in the wordings of its errors
-as users report them. The model itself is a rule: it repeats a code word, fills a schema, or says what
-pictures it sees.
+What one kind of server takes, refuses and says is in a module of its own beside this one, in the
+wordings of its errors as users report them. The model itself is a rule: it repeats a code word, fills a
+schema, or says what pictures it sees.
 """
 
 import asyncio

@@ -1,7 +1,4 @@
-"""Dialogues without a fault: what the offline writer says of made-up pictures, and look-alikes.
-
-What belongs here: the texts that faults are planted into, and pairs that look like faults and are none.
-"""
+"""Dialogues without a fault: what the offline writer says of made-up pictures, and look-alikes."""
 
 from collections.abc import Sequence
 

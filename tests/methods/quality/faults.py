@@ -1,8 +1,4 @@
-"""Faults to plant: texts in the place of clean ones, and the checks that are to find each.
-
-What belongs here: one fault a line, of every kind and in several forms, those among them that no rule
-here finds. Where they are planted is `planted.py`.
-"""
+"""Faults to plant: texts in the place of clean ones, and the checks that are to find each."""
 
 from collections.abc import Callable
 from typing import NamedTuple

@@ -1,7 +1,7 @@
 """Texts that the rules were not tuned on, with and without faults, and what the rules find of them.
 
-What belongs here: the texts and the count. They were written after the rules, by who wrote the rules,
-and no rule was changed for them; what a rule gets wrong here stays in the table of the guide.
+The texts were written after the rules, by the author of the rules, and no rule was changed for them;
+what a rule gets wrong here stays in the table of the guide.
 """
 
 from typing import NamedTuple

@@ -1,7 +1,4 @@
-"""Faults that are planted into clean dialogues, one at a time, to measure what the rules find.
-
-What belongs here: planting, and precision and recall of each rule.
-"""
+"""Faults that are planted into clean dialogues, one at a time, to measure what the rules find."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple

@@ -1,10 +1,9 @@
 """Texts of two writers with and without faults, in two halves, and what the rules find of them.
 
-What belongs here: reading `texts/*.jsonl` and counting. A line is a dialogue on pictures of which a
-description and captions are given; `sound` says whether it has a fault, `kind` which one, or what makes
-it look like one, and `turn` where. The halves share no topic, and each has as many topics of one writer
-as of the other. The rules were tuned on `seen`; `held_out` was first read when they were done, and no
-rule was changed for it.
+A line is a dialogue on pictures of which a description and captions are given; `sound` says whether it
+has a fault, `kind` which one, or what makes it look like one, and `turn` where. The halves share no
+topic, and each has as many topics of one writer as of the other. The rules were tuned on `seen`;
+`held_out` was first read when they were done, and no rule was changed for it.
 """
 
 import json

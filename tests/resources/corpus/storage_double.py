@@ -1,14 +1,10 @@
 """The storage that WIT's shards are downloaded from, on a loopback port, with the faults storages have.
 
-What belongs here: ranges and conditional requests as RFC 9110 has them, the ways to break them, and
-the record of what was asked for and how much was sent. What does not: what a downloader ought to make
-of it.
-
-    with serving_storage() as storage:
-        shard = storage.put("shard.tsv.gz", data)
-        shard.drops = [1_000_000]           # the first answer breaks off after so many bytes
-        download(shard.url, target)
-        assert storage.log[1].range == "bytes=1000000-"
+with serving_storage() as storage:
+    shard = storage.put("shard.tsv.gz", data)
+    shard.drops = [1_000_000]           # the first answer breaks off after so many bytes
+    download(shard.url, target)
+    assert storage.log[1].range == "bytes=1000000-"
 """
 
 import hashlib

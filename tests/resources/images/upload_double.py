@@ -1,8 +1,5 @@
 """upload.wikimedia.org on a loopback port: serves pictures, and fails in the ways a real host does.
 
-What belongs here: the answers a host gives, which of them a path gives in which order, and the record
-of who asked for what and how many at once. What does not: what a fetcher ought to make of it.
-
     with serving_uploads() as uploads:
         url = uploads.serve("owl.png", busy(), busy(retry_after="1"), ok())
 

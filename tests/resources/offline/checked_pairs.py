@@ -1,7 +1,6 @@
 """Faults in pairs that only a model can find, and what the offline stand-in finds of them.
 
-What belongs here: dialogues of the offline writer on drawn pictures, faults planted into them, and
-precision and recall of each check by a model. Prompts are rendered and replies read as the stage does.
+Prompts are rendered and replies read as the stage does.
 """
 
 import re

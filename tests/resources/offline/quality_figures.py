@@ -1,9 +1,6 @@
 """The tables of the results of the checks: what they find of planted faults, and of other texts.
 
-    python -m tests.resources.offline.quality_figures     writes it into docs/results/quality-checks.md
-
-What belongs here: the tables and their places in the page. The faults are planted by
-`tests/methods/quality/planted.py` and `checked_pairs.py`; `held_out.py` has texts of its own.
+python -m tests.resources.offline.quality_figures     writes it into docs/results/quality-checks.md
 """
 
 from resources.files.home import REPO_ROOT

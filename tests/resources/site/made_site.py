@@ -1,7 +1,6 @@
 """A site of one made release, written as the asset writes it: 60 items, four contestants, two judges.
 
-What belongs here: the release, whose numbers are told by an item's place, and how it is opened. Item n
-(0 to 59) has the scores below by the first judge; the second gives 80, 60, 20 and 10.
+Item n (0 to 59) has the scores below by the first judge; the second gives 80, 60, 20 and 10.
 
     strong   90 where n is even, else 40
     weak     90 where n is a multiple of 10, none where n is 3, else 60

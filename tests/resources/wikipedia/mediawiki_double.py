@@ -1,10 +1,7 @@
 """A small Wikipedia on the loopback address, which fails on demand and tells who asked for what.
 
-    with MediaWiki({"Owl": Page("An owl is a bird.")}) as wiki:
-        Wikipedia("me@example.org", api=wiki.api, folder=tmp_path).pages("birds", "en", ["owl"])
-
-What belongs here: HTTP, the REST API's media list, and the files' bytes under `upload`. What does not:
-what a query answers (`mediawiki_query.py`) and the ways to fail (`mediawiki_faults.py`).
+with MediaWiki({"Owl": Page("An owl is a bird.")}) as wiki:
+    Wikipedia("me@example.org", api=wiki.api, folder=tmp_path).pages("birds", "en", ["owl"])
 """
 
 import gzip

@@ -1,8 +1,7 @@
 """What a small wiki answers to `action=query`, in the form of MediaWiki's `formatversion=2`.
 
-What belongs here: the answers and their continuations. What does not: the pages and files
-(`mediawiki_content.py`), HTTP and what goes wrong with it (`mediawiki_double.py`). It behaves like
-MediaWiki's includes/Api/{ApiPageSet,ApiQuery,ApiContinuationManager,ApiQueryImageInfo}.php.
+It behaves like MediaWiki's
+includes/Api/{ApiPageSet,ApiQuery,ApiContinuationManager,ApiQueryImageInfo}.php.
 """
 
 import hashlib

@@ -3,8 +3,7 @@
     with RecordedWiki() as wiki:
         Wikipedia("me@example.org", api=wiki.api(PLAIN), folder=tmp_path)
 
-What belongs here: serving the replies in `recorded_replies.json`. What does not: the real server, and
-its pages and files (`tests/mediawiki/real_wiki.py`). Requests that were not recorded fail the test.
+Requests that were not recorded fail the test.
 """
 
 import base64
